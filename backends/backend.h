@@ -1,0 +1,166 @@
+// One isolation technology each, one interface.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gate::backends {
+
+// How much stands between the command and the machine. Ordered; landlock and
+// seatbelt, and bwrap and native, are equal.
+enum class Strength : uint8_t {
+  kNone,
+  kLandlock,   // and seatbelt
+  kNamespace,  // bwrap and native
+  kContainer,
+  kGvisor,
+  kMicrovm,
+};
+const char* Name(Strength strength);
+std::optional<Strength> ParseStrength(const std::string& text);
+
+enum class Network : uint8_t { kNone, kLoopback, kDomains, kOpen };
+const char* Name(Network network);
+std::optional<Network> ParseNetwork(const std::string& text);
+
+// What a profile can require of a backend.
+enum class Feature : uint8_t {
+  kReadOnlyRoot,     // nothing outside the writable roots can be changed
+  kReadDeny,         // named paths cannot be read
+  kProtectedPaths,   // named paths inside writable roots cannot be changed
+  kPrivateTmp,
+  kNetworkNone,
+  kNetworkLoopback,
+  kProcessIsolation, // cannot see or signal outside processes
+  kSeccomp,
+  kLandlock,         // a second wall
+  kCleanEnvironment,
+  kLimits,
+};
+inline constexpr int kFeatures = 11;
+const char* Name(Feature feature);
+
+// A set of features.
+class FeatureSet {
+ public:
+  constexpr FeatureSet() = default;
+  constexpr FeatureSet(std::initializer_list<Feature> features) {
+    for (Feature feature : features) Add(feature);
+  }
+  constexpr void Add(Feature f) { bits_ |= 1u << static_cast<unsigned>(f); }
+  constexpr bool Has(Feature f) const {
+    return (bits_ >> static_cast<unsigned>(f)) & 1u;
+  }
+  // What is in this set and not in `other`.
+  std::vector<Feature> Without(FeatureSet other) const;
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+// Finite limits; the smaller of two layers wins. 0 means "no limit asked".
+struct Limits {
+  uint64_t wall_ms = 0;
+  uint64_t cpu_s = 0;
+  uint64_t memory_bytes = 0;
+  uint64_t processes = 0;
+  uint64_t open_files = 0;
+  uint64_t file_bytes = 0;
+};
+
+// What a contained command may touch. Paths are absolute and normalised.
+struct Profile {
+  std::string name = "read-only";
+  std::vector<std::string> write;       // writable roots
+  std::vector<std::string> deny_read;   // hidden: cannot be read or listed
+  std::vector<std::string> protect;     // inside `write`, exact paths that may
+                                        // not be changed or created
+  std::vector<std::string> protect_names;  // the same by name, at any depth
+  std::string private_tmp;   // host directory that stands at /tmp, /var/tmp
+                             // and /dev/shm (as sub-directories); empty: a
+                             // fresh tmpfs for this run
+  std::string workspace;     // stays visible where it lies below /tmp
+  Network network = Network::kNone;
+  std::vector<std::string> environment_keep;  // names; empty: the default list
+  std::map<std::string, std::string> environment_set;
+  Limits limits;
+  FeatureSet required;
+};
+
+struct Command {
+  std::vector<std::string> argv;   // argv[0] is looked up in PATH inside
+  std::string cwd;                 // absolute
+  std::vector<std::string> environment;  // NAME=VALUE, before cleaning
+};
+
+struct Io {
+  int in = 0;
+  int out = 1;
+  int err = 2;
+};
+
+enum class OutcomeStatus : uint8_t {
+  kSetupFailed,  // the command did not start; the default
+  kExited,
+  kSignalled,
+  kTimeout,
+  kLimit,
+  kViolation,
+  kUnobserved,   // allowed raw through a hook: gate does not see its end
+};
+const char* Name(OutcomeStatus status);
+
+struct Violation {
+  std::string kind;    // "protected-path", "network", …
+  std::string detail;
+};
+
+struct Outcome {
+  OutcomeStatus status = OutcomeStatus::kSetupFailed;
+  std::string reason;          // for people; why setup failed, which limit
+  int exit_code = 0;           // kExited
+  int signal = 0;              // kSignalled
+  bool not_found = false;      // the program does not exist (exit 127)
+  uint64_t duration_ms = 0;
+  std::vector<Violation> violations;
+};
+
+struct Availability {
+  bool available = false;
+  std::string why;             // why not, or what version
+  FeatureSet features;
+  std::vector<std::string> lost;   // what is missing here of its full strength
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const char* Name() const = 0;
+  virtual Strength GetStrength() const = 0;
+  // Smaller is tried first (by cost).
+  virtual int Priority() const = 0;
+  // What works on this machine, by trying it. Milliseconds.
+  virtual Availability Probe() = 0;
+  // Runs to the end. Blocks. Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT of the
+  // calling process to the command; kills everything it started at the end.
+  virtual Outcome Run(const Profile& profile, const Command& command,
+                      const Io& io) = 0;
+};
+
+// All backends of this build, in priority order. The caller owns the list.
+std::vector<std::unique_ptr<Backend>> MakeBackends();
+
+// Environment names that never enter a sandbox, and the default that does.
+// Pure. `environment` is NAME=VALUE.
+std::vector<std::string> CleanEnvironment(
+    const std::vector<std::string>& environment, const Profile& profile);
+
+}  // namespace gate::backends

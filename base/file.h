@@ -1,0 +1,60 @@
+// Files and descriptors.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+
+namespace gate {
+
+// Owns one file descriptor and closes it. -1 means none.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept;
+  Fd(const Fd&) = delete;             // two owners would close twice
+  Fd& operator=(const Fd&) = delete;
+  ~Fd();
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// Reads the whole of `path` if it is a regular file of at most `limit` bytes.
+// kNotFound when absent; kPermission for a symbolic link at the last
+// component when !follow; kInvalid for anything that is not a regular file
+// (never blocks on a FIFO); kTooLarge beyond `limit`.
+Result<std::string> ReadFile(const std::string& path, size_t limit,
+                             bool follow = true);
+
+// Reads `fd` to its end, at most `limit` bytes; kTooLarge beyond.
+Result<std::string> ReadAll(int fd, size_t limit);
+
+// Replaces `path` by `content` through a temporary file beside it, fsync and
+// rename, so that a reader sees the old or the new content, never a part.
+Status WriteFileAtomically(const std::string& path, std::string_view content,
+                           mode_t mode);
+
+// Creates `path` and its missing parents with `mode`. OK when it exists.
+Status MakeDirectories(const std::string& path, mode_t mode);
+
+// Writes all of `bytes` to `fd`, through short writes and EINTR.
+Status WriteAll(int fd, std::string_view bytes);
+
+// kPermission unless `path` (a file or directory) is owned by root or by
+// `owner` and is writable by nobody else: the rule for files read as policy.
+Status CheckTrusted(const std::string& path, uid_t owner);
+
+}  // namespace gate

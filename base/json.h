@@ -1,0 +1,38 @@
+// JSON with comments, with positions for error messages.
+//
+// The value type is nlohmann's ordered-by-key json. Parsing never throws;
+// numbers that are not finite, duplicate keys and nesting deeper than
+// kMaxJsonDepth are refused, so that what a file says is what is read.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gate {
+
+using Json = nlohmann::json;
+
+inline constexpr int kMaxJsonDepth = 64;
+
+struct JsonError {
+  size_t offset = 0;  // byte in the text where the problem is
+  std::string message;
+};
+
+// Parses `text`. Comments (// and /* */) are allowed when `comments`.
+std::expected<Json, JsonError> ParseJson(std::string_view text,
+                                         bool comments = false);
+
+// The byte offset in `text` (valid JSON, comments allowed) of the value that
+// JSON pointer `pointer` ("/rules/3/action") names; of the closest enclosing
+// value that exists when it names none. With `key`, of the member's key.
+size_t LocatePointer(std::string_view text, std::string_view pointer,
+                     bool key = false);
+
+// `value` as compact JSON; ill-formed UTF-8 becomes U+FFFD.
+std::string Dump(const Json& value);
+
+}  // namespace gate

@@ -1,0 +1,41 @@
+// RE2, quiet, budgeted, with every error explicit.
+//
+// The only place that sees RE2's headers' version differences. A pattern is
+// compiled when it is first matched, not when it is made.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gate {
+
+// What a match attempt says. kError (a budget of RE2 was exhausted) must be
+// treated by callers as the answer that is safe for them.
+enum class MatchResult : unsigned char { kNo, kYes, kError };
+
+class Regex {
+ public:
+  // kInvalid with RE2's message when `pattern` does not compile or needs more
+  // than kMaxProgramBytes. Compiles at once.
+  static Result<Regex> Compile(std::string_view pattern);
+
+  static constexpr size_t kMaxProgramBytes = 1 << 20;
+  static constexpr size_t kMaxPatternBytes = 4096;
+
+  Regex(Regex&&) noexcept;
+  Regex& operator=(Regex&&) noexcept;
+  ~Regex();
+
+  // Whether the pattern matches anywhere in `text`. Thread-safe. Linear.
+  MatchResult Search(std::string_view text) const;
+
+ private:
+  struct Impl;
+  explicit Regex(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gate

@@ -1,0 +1,28 @@
+# gate_flags: what every target of this project is compiled with.
+add_library(gate_flags INTERFACE)
+target_include_directories(gate_flags INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(gate_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion
+  -fstack-protector-strong $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>
+  $<$<BOOL:${GATE_WERROR}>:-Werror>)
+if(GATE_SANITIZE)
+  target_compile_options(gate_flags INTERFACE
+    -fsanitize=${GATE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(gate_flags INTERFACE -fsanitize=${GATE_SANITIZE})
+endif()
+if(GATE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# gate_library(NAME SOURCES… DEPENDS…): one folder, one static library. What
+# stands in DEPENDS is the folder's arrows in docs/architecture.md.
+function(gate_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  add_library(gate_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(gate_${name} PUBLIC gate_flags ${ARG_DEPENDS}
+                                     PRIVATE ${ARG_PRIVATE})
+  if(GATE_CLANG_TIDY)
+    set_target_properties(gate_${name} PROPERTIES
+      CXX_CLANG_TIDY "clang-tidy-19;--warnings-as-errors=*;--quiet")
+  endif()
+endfunction()

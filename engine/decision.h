@@ -1,0 +1,63 @@
+// What gate decided, and why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/span.h"
+#include "rules/action.h"
+
+namespace gate::engine {
+
+using rules::Action;
+
+// Why the decision is what it is, when no single rule says it.
+enum class ReasonCode : uint8_t {
+  kInternalError,   // the default of a Decision nobody filled in
+  kRule,            // `rule` decided
+  kDefault,         // no rule matched
+  kUnknown,         // commands may run that were not seen
+  kPolicyBroken,    // a policy file did not load
+  kNotAsItSeems,    // an allow fell because a program is not what its name says
+  kLimit,           // a budget was exceeded
+};
+const char* Name(ReasonCode code);
+
+struct RuleReference {
+  std::string id;
+  std::string source;  // FILE:LINE
+  std::string layer;   // builtin, user, system, project, session
+};
+
+struct Match {
+  RuleReference rule;
+  Action action = Action::kDeny;
+  bool certain = true;           // false: matches if something unknown is so
+  bool observed_only = false;    // a rule of mode `observe`
+  uint32_t invocation = UINT32_MAX;
+  std::string reason;
+  std::string suggestion;
+  std::string severity;
+};
+
+// A default-constructed Decision denies.
+struct Decision {
+  Action action = Action::kDeny;
+  // The command must be contained if it runs: joined separately from `action`,
+  // so that an approved ask which needed a sandbox still runs in one.
+  bool contain = true;
+  // The sandbox profile asked for: the join of what the matches name.
+  std::string profile = "workspace-write";
+  // Network the profile gives: none, loopback or open.
+  std::string network = "none";
+  ReasonCode code = ReasonCode::kInternalError;
+  std::string reason = "no decision was made";
+  std::string suggestion;
+  std::string severity;
+  RuleReference rule;            // id empty when none decided
+  std::vector<Match> matches;    // every rule that matched, strictest first
+  std::vector<Action> per_invocation;  // parallel to Analysis::invocations
+};
+
+}  // namespace gate::engine

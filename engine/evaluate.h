@@ -1,0 +1,41 @@
+// Analysis + Policy + Request -> Decision. Pure: no files, no clock, no
+// environment, no allocation that outlives the call.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/decision.h"
+#include "engine/request.h"
+#include "parser/analysis.h"
+#include "rules/policy.h"
+
+namespace gate::engine {
+
+// What was tried, for `--explain`. Costs nothing when absent.
+struct Trace {
+  struct Step {
+    uint32_t invocation = UINT32_MAX;
+    std::string rule;
+    std::string outcome;  // "matched", "possible", "excepted by X", "missed: …"
+  };
+  std::vector<Step> steps;
+};
+
+// What the caller found out about names (see DESIGN of `allow`): filled by
+// cli/ before Evaluate, since looking at files is not this folder's to do.
+struct Trust {
+  // False when some program of the line does not resolve to a file outside
+  // every place a sandbox may write, or git's configuration names programs;
+  // `why` then says which.
+  bool names_are_what_they_seem = true;
+  std::string why;
+};
+
+// The decision for `analysis` under `policy`. Strictest wins over invocations,
+// effects, flows and rules, whatever their order. Never throws.
+Decision Evaluate(const rules::Policy& policy, const parser::Analysis& analysis,
+                  const Request& request, const Trust& trust,
+                  Trace* trace = nullptr);
+
+}  // namespace gate::engine

@@ -1,0 +1,30 @@
+// What is asked of gate: one command and its circumstances.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parser/analysis.h"
+
+namespace gate::engine {
+
+// What engine::Evaluate may depend on besides the Analysis and the Policy.
+// Facts that the agent controls are marked (*): a rule that loosens may not
+// stand on them.
+struct Request {
+  std::string command;            // (*) the line, or empty for an argv
+  std::vector<std::string> argv;  // (*) the vector, or empty for a line
+  std::string cwd;                // (*) absolute
+  std::string agent;              // (*) claude, codex, …; empty: unknown
+  std::string session;            // (*)
+  std::string branch;             // (*) of the repository at cwd; may be empty
+  std::string workspace;          // pinned for the session; empty: none
+  std::string home;               // of the real user
+  std::string config_dir;         // gate's own places, absolute
+  std::string state_dir;
+  std::string cache_dir;
+  bool interactive = false;       // a person can be asked
+  uint64_t now_ms = 0;            // UTC, for rules with `since` and `expires`
+};
+
+}  // namespace gate::engine

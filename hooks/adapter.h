@@ -1,0 +1,74 @@
+// One adapter per agent client: its JSON in, its answer out.
+//
+// What each client accepts and how it fails is in docs/hooks.md. Adapters are
+// pure: text in, values out. The caller reads stdin, arms the deadline, and
+// prints the answer once.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gate::hooks {
+
+inline constexpr size_t kMaxInputBytes = 1 << 20;
+
+// What the client's message is about.
+enum class EventKind : uint8_t {
+  kNothing,   // not a tool gate judges: answer with silence
+  kCommand,   // a shell command
+  kFileWrite, // a tool of the agent that writes files
+};
+
+struct Event {
+  EventKind kind = EventKind::kNothing;
+  std::string command;              // kCommand
+  std::vector<std::string> paths;   // kFileWrite, as given
+  std::string cwd;                  // may be empty
+  std::string project;              // the client's idea of the project
+  std::string session;
+  std::string agent;                // client name
+  std::string tool;                 // as the client calls it
+  std::string tool_input;           // compact JSON of the tool's input
+  std::string description;          // the agent's own words
+  bool can_ask = false;             // the client can ask its person natively
+};
+
+// What gate wants to say.
+enum class AnswerKind : uint8_t { kAllow, kRewrite, kAsk, kDeny };
+
+struct Answer {
+  AnswerKind kind = AnswerKind::kDeny;
+  std::string reason;      // never empty for kAsk and kDeny
+  std::string command;     // kRewrite, and kAsk with a rewritten command
+  std::string id;          // audit id
+};
+
+// What to print and how to exit. Exit codes are 0 and 2 only.
+struct Output {
+  std::string out;
+  std::string err;
+  int exit_code = 2;
+};
+
+class Adapter {
+ public:
+  virtual ~Adapter() = default;
+  virtual const char* Name() const = 0;
+  // kInvalid for anything that is not a complete event of this client: the
+  // caller refuses.
+  virtual Result<Event> Parse(std::string_view json) const = 0;
+  virtual Output Format(const Event& event, const Answer& answer) const = 0;
+};
+
+// The adapter called `client`, or null. Static lifetime.
+const Adapter* FindAdapter(std::string_view client);
+std::vector<std::string> AdapterNames();
+
+// What every client takes as a refusal: exit 2, a reason on stderr, nothing on
+// stdout. For failures before an adapter could speak.
+Output Refuse(std::string_view reason);
+
+}  // namespace gate::hooks

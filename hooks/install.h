@@ -1,0 +1,46 @@
+// Writing gate into a client's settings, and out again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gate::hooks {
+
+struct InstallOptions {
+  std::string client;        // claude, codex
+  std::string home;          // whose settings
+  std::string gate_path;     // absolute path of the gate binary
+  std::string config_dir;    // written as absolute paths into the hook line
+  std::string state_dir;
+  bool project = false;      // the project's settings instead of the user's
+  std::string project_dir;
+};
+
+// One file that is to change.
+struct FileChange {
+  std::string path;
+  std::string before;        // empty when it did not exist
+  std::string after;
+  bool existed = false;
+};
+
+// What installing (or uninstalling) would change; nothing is written. Running
+// it on its own result changes nothing. kInvalid when a settings file is not
+// valid JSON: it is never overwritten.
+Result<std::vector<FileChange>> PlanInstall(const InstallOptions& options);
+Result<std::vector<FileChange>> PlanUninstall(const InstallOptions& options);
+
+// A unified-diff-like rendering of `change`.
+std::string RenderDiff(const FileChange& change);
+
+// Writes the changes atomically, each after a backup beside the file
+// (NAME.gate-backup-TIMESTAMP). Returns the backups' paths.
+Result<std::vector<std::string>> Apply(const std::vector<FileChange>& changes,
+                                       uint64_t now_ms);
+
+// The shell line that the settings run: fails closed by itself.
+std::string GuardLine(const InstallOptions& options);
+
+}  // namespace gate::hooks

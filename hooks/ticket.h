@@ -1,0 +1,41 @@
+// Tickets carry a decision from the hook to `gate run`.
+//
+// A ticket is 128 random bits; what it stands for is a file in
+// <state_dir>/tickets with a MAC by the state key. It is used once and expires
+// after ten minutes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace gate::hooks {
+
+inline constexpr uint64_t kTicketLifetimeMs = 10 * 60 * 1000;
+
+struct Ticket {
+  std::string command;
+  std::string cwd;
+  std::string policy_revision;
+  std::string plan;         // JSON of the plan to enforce, canonical bytes
+  std::string decision_id;  // parent of the outcome record
+  std::string agent, session;
+  uint64_t expires_ms = 0;
+};
+
+// Stores `ticket` and returns its name (32 hex digits).
+Result<std::string> IssueTicket(const std::string& state_dir,
+                                const Ticket& ticket);
+
+// Takes the ticket out of the store: whatever the result, the name is not
+// valid afterwards. kNotFound for an unknown or used one, kPermission when
+// the MAC does not fit, kTimeout when expired. The caller compares command,
+// cwd and policy revision.
+Result<Ticket> RedeemTicket(const std::string& state_dir,
+                            const std::string& name, uint64_t now_ms);
+
+// Removes expired tickets; at most `budget` files are looked at.
+void SweepTickets(const std::string& state_dir, uint64_t now_ms, int budget);
+
+}  // namespace gate::hooks

@@ -1,0 +1,94 @@
+// What programs' arguments mean: data from rules.d/programs/*.json.
+//
+// A program is described, not coded: its options with their arity, which
+// operands are commands, code, files, hosts, what its sub-commands are. The
+// descriptions are compiled into an image when gate is built and used in
+// place. docs/programs.md is the manual of the format.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/result.h"
+#include "parser/analysis.h"
+
+namespace gate::parser {
+
+// What one argument, or a run of arguments, is to its program.
+enum class Role : uint8_t {
+  kCommand,       // `words` is an argument vector that the program executes
+  kShellCode,     // words[0] is text run by a shell
+  kForeignCode,   // words[0] is text in the language `detail` (awk, perl, …)
+  kSplitCommand,  // words[0] is split into an argument vector (env -S)
+  kScriptFile,    // words[0] is a file run by the interpreter
+  kStdinCode,     // the program runs its standard input; `detail`: language
+  kSetVariable,   // words[0] is NAME=VALUE for what the program starts
+  kDirectory,     // words[0] is the directory it starts in (env -C, git -C)
+  kRead,          // words[0] is a path that is read
+  kWrite,         // …created or changed
+  kDelete,
+  kMoveFrom,      // pairs with the kMoveTo of the same reading
+  kMoveTo,
+  kPermission,    // path whose mode, owner or attributes change
+  kListRead,      // directory whose entries are listed (metadata only)
+  kUrl,           // words[0] is a URL or host[:port] it connects to
+  kListen,        // words[0] is an address or port it listens on
+  kPrivilege,     // acts as the user words[0], or more rights
+  kSignal,        // words[0] is a process
+  kPersistence,   // makes code run later; words[0] names what
+  kSystem,        // changes the machine
+  kRemoteState,   // changes state elsewhere; words[0] names what
+};
+
+struct Finding {
+  Role role = Role::kRead;
+  std::vector<Argument> words;
+  bool recursive = false;
+  bool certain = true;        // false: only in some modes
+  // kCommand: more words follow that come from elsewhere (xargs' input, the
+  // files find found), appended at the end or in place of `{}`.
+  bool appends_unknown = false;
+  bool from_stdin = false;    // kCommand of xargs: the words are on stdin
+  std::string placeholder;    // "{}": words containing it are unknown there
+  std::string detail;
+  Span span;
+};
+
+// What one invocation's arguments mean.
+struct Reading {
+  bool known = false;           // the program is described
+  bool complete = true;         // every option was understood
+  std::string program;          // canonical name ("gawk" may say "awk")
+  std::vector<std::string> subcommand;  // in order, aliases resolved
+  std::vector<std::string> options;     // canonical long or short names seen,
+                                        // "--force", "-f", values left out
+  std::vector<Finding> findings;
+  bool reads_stdin = false;     // reads its standard input as data
+  bool prints_input = false;    // what it prints may hold what it read
+  bool prints_network = false;  // what it prints came from the network
+  bool decodes = false;         // base64 -d and the like
+};
+
+// Reads the arguments of `argv` (argv[0] is the program). Unknown arguments
+// make everything that could stand there possible: `complete` is false then,
+// and findings that depend on them are not certain. Never fails.
+Reading ReadArguments(std::span<const Argument> argv);
+
+// True when the shipped data describes a program of this base name.
+bool IsDescribed(std::string_view program);
+
+// Compiles descriptions into an image. `files` are (name, JSON text) pairs;
+// problems go to `diagnostics` and make the result kInvalid. Runs the
+// examples that stand in the descriptions. Used by the build and by tests.
+Result<std::string> CompilePrograms(
+    const std::vector<std::pair<std::string, std::string>>& files,
+    std::vector<Diagnostic>* diagnostics);
+
+// The image that the build embedded.
+std::string_view EmbeddedPrograms();
+
+}  // namespace gate::parser

@@ -1,0 +1,73 @@
+// Decision + what is available here + configuration -> Plan. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "base/result.h"
+#include "engine/decision.h"
+
+namespace gate::router {
+
+enum class Mode : uint8_t {
+  kRefused,  // does not run; the default
+  kDirect,   // runs raw
+  kSandbox,
+};
+const char* Name(Mode mode);
+
+// A backend as the router sees it.
+struct Candidate {
+  std::string name;
+  backends::Strength strength = backends::Strength::kNone;
+  int priority = 0;
+  backends::Availability availability;
+};
+
+// Settings, merged over the layers by taking the stronger.
+struct Settings {
+  backends::Strength required = backends::Strength::kNamespace;
+  bool hardened = false;            // order by strength; none left: refuse
+  std::string backend;              // explicit, by name; empty: auto
+  std::string profile;              // explicit; joined with the decision's
+  backends::Network network = backends::Network::kOpen;  // at most this
+  bool accept_loss = false;         // policy accepts a lesser guarantee
+  backends::Limits limits;
+};
+
+struct Plan {
+  Mode mode = Mode::kRefused;
+  std::string backend;
+  backends::Profile profile;
+  std::vector<std::string> lost;    // what the backend does not give
+  std::string why;
+};
+
+// What the profile names (read-only, workspace-write, full-access) stand for.
+struct ProfileInputs {
+  std::string workspace;            // empty: none, then nothing is writable
+  std::string home;
+  std::string config_dir, state_dir, cache_dir;
+  std::string private_tmp;
+  std::vector<std::string> caches;  // writable tool caches, existing
+  std::vector<std::string> git_dirs;  // resolved .git directories to protect
+};
+
+// The profile called `name`. kInvalid for an unknown name.
+Result<backends::Profile> MakeProfile(const std::string& name,
+                                      const ProfileInputs& inputs,
+                                      backends::Network network);
+
+// The stricter of two profile names and of two networks.
+std::string JoinProfiles(const std::string& a, const std::string& b);
+backends::Network JoinNetworks(backends::Network a, backends::Network b);
+
+// The plan. kUnavailable when an explicit backend is absent, kInvalid when
+// what is asked is weaker than the decision. `approved`: a person said yes to
+// an ask. A deny, and an ask that is not approved, is kRefused.
+Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
+                      const std::vector<Candidate>& candidates,
+                      const Settings& settings, const ProfileInputs& inputs);
+
+}  // namespace gate::router
