@@ -19,7 +19,7 @@ class Fd {
   explicit Fd(int fd) : fd_(fd) {}
   Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Fd& operator=(Fd&& other) noexcept;
-  Fd(const Fd&) = delete;             // two owners would close twice
+  Fd(const Fd&) = delete;  // two owners would close twice
   Fd& operator=(const Fd&) = delete;
   ~Fd();
 

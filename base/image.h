@@ -9,6 +9,7 @@
 // the same one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -43,7 +44,8 @@ class ImageWriter {
     return static_cast<uint32_t>(sections_.size() - 1);
   }
 
-  // The finished image; `magic` names its kind and version.
+  // The finished image; `magic` names its kind and version, in at most 16
+  // bytes.
   std::string Finish(std::string_view magic) const;
 
  private:
@@ -63,6 +65,7 @@ class Image {
   // kCorrupt unless `bytes` is a whole image with this `magic`.
   static Result<Image> Open(std::string_view bytes, std::string_view magic);
 
+  // Empty when `text` does not lie inside the text section.
   std::string_view Text(ImageText text) const;
 
   // Section `index` as items of T; empty when there is no such section or its
@@ -85,8 +88,7 @@ template <class T>
 std::span<const T> Slice(std::span<const T> items, uint32_t begin,
                          uint32_t count) {
   if (begin > items.size()) return {};
-  return items.subspan(begin,
-                       std::min<size_t>(count, items.size() - begin));
+  return items.subspan(begin, std::min<size_t>(count, items.size() - begin));
 }
 
 }  // namespace gate

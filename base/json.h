@@ -1,10 +1,12 @@
 // JSON with comments, with positions for error messages.
 //
 // The value type is nlohmann's ordered-by-key json. Parsing never throws;
-// numbers that are not finite, duplicate keys and nesting deeper than
-// kMaxJsonDepth are refused, so that what a file says is what is read.
+// numbers that are not finite, integers beyond 64 bits, duplicate keys, invalid
+// UTF-8 and nesting deeper than kMaxJsonDepth are refused, so that what a file
+// says is what is read.
 #pragma once
 
+#include <expected>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

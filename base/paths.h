@@ -21,11 +21,12 @@ std::string_view DirName(std::string_view path);
 // The home directory of `user` by /etc/passwd; read directly, since a static
 // binary has no NSS. Empty optional when there is none.
 std::optional<std::string> HomeOf(std::string_view user);
-// The name and home directory of a uid, likewise.
+// The name of a uid, likewise.
 std::optional<std::string> UserName(unsigned uid);
 
 // Where gate's files are: see "Places" in docs/architecture.md. `home` comes
-// from $HOME when that is absolute, else from /etc/passwd for the real uid.
+// from $HOME when that is absolute, else from /etc/passwd for the real uid,
+// else it is "/". All are normalised.
 struct Places {
   std::string home;
   std::string config;  // $XDG_CONFIG_HOME/gate or ~/.config/gate

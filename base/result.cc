@@ -7,9 +7,9 @@
 namespace gate {
 namespace {
 
-constexpr std::array kNames = {"internal", "invalid",     "not_found",
-                               "permission", "too_large", "timeout",
-                               "unavailable", "io",       "corrupt"};
+constexpr std::array kNames = {"internal",    "invalid",   "not_found",
+                               "permission",  "too_large", "timeout",
+                               "unavailable", "io",        "corrupt"};
 static_assert(kNames.size() ==
               static_cast<std::size_t>(ErrorCode::kCorrupt) + 1);
 

@@ -13,15 +13,15 @@
 namespace gate {
 
 enum class ErrorCode : unsigned char {
-  kInternal,        // a bug, or a promise of a library that did not hold
-  kInvalid,         // the input is not what was asked for
-  kNotFound,        // the thing named does not exist
-  kPermission,      // the kernel or an ownership check refused
-  kTooLarge,        // a limit of gate was exceeded
-  kTimeout,         // a deadline passed
-  kUnavailable,     // a missing part: backend, kernel feature, program
-  kIo,              // reading or writing failed
-  kCorrupt,         // stored data does not verify
+  kInternal,     // a bug, or a promise of a library that did not hold
+  kInvalid,      // the input is not what was asked for
+  kNotFound,     // the thing named does not exist
+  kPermission,   // the kernel or an ownership check refused
+  kTooLarge,     // a limit of gate was exceeded
+  kTimeout,      // a deadline passed
+  kUnavailable,  // a missing part: backend, kernel feature, program
+  kIo,           // reading or writing failed
+  kCorrupt,      // stored data does not verify
 };
 
 // The stable lower-case name of `code`, as JSON and messages show it.
@@ -32,10 +32,15 @@ struct Error {
   std::string message;  // one line, lower case, no final period
 };
 
+// A value or an Error. A class of its own only to be [[nodiscard]], which
+// libstdc++ 12's std::expected is not: results must be looked at.
 template <class T>
-using Result [[nodiscard]] = std::expected<T, Error>;
+class [[nodiscard]] Result : public std::expected<T, Error> {
+ public:
+  using std::expected<T, Error>::expected;
+};
 
-using Status [[nodiscard]] = std::expected<void, Error>;
+using Status = Result<void>;
 
 // Fail(kNotFound, "no such rule `x`") as the return value of a Result function.
 inline std::unexpected<Error> Fail(ErrorCode code, std::string message) {
@@ -49,18 +54,18 @@ std::unexpected<Error> FailErrno(std::string message);
 // enclosing function, else binds the value:  GATE_TRY(auto fd, OpenFile(p));
 #define GATE_CONCAT_(a, b) a##b
 #define GATE_CONCAT(a, b) GATE_CONCAT_(a, b)
-#define GATE_TRY(binding, expression)                                \
-  auto GATE_CONCAT(gate_result_, __LINE__) = (expression);           \
-  if (!GATE_CONCAT(gate_result_, __LINE__))                          \
-    return std::unexpected(                                          \
-        std::move(GATE_CONCAT(gate_result_, __LINE__)).error());     \
+#define GATE_TRY(binding, expression)                            \
+  auto GATE_CONCAT(gate_result_, __LINE__) = (expression);       \
+  if (!GATE_CONCAT(gate_result_, __LINE__))                      \
+    return std::unexpected(                                      \
+        std::move(GATE_CONCAT(gate_result_, __LINE__)).error()); \
   binding = std::move(*GATE_CONCAT(gate_result_, __LINE__))
 
 // The same for a Status.
-#define GATE_CHECK(expression)                                       \
-  do {                                                               \
-    if (auto gate_status = (expression); !gate_status)               \
-      return std::unexpected(std::move(gate_status).error());        \
+#define GATE_CHECK(expression)                                \
+  do {                                                        \
+    if (auto gate_status = (expression); !gate_status)        \
+      return std::unexpected(std::move(gate_status).error()); \
   } while (false)
 
 }  // namespace gate

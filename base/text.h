@@ -3,6 +3,7 @@
 // All functions are pure, linear in their input, and accept any bytes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,13 +15,17 @@ namespace gate {
 // True when `bytes` is well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsUtf8(std::string_view bytes);
 
+// The length of the longest well-formed prefix of `bytes`.
+size_t Utf8Prefix(std::string_view bytes);
+
 // `bytes` with every ill-formed sequence replaced by U+FFFD, so that the
 // result can stand in a JSON string.
 std::string ToUtf8(std::string_view bytes);
 
 // Where `text` holds characters that a person does not see or that change
 // what is seen: C0 and C1 controls other than tab and newline, bidirectional
-// controls, zero-width and other invisible characters, ill-formed UTF-8.
+// controls, zero-width and other invisible characters, ill-formed UTF-8. The
+// joiners inside an ordinary emoji are not reported. Neighbours share a span.
 std::vector<Span> FindHidden(std::string_view text);
 
 // `text` made safe to print on a terminal: newline and tab stay when
