@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -31,38 +33,48 @@ enum class Role : uint8_t {
   kRead,          // words[0] is a path that is read
   kWrite,         // …created or changed
   kDelete,
-  kMoveFrom,      // pairs with the kMoveTo of the same reading
+  kMoveFrom,  // pairs with the kMoveTo of the same reading
   kMoveTo,
-  kPermission,    // path whose mode, owner or attributes change
-  kListRead,      // directory whose entries are listed (metadata only)
-  kUrl,           // words[0] is a URL or host[:port] it connects to
-  kListen,        // words[0] is an address or port it listens on
-  kPrivilege,     // acts as the user words[0], or more rights
-  kSignal,        // words[0] is a process
-  kPersistence,   // makes code run later; words[0] names what
-  kSystem,        // changes the machine
-  kRemoteState,   // changes state elsewhere; words[0] names what
+  kPermission,   // path whose mode, owner or attributes change
+  kListRead,     // directory whose entries are listed (metadata only)
+  kUrl,          // words[0] is a URL or host[:port] it connects to
+  kListen,       // words[0] is an address or port it listens on
+  kPrivilege,    // acts as the user words[0], or more rights
+  kSignal,       // words[0] is a process
+  kPersistence,  // makes code run later; words[0] names what
+  kSystem,       // changes the machine
+  kRemoteState,  // changes state elsewhere; words[0] names what
+  kLoadCode,     // words[0] is a library, module or plugin it loads and runs
 };
+inline constexpr int kRoles = 23;
 
+// The name of a role as the descriptions spell it ("write", "stdin-code").
+const char* Name(Role role);
+
+// One thing that an invocation does. kCommand, kShellCode, kForeignCode,
+// kScriptFile, kStdinCode and kLoadCode may carry further words: the arguments
+// that the code or script receives ($0, $1… of `sh -c CODE a b`, $1… of `sh
+// FILE a b`). All other roles have one word, or none when it is not named on
+// the command line.
 struct Finding {
   Role role = Role::kRead;
   std::vector<Argument> words;
   bool recursive = false;
-  bool certain = true;        // false: only in some modes
+  bool certain = true;  // false: only in some modes
   // kCommand: more words follow that come from elsewhere (xargs' input, the
   // files find found), appended at the end or in place of `{}`.
   bool appends_unknown = false;
-  bool from_stdin = false;    // kCommand of xargs: the words are on stdin
-  std::string placeholder;    // "{}": words containing it are unknown there
+  bool from_stdin = false;  // kCommand of xargs: the words are on stdin
+  std::string placeholder;  // "{}": words containing it are unknown there
   std::string detail;
   Span span;
 };
 
 // What one invocation's arguments mean.
 struct Reading {
-  bool known = false;           // the program is described
-  bool complete = true;         // every option was understood
-  std::string program;          // canonical name ("gawk" may say "awk")
+  bool known = false;                   // the program is described
+  bool complete = true;                 // every option was understood
+  std::string program;                  // canonical name ("gawk" may say "awk")
   std::vector<std::string> subcommand;  // in order, aliases resolved
   std::vector<std::string> options;     // canonical long or short names seen,
                                         // "--force", "-f", values left out
@@ -75,8 +87,15 @@ struct Reading {
 
 // Reads the arguments of `argv` (argv[0] is the program). Unknown arguments
 // make everything that could stand there possible: `complete` is false then,
-// and findings that depend on them are not certain. Never fails.
+// and findings that depend on them are not certain. For a program that runs
+// another (sudo, timeout) every place where the other's name may stand is a
+// kCommand finding; where there are too many, one with an unknown word. The
+// value that `find -exec … +` and xargs fill in is never guessed. An unquoted
+// pattern counts as operands, also where a file's name could begin with `-`.
+// Never fails. Bounded: at most kMaxReadings readings of the same words.
 Reading ReadArguments(std::span<const Argument> argv);
+
+inline constexpr int kMaxReadings = 24;
 
 // True when the shipped data describes a program of this base name.
 bool IsDescribed(std::string_view program);
@@ -90,5 +109,24 @@ Result<std::string> CompilePrograms(
 
 // The image that the build embedded.
 std::string_view EmbeddedPrograms();
+
+// The same as ReadArguments, by the descriptions in `image` (a result of
+// CompilePrograms, 8-byte aligned, that outlives the call). An image that does
+// not open knows no program.
+Reading ReadArgumentsWith(std::string_view image,
+                          std::span<const Argument> argv);
+
+// What an assignment in a program's environment makes it do: LD_PRELOAD loads
+// code, PAGER is run by a shell, BASH_ENV is a script. nullopt for names that
+// the descriptions do not list.
+struct EnvironmentMeaning {
+  Role role = Role::kShellCode;
+  std::string_view detail;  // the language or the program; lives as the image
+};
+std::optional<EnvironmentMeaning> EnvironmentRole(std::string_view name);
+
+// A reading as text, one finding a line, sorted: how examples are written and
+// compared. `delete recursive: x`, `possible command: a b +`.
+std::vector<std::string> Describe(const Reading& reading);
 
 }  // namespace gate::parser

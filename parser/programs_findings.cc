@@ -1,0 +1,441 @@
+// From one pass over the arguments to findings: conditions, ranges of
+// operands, captures.
+
+#include <algorithm>
+
+#include "parser/programs_pass.h"
+
+namespace gate::parser::programs {
+namespace {
+
+enum class Truth : uint8_t { kNo, kMaybe, kYes };
+
+Truth Not(Truth t) {
+  if (t == Truth::kMaybe) return t;
+  return t == Truth::kYes ? Truth::kNo : Truth::kYes;
+}
+
+// Whether the findings of a role hold one run of words rather than one each.
+bool TakesRun(Role role) {
+  switch (role) {
+    case Role::kCommand:
+    case Role::kShellCode:
+    case Role::kForeignCode:
+    case Role::kSplitCommand:
+    case Role::kScriptFile:
+    case Role::kStdinCode:
+    case Role::kLoadCode:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Characters that make a shell do more than start words.
+bool HasShellCharacters(std::string_view text) {
+  return text.find_first_of("|&;<>()$`\\\"'*?[#~=%!{}\n\t ") !=
+         std::string_view::npos;
+}
+
+}  // namespace
+
+bool SameMeaning(const Finding& a, const Finding& b) {
+  return a.role == b.role && a.recursive == b.recursive &&
+         a.appends_unknown == b.appends_unknown &&
+         a.from_stdin == b.from_stdin && a.placeholder == b.placeholder &&
+         a.detail == b.detail && a.words == b.words;
+}
+
+namespace {
+
+class Collector {
+ public:
+  Collector(const Tables& tables, const Pass& pass, Reading* reading)
+      : t_(tables), p_(pass), r_(*reading) {}
+
+  void Run() {
+    const Node& leaf = t_.nodes[p_.chain.back()];
+    for (const Use& use : p_.uses) {
+      const Option& option = t_.options[use.option];
+      r_.options.emplace_back(t_.image.Text(option.name));
+      const auto values = std::span<const Word>(p_.values).subspan(
+          use.values, use.values_count);
+      for (const EffectRecord& e :
+           Slice(t_.effects, option.effects, option.effects_count)) {
+        use_ = &use;
+        Emit(e, values, SpanOf(use));
+      }
+      use_ = nullptr;
+    }
+    for (const Word& word : p_.assignments) {
+      Finding finding = Make(Role::kSetVariable, true);
+      finding.words.push_back(Text(word));
+      finding.span = word.argument->span;
+      r_.findings.push_back(std::move(finding));
+    }
+    if (!p_.split.empty()) {
+      Finding finding = Make(Role::kSplitCommand, true);
+      for (const Word& word : p_.split) finding.words.push_back(Text(word));
+      finding.span = p_.split.front().argument->span;
+      r_.findings.push_back(std::move(finding));
+    }
+    for (const EffectRecord& e :
+         Slice(t_.effects, leaf.effects, leaf.effects_count)) {
+      Emit(e, {}, p_.words[0]->span);
+    }
+    r_.reads_stdin |= Holds(leaf.reads_stdin);
+    r_.prints_input |= Holds(leaf.prints_input);
+    r_.prints_network |= Holds(leaf.prints_network);
+    r_.decodes |= Holds(leaf.decodes);
+  }
+
+ private:
+  static Finding Make(Role role, bool certain) {
+    Finding finding;
+    finding.role = role;
+    finding.certain = certain;
+    return finding;
+  }
+
+  Argument Text(const Word& word) const {
+    Argument argument = *word.argument;
+    if (word.skip != 0) {
+      argument.text.erase(0, word.skip);
+      if (argument.glob) {
+        argument.glob = argument.text.find_first_of("*?[") != std::string::npos;
+      }
+    }
+    return argument;
+  }
+
+  Span SpanOf(const Use& use) const {
+    Span span = p_.words[use.word]->span;
+    for (uint32_t v = 0; v < use.values_count; ++v) {
+      const Span s = p_.values[use.values + v].argument->span;
+      span.begin = std::min(span.begin, s.begin);
+      span.end = std::max(span.end, s.end);
+    }
+    return span;
+  }
+
+  const Use* LastUse(uint32_t option) const {
+    for (size_t k = p_.uses.size(); k-- > 0;) {
+      if (p_.uses[k].option == option) return &p_.uses[k];
+    }
+    return nullptr;
+  }
+
+  // --- conditions ---
+
+  // Whether a word fits one of the newline-separated globs.
+  Truth FitsAny(const Argument& word, uint32_t skip, ImageText values) const {
+    std::string_view rest = t_.image.Text(values);
+    Truth truth = Truth::kNo;
+    const std::string_view text = std::string_view(word.text).substr(
+        std::min<size_t>(skip, word.text.size()));
+    while (true) {
+      const size_t end = rest.find('\n');
+      const std::string_view glob = rest.substr(0, end);
+      if (word.known && !word.glob) {
+        if (MatchValue(glob, text, false, nullptr, nullptr)) {
+          return Truth::kYes;
+        }
+      } else {
+        bool sure = false;
+        size_t begin = 0;
+        const size_t wild = word.glob ? text.find_first_of("*?[") : text.size();
+        if (MayMatchValue(glob, text.substr(0, wild), false, &sure, &begin)) {
+          if (sure) return Truth::kYes;
+          truth = Truth::kMaybe;
+        }
+      }
+      if (end == std::string_view::npos) return truth;
+      rest.remove_prefix(end + 1);
+    }
+  }
+
+  Truth EvaluateTerm(const Term& term) const {
+    switch (term.kind) {
+      case Term::kOption: {
+        if (LastUse(term.option) != nullptr) return Truth::kYes;
+        return unseen_;
+      }
+      case Term::kOptionValue: {
+        Truth truth = unseen_;
+        for (const Use& use : p_.uses) {
+          if (use.option != term.option) continue;
+          for (uint32_t v = 0; v < use.values_count; ++v) {
+            const Word& w = p_.values[use.values + v];
+            truth = std::max(truth, FitsAny(*w.argument, w.skip, term.values));
+          }
+        }
+        return truth;
+      }
+      case Term::kOperands: {
+        const int64_t n = static_cast<int64_t>(p_.operands.size());
+        const bool holds = term.op == '='   ? n == term.number
+                           : term.op == '<' ? n < term.number
+                                            : n > term.number;
+        return holds ? Truth::kYes : Truth::kNo;
+      }
+      case Term::kOperandValue: {
+        Truth truth = Truth::kNo;
+        for (size_t k = 0; k < p_.operands.size(); ++k) {
+          if (term.number != 0 && static_cast<size_t>(term.number) != k + 1) {
+            continue;
+          }
+          const Word& w = p_.operands[k];
+          truth = std::max(truth, FitsAny(*w.argument, w.skip, term.values));
+        }
+        return truth;
+      }
+      default:
+        return Truth::kNo;
+    }
+  }
+
+  Truth Evaluate(const Condition& condition) const {
+    const auto terms = Slice(t_.terms, condition.begin, condition.count);
+    if (terms.empty()) {
+      return condition.count == 0 ? Truth::kYes : Truth::kMaybe;
+    }
+    Truth any = Truth::kNo, all = Truth::kYes;
+    for (size_t k = 0; k < terms.size(); ++k) {
+      if (k > 0 && terms[k].begins != 0) {
+        any = std::max(any, all);
+        all = Truth::kYes;
+      }
+      Truth truth = EvaluateTerm(terms[k]);
+      if (terms[k].negated != 0) truth = Not(truth);
+      all = std::min(all, truth);
+    }
+    return std::max(any, all);
+  }
+
+  bool Holds(const Condition& condition) const {
+    return EvaluateBoth(condition) != Truth::kNo;
+  }
+
+  // What the condition is when every word of which that is not known is an
+  // operand; kMaybe when it holds only if one of them is an option.
+  Truth EvaluateBoth(const Condition& condition) const {
+    unseen_ = Truth::kNo;
+    const Truth truth = Evaluate(condition);
+    if (truth != Truth::kNo || p_.maybe_options == 0) return truth;
+    unseen_ = Truth::kMaybe;
+    return Evaluate(condition);
+  }
+
+  // --- effects ---
+
+  std::span<const Word> Operands(const EffectRecord& e) const {
+    const std::span<const Word> all = p_.operands;
+    if ((e.flags & EffectRecord::kAfterDashes) != 0) {
+      if (p_.after_dashes > all.size()) return {};
+      return all.subspan(p_.after_dashes);
+    }
+    const int64_t n = static_cast<int64_t>(all.size());
+    const int64_t from = e.from > 0 ? e.from - 1 : n + e.from;
+    const int64_t to = e.to > 0 ? e.to - 1 : n + e.to;
+    const int64_t first = std::max<int64_t>(from, 0);
+    const int64_t last = std::min(to, n - 1);
+    if (first > last || (e.from < 0 && from < 0 && e.to < 0 && to < 0)) {
+      return {};
+    }
+    return all.subspan(static_cast<size_t>(first),
+                       static_cast<size_t>(last - first + 1));
+  }
+
+  // Applies the pattern of `e`; false when the word does not fit. Clears
+  // `*certain` when that is not known.
+  bool ApplyPattern(const EffectRecord& e, Argument* word,
+                    bool* certain) const {
+    const std::string_view pattern = t_.image.Text(e.pattern);
+    if (pattern.empty()) return true;
+    const bool ignore_case = (e.flags & EffectRecord::kIgnoreCase) != 0;
+    const bool negative = (e.flags & EffectRecord::kNegative) != 0;
+    size_t begin = 0, end = 0;
+    if (word->known) {
+      const bool fits =
+          MatchValue(pattern, word->text, ignore_case, &begin, &end);
+      if (negative) return !fits;
+      if (!fits) return false;
+      word->text = word->text.substr(begin, end - begin);
+      return true;
+    }
+    bool sure = false;
+    const bool may =
+        MayMatchValue(pattern, word->text, ignore_case, &sure, &begin);
+    if (negative) {
+      if (sure) return false;
+      if (may) *certain = false;
+      return true;
+    }
+    if (!may) return false;
+    if (sure) {
+      word->text.erase(0, begin);
+      return true;
+    }
+    *certain = false;
+    word->text.clear();
+    word->suffix.clear();
+    return true;
+  }
+
+  void AddLiterals(const EffectRecord& e, Span span,
+                   std::vector<Argument>* words) const {
+    std::string_view rest = t_.image.Text(e.literal);
+    while (!rest.empty()) {
+      const size_t end = rest.find(' ');
+      Argument argument;
+      argument.text = rest.substr(0, end);
+      argument.span = span;
+      words->push_back(std::move(argument));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end + 1);
+    }
+  }
+
+  static Argument Join(const std::vector<Argument>& words) {
+    Argument joined;
+    if (!words.empty()) {
+      joined.span = words.front().span;
+      joined.span.end = std::max(joined.span.end, words.back().span.end);
+    }
+    for (size_t k = 0; k < words.size(); ++k) {
+      if (k > 0) joined.text += ' ';
+      joined.text += words[k].text;
+      if (words[k].known && !words[k].glob) continue;
+      joined.known = false;
+      joined.suffix = k + 1 == words.size() ? words[k].suffix : "";
+      break;
+    }
+    return joined;
+  }
+
+  void Emit(const EffectRecord& e, std::span<const Word> values, Span span) {
+    const Truth truth = EvaluateBoth(e.when);
+    if (truth == Truth::kNo) return;
+    bool certain =
+        truth == Truth::kYes && (e.flags & EffectRecord::kPossible) == 0;
+    const Role role = static_cast<Role>(e.role);
+    const bool ranged =
+        (e.flags & (EffectRecord::kRange | EffectRecord::kAfterDashes)) != 0;
+    const std::span<const Word> chosen = ranged ? Operands(e) : values;
+    if (ranged && chosen.empty()) return;
+    std::vector<Argument> words;
+    if (e.first_option != kNone) {
+      const Use* use = LastUse(e.first_option);
+      if (use == nullptr || use->values_count == 0) return;
+      words.push_back(Text(p_.values[use->values]));
+    }
+    if (!TakesRun(role)) {
+      if (chosen.empty() || e.literal.size != 0) {
+        if (use_ != nullptr && use_->values_count == 0 &&
+            t_.image.Text(e.pattern).size() != 0) {
+          return;
+        }
+        AddLiterals(e, span, &words);
+        Push(e, role, std::move(words), certain, span);
+        return;
+      }
+      // One finding a word; of several values only the first is meant.
+      const size_t count = ranged ? chosen.size() : 1;
+      for (size_t k = 0; k < count; ++k) {
+        const Word& word = chosen[k];
+        if (unseen_ == Truth::kMaybe && p_.maybe_options == 1 &&
+            word.argument == p_.maybe_option && !word.argument->splits) {
+          continue;  // it cannot be the option and the operand
+        }
+        Argument text = Text(word);
+        bool sure = certain;
+        if (!ApplyPattern(e, &text, &sure)) continue;
+        const Span where = text.span;
+        Push(e, role, {std::move(text)}, sure, where);
+      }
+      return;
+    }
+    AddLiterals(e, span, &words);
+    bool first = true;
+    for (const Word& word : chosen) {
+      Argument text = Text(word);
+      if (first && !ApplyPattern(e, &text, &certain)) return;
+      first = false;
+      words.push_back(std::move(text));
+    }
+    if (chosen.empty() && e.pattern.size != 0) return;
+    if (!chosen.empty()) {
+      span = chosen.front().argument->span;
+      span.end = std::max(span.end, chosen.back().argument->span.end);
+    }
+    const uint32_t shape = EffectRecord::kVerbatim | EffectRecord::kCoded;
+    if ((e.flags & shape) != 0) {
+      const bool coded =
+          std::any_of(words.begin(), words.end(), [](const Argument& word) {
+            return !word.known || word.glob ||
+                   (word.text != "{}" && HasShellCharacters(word.text));
+          });
+      if (coded != ((e.flags & EffectRecord::kCoded) != 0)) return;
+    }
+    if ((e.flags & EffectRecord::kJoin) != 0) {
+      Argument joined = Join(words);
+      words.clear();
+      words.push_back(std::move(joined));
+    }
+    Push(e, role, std::move(words), certain, span);
+  }
+
+  void Push(const EffectRecord& e, Role role, std::vector<Argument> words,
+            bool certain, Span span) {
+    Finding finding;
+    finding.role = role;
+    finding.words = std::move(words);
+    finding.recursive = (e.flags & EffectRecord::kRecursive) != 0;
+    finding.certain = certain;
+    finding.appends_unknown = (e.flags & EffectRecord::kAppend) != 0;
+    finding.from_stdin = (e.flags & EffectRecord::kStdin) != 0;
+    finding.placeholder = std::string(t_.image.Text(e.placeholder));
+    if (use_ != nullptr && use_->appends) {
+      finding.appends_unknown = true;
+      finding.placeholder.clear();
+    }
+    if (e.placeholder_option != kNone) {
+      const Use* use = LastUse(e.placeholder_option);
+      if (use != nullptr && use->values_count > 0) {
+        const Argument text = Text(p_.values[use->values]);
+        finding.placeholder = text.text;
+        // An unknown placeholder may stand anywhere in any word.
+        if (!text.known) {
+          for (Argument& word : finding.words) {
+            word.known = false;
+            word.text.clear();
+          }
+        }
+      }
+    }
+    finding.detail = std::string(t_.image.Text(e.detail));
+    finding.span = span;
+    // Two conditions may say the same; the certain one holds.
+    for (Finding& other : r_.findings) {
+      if (!SameMeaning(other, finding)) continue;
+      other.certain |= finding.certain;
+      return;
+    }
+    r_.findings.push_back(std::move(finding));
+  }
+
+  const Tables& t_;
+  const Pass& p_;
+  Reading& r_;
+  const Use* use_ = nullptr;
+  // What an option that was not seen is for the condition being evaluated.
+  mutable Truth unseen_ = Truth::kNo;
+};
+
+}  // namespace
+
+void CollectFindings(const Tables& tables, const Pass& pass, Reading* reading) {
+  Collector(tables, pass, reading).Run();
+}
+
+}  // namespace gate::parser::programs

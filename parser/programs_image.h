@@ -1,0 +1,172 @@
+// The layout of compiled program descriptions: plain records in a base/image.h
+// image, made by programs_compile.cc and read in place by programs_read.cc.
+// Internal to the two.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/image.h"
+#include "parser/programs.h"
+
+namespace gate::parser::programs {
+
+inline constexpr std::string_view kMagic = "gate.programs/1";
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+enum Section : uint32_t {
+  kNames,        // ProgramName, sorted by name
+  kNodes,        // Node
+  kOptionNames,  // OptionName, sorted by name within each node's range
+  kOptions,      // Option
+  kChildren,     // Child, sorted by name within each node's range
+  kEffects,      // EffectRecord
+  kTerms,        // Term
+  kEnvironment,  // EnvironmentName, sorted by name
+};
+
+// Alternatives of conjunctions over what was seen on the command line. Empty:
+// always true.
+struct Condition {
+  uint32_t begin = 0;
+  uint32_t count = 0;
+};
+
+struct Term {
+  enum Kind : uint8_t {
+    kOption,        // the option was given
+    kOptionValue,   // …with a value that fits one of `values`
+    kOperands,      // the number of operands is `op` `number`
+    kOperandValue,  // operand `number` (0: any) fits one of `values`
+    kNever,
+  };
+  uint8_t kind = kNever;
+  uint8_t negated = 0;
+  uint8_t begins = 0;  // begins a new alternative
+  char op = '=';       // kOperands: '=', '<', '>'
+  int32_t number = 0;
+  uint32_t option = kNone;
+  ImageText values;  // globs, separated by newlines
+};
+
+struct EffectRecord {
+  enum Flag : uint32_t {
+    kRecursive = 1,
+    kPossible = 2,
+    kAppend = 4,         // further words are appended by the program
+    kStdin = 8,          // …that come from its standard input
+    kJoin = 16,          // the words are joined by blanks into one
+    kNegative = 32,      // words that do NOT fit the pattern
+    kRange = 64,         // words are operands from..to
+    kAfterDashes = 128,  // words are those after `--`
+    kIgnoreCase = 256,   // of the pattern
+    kVerbatim = 512,     // only words without shell characters, when joined
+    kCoded = 1024,       // only words with shell characters, when joined
+  };
+  uint32_t role = 0;
+  uint32_t flags = 0;
+  int32_t from = 1;  // operands, 1-based; negative: from the end
+  int32_t to = -1;
+  ImageText detail;
+  ImageText pattern;  // the word must fit; the capture replaces it
+  ImageText literal;  // words put before (alone when there is no range)
+  ImageText placeholder;
+  uint32_t placeholder_option = kNone;  // its value is the placeholder
+  uint32_t first_option = kNone;        // its value is put before the words
+  Condition when;
+};
+
+struct Option {
+  enum Arity : uint8_t {
+    kFlag,
+    kRequired,        // attached or the next word
+    kOptional,        // attached only
+    kOptionalDigits,  // attached digits only
+    kSeparate,        // always the next word, even inside a bundle
+    kSeveral,         // the next `count` words
+    kList,            // words up to `;` or `+`
+  };
+  ImageText name;  // canonical
+  uint8_t arity = kFlag;
+  uint8_t count = 0;
+  uint8_t stops = 0;    // everything after it is an operand
+  uint8_t splices = 0;  // its value is split into words that stand in its place
+  uint32_t effects = 0;
+  uint32_t effects_count = 0;
+};
+
+struct OptionName {
+  ImageText name;
+  uint32_t option = 0;
+};
+
+struct Node {
+  enum Flag : uint32_t {
+    kPosix = 1,          // options end at the first operand
+    kSingle = 2,         // long options have one dash (find, java)
+    kNoBundle = 4,       // -ab is not -a -b
+    kNoDashes = 8,       // `--` is an operand
+    kPlus = 16,          // +x is an option
+    kOldStyle = 32,      // first word without dash is a bundle (tar, ps)
+    kAssignments = 64,   // leading NAME=VALUE words set variables
+    kInterleaved = 128,  // …and options may follow them (sudo)
+    kLoose = 256,        // undescribed options are flags
+    kInherits = 512,     // options of the parents are accepted too
+    kOpen = 1024,        // a first operand that is no sub-command is operand
+    kVersions = 2048,    // python3.11 is python
+    kWrapper = 4096,     // runs what its operands say (computed)
+    kNoAbbreviation = 8192,
+  };
+  ImageText name;
+  uint32_t flags = 0;
+  uint32_t option_names = 0, option_names_count = 0;
+  uint32_t children = 0, children_count = 0;
+  uint32_t effects = 0, effects_count = 0;
+  uint32_t number_option = kNone;  // -5 is -n 5
+  Condition reads_stdin, prints_input, prints_network, decodes;
+};
+
+struct Child {
+  ImageText name;  // as written
+  ImageText canonical;
+  uint32_t node = 0;
+};
+
+struct ProgramName {
+  ImageText name;
+  uint32_t node = 0;
+};
+
+struct EnvironmentName {
+  ImageText name;  // may end in `*`
+  ImageText detail;
+  uint32_t role = 0;
+};
+
+// Opened sections of an image.
+struct Tables {
+  Image image;
+  std::span<const ProgramName> names;
+  std::span<const Node> nodes;
+  std::span<const OptionName> option_names;
+  std::span<const Option> options;
+  std::span<const Child> children;
+  std::span<const EffectRecord> effects;
+  std::span<const Term> terms;
+  std::span<const EnvironmentName> environment;
+};
+
+// False when `bytes` is no such image.
+bool OpenTables(std::string_view bytes, Tables* tables);
+
+// The node of a program by its base name; kNone when it is not described.
+uint32_t FindProgram(const Tables& tables, std::string_view program);
+
+// `path` without directories and ".exe".
+std::string_view BaseName(std::string_view path);
+
+// ReadArguments by opened tables.
+Reading Read(const Tables& tables, std::span<const Argument> argv);
+
+}  // namespace gate::parser::programs

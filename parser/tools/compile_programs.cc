@@ -1,0 +1,76 @@
+// gate_compile_programs OUT.cc FILE.json…: the build's compiler of program
+// descriptions. Writes a C++ source that holds the image; prints diagnostics
+// and exits 1 when a description or one of its examples is wrong.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "parser/programs.h"
+
+namespace {
+
+constexpr size_t kMaxDescriptionBytes = 4u << 20;
+
+// Eight bytes a number: compilers read that far faster than characters.
+std::string SourceOf(const std::string& image) {
+  std::string out =
+      "// Made by gate_compile_programs. Do not edit.\n"
+      "#include \"parser/programs.h\"\n\n"
+      "namespace gate::parser {\nnamespace {\n\n"
+      "alignas(8) constexpr unsigned long long kImage[] = {\n";
+  char number[32];
+  for (size_t i = 0; i < image.size(); i += 8) {
+    unsigned long long value = 0;
+    std::memcpy(&value, image.data() + i,
+                std::min<size_t>(8, image.size() - i));
+    std::snprintf(number, sizeof number, "0x%llxu,%c", value,
+                  i % 32 == 24 ? '\n' : ' ');
+    out += number;
+  }
+  out +=
+      "\n};\n\n}  // namespace\n\n"
+      "std::string_view EmbeddedPrograms() {\n"
+      "  return {reinterpret_cast<const char*>(kImage), " +
+      std::to_string(image.size()) + "};\n}\n\n}  // namespace gate::parser\n";
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: gate_compile_programs OUT.cc FILE.json...\n");
+    return 64;
+  }
+  std::vector<std::pair<std::string, std::string>> files;
+  for (int i = 2; i < argc; ++i) {
+    auto text = gate::ReadFile(argv[i], kMaxDescriptionBytes);
+    if (!text) {
+      std::fprintf(stderr, "%s: %s\n", argv[i], text.error().message.c_str());
+      return 1;
+    }
+    files.emplace_back(argv[i], std::move(*text));
+  }
+  std::vector<gate::Diagnostic> diagnostics;
+  const auto image = gate::parser::CompilePrograms(files, &diagnostics);
+  for (const gate::Diagnostic& d : diagnostics) {
+    std::fputs(gate::Render(d).c_str(), stderr);
+  }
+  if (!image) {
+    std::fprintf(stderr, "gate_compile_programs: %s\n",
+                 image.error().message.c_str());
+    return 1;
+  }
+  const auto written =
+      gate::WriteFileAtomically(argv[1], SourceOf(*image), 0644);
+  if (!written) {
+    std::fprintf(stderr, "%s: %s\n", argv[1], written.error().message.c_str());
+    return 1;
+  }
+  return 0;
+}
