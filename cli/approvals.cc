@@ -1,0 +1,162 @@
+#include "cli/approvals.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace gate::cli {
+namespace {
+
+constexpr size_t kMaxQuestionBytes = 2u << 20;
+constexpr size_t kMaxQuestions = 1000;
+constexpr size_t kMinPrefix = 8;
+
+std::string Directory(const std::string& state_dir) {
+  return state_dir + "/pending";
+}
+
+std::string File(const std::string& state_dir, const std::string& id) {
+  return Directory(state_dir) + "/" + id;
+}
+
+bool IsId(std::string_view id) {
+  return !id.empty() &&
+         id.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
+}
+
+// The file is `HEX-MAC\nJSON`: only a holder of the state key, which no sandbox
+// can read, writes one that is believed. Command and directory may be any
+// bytes, so they stand in base64.
+Result<std::string> Seal(const std::string& state_dir,
+                         const PendingQuestion& question) {
+  GATE_TRY(const Hash key, LoadOrCreateKey(state_dir + "/key"));
+  const std::string body = Dump({{"id", question.id},
+                                 {"command", Base64(question.command)},
+                                 {"cwd", Base64(question.cwd)},
+                                 {"policy", question.policy_revision},
+                                 {"agent", question.agent},
+                                 {"reason", question.reason},
+                                 {"asked_ms", question.asked_ms},
+                                 {"approved_ms", question.approved_ms}});
+  return Hex(Mac(key, "question\n" + body)) + "\n" + body;
+}
+
+Result<PendingQuestion> Unseal(const std::string& state_dir, const std::string& text) {
+  GATE_TRY(const Hash key, LoadOrCreateKey(state_dir + "/key"));
+  const auto damaged = [] {
+    return Fail(ErrorCode::kCorrupt, "a kept question does not verify");
+  };
+  const size_t newline = text.find('\n');
+  Hash mac;
+  if (newline == std::string::npos ||
+      !ParseHex(std::string_view(text).substr(0, newline), &mac))
+    return damaged();
+  const std::string body = text.substr(newline + 1);
+  if (!Equal(mac, Mac(key, "question\n" + body))) return damaged();
+  auto json = ParseJson(body);
+  if (!json || !json->is_object()) return damaged();
+  PendingQuestion question;
+  question.id = json->value("id", "");
+  question.policy_revision = json->value("policy", "");
+  question.agent = json->value("agent", "");
+  question.reason = json->value("reason", "");
+  question.asked_ms = json->value("asked_ms", uint64_t{0});
+  question.approved_ms = json->value("approved_ms", uint64_t{0});
+  if (!DecodeBase64(json->value("command", ""), &question.command) ||
+      !DecodeBase64(json->value("cwd", ""), &question.cwd))
+    return damaged();
+  return question;
+}
+
+bool Expired(const PendingQuestion& question, uint64_t now_ms) {
+  if (question.approved_ms != 0)
+    return now_ms > question.approved_ms + kApprovalLifetimeMs ||
+           now_ms < question.approved_ms;
+  return now_ms > question.asked_ms + kPendingLifetimeMs;
+}
+
+Result<std::vector<std::string>> ListIds(const std::string& state_dir) {
+  std::vector<std::string> ids;
+  DIR* directory = ::opendir(Directory(state_dir).c_str());
+  if (directory == nullptr) {
+    if (errno == ENOENT) return ids;
+    return FailErrno("the kept questions cannot be listed");
+  }
+  while (const dirent* entry = ::readdir(directory))
+    if (IsId(entry->d_name)) ids.emplace_back(entry->d_name);
+  ::closedir(directory);
+  std::sort(ids.begin(), ids.end());  // UUIDv7: by time
+  return ids;
+}
+
+}  // namespace
+
+Status KeepQuestion(const std::string& state_dir, const PendingQuestion& question) {
+  if (!IsId(question.id)) return Fail(ErrorCode::kInvalid, "not an id");
+  GATE_CHECK(MakeDirectories(Directory(state_dir), 0700));
+  GATE_TRY(const auto ids, ListIds(state_dir));
+  // A flood of questions pushes out the oldest, which only costs an answer.
+  for (size_t i = 0; i + kMaxQuestions <= ids.size(); ++i)
+    ::unlink(File(state_dir, ids[i]).c_str());
+  GATE_TRY(const std::string sealed, Seal(state_dir, question));
+  return WriteFileAtomically(File(state_dir, question.id), sealed, 0600);
+}
+
+Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
+                                            uint64_t now_ms) {
+  GATE_TRY(const auto ids, ListIds(state_dir));
+  std::vector<PendingQuestion> questions;
+  for (const std::string& id : ids) {
+    auto text = ReadFile(File(state_dir, id), kMaxQuestionBytes, false);
+    if (!text) continue;  // taken by another process meanwhile
+    auto question = Unseal(state_dir, *text);
+    if (!question || question->id != id || Expired(*question, now_ms)) {
+      ::unlink(File(state_dir, id).c_str());
+      continue;
+    }
+    questions.push_back(std::move(*question));
+  }
+  return questions;
+}
+
+Result<PendingQuestion> Approve(const std::string& state_dir, const std::string& id,
+                         uint64_t now_ms) {
+  GATE_TRY(auto questions, ListQuestions(state_dir, now_ms));
+  PendingQuestion* found = nullptr;
+  for (PendingQuestion& question : questions) {
+    const bool fits = question.id == id ||
+                      (id.size() >= kMinPrefix && question.id.starts_with(id));
+    if (!fits) continue;
+    if (found != nullptr)
+      return Fail(ErrorCode::kInvalid, "`" + id + "` fits several questions");
+    found = &question;
+  }
+  if (found == nullptr)
+    return Fail(ErrorCode::kNotFound, "no question `" + id + "` is waiting");
+  found->approved_ms = now_ms;
+  GATE_CHECK(KeepQuestion(state_dir, *found));
+  return *found;
+}
+
+bool TakeApproval(const std::string& state_dir, const std::string& command,
+                  const std::string& cwd, const std::string& policy_revision,
+                  uint64_t now_ms) {
+  auto questions = ListQuestions(state_dir, now_ms);
+  if (!questions) return false;
+  for (const PendingQuestion& question : *questions) {
+    if (question.approved_ms == 0 || question.command != command ||
+        question.cwd != cwd || question.policy_revision != policy_revision)
+      continue;
+    // Whoever removes the file has the approval; nobody else does.
+    if (::unlink(File(state_dir, question.id).c_str()) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,49 @@
+// Questions that wait for a person, and the answers.
+//
+// When a command is to be asked about and nobody can be asked (a hook, no
+// terminal), the question is kept for a day under its decision's id. A person
+// answers it by `gate approve ID` on a terminal of their own; the agent then
+// sends the same command again. An answer fits exactly one command in one
+// directory under one policy, is used once, and expires.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gate::cli {
+
+inline constexpr uint64_t kPendingLifetimeMs = 24ull * 60 * 60 * 1000;
+inline constexpr uint64_t kApprovalLifetimeMs = 60ull * 60 * 1000;
+
+struct PendingQuestion {
+  std::string id;        // the decision's id
+  std::string command;
+  std::string cwd;
+  std::string policy_revision;
+  std::string agent;
+  std::string reason;
+  uint64_t asked_ms = 0;
+  uint64_t approved_ms = 0;  // 0: not answered yet
+};
+
+// Keeps `question`. Older ones beyond their lifetime are removed.
+Status KeepQuestion(const std::string& state_dir, const PendingQuestion& question);
+
+// All questions that are not expired, oldest first.
+Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
+                                            uint64_t now_ms);
+
+// Marks the question as approved. kNotFound when there is none of that id (a
+// unique prefix of at least 8 characters will do).
+Result<PendingQuestion> Approve(const std::string& state_dir, const std::string& id,
+                         uint64_t now_ms);
+
+// True when a person approved exactly this; the approval is used up.
+bool TakeApproval(const std::string& state_dir, const std::string& command,
+                  const std::string& cwd, const std::string& policy_revision,
+                  uint64_t now_ms);
+
+}  // namespace gate::cli

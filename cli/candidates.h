@@ -1,0 +1,24 @@
+// Which backends work here, remembered for this boot.
+//
+// Probing runs a tiny sandbox and costs milliseconds; a decision may cost one.
+// The answer is kept in <state>/backends.json for this boot, this user and
+// this binary. A stale answer cannot weaken anything: a backend that does not
+// work any more fails to set up, and the command does not run.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/backend.h"
+#include "cli/process_facts.h"
+#include "router/plan.h"
+
+namespace gate::cli {
+
+// `refresh`: probe again. Never fails: without a usable store it just probes.
+std::vector<router::Candidate> FindCandidates(
+    const ProcessFacts& facts,
+    const std::vector<std::unique_ptr<backends::Backend>>& backends,
+    bool refresh = false);
+
+}  // namespace gate::cli

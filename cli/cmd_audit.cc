@@ -1,0 +1,306 @@
+// gate audit list|show|stats|verify.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include "audit/log.h"
+#include "audit/time.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/json_writer.h"
+#include "cli/terminal.h"
+
+namespace gate::cli {
+namespace {
+
+// 0 found, 1 nothing found, 2 usage, 3 storage; verify: 0 ok, 1 tampered,
+// 2 unreadable, 3 ok but unanchored (docs/audit-format.md).
+constexpr int kNothingFound = 1;
+constexpr int kStorage = 3;
+
+std::string TimeText(uint64_t ns) {
+  const auto seconds = static_cast<time_t>(ns / 1000000000);
+  tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  char out[48];
+  std::snprintf(out, sizeof out, "%s.%03uZ", text,
+                static_cast<unsigned>(ns / 1000000 % 1000));
+  return out;
+}
+
+std::string ToJson(const audit::Record& record) {
+  JsonWriter json;
+  json.BeginObject().Field("schema", "gate.record/1");
+  json.Field("seq", static_cast<int64_t>(record.sequence));
+  json.Field("id", record.id).Field("kind", audit::Name(record.kind));
+  json.Field("parent", record.parent).Field("time", TimeText(record.time_ns));
+  json.Field("agent", record.agent).Field("session", record.session);
+  json.Field("mode", record.mode).Flag("enforced", record.enforced);
+  json.Field("command", record.command).Field("cwd", record.cwd);
+  json.Field("action", record.action).Field("reason", record.reason);
+  json.Field("rule", record.rule_id);
+  json.Field("policy", record.policy_revision);
+  json.Field("backend", record.backend).Field("status", record.status);
+  json.Field("exit", int64_t{record.exit_code});
+  json.Field("duration_ms", static_cast<int64_t>(record.duration_ms));
+  json.Key("detail");
+  if (ParseJson(record.detail))
+    json.Raw(record.detail);
+  else
+    json.Null();
+  json.Field("prev", record.previous).Field("hash", record.hash);
+  json.EndObject();
+  return json.Take();
+}
+
+std::string RowText(const audit::Record& record, bool colour) {
+  std::string what = record.action.empty() ? record.status : record.action;
+  if (record.kind == audit::Kind::kConfig) what = record.mode;
+  what.resize(std::max<size_t>(what.size(), 9), ' ');
+  Colour tint = Colour::kDim;
+  if (record.action == "deny") tint = Colour::kRed;
+  if (record.action == "ask") tint = Colour::kYellow;
+  if (record.action == "sandbox") tint = Colour::kBlue;
+  if (record.action == "allow") tint = Colour::kGreen;
+  std::string line = std::to_string(record.sequence);
+  line.resize(std::max<size_t>(line.size(), 6), ' ');
+  line += " " + TimeText(record.time_ns) + "  " + Paint(tint, what, colour);
+  line += record.kind == audit::Kind::kOutcome
+              ? " exit " + std::to_string(record.exit_code) + ", " +
+                    std::to_string(record.duration_ms) + " ms "
+              : " ";
+  std::string command = Visible(record.command);
+  if (command.size() > 100) command = Visible(record.command.substr(0, 96)) + "…";
+  line += command;
+  if (!record.rule_id.empty())
+    line += Paint(Colour::kDim, "  [" + record.rule_id + "]", colour);
+  return line + "\n";
+}
+
+struct FilterOptions {
+  std::string since, until, actions;
+  audit::Filter filter;
+  bool json = false;
+  bool reverse = false;
+};
+
+void AddFilter(CLI::App& app, FilterOptions* options) {
+  app.add_option("--since", options->since,
+                 "2h, 3d, today, yesterday, or 2026-11-20T10:00");
+  app.add_option("--until", options->until, "the same forms");
+  app.add_option("--action", options->actions, "deny,ask,sandbox,allow");
+  app.add_option("--agent", options->filter.agent, "");
+  app.add_option("--session", options->filter.session, "");
+  app.add_option("--rule", options->filter.rule_id, "");
+  app.add_option("--backend", options->filter.backend, "");
+  app.add_option("--mode", options->filter.mode, "hook, check, run, sandbox");
+  app.add_option("--cwd", options->filter.cwd_prefix, "at or below");
+  app.add_option("--text", options->filter.text, "part of the command");
+  app.add_option("-n", options->filter.limit, "at most so many (50)");
+  app.add_flag("--reverse", options->reverse, "oldest first");
+  app.add_flag("--json", options->json, "a JSON object a line");
+}
+
+bool FinishFilter(FilterOptions* options) {
+  struct Bound {
+    const std::string& text;
+    uint64_t* ns;
+  };
+  for (const Bound& bound : {Bound{options->since, &options->filter.since_ns},
+                             Bound{options->until, &options->filter.until_ns}}) {
+    if (bound.text.empty()) continue;
+    const auto parsed = audit::ParseTime(bound.text, NowNs());
+    if (!parsed) {
+      Complain(parsed.error().message);
+      return false;
+    }
+    *bound.ns = *parsed;
+  }
+  std::string rest = options->actions;
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    options->filter.actions.push_back(rest.substr(0, comma));
+    rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+  }
+  options->filter.newest_first = !options->reverse;
+  return true;
+}
+
+int StorageFailure(const Error& error) {
+  Complain("the audit log: " + error.message);
+  return kStorage;
+}
+
+int List(const ProcessFacts& facts, const Arguments& arguments) {
+  CLI::App app("Lists records, newest first. Filters are joined by AND.",
+               "gate audit list");
+  FilterOptions options;
+  AddFilter(app, &options);
+  if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
+  if (!FinishFilter(&options)) return 2;
+  auto log = audit::Log::OpenReadOnly(facts.places.state);
+  if (!log) return StorageFailure(log.error());
+  auto records = log->Query(options.filter);
+  if (!records) return StorageFailure(records.error());
+  const bool colour = WantsColour(STDOUT_FILENO);
+  for (const audit::Record& record : *records)
+    std::fputs(options.json ? (ToJson(record) + "\n").c_str()
+                            : RowText(record, colour).c_str(),
+               stdout);
+  return records->empty() ? kNothingFound : 0;
+}
+
+int Show(const ProcessFacts& facts, const Arguments& arguments) {
+  CLI::App app("Shows one record whole, with what belongs to it.",
+               "gate audit show");
+  std::string reference = "last";
+  bool json = false;
+  app.add_option("record", reference, "an id, a sequence number, or `last`");
+  app.add_flag("--json", json, "a JSON object a line");
+  if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
+  auto log = audit::Log::OpenReadOnly(facts.places.state);
+  if (!log) return StorageFailure(log.error());
+  auto record = log->Find(reference);
+  if (!record) {
+    if (record.error().code != ErrorCode::kNotFound)
+      return StorageFailure(record.error());
+    Complain("no record `" + reference + "`");
+    return kNothingFound;
+  }
+  auto children = log->Children(record->id);
+  if (!children) return StorageFailure(children.error());
+  std::vector<audit::Record> all{*record};
+  all.insert(all.end(), children->begin(), children->end());
+  for (const audit::Record& one : all) {
+    if (json) {
+      std::puts(ToJson(one).c_str());
+      continue;
+    }
+    const auto parsed = ParseJson(ToJson(one));
+    std::puts(parsed ? Visible(parsed->dump(2, ' ', false,
+                                            Json::error_handler_t::replace),
+                               true)
+                           .c_str()
+                     : "?");
+  }
+  return 0;
+}
+
+int Stats(const ProcessFacts& facts, const Arguments& arguments) {
+  CLI::App app("Counts records by a column.", "gate audit stats");
+  FilterOptions options;
+  std::string by = "action";
+  AddFilter(app, &options);
+  app.add_option("--by", by, "action, rule, agent, backend, mode, status")
+      ->check(CLI::IsMember(
+          {"action", "rule", "agent", "backend", "mode", "status"}));
+  if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
+  if (!FinishFilter(&options)) return 2;
+  auto log = audit::Log::OpenReadOnly(facts.places.state);
+  if (!log) return StorageFailure(log.error());
+  auto stats = log->Count(by, options.filter);
+  if (!stats) return StorageFailure(stats.error());
+  if (options.json) {
+    JsonWriter json;
+    json.BeginObject().Field("schema", "gate.stats/1");
+    json.Field("records", static_cast<int64_t>(stats->records));
+    json.Field("bytes", static_cast<int64_t>(stats->bytes));
+    json.Field("by", by).Key("rows").BeginObject();
+    for (const auto& [name, count] : stats->rows)
+      json.Field(name, static_cast<int64_t>(count));
+    json.EndObject().EndObject();
+    std::puts(json.text().c_str());
+    return 0;
+  }
+  std::printf("%llu records, %llu KiB",
+              static_cast<unsigned long long>(stats->records),
+              static_cast<unsigned long long>(stats->bytes / 1024));
+  if (stats->records > 0)
+    std::printf(", %s to %s", TimeText(stats->first_ns).c_str(),
+                TimeText(stats->last_ns).c_str());
+  std::puts("");
+  for (const auto& [name, count] : stats->rows)
+    std::printf("%8llu  %s\n", static_cast<unsigned long long>(count),
+                name.empty() ? "-" : Visible(name).c_str());
+  return stats->records == 0 ? kNothingFound : 0;
+}
+
+int Verify(const ProcessFacts& facts, const Arguments& arguments) {
+  CLI::App app("Checks that no record was changed, removed or reordered.",
+               "gate audit verify");
+  std::string anchor;
+  bool json = false;
+  app.add_option("--anchor", anchor,
+                 "a head hash noted earlier, kept elsewhere");
+  app.add_flag("--json", json, "print one JSON object");
+  if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
+  auto log = audit::Log::OpenReadOnly(facts.places.state);
+  if (!log) {
+    Complain("the audit log: " + log.error().message);
+    return 2;
+  }
+  auto verdict = log->Verify(anchor);
+  if (!verdict) {
+    Complain("the audit log: " + verdict.error().message);
+    return 2;
+  }
+  const bool ok = verdict->finding == audit::Finding::kOk;
+  if (json) {
+    JsonWriter out;
+    out.BeginObject().Field("schema", "gate.verify/1");
+    out.Field("finding", audit::Name(verdict->finding));
+    out.Field("records", static_cast<int64_t>(verdict->records));
+    if (!ok) out.Field("seq", static_cast<int64_t>(verdict->sequence));
+    out.Flag("anchored", verdict->anchored).Field("head", verdict->head);
+    out.Field("message", verdict->message).EndObject();
+    std::puts(out.text().c_str());
+  } else if (ok) {
+    std::printf("ok: %llu records, head %s%s\n",
+                static_cast<unsigned long long>(verdict->records),
+                verdict->head.c_str(),
+                verdict->anchored
+                    ? ", anchored"
+                    : "\nnot anchored: records cut off at the end would not "
+                      "show; keep the head elsewhere and give it as --anchor");
+  } else {
+    std::printf("%s at record %llu: %s\n", audit::Name(verdict->finding),
+                static_cast<unsigned long long>(verdict->sequence),
+                Visible(verdict->message).c_str());
+  }
+  if (!ok) return verdict->finding == audit::Finding::kUnreadable ? 2 : 1;
+  return verdict->anchored ? 0 : 3;
+}
+
+}  // namespace
+
+int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  struct Row {
+    const char* name;
+    int (*run)(const ProcessFacts&, const Arguments&);
+  };
+  static constexpr Row kRows[] = {
+      {"list", List}, {"show", Show}, {"stats", Stats}, {"verify", Verify}};
+  const std::string name = arguments.empty() ? "list" : arguments[0];
+  const ProcessFacts facts = ReadProcessFacts(globals);
+  for (const Row& row : kRows)
+    if (name == row.name)
+      return row.run(facts, arguments.empty()
+                                ? arguments
+                                : Arguments(arguments.begin() + 1,
+                                            arguments.end()));
+  if (name == "--help" || name == "-h") {
+    std::puts("usage: gate audit list|show|stats|verify [OPTIONS]");
+    return 0;
+  }
+  Complain("`" + name + "` is not a command of gate audit");
+  std::fputs("help: gate audit list|show|stats|verify\n", stderr);
+  return 2;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,82 @@
+// gate backends: what isolation works on this machine, in which order.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/text.h"
+#include "cli/candidates.h"
+#include "cli/commands.h"
+#include "cli/json_writer.h"
+#include "cli/terminal.h"
+
+namespace gate::cli {
+namespace {
+
+std::string ToJson(const std::vector<router::Candidate>& candidates) {
+  JsonWriter json;
+  json.BeginObject().Field("schema", "gate.backends/1");
+  json.Key("backends").BeginArray();
+  for (const router::Candidate& candidate : candidates) {
+    json.BeginObject().Field("name", candidate.name);
+    json.Field("strength", backends::Name(candidate.strength));
+    json.Field("priority", int64_t{candidate.priority});
+    json.Flag("available", candidate.availability.available);
+    json.Field("why", candidate.availability.why);
+    json.Key("features").BeginArray();
+    for (int i = 0; i < backends::kFeatures; ++i) {
+      const auto feature = static_cast<backends::Feature>(i);
+      if (candidate.availability.features.Has(feature))
+        json.String(backends::Name(feature));
+    }
+    json.EndArray().Key("lost").BeginArray();
+    for (const std::string& lost : candidate.availability.lost)
+      json.String(lost);
+    json.EndArray().EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.Take();
+}
+
+}  // namespace
+
+int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  CLI::App app("Lists the sandboxes that work here, in the order they are "
+               "taken; `probe` tries them again.",
+               "gate backends");
+  bool json = false;
+  std::string action;
+  app.add_flag("--json", json, "print one JSON object");
+  app.add_option("action", action, "`probe`: try each again")
+      ->check(CLI::IsMember({"probe"}));
+  if (auto code = ParseWith(app, arguments)) return *code;
+
+  const ProcessFacts facts = ReadProcessFacts(globals);
+  const auto backends = backends::MakeBackends();
+  const auto candidates = FindCandidates(facts, backends, action == "probe");
+  if (json) {
+    std::puts(ToJson(candidates).c_str());
+    return 0;
+  }
+  const bool colour = WantsColour(STDOUT_FILENO);
+  int place = 0;
+  for (const router::Candidate& candidate : candidates) {
+    const bool available = candidate.availability.available;
+    char head[96];
+    std::snprintf(head, sizeof head, "%s  %-8s %-10s ",
+                  available ? std::to_string(++place).c_str() : "-",
+                  candidate.name.c_str(), backends::Name(candidate.strength));
+    std::printf("%s%s", head,
+                Paint(available ? Colour::kGreen : Colour::kRed,
+                      available ? "available" : "not available", colour)
+                    .c_str());
+    if (!candidate.availability.why.empty())
+      std::printf("  %s", Visible(candidate.availability.why).c_str());
+    std::puts("");
+    for (const std::string& lost : candidate.availability.lost)
+      std::printf("   without %s\n", Visible(lost).c_str());
+  }
+  return 0;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,200 @@
+// gate doctor: one screen that says what is enforced here and what is not.
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/candidates.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/gateway.h"
+#include "cli/json_writer.h"
+#include "cli/terminal.h"
+#include "hooks/install.h"
+
+namespace gate::cli {
+namespace {
+
+enum class Health : unsigned char { kGood, kNote, kBad };
+
+struct Finding {
+  Health health = Health::kGood;
+  std::string topic;
+  std::string text;
+  std::string help;
+};
+
+void CheckPolicy(Gateway& gateway, const std::string& workspace,
+                 std::vector<Finding>* findings) {
+  const rules::Policy& policy = gateway.PolicyFor(workspace);
+  std::vector<Diagnostic> problems = policy.diagnostics();
+  for (const Diagnostic& problem : gateway.settings().diagnostics)
+    problems.push_back(problem);
+  if (policy.floor() != rules::Action::kAllow)
+    findings->push_back({Health::kBad, "policy",
+                         std::string("a rule file does not load, so every "
+                                     "command is at least ") +
+                             Name(policy.floor()),
+                         "gate rules lint"});
+  else
+    findings->push_back({Health::kGood, "policy",
+                         "loaded, revision " + policy.revision().substr(0, 12),
+                         ""});
+  for (const Diagnostic& problem : problems) {
+    std::string text = Render(problem);
+    while (text.ends_with('\n')) text.pop_back();
+    findings->push_back({problem.severity == Severity::kError ? Health::kBad
+                                                              : Health::kNote,
+                         "policy", text, ""});
+  }
+}
+
+void CheckWorkspace(const std::string& workspace,
+                    std::vector<Finding>* findings) {
+  if (workspace.empty())
+    findings->push_back({Health::kNote, "workspace",
+                         "this directory cannot be one, so sandboxed commands "
+                         "from here write nothing",
+                         "work in a project directory"});
+  else
+    findings->push_back(
+        {Health::kGood, "workspace", Visible(workspace), ""});
+}
+
+void CheckBackends(const std::vector<router::Candidate>& candidates,
+                   const router::Settings& settings,
+                   std::vector<Finding>* findings) {
+  bool contained = false;
+  for (const router::Candidate& candidate : candidates) {
+    if (candidate.strength == backends::Strength::kNone) continue;
+    const bool available = candidate.availability.available;
+    std::string text = candidate.name + (available ? " works" : " does not work");
+    if (!candidate.availability.why.empty())
+      text += " (" + Visible(candidate.availability.why) + ")";
+    for (const std::string& lost : candidate.availability.lost)
+      text += "\n            without " + Visible(lost);
+    findings->push_back({available ? Health::kGood : Health::kNote, "sandbox",
+                         std::move(text), ""});
+    contained |= available && candidate.strength >= settings.required;
+  }
+  if (!contained)
+    findings->push_back({Health::kBad, "sandbox",
+                         std::string("nothing here is as strong as `") +
+                             backends::Name(settings.required) +
+                             "`, so commands that need a sandbox are refused",
+                         "gate backends probe"});
+}
+
+void CheckAudit(const ProcessFacts& facts, std::vector<Finding>* findings) {
+  struct stat info{};
+  const std::string& state = facts.places.state;
+  if (::stat(state.c_str(), &info) == 0 &&
+      (info.st_uid != facts.uid || (info.st_mode & 077) != 0))
+    findings->push_back({Health::kBad, "state",
+                         Visible(state) + " is open to others",
+                         "chmod 700 " + ShellQuote(state)});
+  auto log = audit::Log::OpenReadOnly(state);
+  if (!log) {
+    const bool absent = log.error().code == ErrorCode::kNotFound;
+    findings->push_back({absent ? Health::kNote : Health::kBad, "audit",
+                         absent ? "no record yet" : log.error().message, ""});
+    return;
+  }
+  auto stats = log->Count("action", {});
+  if (!stats)
+    findings->push_back({Health::kBad, "audit", stats.error().message,
+                         "gate audit verify"});
+  else
+    findings->push_back({Health::kGood, "audit",
+                         std::to_string(stats->records) + " records in " +
+                             Visible(state) + "/audit.db",
+                         ""});
+}
+
+void CheckHooks(const ProcessFacts& facts, std::vector<Finding>* findings) {
+  for (const char* client : {"claude", "codex"}) {
+    hooks::InstallOptions options;
+    options.client = client;
+    options.home = facts.home;
+    options.gate_path = facts.executable;
+    options.config_dir = facts.places.config;
+    options.state_dir = facts.places.state;
+    auto missing = hooks::PlanInstall(options);
+    if (!missing) {
+      findings->push_back({Health::kBad, "hook",
+                           std::string(client) + ": " +
+                               missing.error().message,
+                           ""});
+    } else if (missing->empty()) {
+      findings->push_back({Health::kGood, "hook",
+                           std::string(client) + ": installed, fails closed",
+                           ""});
+    } else {
+      findings->push_back(
+          {Health::kNote, "hook",
+           std::string(client) + ": not installed; gate does not see it",
+           std::string("gate install ") + client});
+    }
+  }
+}
+
+void AddLimits(std::vector<Finding>* findings) {
+  for (const char* text :
+       {"clients started without their hook, or with hooks switched off",
+        "text typed into a shell session that is already running",
+        "what an allowed command does: it runs raw"})
+    findings->push_back({Health::kNote, "not seen", text, ""});
+}
+
+}  // namespace
+
+int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  CLI::App app("Says what is enforced here and what is not.", "gate doctor");
+  bool json = false;
+  app.add_flag("--json", json, "print one JSON object");
+  if (auto code = ParseWith(app, arguments)) return *code;
+
+  Gateway gateway(ReadProcessFacts(globals));
+  const ProcessFacts& facts = gateway.facts();
+  const std::string workspace = FindWorkspace(facts, facts.cwd);
+  std::vector<Finding> findings;
+  CheckWorkspace(workspace, &findings);
+  CheckPolicy(gateway, workspace, &findings);
+  // Always tried anew: a doctor that repeats what was once true is no use.
+  CheckBackends(FindCandidates(facts, gateway.backends(), /*refresh=*/true),
+                gateway.settings().router, &findings);
+  CheckAudit(facts, &findings);
+  CheckHooks(facts, &findings);
+  AddLimits(&findings);
+
+  bool bad = false;
+  JsonWriter out;
+  out.BeginObject().Field("schema", "gate.doctor/1");
+  out.Key("findings").BeginArray();
+  const bool colour = WantsColour(STDOUT_FILENO);
+  for (const Finding& finding : findings) {
+    bad |= finding.health == Health::kBad;
+    static constexpr const char* kNames[] = {"ok", "note", "bad"};
+    const char* name = kNames[static_cast<int>(finding.health)];
+    out.BeginObject().Field("health", name).Field("topic", finding.topic);
+    out.Field("text", finding.text).Field("help", finding.help).EndObject();
+    if (json) continue;
+    static constexpr Colour kColours[] = {Colour::kGreen, Colour::kYellow,
+                                          Colour::kRed};
+    static constexpr const char* kMarks[] = {"ok ", "-  ", "BAD"};
+    const int i = static_cast<int>(finding.health);
+    std::printf("%s %-9s %s\n", Paint(kColours[i], kMarks[i], colour).c_str(),
+                finding.topic.c_str(), finding.text.c_str());
+    if (!finding.help.empty())
+      std::printf("              help: %s\n", finding.help.c_str());
+  }
+  out.EndArray().Flag("ok", !bad).EndObject();
+  if (json) std::puts(out.text().c_str());
+  return bad ? kExitInternal : 0;
+}
+
+}  // namespace gate::cli

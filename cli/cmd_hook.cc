@@ -1,0 +1,237 @@
+// gate hook CLIENT: the agent's JSON in, one answer out.
+//
+// Most clients run the command when a hook fails, so every way out of here is
+// an exit code of 0 or 2, and 2 always has a reason on stderr and nothing on
+// stdout. The whole answer is built first and printed once.
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/approvals.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/gateway.h"
+#include "cli/line.h"
+#include "cli/plan_json.h"
+#include "cli/render.h"
+#include "hooks/adapter.h"
+#include "hooks/ticket.h"
+
+namespace gate::cli {
+namespace {
+
+using hooks::Answer;
+using hooks::AnswerKind;
+using rules::Action;
+
+// Below the inner `timeout` of the guard line and every client's own limit.
+constexpr int kDeadlineSeconds = 2;
+// The database gives up early enough for a refusal to be said.
+constexpr int kBusyTimeoutMs = 1500;
+
+void OnDeadline(int) {
+  static constexpr char kMessage[] =
+      "gate: no decision within 2 s, so the command is refused\n";
+  [[maybe_unused]] const ssize_t ignored =
+      ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  ::_exit(kExitHookRefused);
+}
+
+void ArmDeadline() {
+  struct sigaction action {};
+  action.sa_handler = OnDeadline;
+  ::sigaction(SIGALRM, &action, nullptr);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
+  const itimerval timer{{0, 0}, {kDeadlineSeconds, 0}};
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void DisarmDeadline() {
+  const itimerval off{{0, 0}, {0, 0}};
+  ::setitimer(ITIMER_REAL, &off, nullptr);
+}
+
+int Print(const hooks::Output& output) {
+  DisarmDeadline();
+  if (!output.err.empty() && !WriteAll(STDERR_FILENO, output.err))
+    return kExitHookRefused;
+  if (!output.out.empty() && !WriteAll(STDOUT_FILENO, output.out))
+    return kExitHookRefused;
+  return output.exit_code == 0 ? 0 : kExitHookRefused;
+}
+
+int RefuseAtOnce(const std::string& reason) {
+  return Print(hooks::Refuse("gate: " + reason));
+}
+
+// The line that the client is to run instead.
+std::string RewrittenLine(const ProcessFacts& facts,
+                          const GlobalOptions& globals,
+                          const std::string& ticket,
+                          const std::string& command) {
+  std::string line = ShellQuote(facts.executable);
+  if (!globals.config_dir.empty())
+    line += " --config-dir " + ShellQuote(globals.config_dir);
+  if (!globals.state_dir.empty())
+    line += " --state-dir " + ShellQuote(globals.state_dir);
+  return line + " run --ticket " + ticket + " -c " + ShellQuote(command);
+}
+
+Result<std::string> Rewrite(const Gateway& gateway,
+                            const GlobalOptions& globals,
+                            const Judgement& judgement) {
+  hooks::Ticket ticket;
+  ticket.command = LineOf(judgement.question);
+  ticket.cwd = judgement.question.cwd;
+  ticket.policy_revision = judgement.policy_revision;
+  ticket.plan = PlanToJson(judgement.plan);
+  ticket.decision_id = judgement.id;
+  ticket.agent = judgement.question.agent;
+  ticket.session = judgement.question.session;
+  ticket.expires_ms = NowMs() + hooks::kTicketLifetimeMs;
+  GATE_TRY(const std::string name,
+           hooks::IssueTicket(gateway.facts().places.state, ticket));
+  return RewrittenLine(gateway.facts(), globals, name, ticket.command);
+}
+
+// The answer to a judgement that lets the command run, raw or contained.
+Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
+                      const Judgement& judgement) {
+  Answer answer;
+  answer.id = judgement.id;
+  answer.reason = judgement.decision.reason;
+  if (judgement.plan.mode == router::Mode::kDirect) {
+    // Silence, unless the line was gate's own wrapper with the agent's flags.
+    answer.kind = judgement.unwrapped ? AnswerKind::kRewrite
+                                      : AnswerKind::kAllow;
+    answer.command = LineOf(judgement.question);
+    return answer;
+  }
+  GATE_TRY(answer.command, Rewrite(gateway, globals, judgement));
+  answer.kind = AnswerKind::kRewrite;
+  return answer;
+}
+
+Answer Deny(const Judgement& judgement, const std::string& more = "") {
+  Answer answer;
+  answer.kind = AnswerKind::kDeny;
+  answer.id = judgement.id;
+  answer.reason = RefusalText(judgement) + more;
+  return answer;
+}
+
+// What to say to an ask.
+Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
+                   const hooks::Event& event, Judgement* judgement) {
+  const std::string& state = gateway.facts().places.state;
+  const std::string line = LineOf(judgement->question);
+  const bool is_command = judgement->question.file_writes.empty();
+  if (TakeApproval(state, line, judgement->question.cwd,
+                   judgement->policy_revision, NowMs())) {
+    if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
+    gateway.Replan(judgement, /*approved=*/true);
+    if (judgement->plan.mode == router::Mode::kRefused) return Deny(*judgement);
+    return LetRun(gateway, globals, *judgement);
+  }
+  if (event.can_ask) {
+    Answer answer;
+    answer.id = judgement->id;
+    if (is_command) {
+      // The person's yes in the client counts as given: what runs then is
+      // exactly this plan.
+      gateway.Replan(judgement, /*approved=*/true);
+      if (judgement->plan.mode == router::Mode::kRefused)
+        return Deny(*judgement);
+      GATE_TRY(answer, LetRun(gateway, globals, *judgement));
+      if (answer.kind == AnswerKind::kAllow) answer.command.clear();
+    }
+    answer.kind = AnswerKind::kAsk;
+    answer.reason = RefusalText(*judgement);
+    return answer;
+  }
+  const PendingQuestion pending{
+      judgement->id, line, judgement->question.cwd, judgement->policy_revision,
+      judgement->question.agent, judgement->decision.reason, NowMs(), 0};
+  if (!KeepQuestion(state, pending)) return Deny(*judgement);
+  return Deny(*judgement,
+              ". Do not reach it another way; ask the user, who can allow this "
+              "exact command with: gate approve " + judgement->id);
+}
+
+Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
+                        const hooks::Event& event, Judgement* judgement) {
+  const bool is_command = judgement->question.file_writes.empty();
+  switch (judgement->decision.action) {
+    case Action::kAllow:
+    case Action::kSandbox:
+      if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
+      if (judgement->plan.mode == router::Mode::kRefused)
+        return Deny(*judgement);
+      return LetRun(gateway, globals, *judgement);
+    case Action::kAsk:
+      return Ask(gateway, globals, event, judgement);
+    case Action::kDeny:
+      break;
+  }
+  return Deny(*judgement);
+}
+
+}  // namespace
+
+int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  ArmDeadline();
+  if (arguments.size() != 1)
+    return RefuseAtOnce("usage: gate hook CLIENT, with the event on stdin");
+  const hooks::Adapter* adapter = hooks::FindAdapter(arguments[0]);
+  if (adapter == nullptr)
+    return RefuseAtOnce("`" + Visible(arguments[0]) +
+                        "` is not a client gate knows");
+  auto text = ReadAll(STDIN_FILENO, hooks::kMaxInputBytes);
+  if (!text)
+    return RefuseAtOnce("the event cannot be read: " + text.error().message);
+  const auto event = adapter->Parse(*text);
+  if (!event)
+    return RefuseAtOnce("the event is not understood: " +
+                        Visible(event.error().message));
+  if (event->kind == hooks::EventKind::kNothing) {
+    DisarmDeadline();
+    return 0;
+  }
+
+  Gateway gateway(ReadProcessFacts(globals));
+  Question question;
+  question.command = event->command;
+  question.cwd = event->cwd.starts_with('/') ? Normalise(event->cwd, "/")
+                                             : gateway.facts().cwd;
+  question.agent = event->agent;
+  question.session = event->session;
+  question.project = event->project.starts_with('/') ? event->project : "";
+  question.interactive = event->can_ask;
+  for (const std::string& path : event->paths)
+    question.file_writes.push_back(Normalise(path, question.cwd));
+  if (event->kind == hooks::EventKind::kFileWrite &&
+      question.file_writes.empty())
+    return RefuseAtOnce("a tool that writes files names no file");
+
+  Judgement judgement = gateway.Judge(question, /*pin=*/true);
+  auto answer = AnswerTo(gateway, globals, *event, &judgement);
+  if (!answer)
+    return RefuseAtOnce("the answer cannot be prepared: " +
+                        answer.error().message);
+  if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
+      !stored)
+    return RefuseAtOnce("the decision could not be recorded, so the command "
+                        "is refused: " + stored.error().message);
+  const int code = Print(adapter->Format(*event, *answer));
+  gateway.Maintain();
+  return code;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,102 @@
+// gate install, gate uninstall.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "audit/log.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "hooks/install.h"
+
+namespace gate::cli {
+namespace {
+
+Status RecordChange(const ProcessFacts& facts, const std::string& what,
+                    const std::string& client) {
+  GATE_TRY(auto log, audit::Log::Open(facts.places.state, {}));
+  audit::Record record;
+  record.kind = audit::Kind::kConfig;
+  record.id = NewUuid(NowMs());
+  record.time_ns = NowNs();
+  record.mode = what;
+  record.agent = client;
+  record.reason = what + " " + client;
+  record.detail = "{}";
+  return log.Append(&record);
+}
+
+int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
+                   const Arguments& arguments) {
+  CLI::App app(install ? "Puts gate's hook into a client's settings; shows the "
+                         "change, keeps a backup."
+                       : "Takes gate's hook out of a client's settings.",
+               std::string("gate ") + what);
+  std::vector<std::string> clients;
+  bool project = false;
+  bool dry_run = false;
+  app.add_option("client", clients, "claude, codex")->required();
+  app.add_flag("--project", project, "the project's settings, not the user's");
+  app.add_flag("--dry-run", dry_run, "show the change, write nothing");
+  if (auto code = ParseWith(app, arguments)) return *code;
+  if (!dry_run)
+    if (auto code = RequirePerson("changing agents' settings")) return *code;
+
+  const ProcessFacts facts = ReadProcessFacts(globals);
+  for (const std::string& client : clients) {
+    hooks::InstallOptions options;
+    options.client = client;
+    options.home = facts.home;
+    options.gate_path = facts.executable;
+    options.config_dir = facts.places.config;
+    options.state_dir = facts.places.state;
+    options.project = project;
+    options.project_dir = facts.cwd;
+    auto changes = install ? hooks::PlanInstall(options)
+                           : hooks::PlanUninstall(options);
+    if (!changes) {
+      Complain(client + ": " + changes.error().message);
+      return kExitInternal;
+    }
+    if (changes->empty()) {
+      std::printf("%s: nothing to change\n", client.c_str());
+      continue;
+    }
+    for (const hooks::FileChange& change : *changes)
+      std::fputs(hooks::RenderDiff(change).c_str(), stdout);
+    if (dry_run) continue;
+    if (auto made = MakeDirectories(facts.places.state, 0700); !made) {
+      Complain(made.error().message);
+      return kExitInternal;
+    }
+    if (auto stored = RecordChange(facts, what, client); !stored) {
+      Complain("the change could not be recorded: " + stored.error().message);
+      return kExitInternal;
+    }
+    auto backups = hooks::Apply(*changes, NowMs());
+    if (!backups) {
+      Complain(client + ": " + backups.error().message);
+      return kExitInternal;
+    }
+    for (const std::string& backup : *backups)
+      std::printf("backup: %s\n", backup.c_str());
+    if (install)
+      std::printf("%s: installed; `gate doctor` shows what is enforced\n",
+                  client.c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int InstallCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  return ChangeSettings("install", true, globals, arguments);
+}
+
+int UninstallCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  return ChangeSettings("uninstall", false, globals, arguments);
+}
+
+}  // namespace gate::cli

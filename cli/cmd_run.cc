@@ -1,0 +1,223 @@
+// gate run, gate sandbox.
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/hash.h"
+#include "base/paths.h"
+#include "base/text.h"
+#include "cli/approvals.h"
+#include "cli/commands.h"
+#include "cli/decision_json.h"
+#include "cli/execute.h"
+#include "cli/exit_codes.h"
+#include "cli/gateway.h"
+#include "cli/line.h"
+#include "cli/plan_json.h"
+#include "cli/render.h"
+#include "cli/run_arguments.h"
+#include "cli/terminal.h"
+#include "hooks/person.h"
+#include "hooks/ticket.h"
+
+namespace gate::cli {
+namespace {
+
+using rules::Action;
+
+constexpr const char* kRunHelp =
+    "usage: gate run [--profile P] [--backend B] [--timeout S] [--json]\n"
+    "                [--cwd DIR] [--agent NAME] [--session ID] [--ticket T]\n"
+    "                (CMD | -c CMD | -- ARGV…)\n\n"
+    "Decides on the command, records the decision, runs the command as decided\n"
+    "and passes its exit code on. gate's own: 124 timeout, 125 gate failed,\n"
+    "126 refused, 127 not found. On a person's terminal an `ask` is asked.\n";
+constexpr const char* kSandboxHelp =
+    "usage: gate sandbox [--profile P] [--backend B] [--timeout S]\n"
+    "                    (CMD | -c CMD | -- ARGV…)\n\n"
+    "Runs the command contained, without asking the policy. Profiles:\n"
+    "read-only, workspace-write (default), full-access.\n";
+
+bool WantsHelp(const Arguments& arguments) {
+  return !arguments.empty() &&
+         (arguments[0] == "--help" || arguments[0] == "-h");
+}
+
+Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
+  Question question;
+  question.command = arguments.command;
+  question.argv = arguments.argv;
+  question.is_argv = arguments.is_argv;
+  question.cwd = arguments.cwd.empty() ? facts.cwd
+                                       : Normalise(arguments.cwd, facts.cwd);
+  question.agent = arguments.agent;
+  question.session = arguments.session;
+  question.profile = arguments.profile;
+  question.backend = arguments.backend;
+  question.timeout_ms = arguments.timeout_ms;
+  return question;
+}
+
+int Refuse(const Judgement& judgement, bool json) {
+  std::fprintf(stderr, "%s\n", RefusalText(judgement).c_str());
+  if (json) std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
+  return judgement.policy_broken ? kExitPolicy : kExitRefused;
+}
+
+int Fail(const std::string& message) {
+  Complain(message);
+  return kExitGateFailed;
+}
+
+// A ticket is enforced exactly as the hook planned it. Nothing when it does
+// not hold for this command, directory and policy: then it is judged afresh.
+std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
+                             const Question& question) {
+  auto ticket = hooks::RedeemTicket(gateway.facts().places.state,
+                                    arguments.ticket, NowMs());
+  if (!ticket) {
+    Complain("the ticket is not valid (" + ticket.error().message +
+             "); deciding afresh");
+    return std::nullopt;
+  }
+  auto plan = PlanFromJson(ticket->plan);
+  if (!plan || question.is_argv || ticket->command != question.command ||
+      ticket->cwd != question.cwd ||
+      plan->mode == router::Mode::kRefused) {
+    Complain("the ticket is for something else; deciding afresh");
+    return std::nullopt;
+  }
+  const rules::Policy& policy = gateway.PolicyFor(plan->profile.workspace);
+  if (policy.revision() != ticket->policy_revision) {
+    Complain("the policy has changed since; deciding afresh");
+    return std::nullopt;
+  }
+  Judgement judgement;
+  judgement.id = ticket->decision_id;
+  judgement.question = question;
+  judgement.question.agent = ticket->agent;
+  judgement.question.session = ticket->session;
+  judgement.policy_revision = ticket->policy_revision;
+  judgement.plan = std::move(*plan);
+  judgement.session.workspace = judgement.plan.profile.workspace;
+  return Report(Execute(gateway, &judgement, ticket->decision_id, "run"));
+}
+
+// The person's answer to an ask. True when the command may run as
+// `judgement->plan` now says.
+bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
+  std::string text =
+      RenderDecision(*judgement, WantsColour(STDERR_FILENO));
+  if (FindHidden(LineOf(judgement->question)).size() > 0)
+    text += "  note: the command holds invisible or control characters, shown "
+            "as escapes\n";
+  const Reply reply = AskPerson(text, !judgement->decision.contain);
+  if (reply == Reply::kNo) return false;
+  if (reply == Reply::kInSandbox) judgement->decision.contain = true;
+  gateway.Replan(judgement, /*approved=*/true);
+  return true;
+}
+
+}  // namespace
+
+int RunCommand(const GlobalOptions& globals, const Arguments& words) {
+  if (WantsHelp(words)) {
+    std::fputs(kRunHelp, stdout);
+    return 0;
+  }
+  const auto arguments = ParseRunArguments(words);
+  if (!arguments) {
+    Complain(arguments.error().message);
+    std::fputs("help: `gate run --help` shows the usage\n", stderr);
+    return kExitUsage;
+  }
+  Gateway gateway(ReadProcessFacts(globals));
+  Question question = ToQuestion(*arguments, gateway.facts());
+  if (!arguments->ticket.empty())
+    if (auto code = RunTicket(gateway, *arguments, question)) return *code;
+
+  // A ticket says that an agent sent this; it gets no prompt.
+  const bool person =
+      arguments->ticket.empty() && hooks::PersonsTerminal().yes;
+  question.interactive = person;
+  Judgement judgement = gateway.Judge(question, /*pin=*/true);
+  bool approved = false;
+  if (judgement.decision.action == Action::kAsk) {
+    if (TakeApproval(gateway.facts().places.state, LineOf(judgement.question),
+                     judgement.question.cwd, judgement.policy_revision,
+                     NowMs())) {
+      approved = true;
+      gateway.Replan(&judgement, true);
+    } else if (person) {
+      approved = AskAndReplan(gateway, &judgement);
+    }
+  }
+  if (auto stored = gateway.Record(&judgement, "run", true); !stored)
+    return Fail("the decision could not be recorded, so nothing runs: " +
+                stored.error().message);
+  const bool may_run = judgement.decision.action <= Action::kSandbox || approved;
+  if (!may_run || judgement.plan.mode == router::Mode::kRefused) {
+    if (judgement.decision.action == Action::kAsk && !person) {
+      const PendingQuestion pending{
+          judgement.id, LineOf(judgement.question), judgement.question.cwd,
+          judgement.policy_revision, question.agent,
+          judgement.decision.reason, NowMs(), 0};
+      if (KeepQuestion(gateway.facts().places.state, pending))
+        Complain("a person can say yes with: gate approve " + judgement.id);
+    }
+    const int code = Refuse(judgement, arguments->json);
+    gateway.Maintain();
+    return code;
+  }
+  const backends::Outcome outcome =
+      Execute(gateway, &judgement, judgement.id, "run");
+  if (arguments->json)
+    std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
+  const int code = Report(outcome);
+  gateway.Maintain();
+  return code;
+}
+
+int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
+  if (WantsHelp(words)) {
+    std::fputs(kSandboxHelp, stdout);
+    return 0;
+  }
+  const auto arguments = ParseRunArguments(words);
+  if (!arguments) {
+    Complain(arguments.error().message);
+    std::fputs("help: `gate sandbox --help` shows the usage\n", stderr);
+    return kExitUsage;
+  }
+  Gateway gateway(ReadProcessFacts(globals));
+  Judgement judgement;
+  judgement.id = NewUuid(NowMs());
+  judgement.question = ToQuestion(*arguments, gateway.facts());
+  auto session = OpenSession(gateway.facts(), arguments->session, "",
+                             judgement.question.cwd, /*write=*/true);
+  if (!session) return Fail(session.error().message);
+  judgement.session = std::move(*session);
+  engine::Decision& decision = judgement.decision;
+  decision.action = Action::kSandbox;
+  decision.contain = true;
+  decision.code = engine::ReasonCode::kDefault;
+  decision.reason = "asked for by gate sandbox";
+  // The profile asked for is the profile; there is no decision to join with.
+  if (!arguments->profile.empty()) decision.profile = arguments->profile;
+  judgement.question.profile.clear();
+  gateway.Replan(&judgement, /*approved=*/false);
+  if (auto stored = gateway.Record(&judgement, "sandbox", true); !stored)
+    return Fail("the run could not be recorded, so nothing runs: " +
+                stored.error().message);
+  if (judgement.plan.mode != router::Mode::kSandbox) {
+    Complain(judgement.plan_error.empty() ? "there is no sandbox for this"
+                                          : judgement.plan_error);
+    return kExitGateFailed;
+  }
+  const int code =
+      Report(Execute(gateway, &judgement, judgement.id, "sandbox"));
+  gateway.Maintain();
+  return code;
+}
+
+}  // namespace gate::cli

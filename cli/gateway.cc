@@ -1,0 +1,373 @@
+#include "cli/gateway.h"
+
+#include <sys/stat.h>
+
+#include <array>
+
+#include "base/git_config.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "cli/candidates.h"
+#include "cli/line.h"
+#include "cli/names.h"
+#include "cli/run_arguments.h"
+#include "parser/read.h"
+
+namespace gate::cli {
+namespace {
+
+using backends::Outcome;
+using engine::Decision;
+using parser::Analysis;
+using rules::Action;
+
+// Caches of package managers and compilers, below the home directory. What
+// ordinary builds must be able to write, and what holds no start-up code.
+constexpr std::array kCaches = {
+    ".npm",           ".cache/pip",       ".cache/uv",
+    ".cache/yarn",    ".cache/pnpm",      ".cache/go-build",
+    ".cache/ccache",  ".ccache",          ".cache/sccache",
+    ".cargo/registry", ".cargo/git",      "go/pkg/mod",
+    ".m2/repository", ".gradle/caches",   ".bun/install/cache",
+    ".local/share/pnpm/store", ".cache/deno", ".cache/node-gyp"};
+
+bool IsDirectory(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// The simple command that is the whole of `line`: no assignments, no
+// redirections, every word literal. Empty when it is anything else.
+std::vector<std::string> WholeSimpleCommand(const std::string& line,
+                                            const parser::Context& context) {
+  const parser::Script script = parser::Read(line);
+  if (script.status != parser::ReadStatus::kOk) return {};
+  parser::NodeId id = script.ast.root;
+  while (id != parser::kNone) {
+    const parser::Node& node = script.ast.nodes[id];
+    if (node.kind == parser::NodeKind::kSimple) {
+      if (!node.assignments.empty() || !node.redirects.empty()) return {};
+      break;
+    }
+    const bool wrapper = node.kind == parser::NodeKind::kList ||
+                         node.kind == parser::NodeKind::kPipeline;
+    if (!wrapper || node.children.size() != 1 || !node.redirects.empty() ||
+        node.negated || node.timed ||
+        (!node.asynchronous.empty() && node.asynchronous[0]))
+      return {};
+    id = node.children[0];
+  }
+  const Analysis analysis = parser::Analyze(line, context);
+  // The first invocation is the line's own command; what it starts follows.
+  if (analysis.hides_commands || analysis.invocations.empty()) return {};
+  std::vector<std::string> words;
+  for (const parser::Argument& word : analysis.invocations[0].argv) {
+    if (!word.known || word.glob) return {};
+    words.push_back(word.text);
+  }
+  return words;
+}
+
+// A file-writing tool of the agent as the effects it has.
+Analysis FileWriteAnalysis(const Question& question) {
+  Analysis analysis;
+  analysis.read_whole = true;
+  for (const std::string& path : question.file_writes) {
+    parser::Effect effect;
+    effect.kind = parser::EffectKind::kWrite;
+    effect.path.text = path;
+    analysis.effects.push_back(std::move(effect));
+  }
+  return analysis;
+}
+
+// A tool of the agent cannot be put into a sandbox. Inside the workspace its
+// write is what a sandboxed command could do as well; elsewhere it is not.
+void JudgeFileWrites(const Question& question, const std::string& workspace,
+                     Decision* decision) {
+  if (decision->action != Action::kSandbox) return;
+  for (const std::string& path : question.file_writes) {
+    if (!workspace.empty() && IsWithin(path, workspace)) continue;
+    decision->action = Action::kAsk;
+    decision->reason = "writes " + Visible(path) +
+                       ", outside the workspace, where no sandbox holds it";
+    return;
+  }
+  decision->action = Action::kAllow;
+  decision->contain = false;
+}
+
+// A sourced activation script keeps its effect only when it runs raw; it may,
+// when no sandboxed command can have written it.
+bool MayKeepState(const Analysis& analysis,
+                  const std::vector<std::string>& writable) {
+  if (!analysis.state_only || analysis.hides_commands || analysis.parse_error)
+    return false;
+  for (const parser::Effect& effect : analysis.effects) {
+    if (effect.kind == parser::EffectKind::kRead) continue;
+    if (effect.kind != parser::EffectKind::kExecuteFile) return false;
+    if (!effect.path.known || effect.path.text.empty()) return false;
+    for (const std::string& place : writable)
+      if (IsWithin(effect.path.text, place)) return false;
+    for (const char* place : {"/tmp", "/var/tmp", "/dev/shm"})
+      if (IsWithin(effect.path.text, place)) return false;
+  }
+  for (const parser::Unknown& unknown : analysis.unknowns)
+    if (unknown.code != parser::UnknownCode::kScriptFile) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string LineOf(const Question& question) {
+  if (!question.is_argv && question.file_writes.empty())
+    return question.command;
+  std::string line = question.file_writes.empty() ? "" : "(writes)";
+  for (const std::string& word :
+       question.file_writes.empty() ? question.argv : question.file_writes) {
+    if (!line.empty()) line += ' ';
+    line += ShellQuote(word);
+  }
+  return line;
+}
+
+Gateway::Gateway(ProcessFacts facts) : facts_(std::move(facts)) {}
+Gateway::~Gateway() = default;
+
+const LoadedSettings& Gateway::settings() {
+  if (!settings_) settings_ = LoadSettings(facts_);
+  return *settings_;
+}
+
+const rules::Policy& Gateway::PolicyFor(const std::string& workspace) {
+  auto found = policies_.find(workspace);
+  if (found != policies_.end()) return found->second;
+  rules::PolicySources sources;
+  sources.system_dir = facts_.places.system + "/rules.d";
+  sources.user_dir = facts_.places.config + "/rules.d";
+  if (!workspace.empty()) sources.project_dir = workspace + "/.gate/rules.d";
+  sources.owner = facts_.uid;
+  return policies_.emplace(workspace, rules::LoadPolicy(sources))
+      .first->second;
+}
+
+const std::vector<std::unique_ptr<backends::Backend>>& Gateway::backends() {
+  if (backends_.empty()) backends_ = backends::MakeBackends();
+  return backends_;
+}
+
+const std::vector<router::Candidate>& Gateway::candidates() {
+  if (!candidates_) candidates_ = FindCandidates(facts_, backends());
+  return *candidates_;
+}
+
+backends::Backend* Gateway::FindBackend(const std::string& name) {
+  for (const auto& backend : backends())
+    if (name == backend->Name()) return backend.get();
+  return nullptr;
+}
+
+void Gateway::UnwrapSelf(Question* question, bool* unwrapped) {
+  std::vector<std::string> words;
+  if (question->is_argv) {
+    words = question->argv;
+  } else {
+    // An absolute path is asked for, so any other line is out at once.
+    const size_t start = question->command.find_first_not_of(" \t\n");
+    if (start == std::string::npos ||
+        std::string_view("/'\"\\$").find(question->command[start]) ==
+            std::string_view::npos)
+      return;
+    if (question->command.find(BaseName(facts_.executable)) ==
+        std::string::npos)
+      return;
+    words = WholeSimpleCommand(question->command,
+                               MakeContext(facts_, question->cwd));
+  }
+  if (words.size() < 2 || !IsThisBinary(facts_, words[0])) return;
+  size_t next = 1;
+  while (next + 1 < words.size() &&
+         (words[next] == "--config-dir" || words[next] == "--state-dir"))
+    next += 2;
+  if (words[next] != "run" && words[next] != "sandbox") return;
+  const auto parsed = ParseRunArguments(
+      {words.begin() + static_cast<ptrdiff_t>(next) + 1, words.end()});
+  if (!parsed) return;  // judged as it stands: a command called gate
+  question->command = parsed->command;
+  question->argv = parsed->argv;
+  question->is_argv = parsed->is_argv;
+  *unwrapped = true;
+}
+
+Analysis Gateway::Read(const Question& question) {
+  if (!question.file_writes.empty()) return FileWriteAnalysis(question);
+  const parser::Context context = MakeContext(facts_, question.cwd);
+  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
+                          : parser::Analyze(question.command, context);
+}
+
+const std::vector<std::string>& Gateway::Caches() {
+  if (caches_) return *caches_;
+  caches_.emplace();
+  for (const char* cache : kCaches) {
+    std::string path = facts_.home + "/" + cache;
+    if (!facts_.home.empty() && IsDirectory(path))
+      caches_->push_back(std::move(path));
+  }
+  for (const std::string& cache : settings().caches)
+    if (IsDirectory(cache)) caches_->push_back(cache);
+  return *caches_;
+}
+
+std::vector<std::string> Gateway::WritablePlaces(const Session& session) {
+  std::vector<std::string> places = Caches();
+  if (!session.workspace.empty()) places.push_back(session.workspace);
+  places.push_back(facts_.places.state + "/sessions");
+  return places;
+}
+
+router::ProfileInputs Gateway::MakeProfileInputs(const Session& session) {
+  router::ProfileInputs inputs;
+  inputs.workspace = session.workspace;
+  inputs.home = facts_.home;
+  inputs.config_dir = facts_.places.config;
+  inputs.state_dir = facts_.places.state;
+  inputs.cache_dir = facts_.places.cache;
+  inputs.private_tmp =
+      facts_.places.state + "/sessions/" + session.key + "/tmp";
+  inputs.caches = Caches();
+  if (!session.workspace.empty()) {
+    const GitDirectories git = FindGitDirectories(session.workspace);
+    for (const std::string& directory : {git.own, git.common})
+      if (!directory.empty() &&
+          (inputs.git_dirs.empty() || inputs.git_dirs[0] != directory))
+        inputs.git_dirs.push_back(directory);
+  }
+  return inputs;
+}
+
+void Gateway::Replan(Judgement* judgement, bool approved) {
+  const uint64_t start = MonotonicUs();
+  judgement->plan = router::Plan{};
+  judgement->plan_error.clear();
+  const Decision& decision = judgement->decision;
+  router::Settings wanted = settings().router;
+  const Question& question = judgement->question;
+  if (!question.profile.empty()) wanted.profile = question.profile;
+  if (!question.backend.empty()) wanted.backend = question.backend;
+  if (question.timeout_ms != 0)
+    wanted.limits.wall_ms =
+        wanted.limits.wall_ms == 0
+            ? question.timeout_ms
+            : std::min(wanted.limits.wall_ms, question.timeout_ms);
+  const bool needs_backend =
+      decision.contain || !wanted.profile.empty() || !wanted.backend.empty();
+  static const std::vector<router::Candidate> kNoCandidates;
+  auto plan = router::MakePlan(
+      decision, approved, needs_backend ? candidates() : kNoCandidates, wanted,
+      needs_backend ? MakeProfileInputs(judgement->session)
+                    : router::ProfileInputs{});
+  if (plan) {
+    judgement->plan = std::move(*plan);
+  } else {
+    judgement->plan.why = plan.error().message;
+    judgement->plan_error = plan.error().message;
+    judgement->plan_unavailable =
+        plan.error().code == ErrorCode::kUnavailable;
+  }
+  judgement->timing.plan_us += MonotonicUs() - start;
+}
+
+Result<Session> Gateway::SessionFor(const Question& question, bool pin) {
+  // Without a session the workspace follows from the directory alone; a batch
+  // asks for the same few directories again and again.
+  const bool nameless = question.session.empty() && question.project.empty();
+  if (nameless) {
+    const auto known = sessions_.find(question.cwd);
+    if (known != sessions_.end()) return known->second;
+  }
+  GATE_TRY(Session session, OpenSession(facts_, question.session,
+                                        question.project, question.cwd, pin));
+  if (nameless) sessions_.emplace(question.cwd, session);
+  return session;
+}
+
+Judgement Gateway::Judge(const Question& asked, bool pin,
+                         engine::Trace* trace) {
+  Judgement judgement;
+  judgement.id = NewUuid(NowMs());
+  judgement.question = asked;
+  Question& question = judgement.question;
+
+  const uint64_t start = MonotonicUs();
+  UnwrapSelf(&question, &judgement.unwrapped);
+  judgement.analysis = Read(question);
+  const uint64_t parsed = MonotonicUs();
+  judgement.timing.parse_us = parsed - start;
+
+  engine::Request& request = judgement.request;
+  request.command = question.is_argv ? "" : question.command;
+  request.argv = question.argv;
+  request.cwd = question.cwd;
+  request.agent = question.agent;
+  request.session = question.session;
+  request.home = facts_.home;
+  request.config_dir = facts_.places.config;
+  request.state_dir = facts_.places.state;
+  request.cache_dir = facts_.places.cache;
+  request.interactive = question.interactive;
+  request.now_ms = NowMs();
+
+  auto session = SessionFor(question, pin);
+  if (!session) {
+    judgement.decision.reason =
+        "the session's state cannot be used: " + session.error().message;
+    judgement.plan.why = judgement.decision.reason;
+    return judgement;
+  }
+  judgement.session = std::move(*session);
+  request.workspace = judgement.session.workspace;
+
+  const rules::Policy& policy = PolicyFor(request.workspace);
+  judgement.policy_revision = policy.revision();
+  judgement.diagnostics = policy.diagnostics();
+  for (const Diagnostic& problem : settings().diagnostics)
+    judgement.diagnostics.push_back(problem);
+  const uint64_t loaded = MonotonicUs();
+  judgement.timing.policy_us = loaded - parsed;
+
+  judgement.policy_broken = policy.floor() == Action::kDeny ||
+                            HasErrors(settings().diagnostics);
+  judgement.decision = engine::Evaluate(policy, judgement.analysis, request,
+                                        engine::Trust{}, trace);
+  Decision& decision = judgement.decision;
+  if (HasErrors(settings().diagnostics)) {
+    decision = Decision{};
+    decision.code = engine::ReasonCode::kPolicyBroken;
+    decision.reason = "gate's settings do not load: " +
+                      settings().diagnostics.front().file + ": " +
+                      settings().diagnostics.front().message;
+  }
+  if (!question.file_writes.empty()) {
+    JudgeFileWrites(question, request.workspace, &decision);
+  } else if (decision.action == Action::kAllow) {
+    const engine::Trust trust = CheckNames(
+        facts_, judgement.analysis, WritablePlaces(judgement.session));
+    if (!trust.names_are_what_they_seem)
+      decision = engine::Evaluate(policy, judgement.analysis, request, trust,
+                                  trace);
+  } else if (decision.action == Action::kSandbox &&
+             MayKeepState(judgement.analysis,
+                          WritablePlaces(judgement.session))) {
+    decision.action = Action::kAllow;
+    decision.contain = false;
+    decision.reason =
+        "only sets the shell's own state, which a sandbox would lose";
+  }
+  judgement.timing.evaluate_us = MonotonicUs() - loaded;
+
+  if (question.file_writes.empty()) Replan(&judgement, question.approved);
+  return judgement;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,120 @@
+// The composition root: one question in, one judgement out.
+//
+//   Question -> Analysis -> Decision -> Plan -> decision record
+//
+// `check`, `run`, `hook`, `explain` and the tests go through Judge(); there is
+// no second evaluator.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/log.h"
+#include "backends/backend.h"
+#include "cli/process_facts.h"
+#include "cli/settings.h"
+#include "cli/workspace.h"
+#include "engine/decision.h"
+#include "engine/evaluate.h"
+#include "engine/request.h"
+#include "parser/analysis.h"
+#include "router/plan.h"
+#include "rules/policy.h"
+
+namespace gate::cli {
+
+struct Question {
+  std::string command;            // one shell line; unused when `is_argv`
+  std::vector<std::string> argv;  // executed without a shell
+  bool is_argv = false;
+  std::string cwd;                // absolute
+  std::string agent, session, project;
+  bool interactive = false;       // a person can be asked here and now
+  bool approved = false;          // a person has said yes already
+  // What the person wants beyond policy; joined, never weaker.
+  std::string profile, backend;
+  uint64_t timeout_ms = 0;
+  // A tool of the agent that writes these files (absolute), not a command.
+  std::vector<std::string> file_writes;
+};
+
+struct Timing {
+  uint64_t parse_us = 0, policy_us = 0, evaluate_us = 0, plan_us = 0,
+           record_us = 0;
+};
+
+struct Judgement {
+  std::string id;                 // UUIDv7, the decision record's
+  Question question;              // as judged: gate's own wrapper taken off
+  bool unwrapped = false;         // the line was `gate run …` of this binary
+  engine::Request request;
+  parser::Analysis analysis;
+  engine::Decision decision;
+  router::Plan plan;
+  std::string plan_error;         // why there is no plan; the mode is refused
+  bool plan_unavailable = false;  // the error is a missing backend
+  Session session;
+  std::string policy_revision;
+  bool policy_broken = false;     // a system or user file did not load
+  std::vector<Diagnostic> diagnostics;
+  Timing timing;
+};
+
+class Gateway {
+ public:
+  explicit Gateway(ProcessFacts facts);
+  ~Gateway();
+
+  const ProcessFacts& facts() const { return facts_; }
+  const LoadedSettings& settings();
+  // The policy for commands of this workspace; loaded when first asked for.
+  const rules::Policy& PolicyFor(const std::string& workspace);
+  const std::vector<std::unique_ptr<backends::Backend>>& backends();
+  const std::vector<router::Candidate>& candidates();
+  backends::Backend* FindBackend(const std::string& name);
+
+  // Decides and plans. Records nothing, runs nothing. `pin`: the session's
+  // workspace may be written down. Never fails: what goes wrong is a deny.
+  Judgement Judge(const Question& question, bool pin,
+                  engine::Trace* trace = nullptr);
+
+  // The plan for `judgement` once a person said yes to its ask.
+  void Replan(Judgement* judgement, bool approved);
+
+  // What a sandbox without the policy may do (gate sandbox).
+  router::ProfileInputs MakeProfileInputs(const Session& session);
+
+  // Commits the decision record. `mode`: hook, check, run, sandbox.
+  Status Record(Judgement* judgement, const std::string& mode, bool enforced,
+                int busy_timeout_ms = 5000);
+  // Commits the outcome of the decision `parent`.
+  Status RecordOutcome(const std::string& parent, const Judgement& judgement,
+                       const backends::Outcome& outcome,
+                       const std::string& mode);
+  // After the answer is out.
+  void Maintain();
+  // Before anything is started: no descriptor of the log may leak or live on.
+  void CloseLog();
+
+ private:
+  Status OpenLog(int busy_timeout_ms);
+  void UnwrapSelf(Question* question, bool* unwrapped);
+  parser::Analysis Read(const Question& question);
+  Result<Session> SessionFor(const Question& question, bool pin);
+  const std::vector<std::string>& Caches();
+  std::vector<std::string> WritablePlaces(const Session& session);
+
+  ProcessFacts facts_;
+  std::optional<LoadedSettings> settings_;
+  std::map<std::string, rules::Policy> policies_;   // by workspace
+  std::map<std::string, Session> sessions_;         // by directory
+  std::vector<std::unique_ptr<backends::Backend>> backends_;
+  std::optional<std::vector<router::Candidate>> candidates_;
+  std::optional<std::vector<std::string>> caches_;
+  std::optional<audit::Log> log_;
+};
+
+}  // namespace gate::cli

@@ -1,0 +1,138 @@
+// The audit side of the gateway: what of a judgement and an outcome is stored.
+#include "base/hash.h"
+#include "base/text.h"
+#include "cli/gateway.h"
+#include "cli/json_writer.h"
+#include "cli/line.h"
+
+namespace gate::cli {
+namespace {
+
+// Everything the typed columns do not hold. One object, written front to back.
+std::string DecisionDetail(const Judgement& judgement) {
+  const engine::Decision& decision = judgement.decision;
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("code", engine::Name(decision.code));
+  json.Flag("contain", decision.contain);
+  json.Field("profile", decision.profile).Field("network", decision.network);
+  if (!decision.rule.id.empty()) json.Field("source", decision.rule.source);
+  json.Key("matches").BeginArray();
+  for (const engine::Match& match : decision.matches) {
+    json.BeginObject();
+    json.Field("rule", match.rule.id).Field("action", Name(match.action));
+    if (!match.certain) json.Flag("certain", false);
+    if (match.observed_only) json.Flag("observed", true);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("programs").BeginArray();
+  for (const parser::Invocation& invocation : judgement.analysis.invocations)
+    json.String(invocation.program.empty() ? "?" : invocation.program);
+  json.EndArray();
+  json.Key("unknowns").BeginArray();
+  for (const parser::Unknown& unknown : judgement.analysis.unknowns)
+    json.String(Name(unknown.code));
+  json.EndArray();
+  json.Key("plan").BeginObject();
+  json.Field("mode", router::Name(judgement.plan.mode));
+  json.Field("why", judgement.plan.why);
+  json.Key("lost").BeginArray();
+  for (const std::string& lost : judgement.plan.lost) json.String(lost);
+  json.EndArray().EndObject();
+  json.Field("workspace", judgement.session.workspace);
+  json.EndObject();
+  return json.Take();
+}
+
+std::string OutcomeDetail(const Judgement& judgement,
+                          const backends::Outcome& outcome) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("reason", outcome.reason);
+  if (outcome.signal != 0) json.Field("signal", int64_t{outcome.signal});
+  json.Key("violations").BeginArray();
+  for (const backends::Violation& violation : outcome.violations)
+    json.BeginObject()
+        .Field("kind", violation.kind)
+        .Field("detail", violation.detail)
+        .EndObject();
+  json.EndArray();
+  json.Key("lost").BeginArray();
+  for (const std::string& lost : judgement.plan.lost) json.String(lost);
+  json.EndArray().EndObject();
+  return json.Take();
+}
+
+}  // namespace
+
+Status Gateway::OpenLog(int busy_timeout_ms) {
+  if (log_) return {};
+  audit::Options options;
+  options.busy_timeout_ms = busy_timeout_ms;
+  options.full_durability = settings().full_durability;
+  GATE_TRY(auto log, audit::Log::Open(facts_.places.state, options));
+  log_ = std::move(log);
+  return {};
+}
+
+Status Gateway::Record(Judgement* judgement, const std::string& mode,
+                       bool enforced, int busy_timeout_ms) {
+  const uint64_t start = MonotonicUs();
+  GATE_CHECK(OpenLog(busy_timeout_ms));
+  audit::Record record;
+  record.kind = audit::Kind::kDecision;
+  record.id = judgement->id;
+  record.time_ns = NowNs();
+  record.agent = judgement->question.agent;
+  record.session = judgement->question.session;
+  record.mode = mode;
+  record.enforced = enforced;
+  record.command = LineOf(judgement->question);
+  record.cwd = judgement->question.cwd;
+  record.action = Name(judgement->decision.action);
+  record.reason = judgement->decision.reason;
+  record.rule_id = judgement->decision.rule.id;
+  record.policy_revision = judgement->policy_revision;
+  record.backend = judgement->plan.backend;
+  // What a hook lets run raw is out of gate's sight from then on.
+  if (mode == "hook" && judgement->decision.action == rules::Action::kAllow)
+    record.status = Name(backends::OutcomeStatus::kUnobserved);
+  record.detail = DecisionDetail(*judgement);
+  GATE_CHECK(log_->Append(&record));
+  judgement->timing.record_us = MonotonicUs() - start;
+  return {};
+}
+
+Status Gateway::RecordOutcome(const std::string& parent,
+                              const Judgement& judgement,
+                              const backends::Outcome& outcome,
+                              const std::string& mode) {
+  GATE_CHECK(OpenLog(5000));
+  audit::Record record;
+  record.kind = audit::Kind::kOutcome;
+  record.id = NewUuid(NowMs());
+  record.parent = parent;
+  record.time_ns = NowNs();
+  record.agent = judgement.question.agent;
+  record.session = judgement.question.session;
+  record.mode = mode;
+  record.command = LineOf(judgement.question);
+  record.cwd = judgement.question.cwd;
+  record.policy_revision = judgement.policy_revision;
+  record.backend = judgement.plan.backend;
+  record.status = Name(outcome.status);
+  if (outcome.status == backends::OutcomeStatus::kExited)
+    record.exit_code = outcome.exit_code;
+  record.duration_ms = outcome.duration_ms;
+  record.detail = OutcomeDetail(judgement, outcome);
+  return log_->Append(&record);
+}
+
+void Gateway::Maintain() {
+  if (log_) log_->Maintain(NowNs());
+}
+
+void Gateway::CloseLog() { log_.reset(); }
+
+}  // namespace gate::cli

@@ -1,0 +1,171 @@
+// gate: a command gateway for AI agents. Dispatch only; one file per command.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/log.h"
+
+#ifndef GATE_VERSION
+#define GATE_VERSION "0.0.0"
+#endif
+
+namespace gate::cli {
+namespace {
+
+struct Command {
+  const char* name;
+  int (*run)(const GlobalOptions&, const Arguments&);
+  const char* help;
+};
+
+constexpr Command kCommands[] = {
+    {"check", CheckCommand, "decide on a command; nothing runs"},
+    {"run", RunCommand, "decide on a command, and run it as decided"},
+    {"sandbox", SandboxCommand, "run a command contained, whatever the policy"},
+    {"parse", ParseCommand, "show what a command line runs and touches"},
+    {"explain", ExplainCommand, "decide and show why"},
+    {"hook", HookCommand, "answer an agent's pre-exec hook (JSON on stdin)"},
+    {"install", InstallCommand, "put gate into a client's settings"},
+    {"uninstall", UninstallCommand, "take gate out of a client's settings"},
+    {"doctor", DoctorCommand, "say what is enforced here and what is not"},
+    {"backends", BackendsCommand, "list the sandboxes that work here"},
+    {"rules", RulesCommand, "list, show, lint and test rules"},
+    {"audit", AuditCommand, "query and verify the audit log"},
+    {"approve", ApproveCommand, "answer a waiting question (a person's act)"},
+    {"pending", PendingCommand, "list the questions that wait"},
+};
+
+void PrintHelp() {
+  std::fputs(
+      "gate: a command gateway for AI agents\n\n"
+      "usage: gate [--config-dir DIR] [--state-dir DIR] COMMAND …\n\n",
+      stdout);
+  for (const Command& command : kCommands)
+    std::printf("  %-10s %s\n", command.name, command.help);
+  std::fputs(
+      "\n`gate COMMAND --help` shows a command's options.\n"
+      "Exit codes of check: 0 allow, 4 sandbox, 3 ask, 2 deny, 1 failure.\n",
+      stdout);
+}
+
+// What an abort must not look like: some clients take any exit code but 2 for
+// "go on". Set before anything else runs.
+int failure_code = kExitInternal;
+
+[[noreturn]] void OnTerminate() {
+  static constexpr char kMessage[] = "gate: internal failure; refused\n";
+  [[maybe_unused]] const ssize_t ignored =
+      ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  ::_exit(failure_code);
+}
+
+int FailureCodeOf(std::string_view command) {
+  if (command == "hook") return kExitHookRefused;
+  if (command == "run" || command == "sandbox") return kExitGateFailed;
+  return kExitInternal;
+}
+
+int Usage(std::string_view command, const std::string& message) {
+  Complain(message);
+  std::fputs("help: `gate --help` lists the commands\n", stderr);
+  return command == "hook" ? kExitHookRefused : kExitUsage;
+}
+
+int Main(int argc, char** argv) {
+  Arguments words(argv + 1, argv + argc);
+  GlobalOptions globals;
+  size_t next = 0;
+  while (next < words.size() && words[next].starts_with("-")) {
+    const std::string& word = words[next];
+    std::string* value = nullptr;
+    if (word == "--config-dir") value = &globals.config_dir;
+    if (word == "--state-dir") value = &globals.state_dir;
+    if (value != nullptr) {
+      if (next + 1 == words.size())
+        return Usage("", "`" + word + "` needs a directory");
+      *value = words[next + 1];
+      if (!value->starts_with('/')) {
+        failure_code = kExitHookRefused;
+        return Usage("hook", "`" + word + "` needs an absolute path");
+      }
+      next += 2;
+      continue;
+    }
+    if (word == "--verbose" || word == "-v") {
+      globals.verbose = true;
+      ++next;
+      continue;
+    }
+    if (word == "--version") {
+      std::puts("gate " GATE_VERSION);
+      return 0;
+    }
+    if (word == "--help" || word == "-h") {
+      PrintHelp();
+      return 0;
+    }
+    return Usage("", "`" + word + "` is not an option of gate");
+  }
+  if (next == words.size()) {
+    PrintHelp();
+    return kExitUsage;
+  }
+  const std::string name = words[next];
+  failure_code = FailureCodeOf(name);
+  if (name == "help") {
+    PrintHelp();
+    return 0;
+  }
+  if (globals.verbose) StartLogging();
+  for (const Command& command : kCommands) {
+    if (name != command.name) continue;
+    return command.run(
+        globals, {words.begin() + static_cast<ptrdiff_t>(next) + 1,
+                  words.end()});
+  }
+  return Usage(name, "`" + name + "` is not a command of gate");
+}
+
+}  // namespace
+
+void Complain(const std::string& message) {
+  std::fprintf(stderr, "gate: %s\n", message.c_str());
+}
+
+std::optional<int> ParseWith(CLI::App& app, Arguments arguments) {
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    Complain(error.what());
+    std::fprintf(stderr, "help: `%s --help` lists the options\n",
+                 app.get_name().c_str());
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gate::cli
+
+int main(int argc, char** argv) {
+  std::set_terminate(gate::cli::OnTerminate);
+  try {
+    return gate::cli::Main(argc, argv);
+  } catch (const std::exception& error) {
+    gate::cli::Complain(std::string("internal failure; refused: ") +
+                        error.what());
+  } catch (...) {
+    gate::cli::Complain("internal failure; refused");
+  }
+  return gate::cli::failure_code;
+}

@@ -1,0 +1,112 @@
+#include "cli/plan_json.h"
+
+#include "base/json.h"
+
+namespace gate::cli {
+namespace {
+
+using backends::Feature;
+using backends::Limits;
+using backends::Profile;
+using router::Mode;
+using router::Plan;
+
+struct LimitRow {
+  const char* name;
+  uint64_t Limits::*field;
+};
+constexpr LimitRow kLimits[] = {{"wall_ms", &Limits::wall_ms},
+                                {"cpu_s", &Limits::cpu_s},
+                                {"memory_bytes", &Limits::memory_bytes},
+                                {"processes", &Limits::processes},
+                                {"open_files", &Limits::open_files},
+                                {"file_bytes", &Limits::file_bytes}};
+
+struct ListRow {
+  const char* name;
+  std::vector<std::string> Profile::*field;
+};
+constexpr ListRow kLists[] = {
+    {"write", &Profile::write},
+    {"deny_read", &Profile::deny_read},
+    {"protect", &Profile::protect},
+    {"protect_names", &Profile::protect_names},
+    {"environment_keep", &Profile::environment_keep}};
+
+struct TextRow {
+  const char* name;
+  std::string Profile::*field;
+};
+constexpr TextRow kTexts[] = {{"name", &Profile::name},
+                              {"private_tmp", &Profile::private_tmp},
+                              {"workspace", &Profile::workspace},
+                              {"quarantine", &Profile::quarantine_dir}};
+
+}  // namespace
+
+std::string PlanToJson(const Plan& plan) {
+  const Profile& profile = plan.profile;
+  Json json = {{"mode", router::Name(plan.mode)},
+               {"backend", plan.backend},
+               {"lost", plan.lost},
+               {"why", plan.why}};
+  Json out = {{"network", backends::Name(profile.network)},
+              {"environment_set", profile.environment_set}};
+  for (const TextRow& row : kTexts) out[row.name] = profile.*row.field;
+  for (const ListRow& row : kLists) out[row.name] = profile.*row.field;
+  for (const LimitRow& row : kLimits)
+    out["limits"][row.name] = profile.limits.*row.field;
+  out["required"] = Json::array();
+  for (int i = 0; i < backends::kFeatures; ++i)
+    if (profile.required.Has(static_cast<Feature>(i)))
+      out["required"].push_back(backends::Name(static_cast<Feature>(i)));
+  json["profile"] = std::move(out);
+  return Dump(json);
+}
+
+Result<Plan> PlanFromJson(std::string_view text) {
+  auto parsed = ParseJson(text);
+  if (!parsed) return Fail(ErrorCode::kInvalid, "the plan is not JSON");
+  const auto bad = [](const char* what) {
+    return Fail(ErrorCode::kInvalid, std::string("the plan has no ") + what);
+  };
+  Plan plan;
+  try {
+    const Json& json = *parsed;
+    const auto mode = json.at("mode").get<std::string>();
+    if (mode == router::Name(Mode::kSandbox)) plan.mode = Mode::kSandbox;
+    else if (mode == router::Name(Mode::kDirect)) plan.mode = Mode::kDirect;
+    else if (mode != router::Name(Mode::kRefused)) return bad("known mode");
+    plan.backend = json.at("backend").get<std::string>();
+    plan.lost = json.at("lost").get<std::vector<std::string>>();
+    plan.why = json.at("why").get<std::string>();
+    const Json& in = json.at("profile");
+    Profile& profile = plan.profile;
+    const auto network =
+        backends::ParseNetwork(in.at("network").get<std::string>());
+    if (!network) return bad("known network");
+    profile.network = *network;
+    profile.environment_set =
+        in.at("environment_set").get<std::map<std::string, std::string>>();
+    for (const TextRow& row : kTexts)
+      profile.*row.field = in.at(row.name).get<std::string>();
+    for (const ListRow& row : kLists)
+      profile.*row.field = in.at(row.name).get<std::vector<std::string>>();
+    for (const LimitRow& row : kLimits)
+      profile.limits.*row.field = in.at("limits").at(row.name).get<uint64_t>();
+    for (const Json& name : in.at("required")) {
+      bool found = false;
+      for (int i = 0; i < backends::kFeatures; ++i) {
+        if (name != backends::Name(static_cast<Feature>(i))) continue;
+        profile.required.Add(static_cast<Feature>(i));
+        found = true;
+      }
+      if (!found) return bad("known feature");
+    }
+  } catch (const Json::exception&) {
+    return bad("valid shape");
+  }
+  return plan;
+}
+
+}  // namespace gate::cli

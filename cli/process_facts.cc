@@ -1,0 +1,72 @@
+#include "cli/process_facts.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <ctime>
+
+extern char** environ;
+
+namespace gate::cli {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+uint64_t Clock(clockid_t id) {
+  timespec now{};
+  ::clock_gettime(id, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+ProcessFacts ReadProcessFacts(const GlobalOptions& options) {
+  ProcessFacts facts;
+  facts.uid = ::getuid();
+  facts.places = FindPlaces();
+  if (!options.config_dir.empty()) facts.places.config = options.config_dir;
+  if (!options.state_dir.empty()) facts.places.state = options.state_dir;
+  facts.home = facts.places.home;
+  facts.user = Environment("USER");
+  facts.path = Environment("PATH");
+  facts.shell = Environment("SHELL");
+  char buffer[PATH_MAX];
+  facts.cwd = ::getcwd(buffer, sizeof buffer) == nullptr ? "/" : buffer;
+  const ssize_t size = ::readlink("/proc/self/exe", buffer, sizeof buffer);
+  if (size > 0) facts.executable.assign(buffer, static_cast<size_t>(size));
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    facts.environment.emplace_back(*entry);
+  return facts;
+}
+
+parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd) {
+  parser::Context context;
+  context.cwd = cwd;
+  context.home = facts.home;
+  context.user = facts.user;
+  context.shell = facts.shell.empty() ? "/bin/bash" : facts.shell;
+  context.path = facts.path;
+  return context;
+}
+
+uint64_t NowNs() { return Clock(CLOCK_REALTIME); }
+uint64_t MonotonicUs() { return Clock(CLOCK_MONOTONIC) / 1000; }
+
+bool IsThisBinary(const ProcessFacts& facts, const std::string& path) {
+  struct stat ours{};
+  struct stat theirs{};
+  if (path.empty() || path.front() != '/') return false;
+  if (::stat("/proc/self/exe", &ours) != 0 &&
+      ::stat(facts.executable.c_str(), &ours) != 0)
+    return false;
+  return ::stat(path.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+         ours.st_ino == theirs.st_ino;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,48 @@
+// What gate reads of its own process, once, at start: places, user, PATH,
+// clock. Everything below cli/ gets these as values.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/paths.h"
+#include "base/result.h"
+#include "parser/analysis.h"
+
+namespace gate::cli {
+
+// --config-dir and --state-dir, which win over the environment.
+struct GlobalOptions {
+  std::string config_dir;
+  std::string state_dir;
+  bool verbose = false;
+};
+
+struct ProcessFacts {
+  Places places;
+  uid_t uid = 0;
+  std::string user;
+  std::string home;
+  std::string path;        // PATH
+  std::string shell;       // SHELL
+  std::string cwd;         // of the process; "/" when it is gone
+  std::string executable;  // /proc/self/exe: this very binary
+  std::vector<std::string> environment;  // NAME=VALUE
+};
+
+ProcessFacts ReadProcessFacts(const GlobalOptions& options);
+
+// The parser's context for a command that runs in `cwd`.
+parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd);
+
+uint64_t NowNs();                 // UTC
+inline uint64_t NowMs() { return NowNs() / 1000000; }
+uint64_t MonotonicUs();
+
+// True when `path` is the same file as this very binary.
+bool IsThisBinary(const ProcessFacts& facts, const std::string& path);
+
+}  // namespace gate::cli

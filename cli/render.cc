@@ -1,0 +1,254 @@
+#include "cli/render.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "cli/line.h"
+#include "cli/terminal.h"
+
+namespace gate::cli {
+namespace {
+
+using parser::Argument;
+using parser::Effect;
+using parser::EffectKind;
+using parser::Invocation;
+using rules::Action;
+
+constexpr size_t kShownLine = 160;
+
+Colour ColourOf(Action action) {
+  switch (action) {
+    case Action::kAllow: return Colour::kGreen;
+    case Action::kSandbox: return Colour::kBlue;
+    case Action::kAsk: return Colour::kYellow;
+    case Action::kDeny: return Colour::kRed;
+  }
+  return Colour::kRed;
+}
+
+std::string Shorten(std::string text) {
+  if (text.size() <= kShownLine) return text;
+  size_t cut = kShownLine;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80)
+    --cut;
+  return text.substr(0, cut) + "…";
+}
+
+std::string Word(const Argument& word) {
+  if (word.known)
+    return Visible(word.glob ? word.text : ShellQuote(word.text));
+  return Visible(word.text) + "‹?›" + Visible(word.suffix);
+}
+
+std::string CommandText(const Invocation& invocation) {
+  std::string text;
+  for (const Argument& word : invocation.argv) {
+    if (!text.empty()) text += ' ';
+    text += Word(word);
+  }
+  return Shorten(text);
+}
+
+std::string ViaText(const Invocation& invocation) {
+  std::string text;
+  for (const parser::Via& via : invocation.via) {
+    if (!text.empty()) text += " → ";
+    text += Visible(via.kind);
+  }
+  return text;
+}
+
+std::string EffectText(const Effect& effect) {
+  std::string text = Name(effect.kind);
+  if (effect.kind == EffectKind::kNetwork) {
+    text += ' ';
+    if (!effect.scheme.empty()) text += effect.scheme + "://";
+    text += effect.host.empty() ? "‹?›" : Visible(effect.host);
+    if (effect.port != 0) text += ":" + std::to_string(effect.port);
+    if (effect.listens) text += " (listens)";
+  } else if (!effect.path.known || !effect.path.text.empty()) {
+    text += ' ' + Word(effect.path);
+  }
+  if (effect.kind == EffectKind::kMove) text += " → " + Word(effect.target);
+  if (effect.recursive) text += ", recursively";
+  if (!effect.certain) text += ", possibly";
+  return text;
+}
+
+std::string Labelled(std::string_view label, std::string_view text,
+                     bool colour) {
+  std::string padded(label);
+  padded.resize(std::max<size_t>(padded.size(), 9), ' ');
+  return "  " + Paint(Colour::kDim, padded, colour) + " " + std::string(text) +
+         "\n";
+}
+
+}  // namespace
+
+std::string RenderDecision(const Judgement& judgement, bool colour) {
+  const engine::Decision& decision = judgement.decision;
+  std::string out =
+      Paint(ColourOf(decision.action), Name(decision.action), colour) + "  " +
+      Shorten(Visible(LineOf(judgement.question))) + "\n";
+  out += Labelled("why", Visible(decision.reason), colour);
+  if (!decision.rule.id.empty())
+    out += Labelled("rule",
+                    decision.rule.id + " (" + decision.rule.layer + ", " +
+                        decision.rule.source + ")",
+                    colour);
+  if (!decision.suggestion.empty())
+    out += Labelled("instead", Visible(decision.suggestion), colour);
+  const router::Plan& plan = judgement.plan;
+  if (!judgement.plan_error.empty()) {
+    out += Labelled("cannot run", Visible(judgement.plan_error), colour);
+  } else if (plan.mode == router::Mode::kSandbox) {
+    std::string text = plan.backend + ", " + plan.profile.name + ", network " +
+                       backends::Name(plan.profile.network);
+    for (const std::string& lost : plan.lost) text += ", without " + lost;
+    out += Labelled("runs in", text, colour);
+  } else if (plan.mode == router::Mode::kDirect) {
+    out += Labelled("runs", "as it is", colour);
+  }
+  for (const Diagnostic& diagnostic : judgement.diagnostics)
+    out += Render(diagnostic);
+  return out;
+}
+
+std::string RenderCarets(std::string_view source, Span span, bool colour) {
+  if (span.begin > source.size()) return "";
+  span.end = std::min<uint32_t>(span.end, static_cast<uint32_t>(source.size()));
+  const size_t before = source.rfind('\n', span.begin == 0 ? 0 : span.begin - 1);
+  size_t start = before == std::string_view::npos || span.begin == 0
+                     ? 0
+                     : before + 1;
+  size_t end = source.find('\n', span.begin);
+  if (end == std::string_view::npos) end = source.size();
+  std::string prefix = "    ";
+  // A long line is shown around the place that matters.
+  constexpr size_t kContext = 60;
+  if (span.begin - start > kContext) {
+    start = span.begin - kContext;
+    prefix += "…";
+  }
+  const size_t shown_end = std::min(end, std::max<size_t>(span.end, span.begin) +
+                                             kContext);
+  const auto width = [](std::string_view text) {
+    size_t columns = 0;
+    for (const char c : Visible(text))
+      columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    return columns;
+  };
+  const std::string_view head = source.substr(start, span.begin - start);
+  const std::string_view body = source.substr(
+      span.begin, std::min<size_t>(span.end, shown_end) - span.begin);
+  const std::string_view tail = source.substr(
+      span.begin + body.size(), shown_end - span.begin - body.size());
+  std::string out = prefix + Visible(head) + Visible(body) + Visible(tail);
+  if (shown_end < end) out += "…";
+  out += "\n";
+  out += std::string(4 + (prefix.size() > 4 ? 1 : 0) + width(head), ' ');
+  out += Paint(Colour::kYellow,
+               "^" + std::string(body.empty() ? 0 : width(body) - 1, '~'),
+               colour);
+  return out + "\n";
+}
+
+std::string RenderAnalysis(std::string_view source,
+                           const parser::Analysis& analysis, bool colour) {
+  std::string out;
+  for (size_t i = 0; i < analysis.invocations.size(); ++i) {
+    const Invocation& invocation = analysis.invocations[i];
+    const std::string indent(2 * invocation.via.size(), ' ');
+    out += indent + Paint(Colour::kBold, CommandText(invocation), colour);
+    if (!invocation.certain) out += Paint(Colour::kDim, "  (possibly)", colour);
+    if (!invocation.via.empty())
+      out += Paint(Colour::kDim, "  via " + ViaText(invocation), colour);
+    out += "\n";
+    for (const parser::EnvironmentSetting& setting : invocation.environment)
+      out += indent + "    with " + setting.name + "=" + Word(setting.value) +
+             "\n";
+    for (const Effect& effect : analysis.effects)
+      if (effect.invocation == i)
+        out += indent + "    " + EffectText(effect) + "\n";
+  }
+  for (const Effect& effect : analysis.effects)
+    if (effect.invocation == UINT32_MAX) out += EffectText(effect) + "\n";
+  for (const parser::Flow& flow : analysis.flows)
+    out += std::string("flow ") + Name(flow.kind) + "\n";
+  for (const parser::Unknown& unknown : analysis.unknowns) {
+    out += Paint(parser::HidesCommands(unknown.code) ? Colour::kRed
+                                                     : Colour::kYellow,
+                 std::string("unknown: ") + Name(unknown.code), colour);
+    if (!unknown.text.empty()) out += "  " + Shorten(Visible(unknown.text));
+    out += "\n" + RenderCarets(source, unknown.span, colour);
+  }
+  if (analysis.invocations.empty() && analysis.unknowns.empty())
+    out += "nothing runs\n";
+  return out;
+}
+
+std::string RenderExplanation(const Judgement& judgement,
+                              const engine::Trace& trace, bool colour) {
+  const std::string line = LineOf(judgement.question);
+  const auto& actions = judgement.decision.per_invocation;
+  std::string out = "\nwhat runs\n";
+  for (size_t i = 0; i < judgement.analysis.invocations.size(); ++i) {
+    const Action action = i < actions.size() ? actions[i] : Action::kDeny;
+    std::string verdict = Name(action);
+    verdict.resize(8, ' ');
+    const Invocation& invocation = judgement.analysis.invocations[i];
+    out += "  " + Paint(ColourOf(action), verdict, colour) +
+           CommandText(invocation);
+    if (!invocation.via.empty())
+      out += Paint(Colour::kDim, "  via " + ViaText(invocation), colour);
+    out += "\n";
+  }
+  if (!judgement.analysis.effects.empty()) out += "what it does\n";
+  for (const Effect& effect : judgement.analysis.effects)
+    out += "  " + EffectText(effect) + "\n";
+  if (!judgement.analysis.unknowns.empty()) out += "what is not known\n";
+  for (const parser::Unknown& unknown : judgement.analysis.unknowns)
+    out += "  " + std::string(Name(unknown.code)) + "  " +
+           Shorten(Visible(unknown.text)) + "\n" +
+           RenderCarets(line, unknown.span, colour);
+  if (!judgement.decision.matches.empty()) out += "rules that matched\n";
+  for (const engine::Match& match : judgement.decision.matches) {
+    std::string verdict = Name(match.action);
+    verdict.resize(8, ' ');
+    out += "  " + Paint(ColourOf(match.action), verdict, colour) +
+           match.rule.id + (match.certain ? "" : " (possibly)") +
+           (match.observed_only ? " (observed only)" : "") + "  " +
+           Visible(match.reason) + "\n";
+  }
+  if (!trace.steps.empty()) out += "rules that were tried\n";
+  for (const engine::Trace::Step& step : trace.steps) {
+    out += "  " + step.rule + ": " + Visible(step.outcome);
+    if (step.invocation < judgement.analysis.invocations.size())
+      out += Paint(
+          Colour::kDim,
+          "  on " + CommandText(judgement.analysis.invocations[step.invocation]),
+          colour);
+    out += "\n";
+  }
+  return out;
+}
+
+std::string RefusalText(const Judgement& judgement) {
+  const engine::Decision& decision = judgement.decision;
+  std::string text = "gate: ";
+  if (!judgement.plan_error.empty() && decision.action <= Action::kSandbox)
+    text += "refused, since it cannot be contained: " +
+            Visible(judgement.plan_error);
+  else
+    text += std::string(decision.action == Action::kAsk ? "needs a person: "
+                                                        : "denied: ") +
+            Visible(decision.reason);
+  if (!decision.rule.id.empty()) text += " [" + decision.rule.id + "]";
+  if (!decision.suggestion.empty())
+    text += ". Instead: " + Visible(decision.suggestion);
+  return text;
+}
+
+}  // namespace gate::cli

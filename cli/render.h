@@ -1,0 +1,29 @@
+// Decisions as text for people.
+#pragma once
+
+#include <string>
+
+#include "cli/gateway.h"
+#include "engine/evaluate.h"
+
+namespace gate::cli {
+
+// The answer of `gate check`: the action, the command, why, what else to do.
+std::string RenderDecision(const Judgement& judgement, bool colour);
+
+// What `--explain` adds: every command of the line with its own verdict, the
+// effects, the unknowns with carets under the source, the rules tried.
+std::string RenderExplanation(const Judgement& judgement,
+                              const engine::Trace& trace, bool colour);
+
+// `gate parse`: what runs, through what, what it touches, what is not known.
+std::string RenderAnalysis(std::string_view source,
+                           const parser::Analysis& analysis, bool colour);
+
+// `span` of `source` with a caret line below; several lines are shortened.
+std::string RenderCarets(std::string_view source, Span span, bool colour);
+
+// One line for the agent: why the command was refused, the rule, the way on.
+std::string RefusalText(const Judgement& judgement);
+
+}  // namespace gate::cli

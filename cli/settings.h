@@ -1,0 +1,26 @@
+// gate's own settings: `config.json` of the system and the user.
+//
+// Merged over the layers by taking the stronger of each. docs/configuration.md
+// lists the keys. A file that does not load refuses every command, as a rule
+// file would.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "cli/process_facts.h"
+#include "router/plan.h"
+
+namespace gate::cli {
+
+struct LoadedSettings {
+  router::Settings router;
+  bool full_durability = false;      // audit.durability = "full"
+  std::vector<std::string> caches;   // more writable tool caches
+  std::vector<Diagnostic> diagnostics;
+};
+
+LoadedSettings LoadSettings(const ProcessFacts& facts);
+
+}  // namespace gate::cli

@@ -1,0 +1,25 @@
+// Colour, and the person at the terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gate::cli {
+
+enum class Colour : unsigned char { kRed, kYellow, kGreen, kBlue, kDim, kBold };
+
+// `text` in `colour` when `on`; the text itself otherwise.
+std::string Paint(Colour colour, std::string_view text, bool on);
+
+// Whether `fd` is a terminal that wants colour: NO_COLOR (no-color.org) and
+// TERM=dumb are honoured, CLICOLOR_FORCE is not (an agent sets variables).
+bool WantsColour(int fd);
+
+enum class Reply : unsigned char { kNo, kOnce, kInSandbox };
+
+// Asks on /dev/tty and reads one line from it. kNo for anything but a clear
+// yes, end of file, or no terminal. The caller made sure that the terminal is
+// a person's. `may_run_raw`: offer running without a sandbox.
+Reply AskPerson(const std::string& question, bool may_run_raw);
+
+}  // namespace gate::cli

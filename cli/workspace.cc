@@ -1,0 +1,157 @@
+#include "cli/workspace.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/paths.h"
+
+namespace gate::cli {
+namespace {
+
+constexpr std::array kMarkers = {
+    ".git",        ".hg",        ".jj",           "package.json",
+    "Cargo.toml",  "go.mod",     "pyproject.toml", "setup.py",
+    "CMakeLists.txt", "Makefile", "pom.xml",      "build.gradle",
+    "Gemfile",     "composer.json", ".gate"};
+
+// Trees that belong to the system, never to a project.
+constexpr std::array kSystemTrees = {
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc",
+    "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/log", "/var/run"};
+// Directories that are too wide themselves, though projects live below them.
+constexpr std::array kTooWide = {"/",    "/home", "/root", "/opt", "/srv",
+                                 "/mnt", "/media", "/tmp", "/var", "/var/tmp",
+                                 "/usr/local", "/usr/src", "/Users"};
+
+constexpr uint64_t kIdleMs = 24ull * 60 * 60 * 1000;
+constexpr int kSweepPerCall = 4;
+
+bool Exists(const std::string& path, struct stat* info) {
+  return ::lstat(path.c_str(), info) == 0;
+}
+
+bool MayBeWorkspace(const ProcessFacts& facts, const std::string& path) {
+  for (const char* wide : kTooWide)
+    if (path == wide) return false;
+  for (const char* tree : kSystemTrees)
+    if (IsWithin(path, tree) && !IsWithin(path, "/usr/src/") &&
+        !IsWithin(path, "/usr/local/src"))
+      return false;
+  // A home directory and whatever holds it.
+  if (!facts.home.empty() && IsWithin(facts.home, path)) return false;
+  if (DirName(path) == "/home" || DirName(path) == "/Users") return false;
+  for (const std::string& own :
+       {facts.places.config, facts.places.state, facts.places.cache})
+    if (!own.empty() && (IsWithin(path, own) || IsWithin(own, path)))
+      return false;
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (!S_ISDIR(info.st_mode)) return false;
+    // root works on other people's trees; everyone else only on their own.
+    if (facts.uid != 0 && info.st_uid != facts.uid) return false;
+  }
+  return true;
+}
+
+// Symbolic links in `path` resolved as far as it exists, so that a link named
+// like a project cannot make the place it points to writable.
+std::string Resolve(const std::string& path) {
+  std::error_code error;
+  const auto resolved = std::filesystem::weakly_canonical(path, error);
+  return error ? path : resolved.lexically_normal().string();
+}
+
+std::string SessionKey(const std::string& id, const std::string& workspace) {
+  return Hex(Sha256(id.empty() ? "w:" + workspace : "s:" + id)).substr(0, 32);
+}
+
+}  // namespace
+
+std::string FindWorkspace(const ProcessFacts& facts, const std::string& start) {
+  const std::string from = Resolve(Normalise(start, "/"));
+  for (std::string at = from;; at = std::string(DirName(at))) {
+    if (!MayBeWorkspace(facts, at)) break;
+    for (const char* marker : kMarkers) {
+      struct stat info{};
+      if (Exists(at + "/" + marker, &info)) return at;
+    }
+    if (at == "/" || at == ".") break;
+  }
+  return MayBeWorkspace(facts, from) ? from : "";
+}
+
+Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
+                            const std::string& project, const std::string& cwd,
+                            bool write) {
+  Session session;
+  const std::string start = project.empty() ? cwd : project;
+  if (id.empty()) {
+    session.workspace = FindWorkspace(facts, start);
+    session.key = SessionKey(id, session.workspace);
+    return session;
+  }
+  session.key = SessionKey(id, "");
+  const std::string directory = facts.places.state + "/sessions/" + session.key;
+  const std::string pin = directory + "/workspace";
+  auto stored = ReadFile(pin, 8192, /*follow=*/false);
+  if (stored) {
+    session.workspace = *stored;
+    return session;
+  }
+  if (stored.error().code != ErrorCode::kNotFound)
+    return std::unexpected(stored.error());
+  session.workspace = FindWorkspace(facts, start);
+  if (write) {
+    GATE_CHECK(MakeDirectories(directory, 0700));
+    GATE_CHECK(WriteFileAtomically(pin, session.workspace, 0600));
+  }
+  return session;
+}
+
+namespace {
+
+void RemoveIdleSessions(const std::string& root, const std::string& current,
+                        uint64_t now_ms) {
+  DIR* directory = ::opendir(root.c_str());
+  if (directory == nullptr) return;
+  int budget = kSweepPerCall;
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string name = entry->d_name;
+    if (name.size() != 32 || name == current) continue;
+    struct stat info{};
+    const std::string path = root + "/" + name;
+    if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
+    const auto used = static_cast<uint64_t>(info.st_mtim.tv_sec) * 1000;
+    if (used + kIdleMs > now_ms) continue;
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+    if (--budget == 0) break;
+  }
+  ::closedir(directory);
+}
+
+}  // namespace
+
+Status PrepareSessionTmp(const ProcessFacts& facts,
+                         const std::string& private_tmp, uint64_t now_ms) {
+  const std::string root = facts.places.state + "/sessions";
+  const std::string directory(DirName(private_tmp));
+  if (DirName(directory) != root)
+    return Fail(ErrorCode::kInvalid, "`" + private_tmp +
+                                         "` is not below the state directory");
+  GATE_CHECK(MakeDirectories(private_tmp, 0700));
+  // The modification time of the session's directory is its last use.
+  ::utimensat(AT_FDCWD, directory.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  RemoveIdleSessions(root, std::string(BaseName(directory)), now_ms);
+  return {};
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,39 @@
+// The workspace: the one directory tree a sandboxed command may write.
+//
+// It is pinned per session: the client's project, else the first directory a
+// command of the session came from (the nearest project marker above it, else
+// itself). A later `cd` or `git init` neither moves nor widens it.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/process_facts.h"
+
+namespace gate::cli {
+
+// The workspace that `start` (absolute) would give: the nearest directory at
+// or above it that holds a project marker (.git, .hg, package.json, …), else
+// `start`. Empty when that place can never be one: /, a home directory or its
+// ancestors, system directories, directories of other owners. A `start` that
+// does not exist is taken by its text.
+std::string FindWorkspace(const ProcessFacts& facts, const std::string& start);
+
+struct Session {
+  std::string key;          // hex name under <state>/sessions
+  std::string workspace;    // empty: none, then nothing is writable
+};
+
+// The session called `id` (empty: one per workspace). Reads the pin, or makes
+// it from `project` or `cwd`. Writes nothing when `write` is false.
+Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
+                            const std::string& project, const std::string& cwd,
+                            bool write);
+
+// Makes `private_tmp` of a session (mode 0700) and notes its use; sessions idle
+// for a day are removed, a few per call. kInvalid when it is not a place of
+// gate's.
+Status PrepareSessionTmp(const ProcessFacts& facts,
+                         const std::string& private_tmp, uint64_t now_ms);
+
+}  // namespace gate::cli

@@ -1,0 +1,24 @@
+# bash completion for gate(1)
+_gate() {
+  local commands="check run sandbox parse explain hook install uninstall doctor backends rules audit approve pending"
+  local word=${COMP_WORDS[COMP_CWORD]} command=""
+  local i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      --config-dir | --state-dir) ((i++)) ;;
+      -*) ;;
+      *) command=${COMP_WORDS[i]}; break ;;
+    esac
+  done
+  case $command in
+    "") mapfile -t COMPREPLY < <(compgen -W "$commands --config-dir --state-dir --version --help" -- "$word") ;;
+    hook) mapfile -t COMPREPLY < <(compgen -W "claude codex generic" -- "$word") ;;
+    install | uninstall) mapfile -t COMPREPLY < <(compgen -W "claude codex --project --dry-run" -- "$word") ;;
+    rules) mapfile -t COMPREPLY < <(compgen -W "list show lint test" -- "$word") ;;
+    audit) mapfile -t COMPREPLY < <(compgen -W "list show stats verify --since --until --action --agent --rule --text --json" -- "$word") ;;
+    backends) mapfile -t COMPREPLY < <(compgen -W "probe --json" -- "$word") ;;
+    run | sandbox) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --timeout -c --" -- "$word") ;;
+    check | explain | parse) mapfile -t COMPREPLY < <(compgen -W "--json --explain --batch --cwd --agent -c" -- "$word") ;;
+  esac
+}
+complete -F _gate gate

@@ -1,0 +1,235 @@
+// The hook as clients call it: real-shaped JSON in, exit code and text out.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/json.h"
+#include "tests/cli/process.h"
+
+namespace gate {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+std::string Claude(const Machine& machine, const std::string& command,
+                   const std::string& mode = "default") {
+  return Dump({{"session_id", "s-1"},
+               {"transcript_path", machine.home() + "/t.jsonl"},
+               {"cwd", machine.project()},
+               {"permission_mode", mode},
+               {"hook_event_name", "PreToolUse"},
+               {"tool_name", "Bash"},
+               {"tool_input",
+                {{"command", command},
+                 {"description", "do it"},
+                 {"timeout", 1000}}},
+               {"tool_use_id", "toolu_1"}});
+}
+
+std::string Codex(const Machine& machine, const std::string& command) {
+  return Dump({{"session_id", "s-1"},
+               {"turn_id", "1"},
+               {"transcript_path", nullptr},
+               {"cwd", machine.project()},
+               {"hook_event_name", "PreToolUse"},
+               {"model", "m"},
+               {"permission_mode", "bypassPermissions"},
+               {"tool_name", "Bash"},
+               {"tool_input", {{"command", command}}},
+               {"tool_use_id", "call_0"}});
+}
+
+std::string Generic(const Machine& machine, const std::string& command) {
+  return Dump({{"command", command}, {"cwd", machine.project()}});
+}
+
+// What every client takes as a refusal.
+void ExpectRefused(const Done& done) {
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_EQ(done.out, "");
+  EXPECT_FALSE(done.err.empty());
+}
+
+TEST(HookTest, AllowIsSilence) {
+  const Machine machine;
+  for (const char* client : {"claude", "codex"}) {
+    const Done done = machine.Gate(
+        {"hook", client}, std::string(client) == "claude"
+                              ? Claude(machine, "ls")
+                              : Codex(machine, "ls"));
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "") << client;
+  }
+}
+
+TEST(HookTest, DenyIsExitTwoWithAReason) {
+  const Machine machine;
+  ExpectRefused(machine.Gate({"hook", "claude"}, Claude(machine, "rm -rf /")));
+  ExpectRefused(machine.Gate({"hook", "codex"}, Codex(machine, "rm -rf /")));
+  const Done done =
+      machine.Gate({"hook", "generic"}, Generic(machine, "rm -rf /"));
+  EXPECT_EQ(done.exit_code, 0);
+  const auto json = ParseJson(done.out);
+  ASSERT_TRUE(json) << done.out;
+  EXPECT_EQ(json->value("decision", ""), "deny");
+  EXPECT_FALSE(json->value("reason", "").empty());
+}
+
+TEST(HookTest, SandboxRewritesToATicketThatRunsOnce) {
+  const Machine machine;
+  machine.Write(machine.project() + "/package.json", "{}");
+  const Done done = machine.Gate(
+      {"hook", "codex"}, Codex(machine, "touch made; touch ../escaped; exit 7"));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const auto json = ParseJson(done.out);
+  ASSERT_TRUE(json) << done.out;
+  const Json& answer = (*json)["hookSpecificOutput"];
+  EXPECT_EQ(answer.value("permissionDecision", ""), "allow");
+  const std::string line = answer["updatedInput"].value("command", "");
+  EXPECT_NE(line.find(" run --ticket "), std::string::npos) << line;
+
+  const Done first = machine.Run({"/bin/bash", "-c", line});
+  EXPECT_EQ(first.exit_code, 7) << first.err;
+  EXPECT_TRUE(machine.Exists(machine.project() + "/made"));
+  EXPECT_FALSE(machine.Exists(machine.home() + "/escaped"));
+  const Done again = machine.Run({"/bin/bash", "-c", line});
+  EXPECT_NE(again.err.find("ticket is not valid"), std::string::npos)
+      << again.err;
+}
+
+TEST(HookTest, AskWithoutAPersonIsRefusedWithTheWayOn) {
+  const Machine machine;
+  const Done done = machine.Gate({"hook", "codex"},
+                                 Codex(machine, "git push --force origin x"));
+  ExpectRefused(done);
+  EXPECT_NE(done.err.find("gate approve "), std::string::npos) << done.err;
+  EXPECT_NE(machine.Gate({"pending"}).out.find("git push --force origin x"),
+            std::string::npos);
+}
+
+TEST(HookTest, AskUsesTheClientsOwnQuestionWhereItHasOne) {
+  const Machine machine;
+  const Done done = machine.Gate({"hook", "claude"},
+                                 Claude(machine, "git push --force origin x"));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const auto json = ParseJson(done.out);
+  ASSERT_TRUE(json) << done.out;
+  EXPECT_EQ((*json)["hookSpecificOutput"].value("permissionDecision", ""),
+            "ask");
+}
+
+TEST(HookTest, ApproveRefusesWithoutAPersonsTerminal) {
+  const Machine machine;
+  const Done asked = machine.Gate(
+      {"hook", "codex"}, Codex(machine, "git push --force origin x"));
+  const size_t at = asked.err.find("gate approve ");
+  ASSERT_NE(at, std::string::npos);
+  const std::string id = asked.err.substr(at + 13, 36);
+  EXPECT_EQ(machine.Gate({"approve", id}).exit_code, 126);
+  // Not even when the agent itself asks for it.
+  ExpectRefused(machine.Gate(
+      {"hook", "claude"},
+      Claude(machine, test::GateBinary() + " approve " + id)));
+}
+
+TEST(HookTest, BadInputIsRefused) {
+  const Machine machine;
+  const std::string good = Claude(machine, "ls");
+  const std::string kInputs[] = {
+      "",
+      "{",
+      "[]",
+      "null",
+      good.substr(0, good.size() / 2),
+      good + good,
+      "{\"tool_name\": \"Bash\", \"tool_input\": {}}",
+      "{\"tool_name\": \"Bash\", \"tool_input\": {\"command\": 7}}",
+      "{\"tool_name\": \"Bash\"}",
+      std::string(2u << 20, ' ') + good,
+      "{\"tool_name\": \"Bash\", \"tool_input\": {\"command\": \"ls\"}, "
+      "\"tool_name\": \"Read\"}"};
+  for (const char* client : {"claude", "codex", "generic"})
+    for (const std::string& input : kInputs)
+      ExpectRefused(machine.Gate({"hook", client}, input));
+  ExpectRefused(machine.Gate({"hook"}, good));
+  ExpectRefused(machine.Gate({"hook", "nonsense"}, good));
+  ExpectRefused(machine.Gate({"--state-dir", "relative", "hook", "claude"},
+                             good));
+}
+
+TEST(HookTest, OtherToolsAreNotGatesBusiness) {
+  const Machine machine;
+  const Done done = machine.Gate(
+      {"hook", "claude"},
+      Dump({{"session_id", "s"},
+            {"cwd", machine.project()},
+            {"hook_event_name", "PreToolUse"},
+            {"tool_name", "Read"},
+            {"tool_input", {{"file_path", "/x"}}}}));
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.out + done.err, "");
+}
+
+TEST(HookTest, FileToolsAreJudgedByWhatTheyWrite) {
+  const Machine machine;
+  machine.Write(machine.project() + "/package.json", "{}");
+  const auto write = [&machine](const std::string& path) {
+    return machine.Gate(
+        {"hook", "claude"},
+        Dump({{"session_id", "s"},
+              {"cwd", machine.project()},
+              {"permission_mode", "bypassPermissions"},
+              {"hook_event_name", "PreToolUse"},
+              {"tool_name", "Write"},
+              {"tool_input", {{"file_path", path}, {"content", "x"}}}}));
+  };
+  EXPECT_EQ(write(machine.project() + "/src/a.c").exit_code, 0);
+  for (const std::string& path :
+       {machine.home() + "/.bashrc", machine.home() + "/.claude/settings.json",
+        machine.project() + "/.git/hooks/pre-commit",
+        machine.state() + "/audit.db",
+        machine.home() + "/.config/gate/rules.d/x.json",
+        machine.project() + "/../.bashrc"})
+    EXPECT_EQ(write(path).exit_code, 2) << path;
+}
+
+TEST(HookTest, StateBuiltinsRunRaw) {
+  const Machine machine;
+  for (const char* command :
+       {"cd src", "export A=1", "unset A", "umask 022", "cd /tmp && export B=2"}) {
+    const Done done =
+        machine.Gate({"hook", "claude"}, Claude(machine, command));
+    EXPECT_EQ(done.exit_code, 0) << command << done.err;
+    EXPECT_EQ(done.out, "") << command;
+  }
+}
+
+TEST(HookTest, NoRecordMeansNoAnswer) {
+  const Machine machine;
+  // A file where the state directory should be.
+  machine.Write(machine.state(), "");
+  ExpectRefused(machine.Gate({"hook", "claude"}, Claude(machine, "ls")));
+}
+
+TEST(HookTest, GatesOwnWrapperIsJudgedByWhatItRuns) {
+  const Machine machine;
+  machine.Write(machine.project() + "/package.json", "{}");
+  const std::string gate = test::GateBinary();
+  ExpectRefused(machine.Gate(
+      {"hook", "codex"},
+      Codex(machine, gate + " run --backend none -c 'rm -rf /'")));
+  const Done done = machine.Gate(
+      {"hook", "codex"},
+      Codex(machine, gate + " run --profile full-access -c 'make'"));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_NE(done.out.find("run --ticket"), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("full-access"), std::string::npos) << done.out;
+  for (const char* command : {" pause 15m", " trust .", " uninstall claude",
+                              " approve x", " audit prune"})
+    ExpectRefused(
+        machine.Gate({"hook", "codex"}, Codex(machine, gate + command)));
+}
+
+}  // namespace
+}  // namespace gate

@@ -1,0 +1,54 @@
+// Runs the real binary in a home of its own.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gate::test {
+
+struct Done {
+  int exit_code = -1;  // 128+n for a signal
+  std::string out;
+  std::string err;
+};
+
+// A temporary directory with home, project and state; removed at the end.
+class Machine {
+ public:
+  Machine();
+  ~Machine();
+  Machine(const Machine&) = delete;  // owns a directory on disk
+  Machine& operator=(const Machine&) = delete;
+
+  const std::string& root() const { return root_; }
+  std::string home() const { return root_ + "/home/agent"; }
+  std::string project() const { return root_ + "/home/agent/project"; }
+  std::string state() const { return home() + "/.local/state/gate"; }
+
+  void Write(const std::string& path, const std::string& text,
+             unsigned mode = 0644) const;
+  std::string Read(const std::string& path) const;
+  bool Exists(const std::string& path) const;
+
+  // Extra NAME=VALUE for all runs.
+  std::vector<std::string> environment;
+
+  // Runs gate with `arguments` in `cwd` (the project when empty).
+  Done Gate(const std::vector<std::string>& arguments,
+            const std::string& input = "", const std::string& cwd = "") const;
+  // The same for any program.
+  Done Run(const std::vector<std::string>& argv, const std::string& input = "",
+           const std::string& cwd = "") const;
+
+ private:
+  std::string root_;
+};
+
+// Where the binary under test is.
+std::string GateBinary();
+
+// True when `name` must not be skipped (GATE_MUST_WORK=native,bwrap).
+bool MustWork(const std::string& name);
+
+}  // namespace gate::test

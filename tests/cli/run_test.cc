@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/process.h"
+
+namespace gate {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+Machine& Project(Machine& machine) {
+  machine.Write(machine.project() + "/package.json", "{}");
+  return machine;
+}
+
+TEST(RunTest, PassesExitCodesAndStreams) {
+  Machine machine;
+  Project(machine);
+  const Done exit = machine.Gate({"run", "-c", "exit 9"});
+  EXPECT_EQ(exit.exit_code, 9) << exit.err;
+  const Done streams =
+      machine.Gate({"run", "-c", "cat; echo err >&2"}, "hello\n");
+  EXPECT_EQ(streams.exit_code, 0) << streams.err;
+  EXPECT_EQ(streams.out, "hello\n");
+  EXPECT_EQ(streams.err, "err\n");
+  EXPECT_EQ(machine.Gate({"run", "-c", "kill -TERM $$"}).exit_code, 128 + 15);
+  EXPECT_EQ(machine.Gate({"run", "--", "no-such-program-x"}).exit_code, 127);
+  EXPECT_EQ(machine.Gate({"run", "--timeout", "0.3", "-c", "sleep 20"})
+                .exit_code,
+            124);
+}
+
+TEST(RunTest, RefusesWhatIsDeniedAndWhatNobodyCanBeAskedAbout) {
+  Machine machine;
+  Project(machine);
+  for (const char* command : {"rm -rf /", "git push --force origin main"}) {
+    const Done done = machine.Gate({"run", command});
+    EXPECT_EQ(done.exit_code, 126) << command;
+    EXPECT_EQ(done.out, "");
+  }
+}
+
+TEST(RunTest, SandboxedWritesStayInTheWorkspace) {
+  for (const char* backend : {"native", "bwrap"}) {
+    Machine machine;
+    Project(machine);
+    machine.Write(machine.project() + "/.git/hooks/.keep", "");
+    machine.Write(machine.home() + "/.bashrc", "# mine\n");
+    const Done done = machine.Gate(
+        {"sandbox", "--backend", backend, "-c",
+         "touch in; touch ~/out; echo evil >> ~/.bashrc; "
+         "echo evil > .git/hooks/pre-commit; echo x > /etc/gate-test-x; "
+         "echo x > .mcp.json; true"});
+    if (done.exit_code == 125 && !test::MustWork(backend)) {
+      GTEST_SKIP() << backend << " does not work here: " << done.err;
+    }
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_TRUE(machine.Exists(machine.project() + "/in")) << backend;
+    EXPECT_FALSE(machine.Exists(machine.home() + "/out")) << backend;
+    EXPECT_EQ(machine.Read(machine.home() + "/.bashrc"), "# mine\n");
+    EXPECT_FALSE(machine.Exists(machine.project() + "/.git/hooks/pre-commit"));
+    EXPECT_FALSE(machine.Exists(machine.project() + "/.mcp.json")) << backend;
+    EXPECT_FALSE(machine.Exists("/etc/gate-test-x"));
+  }
+}
+
+TEST(RunTest, OrdinaryGitWorksInTheSandbox) {
+  Machine machine;
+  const char* kScript =
+      "set -e; git init -q .; git config user.email a@b.c; "
+      "git config user.name n; echo 1 > a; git add a; git commit -qm one; "
+      "git checkout -q -b topic; echo 2 >> a; git commit -qam two; "
+      "git clone -q . ../project/clone; git -C clone log --oneline | wc -l";
+  Project(machine);
+  const Done done = machine.Gate({"sandbox", "-c", kScript});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "2\n");
+  EXPECT_TRUE(machine.Exists(machine.project() + "/.git/refs/heads/topic"));
+  EXPECT_TRUE(machine.Exists(machine.project() + "/clone/.git/config"));
+}
+
+TEST(RunTest, AnAbsentBackendIsAnError) {
+  Machine machine;
+  Project(machine);
+  EXPECT_EQ(machine.Gate({"sandbox", "--backend", "nonsense", "-c", "true"})
+                .exit_code,
+            125);
+}
+
+TEST(RunTest, WeakerThanThePlanIsRefused) {
+  Machine machine;
+  Project(machine);
+  const Done done = machine.Gate({"run", "--backend", "none", "-c", "make"});
+  EXPECT_TRUE(done.exit_code == 126 || done.exit_code == 125) << done.err;
+}
+
+TEST(RunTest, TheEnvironmentIsCleanAndSecretsAreHidden) {
+  Machine machine;
+  Project(machine);
+  machine.environment = {"API_TOKEN=canary-1", "LD_PRELOAD=", "PLAIN=yes"};
+  machine.Write(machine.home() + "/.ssh/id_rsa", "canary-2");
+  const Done done = machine.Gate(
+      {"sandbox", "-c", "env; cat ~/.ssh/id_rsa; ls ~/.local/state/gate"});
+  EXPECT_EQ(done.out.find("canary"), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("audit.db"), std::string::npos) << done.out;
+}
+
+TEST(RunTest, BothRecordsAreThere) {
+  Machine machine;
+  Project(machine);
+  ASSERT_EQ(machine.Gate({"run", "-c", "exit 3"}).exit_code, 3);
+  const Done list = machine.Gate({"audit", "list", "--json"});
+  EXPECT_NE(list.out.find("\"kind\":\"decision\""), std::string::npos);
+  EXPECT_NE(list.out.find("\"kind\":\"outcome\""), std::string::npos);
+  EXPECT_NE(list.out.find("\"exit\":3"), std::string::npos) << list.out;
+}
+
+}  // namespace
+}  // namespace gate

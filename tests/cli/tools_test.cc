@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "tests/cli/process.h"
+
+namespace gate {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+TEST(ToolsTest, HelpAndVersion) {
+  const Machine machine;
+  EXPECT_EQ(machine.Gate({"--version"}).exit_code, 0);
+  const Done help = machine.Gate({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* command :
+       {"check", "run", "sandbox", "parse", "explain", "hook", "install",
+        "doctor", "backends", "rules", "audit"}) {
+    EXPECT_NE(help.out.find(command), std::string::npos) << command;
+    EXPECT_EQ(machine.Gate({command, "--help"}).exit_code,
+              std::string(command) == "hook" ? 2 : 0)
+        << command;
+  }
+}
+
+TEST(ToolsTest, ParseShowsWhatRunsAndPredicts) {
+  const Machine machine;
+  const Done text = machine.Gate({"parse", "sudo env A=1 bash -c 'rm -rf x'"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_NE(text.out.find("rm -rf x"), std::string::npos) << text.out;
+  const Done batch = machine.Gate(
+      {"parse", "--batch"}, "{\"id\": \"a\", \"cmd\": \"ls > f; $x\"}\nbad\n");
+  EXPECT_EQ(batch.exit_code, 0);
+  const size_t end = batch.out.find('\n');
+  const auto first = ParseJson(batch.out.substr(0, end));
+  ASSERT_TRUE(first);
+  EXPECT_EQ((*first)["id"], "a");
+  EXPECT_EQ((*first)["commands"][0]["argv"][0], "ls");
+  EXPECT_EQ((*first)["writes"][0], "f");
+  EXPECT_EQ((*first)["dynamic"], true);
+  const auto second = ParseJson(batch.out.substr(end + 1));
+  ASSERT_TRUE(second);
+  EXPECT_EQ((*second)["dynamic"], true);
+  EXPECT_EQ((*second)["parse_error"], true);
+}
+
+TEST(ToolsTest, ExplainShowsTheRulesThatWereTried) {
+  const Machine machine;
+  const Done done = machine.Gate({"explain", "ls && rm -rf /"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_NE(done.out.find("what runs"), std::string::npos);
+  EXPECT_NE(done.out.find("rules that matched"), std::string::npos);
+}
+
+TEST(ToolsTest, BackendsAndDoctorAnswer) {
+  const Machine machine;
+  const Done backends = machine.Gate({"backends", "--json"});
+  EXPECT_EQ(backends.exit_code, 0);
+  EXPECT_NE(backends.out.find("\"name\":\"native\""), std::string::npos);
+  EXPECT_EQ(machine.Gate({"backends", "probe"}).exit_code, 0);
+  const Done doctor = machine.Gate({"doctor"});
+  EXPECT_NE(doctor.out.find("policy"), std::string::npos);
+  EXPECT_NE(doctor.out.find("not seen"), std::string::npos);
+}
+
+TEST(ToolsTest, InstallShowsTheChangeAndNeedsAPerson) {
+  const Machine machine;
+  const Done dry = machine.Gate({"install", "--dry-run", "claude", "codex"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_NE(dry.out.find("hook claude"), std::string::npos) << dry.out;
+  EXPECT_NE(dry.out.find("hook codex"), std::string::npos) << dry.out;
+  EXPECT_FALSE(machine.Exists(machine.home() + "/.claude/settings.json"));
+  EXPECT_EQ(machine.Gate({"install", "claude"}).exit_code, 126);
+}
+
+TEST(ToolsTest, RulesListShowLintTest) {
+  const Machine machine;
+  const Done list = machine.Gate({"rules", "list"});
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_GT(list.out.size(), 1000u);
+  EXPECT_EQ(machine.Gate({"rules", "test"}).exit_code, 0);
+  EXPECT_EQ(machine.Gate({"rules", "lint"}).exit_code, 0);
+  machine.Write(machine.home() + "/.config/gate/rules.d/mine.json",
+                "{\"schema\": 1, \"pack\": \"mine\", \"rules\": ["
+                "{\"id\": \"mine.a\", \"action\": \"ask\", \"reason\": \"r\", "
+                "\"match\": {\"prefix\": [\"make\"]}, \"examples\": "
+                "{\"match\": [\"make x\", \"ls\"], \"no_match\": []}}]}");
+  EXPECT_NE(machine.Gate({"rules", "test"}).exit_code, 0);
+  EXPECT_EQ(machine.Gate({"rules", "show", "mine.a"}).exit_code, 0);
+  EXPECT_NE(machine.Gate({"rules", "show", "no.such"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace gate
