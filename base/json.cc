@@ -95,9 +95,10 @@ class Builder {
     member_ = &place->second;
     return true;
   }
-  bool parse_error(size_t position, const std::string& token,
+  bool parse_error(size_t position, const std::string&,
                    const Json::exception& exception) {
-    error_.offset = position > token.size() ? position - token.size() : 0;
+    // The parser counts what it has read: the last character of the token.
+    error_.offset = position > 0 ? position - 1 : 0;
     error_.message = Message(exception.what());
     return false;
   }
@@ -286,6 +287,9 @@ std::expected<Json, JsonError> ParseJson(std::string_view text, bool comments) {
   // Also in comments, where nlohmann does not look.
   if (const size_t good = Utf8Prefix(text); good < text.size())
     return std::unexpected(JsonError{good, "invalid UTF-8"});
+  // nlohmann takes a NUL for the end of the text and would ignore the rest.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos)
+    return std::unexpected(JsonError{nul, "NUL byte"});
   const char* reached = text.data();
   Builder builder(text, &reached);
   try {

@@ -1,0 +1,82 @@
+#include "base/regex.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace gate {
+namespace {
+
+TEST(Regex, SearchesAnywhere) {
+  const struct {
+    const char *pattern, *text;
+    bool found;
+  } cases[] = {
+      {"rm", "sudo rm x", true},
+      {"^rm", "sudo rm x", false},
+      {"^rm\\b.*-rf$", "rm x -rf", true},
+      {"(?i)RM", "rm", true},
+      {"", "", true},
+      {"a{3}", "aa", false},
+      {"\\p{Greek}", "\xce\xb1", true},
+  };
+  for (const auto& c : cases) {
+    const auto regex = Regex::Compile(c.pattern);
+    ASSERT_TRUE(regex) << c.pattern;
+    EXPECT_EQ(regex->Search(c.text),
+              c.found ? MatchResult::kYes : MatchResult::kNo)
+        << c.pattern;
+  }
+}
+
+TEST(Regex, WhatDoesNotCompileIsAnError) {
+  for (const std::string& pattern :
+       {std::string("("), std::string("(?=x)"), std::string("\\1"),
+        std::string("a{1001}"), std::string("((a{100}){100}){100}"),
+        std::string("\xff"), std::string(Regex::kMaxPatternBytes + 1, 'a')}) {
+    const auto regex = Regex::Compile(pattern);
+    ASSERT_FALSE(regex) << pattern;
+    EXPECT_EQ(regex.error().code, ErrorCode::kInvalid);
+    EXPECT_FALSE(regex.error().message.empty());
+  }
+}
+
+TEST(Regex, AnIllFormedByteDoesNotHideAMatch) {
+  const auto regex = Regex::Compile("^rm .*/etc$");
+  ASSERT_TRUE(regex);
+  EXPECT_EQ(regex->Search("rm \xff /etc"), MatchResult::kYes);
+}
+
+TEST(Regex, ALargeTextIsAnsweredOrIsAnError) {
+  const auto simple = Regex::Compile("needle");
+  ASSERT_TRUE(simple);
+  std::string text(size_t{1} << 20, 'x');
+  EXPECT_EQ(simple->Search(text), MatchResult::kNo);
+  text += "needle";
+  EXPECT_EQ(simple->Search(text), MatchResult::kYes);
+  // A pattern whose automaton has 2^200 states, on text that visits new ones.
+  const auto hard = Regex::Compile("[ab]*a[ab]{200}c");
+  ASSERT_TRUE(hard);
+  std::string noise;
+  uint32_t state = 1;
+  for (int i = 0; i < 1 << 20; ++i) {
+    state = state * 1664525 + 1013904223;
+    noise += state >> 31 != 0 ? 'a' : 'b';
+  }
+  EXPECT_EQ(hard->Search(noise), MatchResult::kError);
+  noise.resize(30000);
+  EXPECT_EQ(hard->Search(noise), MatchResult::kNo);
+  EXPECT_EQ(hard->Search(noise + "a" + std::string(200, 'b') + "c"),
+            MatchResult::kYes);
+}
+
+TEST(Regex, AMovedFromPatternIsAnError) {
+  auto a = Regex::Compile("x");
+  ASSERT_TRUE(a);
+  const Regex b = std::move(*a);
+  EXPECT_EQ(a->Search("x"), MatchResult::kError);
+  EXPECT_EQ(b.Search("x"), MatchResult::kYes);
+}
+
+}  // namespace
+}  // namespace gate
