@@ -14,13 +14,13 @@ using rules::Action;
 
 // Why the decision is what it is, when no single rule says it.
 enum class ReasonCode : uint8_t {
-  kInternalError,   // the default of a Decision nobody filled in
-  kRule,            // `rule` decided
-  kDefault,         // no rule matched
-  kUnknown,         // commands may run that were not seen
-  kPolicyBroken,    // a policy file did not load
-  kNotAsItSeems,    // an allow fell because a program is not what its name says
-  kLimit,           // a budget was exceeded
+  kInternalError,  // the default of a Decision nobody filled in
+  kRule,           // `rule` decided
+  kDefault,        // no rule matched
+  kUnknown,        // commands may run that were not seen
+  kPolicyBroken,   // a policy file did not load
+  kNotAsItSeems,   // an allow fell because a program is not what its name says
+  kLimit,          // a budget was exceeded
 };
 const char* Name(ReasonCode code);
 
@@ -33,8 +33,8 @@ struct RuleReference {
 struct Match {
   RuleReference rule;
   Action action = Action::kDeny;
-  bool certain = true;           // false: matches if something unknown is so
-  bool observed_only = false;    // a rule of mode `observe`
+  bool certain = true;         // false: matches if something unknown is so
+  bool observed_only = false;  // a rule of mode `observe`
   uint32_t invocation = UINT32_MAX;
   std::string reason;
   std::string suggestion;
@@ -55,8 +55,8 @@ struct Decision {
   std::string reason = "no decision was made";
   std::string suggestion;
   std::string severity;
-  RuleReference rule;            // id empty when none decided
-  std::vector<Match> matches;    // every rule that matched, strictest first
+  RuleReference rule;          // id empty when none decided
+  std::vector<Match> matches;  // every rule that matched, strictest first
   std::vector<Action> per_invocation;  // parallel to Analysis::invocations
 };
 

@@ -23,8 +23,10 @@ struct Request {
   std::string config_dir;         // gate's own places, absolute
   std::string state_dir;
   std::string cache_dir;
-  bool interactive = false;       // a person can be asked
-  uint64_t now_ms = 0;            // UTC, for rules with `since` and `expires`
+  std::string binary;           // gate's own, absolute; may be empty
+  bool interactive = false;     // a person can be asked
+  uint64_t now_ms = 0;          // UTC, for rules with `since` and `expires`
+  bool try_every_rule = false;  // without the index; for tests
 };
 
 }  // namespace gate::engine

@@ -19,7 +19,7 @@ namespace gate::rules {
 
 // One rule file, read but not yet understood.
 struct RuleFile {
-  std::string name;   // as shown in messages
+  std::string name;  // as shown in messages
   Layer layer = Layer::kProject;
   std::string text;
   bool trusted = false;  // project layer: the user trusted these bytes
@@ -32,14 +32,19 @@ struct PolicySources {
   std::string project_dir;  // <workspace>/.gate/rules.d
   unsigned owner = 0;       // uid that user files must belong to
   bool builtin = true;
+  // Hex SHA-256 of the project files that the user trusted.
+  std::vector<std::string> trusted_hashes;
 };
+
+// What `trusted_hashes` holds of a file with these bytes.
+std::string FileHash(std::string_view text);
 
 inline constexpr size_t kMaxRuleFileBytes = 4u << 20;
 inline constexpr size_t kMaxRuleFiles = 512;
 inline constexpr size_t kMaxRules = 200000;
 
-struct Rule;     // rules/rule.h
-class Index;     // rules/index.h
+struct Rule;  // rules/rule.h
+class Index;  // rules/index.h
 
 class Policy {
  public:

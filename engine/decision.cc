@@ -1,0 +1,17 @@
+#include "engine/decision.h"
+
+#include <array>
+
+namespace gate::engine {
+namespace {
+
+constexpr std::array kNames = {
+    "internal_error",  "rule", "default", "unknown", "policy_broken",
+    "not_as_it_seems", "limit"};
+static_assert(kNames.size() == static_cast<size_t>(ReasonCode::kLimit) + 1);
+
+}  // namespace
+
+const char* Name(ReasonCode code) { return kNames[static_cast<size_t>(code)]; }
+
+}  // namespace gate::engine

@@ -1,0 +1,420 @@
+// The line is judged subject by subject: each command, and the line itself
+// (flows, unknowns, redirections that belong to no command). For each subject
+// the index names the rules that can match; each says yes, possible or no.
+//
+//   action of a command = allow        if an allow rule matches it for certain
+//                         the default  otherwise
+//                  joined with what every other matching rule says
+//   action of the line  = the join over all subjects and floors
+//
+// An allow lifts the default only: it never weakens what a rule says. What a
+// rule says is taken back only by an exception that may do so.
+#include "engine/evaluate.h"
+
+#include <algorithm>
+
+#include "parser/programs.h"
+#include "rules/index.h"
+#include "rules/match.h"
+#include "rules/names.h"
+#include "rules/policy_impl.h"
+
+namespace gate::engine {
+namespace {
+
+using parser::Analysis;
+using parser::EffectKind;
+using rules::Layer;
+using rules::LoadedLayer;
+using rules::RuleRecord;
+using rules::Subject;
+using rules::Tri;
+
+// More commands than this in one line are not judged one by one.
+constexpr size_t kMaxInvocations = 20000;
+
+struct Hit {
+  const LoadedLayer* layer = nullptr;
+  uint32_t rule = 0;
+  Action action = Action::kDeny;
+  bool certain = true;
+  bool excepted = false;
+  const RuleRecord& record() const { return layer->view.rules[rule]; }
+};
+
+// What stands for one subject after its rules were tried.
+struct Judged {
+  Action action = Action::kDeny;
+  bool allowed = false;  // an allow rule lifted the default
+  std::vector<Hit> hits;
+};
+
+rules::OptionNames ReadOptions(const parser::Invocation& invocation) {
+  parser::Reading reading = parser::ReadArguments(invocation.argv);
+  return {reading.known, reading.complete, std::move(reading.options)};
+}
+
+std::string Text(const LoadedLayer& layer, ImageText text) {
+  return std::string(layer.view.Text(text));
+}
+
+class Evaluation {
+ public:
+  Evaluation(const rules::Policy& policy, const Analysis& analysis,
+             const Request& request, Trace* trace)
+      : policy_(policy.impl()),
+        analysis_(analysis),
+        request_(request),
+        trace_(trace),
+        facts_(MakeFacts(request)),
+        matcher_(policy_, analysis, facts_, &ReadOptions) {}
+
+  Decision Run(const Trust& trust);
+
+ private:
+  static rules::Facts MakeFacts(const Request& request) {
+    rules::Facts facts;
+    using rules::PathBase;
+    const auto set = [&](PathBase base, const std::string& value) {
+      facts.bases[static_cast<size_t>(base)] = value;
+    };
+    set(PathBase::kHome, request.home);
+    set(PathBase::kWorkspace, request.workspace);
+    set(PathBase::kGateConfig, request.config_dir);
+    set(PathBase::kGateState, request.state_dir);
+    set(PathBase::kGateCache, request.cache_dir);
+    set(PathBase::kGateBinary, request.binary);
+    facts.cwd = request.cwd;
+    facts.agent = request.agent;
+    facts.branch = request.branch;
+    facts.interactive = request.interactive;
+    return facts;
+  }
+
+  Subject MakeSubject(uint32_t invocation) const;
+  Judged Judge(const Subject& subject);
+  void Try(const LoadedLayer& layer, uint32_t rule, const Subject& subject,
+           Judged* judged);
+  void Except(Judged* judged, uint32_t invocation);
+  Action Base(const Subject& subject, const Judged& judged) const;
+  bool HarmlessEnvironment(const parser::Invocation& invocation) const;
+  void Join(const Judged& judged, uint32_t invocation, Decision* decision);
+  void Place(const std::vector<Judged>& all, Decision* decision) const;
+  void Note(uint32_t invocation, const LoadedLayer& layer, uint32_t rule,
+            std::string outcome);
+  void Floor(Action action, ReasonCode code, std::string reason,
+             Decision* decision) const;
+
+  const rules::Policy::Impl& policy_;
+  const Analysis& analysis_;
+  const Request& request_;
+  Trace* trace_;
+  rules::Facts facts_;
+  rules::Matcher matcher_;
+  std::vector<uint32_t> candidates_;
+  std::vector<uint16_t> effect_kinds_;  // per invocation, then the line
+  uint16_t flow_kinds_ = 0;
+  uint16_t unknown_codes_ = 0;
+};
+
+Subject Evaluation::MakeSubject(uint32_t invocation) const {
+  Subject subject;
+  subject.flow_kinds = flow_kinds_;
+  subject.unknown_codes = unknown_codes_;
+  if (invocation == UINT32_MAX) {
+    subject.effect_kinds = effect_kinds_.back();
+    return subject;
+  }
+  subject.number = invocation;
+  subject.invocation = &analysis_.invocations[invocation];
+  subject.effect_kinds = effect_kinds_[invocation];
+  subject.has_env = !subject.invocation->environment.empty();
+  for (const std::string_view name :
+       {"export", "declare", "typeset", "readonly", "local", "env"})
+    subject.has_env = subject.has_env || subject.invocation->program == name;
+  return subject;
+}
+
+void Evaluation::Note(uint32_t invocation, const LoadedLayer& layer,
+                      uint32_t rule, std::string outcome) {
+  if (trace_ == nullptr) return;
+  trace_->steps.push_back(
+      {invocation, Text(layer, layer.view.rules[rule].id), std::move(outcome)});
+}
+
+void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
+                     const Subject& subject, Judged* judged) {
+  const RuleRecord& record = layer.view.rules[rule];
+  const auto note = [&](const char* outcome) {
+    Note(subject.number, layer, rule, outcome);
+  };
+  if (layer.State(rule) & LoadedLayer::kDisabled && !layer.Locked(rule))
+    return note("disabled");
+  const int64_t now = static_cast<int64_t>(request_.now_ms);
+  const Action action = static_cast<Action>(record.action);
+  const bool loosens = action == Action::kAllow || record.except.count > 0;
+  // Without a clock a rule that loosens is over, one that tightens holds.
+  if (record.expires_ms != 0 && (now == 0 ? loosens : now >= record.expires_ms))
+    return note("expired");
+  if (record.since_ms != 0 && (now == 0 ? loosens : now < record.since_ms))
+    return note("not yet valid");
+
+  const rules::Verdict verdict =
+      matcher_.Match(layer, rule, subject, action == Action::kAllow);
+  Tri tri = verdict.tri;
+  if (verdict.error) tri = action == Action::kAllow ? Tri::kNo : Tri::kYes;
+  if (tri == Tri::kNo) return note(verdict.error ? "error" : "missed");
+  Hit hit{&layer, rule, action, tri == Tri::kYes, false};
+  if (tri == Tri::kPossible) {
+    if (action == Action::kAllow) return note("possible, so it does not allow");
+    // A mere possibility of a catastrophe is a question, not a refusal.
+    hit.action = record.when_unknown != RuleRecord::kUnset
+                     ? static_cast<Action>(record.when_unknown)
+                     : std::min(action, Action::kAsk);
+  }
+  note(tri == Tri::kYes
+           ? (verdict.error ? "error, taken as a match" : "matched")
+           : "possible");
+  judged->hits.push_back(hit);
+}
+
+// Takes back what exceptions name. An exception counts when its rule matches
+// for certain, for rules of its own or a less trusted layer, never for locked
+// ones.
+void Evaluation::Except(Judged* judged, uint32_t invocation) {
+  for (const Hit& by : judged->hits) {
+    const RuleRecord& record = by.record();
+    if (record.except.count == 0 || !by.certain || record.observe) continue;
+    for (const ImageText& text :
+         by.layer->view.In(by.layer->view.strings, record.except)) {
+      const std::string_view id = by.layer->view.Text(text);
+      for (Hit& hit : judged->hits) {
+        if (&hit == &by || hit.layer->view.Text(hit.record().id) != id ||
+            hit.layer->layer > by.layer->layer || hit.layer->Locked(hit.rule))
+          continue;
+        hit.excepted = true;
+        Note(invocation, *hit.layer, hit.rule,
+             "excepted by " + Text(*by.layer, record.id));
+      }
+    }
+  }
+}
+
+// Only settings on the shipped list leave a program what its name says.
+bool Evaluation::HarmlessEnvironment(
+    const parser::Invocation& invocation) const {
+  if (invocation.environment.empty()) return true;
+  if (policy_.builtin == nullptr) return false;
+  const rules::RuleView& view = policy_.builtin->view;
+  for (const rules::ListRecord& list : view.lists) {
+    if (view.Text(list.name) != "harmless-env") continue;
+    const auto names = view.In(view.strings, list.strings);
+    return std::all_of(
+        invocation.environment.begin(), invocation.environment.end(),
+        [&](const parser::EnvironmentSetting& setting) {
+          return std::any_of(names.begin(), names.end(), [&](ImageText name) {
+            return view.Text(name) == setting.name;
+          });
+        });
+  }
+  return false;
+}
+
+// What stands before any rule tightens.
+Action Evaluation::Base(const Subject& subject, const Judged& judged) const {
+  if (judged.allowed) return Action::kAllow;
+  if (subject.invocation != nullptr) return policy_.default_action;
+  return Action::kAllow;  // the line adds nothing by itself; see Judge
+}
+
+Judged Evaluation::Judge(const Subject& subject) {
+  Judged judged;
+  for (const auto& layer : policy_.layers) {
+    candidates_.clear();
+    rules::FindCandidates(layer->view, subject, request_.try_every_rule,
+                          &candidates_);
+    for (const uint32_t rule : candidates_) Try(*layer, rule, subject, &judged);
+  }
+  Except(&judged, subject.number);
+  for (const Hit& hit : judged.hits)
+    if (hit.action == Action::kAllow && !hit.excepted &&
+        !hit.record().observe && hit.record().names_command)
+      judged.allowed = true;
+  if (subject.invocation != nullptr && judged.allowed &&
+      !HarmlessEnvironment(*subject.invocation))
+    judged.allowed = false;
+  judged.action = Base(subject, judged);
+  for (const Hit& hit : judged.hits)
+    if (!hit.excepted && !hit.record().observe)
+      judged.action = rules::Strictest(judged.action, hit.action);
+
+  // Effects that no allowed command accounts for: what redirections write and
+  // reach, and what belongs to no command. They get the default unless an
+  // allow rule speaks of just this effect.
+  for (uint32_t i = 0; i < analysis_.effects.size(); ++i) {
+    const parser::Effect& effect = analysis_.effects[i];
+    const uint32_t owner = effect.invocation < analysis_.invocations.size()
+                               ? effect.invocation
+                               : UINT32_MAX;
+    if (owner != subject.number || effect.kind == EffectKind::kRead) continue;
+    if (owner != UINT32_MAX && !effect.from_redirect) continue;
+    bool covered = false;
+    for (const Hit& hit : judged.hits)
+      if (hit.action == Action::kAllow && !hit.excepted && !covered &&
+          !hit.record().observe)
+        covered = matcher_.CoversEffect(*hit.layer, hit.rule, subject, i);
+    if (!covered)
+      judged.action = rules::Strictest(judged.action, policy_.default_action);
+  }
+  return judged;
+}
+
+void Evaluation::Join(const Judged& judged, uint32_t invocation,
+                      Decision* decision) {
+  for (const Hit& hit : judged.hits) {
+    if (hit.excepted) continue;
+    const RuleRecord& record = hit.record();
+    Match match;
+    match.rule = {
+        Text(*hit.layer, record.id),
+        Text(*hit.layer, record.file) + ":" + std::to_string(record.line),
+        rules::Name(hit.layer->layer)};
+    match.action = hit.action;
+    match.certain = hit.certain;
+    match.observed_only = record.observe != 0;
+    match.invocation = invocation;
+    match.reason = Text(*hit.layer, record.reason);
+    match.suggestion = Text(*hit.layer, record.suggestion);
+    match.severity = rules::SeverityNames()[record.severity & 7u];
+    decision->matches.push_back(std::move(match));
+  }
+}
+
+void Evaluation::Floor(Action action, ReasonCode code, std::string reason,
+                       Decision* decision) const {
+  if (action <= decision->action) return;
+  decision->action = action;
+  decision->code = code;
+  decision->reason = std::move(reason);
+  decision->rule = {};
+  decision->suggestion.clear();
+  decision->severity.clear();
+}
+
+// Profile and network of the line: each command that is not allowed asks for
+// what its rules name, else for workspace-write; the strictest profile and the
+// widest network stand, and a rule's `network_max` bounds it.
+void Evaluation::Place(const std::vector<Judged>& all,
+                       Decision* decision) const {
+  uint8_t profile = 0, network = 1, most = 3;
+  for (const Judged& judged : all) {
+    const bool line = &judged == &all.back();
+    uint8_t mine = 0;
+    for (const Hit& hit : judged.hits) {
+      const RuleRecord& record = hit.record();
+      if (hit.excepted || record.observe) continue;
+      if (record.network_max != 0) most = std::min(most, record.network_max);
+      if (hit.action == Action::kAllow || !hit.certain) continue;
+      if (record.profile != 0)
+        mine = mine == 0 ? record.profile : std::min(mine, record.profile);
+      network = std::max(network, record.network);
+    }
+    if (judged.action == Action::kAllow || (line && mine == 0)) continue;
+    if (mine == 0) mine = 2;
+    profile = profile == 0 ? mine : std::min(profile, mine);
+  }
+  decision->profile = rules::ProfileNames()[profile == 0 ? 2 : profile];
+  decision->network = rules::NetworkNames()[std::min(network, most)];
+}
+
+Decision Evaluation::Run(const Trust& trust) {
+  Decision decision;
+  const size_t count = analysis_.invocations.size();
+  if (count > kMaxInvocations) {
+    decision.code = ReasonCode::kLimit;
+    decision.reason = "the line has more commands than gate judges";
+    return decision;
+  }
+  effect_kinds_.assign(count + 1, 0);
+  for (const parser::Effect& effect : analysis_.effects) {
+    uint16_t& kinds = effect_kinds_[std::min<size_t>(effect.invocation, count)];
+    kinds = static_cast<uint16_t>(kinds |
+                                  (1u << static_cast<unsigned>(effect.kind)));
+  }
+  for (const parser::Flow& flow : analysis_.flows)
+    flow_kinds_ = static_cast<uint16_t>(
+        flow_kinds_ | (1u << static_cast<unsigned>(flow.kind)));
+  for (const parser::Unknown& unknown : analysis_.unknowns)
+    unknown_codes_ = static_cast<uint16_t>(
+        unknown_codes_ | (1u << static_cast<unsigned>(unknown.code)));
+
+  std::vector<Judged> all;
+  all.reserve(count + 1);
+  decision.per_invocation.reserve(count);
+  Action action = Action::kAllow;
+  for (uint32_t i = 0; i <= count; ++i) {
+    const uint32_t number = i == count ? UINT32_MAX : i;
+    all.push_back(Judge(MakeSubject(number)));
+    if (i < count) decision.per_invocation.push_back(all.back().action);
+    action = rules::Strictest(action, all.back().action);
+    Join(all.back(), number, &decision);
+  }
+  std::stable_sort(decision.matches.begin(), decision.matches.end(),
+                   [](const Match& a, const Match& b) {
+                     if (a.observed_only != b.observed_only)
+                       return b.observed_only;
+                     if (a.action != b.action) return a.action > b.action;
+                     return a.certain && !b.certain;
+                   });
+
+  decision.action = action;
+  decision.code = ReasonCode::kDefault;
+  decision.reason = action == Action::kAllow
+                        ? "nothing is run"
+                        : "no rule knows this command; it runs in the sandbox";
+  if (!decision.matches.empty() && !decision.matches[0].observed_only &&
+      decision.matches[0].action == action) {
+    const Match& first = decision.matches[0];
+    decision.code = ReasonCode::kRule;
+    decision.rule = first.rule;
+    decision.reason = first.reason;
+    decision.suggestion = first.suggestion;
+    decision.severity = first.severity;
+  } else if (action >= Action::kAsk) {
+    decision.reason =
+        "no rule knows this command, and the policy's default "
+        "is to " +
+        std::string(rules::Name(action));
+  }
+
+  // Floors. What is not understood whole is never allowed, whatever rules say.
+  if (!analysis_.read_whole || analysis_.parse_error)
+    Floor(Action::kSandbox, ReasonCode::kUnknown,
+          "the line could not be read as the shell would read it", &decision);
+  if (analysis_.hides_commands)
+    Floor(Action::kSandbox, ReasonCode::kUnknown,
+          "the line may run commands that cannot be seen in it", &decision);
+  if (!trust.names_are_what_they_seem)
+    Floor(Action::kSandbox, ReasonCode::kNotAsItSeems,
+          trust.why.empty() ? "a program may not be what its name says"
+                            : trust.why,
+          &decision);
+  if (policy_.floor > Action::kAllow)
+    Floor(policy_.floor, ReasonCode::kPolicyBroken,
+          policy_.floor == Action::kDeny
+              ? "a rule file did not load, so nothing runs until it does"
+              : "a rule file of the project did not load",
+          &decision);
+  decision.contain = decision.action != Action::kAllow;
+  Place(all, &decision);
+  return decision;
+}
+
+}  // namespace
+
+Decision Evaluate(const rules::Policy& policy, const Analysis& analysis,
+                  const Request& request, const Trust& trust, Trace* trace) {
+  return Evaluation(policy, analysis, request, trace).Run(trust);
+}
+
+}  // namespace gate::engine

@@ -1,0 +1,636 @@
+// Files are read twice: first what rules refer to (lists, classes, macros) of
+// all files, so that the order of files means nothing, then the rules. Every
+// problem is a diagnostic and reading goes on, so that a person sees all of
+// them at once; a file with errors keeps only the rules that tighten.
+#include "rules/compile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "rules/compiler.h"
+#include "rules/names.h"
+#include "rules/policy.h"
+
+namespace gate::rules {
+namespace {
+
+constexpr size_t kMaxDiagnostics = 200;
+constexpr size_t kMaxReasonBytes = 2000;
+
+bool IsId(std::string_view text) {
+  if (text.empty() || text.size() > 100) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+  });
+}
+
+int64_t DaysFromCivil(int64_t y, unsigned m, unsigned d) {
+  y -= m <= 2;
+  const int64_t era = (y >= 0 ? y : y - 399) / 400;
+  const unsigned yoe = static_cast<unsigned>(y - era * 400);
+  const unsigned doy = (153 * (m > 2 ? m - 3 : m + 9) + 2) / 5 + d - 1;
+  const unsigned doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
+  return era * 146097 + static_cast<int64_t>(doe) - 719468;
+}
+
+}  // namespace
+
+CompiledRules CompileRules(std::span<const SourceFile> files,
+                           const CompileOptions& options) {
+  return Compiler(options).Run(files);
+}
+
+CompiledRules Compiler::Run(std::span<const SourceFile> sources) {
+  std::vector<File> files(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    File& file = files[i];
+    file.source = &sources[i];
+    if (sources[i].text.size() > kMaxRuleFileBytes) {
+      Problem(file, 0, "rule-file-too-large", "the file is too large",
+              "split it; the limit is 4 MiB");
+      continue;
+    }
+    auto tree = Tree::Parse(sources[i].text);
+    if (!tree) {
+      Problem(file, static_cast<uint32_t>(tree.error().offset), "rule-json",
+              tree.error().message,
+              "a rule file is JSON; comments (// and /* */) are allowed");
+      continue;
+    }
+    file.tree = std::move(*tree);
+    file.parsed = true;
+    if (file.tree.root().type != Type::kObject) {
+      Problem(file, 0, "rule-bad-type", "a rule file must be a JSON object",
+              R"(start from {"schema": 1, "pack": "mine", "rules": []})");
+      file.parsed = false;
+    }
+  }
+  for (File& file : files)
+    if (file.parsed) ReadHeader(file);
+  for (File& file : files)
+    if (file.parsed)
+      if (const TreeNode* list = file.tree.Find(file.tree.root(), "rules"))
+        ReadRules(file, *list);
+  for (const File& file : files) result_.broken |= file.broken;
+  result_.image = Finish(sources);
+  return std::move(result_);
+}
+
+void Compiler::ReadHeader(File& file) {
+  const TreeNode& root = file.tree.root();
+  bool schema = false, pack = false;
+  for (const TreeNode& node : file.tree.children(root)) {
+    if (node.key == "schema") {
+      schema = true;
+      if (node.type != Type::kNumber || node.number != 1)
+        Problem(file, node.begin, "rule-bad-schema",
+                "this gate reads rule files of schema 1",
+                "write \"schema\": 1");
+    } else if (node.key == "pack") {
+      pack = true;
+      const std::string_view name = String(file, node, "pack");
+      if (!name.empty() && !IsId(name))
+        Problem(file, node.begin, "rule-bad-value",
+                "a pack's name has letters, digits, `.`, `-` and `_`");
+    } else if (node.key == "lists") {
+      ReadLists(file, node);
+    } else if (node.key == "classes") {
+      ReadClasses(file, node);
+    } else if (node.key == "macros") {
+      ReadMacros(file, node);
+    } else if (node.key == "disable") {
+      ReadNotes(file, node, 0);
+    } else if (node.key == "unlock") {
+      ReadNotes(file, node, 1);
+    } else if (node.key == "default_action") {
+      const std::string_view text = String(file, node, "default_action");
+      const auto action = ParseAction(text);
+      if (!action) {
+        Problem(file, node.begin, "rule-bad-value",
+                "`" + std::string(text) + "` is no action",
+                "one of allow, sandbox, ask, deny");
+      } else if (header_.default_action == RuleRecord::kUnset ||
+                 header_.default_action < static_cast<uint8_t>(*action)) {
+        header_.default_action = static_cast<uint8_t>(*action);
+      }
+    } else if (node.key == "description") {
+      String(file, node, "description");
+    } else if (node.key != "rules" && node.key != "$schema") {
+      UnknownKey(file, node, "a rule file",
+                 "schema pack description lists classes macros disable unlock "
+                 "default_action rules");
+    }
+  }
+  if (!schema)
+    Problem(file, root.begin, "rule-missing-key", "`schema` is missing",
+            "write \"schema\": 1");
+  if (!pack)
+    Problem(file, root.begin, "rule-missing-key", "`pack` is missing",
+            "name the file's rules: \"pack\": \"mine\"");
+}
+
+void Compiler::ReadLists(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kObject, "lists")) return;
+  for (const TreeNode& list : file.tree.children(node)) {
+    const std::string name(list.key);
+    if (list_values_.contains(name)) {
+      Problem(file, list.key_begin, "rule-duplicate-list",
+              "the list `" + name + "` is defined twice");
+      continue;
+    }
+    std::vector<std::string_view> values;
+    if (Is(file, list, Type::kArray, "a list"))
+      for (const TreeNode& item : file.tree.children(list)) {
+        const std::string_view text = String(file, item, "a list's member");
+        if (text.starts_with('@')) {
+          const auto other = list_values_.find(std::string(text.substr(1)));
+          if (other == list_values_.end())
+            Problem(file, item.begin, "rule-unknown-list",
+                    "the list `" + std::string(text) + "` is not known here",
+                    "define it above, in the same file");
+          else
+            values.insert(values.end(), other->second.begin(),
+                          other->second.end());
+        } else {
+          values.push_back(text);
+        }
+      }
+    lists_.push_back({writer_.Text(name), AddStrings(values)});
+    list_values_[name] = std::move(values);
+  }
+}
+
+void Compiler::ReadClasses(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kObject, "classes")) return;
+  for (const TreeNode& entry : file.tree.children(node)) {
+    const std::string name(entry.key);
+    bool taken = class_names_.contains(name) || name == "workspace" ||
+                 name == "outside" || !IsId(name);
+    if (options_.known)
+      for (const ClassRecord& known : options_.known->classes)
+        taken = taken || options_.known->Text(known.name) == name;
+    if (taken) {
+      Problem(file, entry.key_begin, "rule-bad-class",
+              "the class `" + name + "` cannot be defined here",
+              "its name is taken or is not a name");
+      continue;
+    }
+    class_names_[name] = static_cast<uint32_t>(classes_.size());
+    classes_.push_back({writer_.Text(name), AddPaths(file, entry, "a class")});
+  }
+}
+
+void Compiler::ReadMacros(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kObject, "macros")) return;
+  for (const TreeNode& entry : file.tree.children(node)) {
+    if (!macros_.emplace(entry.key, std::pair(&file, &entry)).second)
+      Problem(file, entry.key_begin, "rule-duplicate-macro",
+              "the macro `" + std::string(entry.key) + "` is defined twice");
+  }
+}
+
+void Compiler::ReadNotes(File& file, const TreeNode& node, uint32_t kind) {
+  const char* what = kind == 0 ? "disable" : "unlock";
+  if (kind == 1 && options_.layer != Layer::kSystem) {
+    Problem(file, node.key_begin, "rule-not-here",
+            "only the system layer may unlock rules");
+    return;
+  }
+  if (options_.layer == Layer::kProject && !file.source->trusted) {
+    Problem(file, node.key_begin, "rule-untrusted",
+            "`disable` counts only in a project file that you trusted",
+            "see `gate trust`", Severity::kWarning);
+    return;
+  }
+  if (!Is(file, node, Type::kArray, what)) return;
+  for (const TreeNode& item : file.tree.children(node)) {
+    const std::string_view id = String(file, item, "a rule's id");
+    if (id.empty()) continue;
+    notes_.push_back({writer_.Text(id), kind, Place(file, item.begin).first,
+                      writer_.Text(file.source->name)});
+  }
+}
+
+void Compiler::ReadRules(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kArray, "rules")) return;
+  for (const TreeNode& rule : file.tree.children(node)) {
+    if (rules_.size() >= kMaxRules) {
+      Problem(file, rule.begin, "rule-too-many",
+              "there are more rules than gate takes");
+      return;
+    }
+    if (Is(file, rule, Type::kObject, "a rule")) ReadRule(file, rule);
+  }
+}
+
+void Compiler::ReadRule(File& file, const TreeNode& node) {
+  const bool was_broken = file.broken;
+  file.broken = false;
+  RuleRecord rule;
+  const auto [line, column] = Place(file, node.begin);
+  rule.line = line;
+  rule.column = column;
+  rule.file = writer_.Text(file.source->name);
+  if (const TreeNode* pack = file.tree.Find(file.tree.root(), "pack"))
+    if (pack->type == Type::kString) rule.pack = writer_.Text(pack->text);
+
+  // What loosens must be known before the matcher is read.
+  const TreeNode* action_node = file.tree.Find(node, "action");
+  const TreeNode* except_node = file.tree.Find(node, "except");
+  bool action_ok = false;
+  if (action_node != nullptr && action_node->type == Type::kString)
+    if (const auto action = ParseAction(action_node->text)) {
+      rule.action = static_cast<uint8_t>(*action);
+      action_ok = true;
+    }
+  loosens_ = rule.action == static_cast<uint8_t>(Action::kAllow) ||
+             except_node != nullptr;
+  inverted_ = false;
+  match_depth_ = 0;
+
+  std::string_view id;
+  bool has_reason = false;
+  const TreeNode* match_node = nullptr;
+  for (const TreeNode& member : file.tree.children(node)) {
+    const std::string_view key = member.key;
+    if (key == "id") {
+      id = String(file, member, "id");
+      if (!id.empty() && !IsId(id))
+        Problem(file, member.begin, "rule-bad-value",
+                "an id has at most 100 letters, digits, `.`, `-` and `_`");
+    } else if (key == "action") {
+      if (!action_ok)
+        Problem(file, member.begin, "rule-bad-value", "this is no action",
+                "one of allow, sandbox, ask, deny");
+    } else if (key == "match") {
+      match_node = &member;
+    } else if (key == "reason") {
+      const auto text = String(file, member, "reason", kMaxReasonBytes);
+      rule.reason = writer_.Text(text);
+      has_reason = !text.empty();
+    } else if (key == "suggestion") {
+      rule.suggestion =
+          writer_.Text(String(file, member, "suggestion", kMaxReasonBytes));
+    } else if (key == "description") {
+      rule.description =
+          writer_.Text(String(file, member, "description", kMaxReasonBytes));
+    } else if (key == "severity") {
+      rule.severity = Choice(file, member, SeverityNames(), "severity");
+    } else if (key == "profile") {
+      rule.profile = Choice(file, member, ProfileNames(), "profile");
+    } else if (key == "network") {
+      rule.network = Choice(file, member, NetworkNames(), "network");
+    } else if (key == "network_max") {
+      rule.network_max = Choice(file, member, NetworkNames(), "network_max");
+    } else if (key == "when_unknown") {
+      const auto action = ParseAction(String(file, member, "when_unknown"));
+      if (!action || *action == Action::kAllow)
+        Problem(file, member.begin, "rule-bad-value",
+                "`when_unknown` is one of sandbox, ask, deny");
+      else
+        rule.when_unknown = static_cast<uint8_t>(*action);
+    } else if (key == "locked") {
+      rule.locked = Flag(file, member) ? 1 : 0;
+      if (rule.locked && options_.layer < Layer::kBuiltin) {
+        Problem(file, member.key_begin, "rule-not-here",
+                "`locked` has no meaning in this layer", "leave it out",
+                Severity::kWarning);
+        rule.locked = 0;
+      }
+    } else if (key == "mode") {
+      const std::string_view mode = String(file, member, "mode");
+      if (mode != "enforce" && mode != "observe")
+        Problem(file, member.begin, "rule-bad-value",
+                "`mode` is enforce or observe");
+      rule.observe = mode == "observe" ? 1 : 0;
+    } else if (key == "since") {
+      ReadTime(file, member, &rule.since_ms);
+    } else if (key == "expires") {
+      ReadTime(file, member, &rule.expires_ms);
+    } else if (key == "tags") {
+      rule.tags = AddStrings(StringList(file, member, "tags"));
+    } else if (key == "except") {
+      rule.except = AddStrings(StringList(file, member, "except"));
+      if (rule.action == static_cast<uint8_t>(Action::kDeny))
+        Problem(file, member.key_begin, "rule-bad-value",
+                "a deny rule has no exceptions to make",
+                "`except` belongs to an allow, sandbox or ask rule");
+    } else if (key == "examples") {
+      ReadExamples(file, member, &rule);
+    } else if (key != "references" && key != "owner") {
+      UnknownKey(file, member, "a rule",
+                 "id action match reason suggestion severity description tags "
+                 "examples except locked when_unknown profile network "
+                 "network_max since expires mode references owner");
+    }
+  }
+  if (id.empty())
+    Problem(file, node.begin, "rule-missing-key", "the rule has no `id`");
+  if (action_node == nullptr)
+    Problem(file, node.begin, "rule-missing-key", "the rule has no `action`");
+  if (!has_reason)
+    Problem(file, node.begin, "rule-missing-key", "the rule has no `reason`",
+            "say in one sentence why, for the person and for the agent");
+  Match match = Never();
+  if (match_node == nullptr) {
+    Problem(file, node.begin, "rule-missing-key", "the rule has no `match`");
+  } else if (Is(file, *match_node, Type::kObject, "match")) {
+    if (match_node->count == 0)
+      Problem(file, match_node->begin, "rule-empty-pattern",
+              "an empty `match` would match every command");
+    else
+      match = MatchObject(file, *match_node);
+  }
+  rule.id = writer_.Text(id);
+  rule.match = match.node;
+  rule.names_command = match.command ? 1 : 0;
+  rule.effects = match.effects;
+  rule.scope = match.scope != 0 ? match.scope : kPerLine;
+  if (!id.empty()) {
+    const auto [first, fresh] = ids_.emplace(id, line);
+    if (!fresh)
+      Problem(file, node.begin, "rule-duplicate-id",
+              "the id `" + std::string(id) + "` is taken by the rule at line " +
+                  std::to_string(first->second));
+  }
+
+  const bool rule_broken = file.broken;
+  file.broken = was_broken || rule_broken;
+  // What a rule that cannot be read would have said is unknown: the layer's
+  // floor stands for it. A readable rule of a broken file tightens still.
+  if (rule_broken || match_node == nullptr) return;
+  const bool untrusted =
+      options_.layer == Layer::kProject && !file.source->trusted;
+  if (untrusted && loosens_) {
+    Problem(file, node.begin, "rule-untrusted",
+            "the rule `" + std::string(id) +
+                "` loosens, and this project file is not trusted",
+            "see `gate trust`", Severity::kWarning);
+    if (rule.action == static_cast<uint8_t>(Action::kAllow)) return;
+    rule.except = {};
+  }
+  if (options_.layer < Layer::kBuiltin) rule.network = 0;
+  if (untrusted && rule.profile == 3) rule.profile = 0;
+  const uint32_t index = static_cast<uint32_t>(rules_.size());
+  rules_.push_back(rule);
+  AddToIndex(index, match.keys);
+}
+
+void Compiler::ReadExamples(File& file, const TreeNode& node,
+                            RuleRecord* rule) {
+  if (!Is(file, node, Type::kObject, "examples")) return;
+  rule->examples.begin = static_cast<uint32_t>(examples_.size());
+  for (const TreeNode& kind : file.tree.children(node)) {
+    if (kind.key != "match" && kind.key != "no_match") {
+      UnknownKey(file, kind, "examples", "match no_match");
+      continue;
+    }
+    if (!Is(file, kind, Type::kArray, "examples")) continue;
+    for (const TreeNode& item : file.tree.children(kind)) {
+      const std::string_view text = String(file, item, "an example", 65536);
+      if (!options_.examples) continue;
+      examples_.push_back({writer_.Text(text), Place(file, item.begin).first,
+                           kind.key == "match" ? 1u : 0u});
+    }
+  }
+  rule->examples.count =
+      static_cast<uint32_t>(examples_.size()) - rule->examples.begin;
+}
+
+void Compiler::AddToIndex(uint32_t rule, const KeySet& keys) {
+  if (keys.always) {
+    buckets_[kAlwaysBucket].push_back(rule);
+    return;
+  }
+  for (const uint32_t bucket : keys.buckets) buckets_[bucket].push_back(rule);
+  for (const std::string& program : keys.programs)
+    program_keys_.emplace_back(program, rule);
+}
+
+std::string Compiler::Finish(std::span<const SourceFile> sources) {
+  std::sort(program_keys_.begin(), program_keys_.end());
+  program_keys_.erase(std::unique(program_keys_.begin(), program_keys_.end()),
+                      program_keys_.end());
+  std::vector<uint32_t> bucket_rules;
+  std::vector<KeyRecord> programs;
+  for (size_t i = 0; i < program_keys_.size();) {
+    KeyRecord record;
+    record.key = writer_.Text(program_keys_[i].first);
+    record.rules.begin = static_cast<uint32_t>(bucket_rules.size());
+    const std::string& key = program_keys_[i].first;
+    for (; i < program_keys_.size() && program_keys_[i].first == key; ++i)
+      bucket_rules.push_back(program_keys_[i].second);
+    record.rules.count =
+        static_cast<uint32_t>(bucket_rules.size()) - record.rules.begin;
+    programs.push_back(record);
+  }
+  std::vector<Range> buckets;
+  for (const std::vector<uint32_t>& bucket : buckets_) {
+    buckets.push_back({static_cast<uint32_t>(bucket_rules.size()),
+                       static_cast<uint32_t>(bucket.size())});
+    bucket_rules.insert(bucket_rules.end(), bucket.begin(), bucket.end());
+  }
+  std::string all;
+  for (const SourceFile& source : sources) {
+    all += std::to_string(source.text.size()) + (source.trusted ? "t " : " ");
+    all += source.text;
+  }
+  header_.source_hash = writer_.Text(gate::Hex(Sha256(all)));
+
+  writer_.Section(std::vector<Header>{header_});
+  writer_.Section(rules_);
+  writer_.Section(nodes_);
+  writer_.Section(links_);
+  writer_.Section(strings_);
+  writer_.Section(positions_);
+  writer_.Section(paths_);
+  writer_.Section(classes_);
+  writer_.Section(lists_);
+  writer_.Section(regexes_);
+  writer_.Section(programs);
+  writer_.Section(buckets);
+  writer_.Section(bucket_rules);
+  writer_.Section(examples_);
+  writer_.Section(notes_);
+  return writer_.Finish(kRuleMagic);
+}
+
+// ---- values ----------------------------------------------------------------
+
+std::pair<uint32_t, uint32_t> Compiler::Place(File& file, uint32_t offset) {
+  if (file.lines.empty()) {
+    file.lines.push_back(0);
+    const std::string_view text = file.source->text;
+    for (size_t at = text.find('\n'); at != std::string_view::npos;
+         at = text.find('\n', at + 1))
+      file.lines.push_back(static_cast<uint32_t>(at) + 1);
+  }
+  const auto after =
+      std::upper_bound(file.lines.begin(), file.lines.end(), offset);
+  const auto line = static_cast<uint32_t>(after - file.lines.begin());
+  return {line, offset - file.lines[line - 1] + 1};
+}
+
+void Compiler::Problem(File& file, uint32_t offset, const char* code,
+                       std::string message, std::string help,
+                       Severity severity) {
+  if (severity == Severity::kError) file.broken = true;
+  if (result_.diagnostics.size() >= kMaxDiagnostics) return;
+  const auto [line, column] = Place(file, offset);
+  result_.diagnostics.push_back({severity, code, file.source->name, line,
+                                 column, std::move(message), std::move(help)});
+}
+
+bool Compiler::Is(File& file, const TreeNode& node, Type type,
+                  const char* what) {
+  if (node.type == type) return true;
+  static constexpr const char* kTypes[] = {
+      "null", "true or false", "a number", "a string", "an array", "an object"};
+  Problem(file, node.begin, "rule-bad-type",
+          std::string("`") + what + "` must be " +
+              kTypes[static_cast<size_t>(type)]);
+  return false;
+}
+
+bool Compiler::Flag(File& file, const TreeNode& node) {
+  return Is(file, node, Type::kBool, std::string(node.key).c_str()) &&
+         node.truth;
+}
+
+std::string_view Compiler::String(File& file, const TreeNode& node,
+                                  const char* what, size_t limit) {
+  if (!Is(file, node, Type::kString, what)) return {};
+  if (node.text.empty()) {
+    Problem(file, node.begin, "rule-empty-pattern",
+            std::string("`") + what + "` is empty");
+  } else if (node.text.size() > limit) {
+    Problem(file, node.begin, "rule-too-long",
+            std::string("`") + what + "` is too long");
+    return {};
+  }
+  return node.text;
+}
+
+std::vector<std::string_view> Compiler::StringList(File& file,
+                                                   const TreeNode& node,
+                                                   const char* what) {
+  std::vector<std::string_view> values;
+  const auto add = [&](const TreeNode& item) {
+    const std::string_view text = String(file, item, what);
+    if (text.empty()) return;
+    if (text[0] != '@' || text.size() == 1) {
+      values.push_back(text);
+      return;
+    }
+    const std::string name(text.substr(1));
+    if (const auto own = list_values_.find(name); own != list_values_.end()) {
+      values.insert(values.end(), own->second.begin(), own->second.end());
+      return;
+    }
+    if (options_.known)
+      for (const ListRecord& list : options_.known->lists)
+        if (options_.known->Text(list.name) == name) {
+          for (const ImageText& value :
+               options_.known->In(options_.known->strings, list.strings))
+            values.push_back(options_.known->Text(value));
+          return;
+        }
+    Problem(file, item.begin, "rule-unknown-list",
+            "there is no list `" + name + "`",
+            "define it under \"lists\"; a literal `@` at the start of a "
+            "pattern is written `\\\\@`");
+  };
+  if (node.type == Type::kString) {
+    add(node);
+  } else if (Is(file, node, Type::kArray, what)) {
+    if (node.count == 0)
+      Problem(file, node.begin, "rule-empty-pattern",
+              std::string("`") + what + "` is empty");
+    for (const TreeNode& item : file.tree.children(node)) add(item);
+  }
+  return values;
+}
+
+uint8_t Compiler::Choice(File& file, const TreeNode& node,
+                         std::span<const std::string_view> names,
+                         const char* what) {
+  const std::string_view text = String(file, node, what);
+  if (text.empty()) return 0;
+  const auto found = FindName(names, text);
+  if (found) return static_cast<uint8_t>(*found);
+  std::string help = "one of";
+  for (const std::string_view name : names)
+    if (!name.empty()) help += " " + std::string(name);
+  Problem(file, node.begin, "rule-bad-value",
+          "`" + std::string(text) + "` is no " + what, std::move(help));
+  return 0;
+}
+
+Range Compiler::AddStrings(const std::vector<std::string_view>& strings) {
+  const Range range{static_cast<uint32_t>(strings_.size()),
+                    static_cast<uint32_t>(strings.size())};
+  for (const std::string_view text : strings)
+    strings_.push_back(writer_.Text(text));
+  return range;
+}
+
+void Compiler::UnknownKey(File& file, const TreeNode& node, const char* where,
+                          std::string_view known) {
+  // The nearest known key by shared letters at the start, then by length.
+  std::string_view best;
+  size_t best_shared = 1;
+  for (size_t at = 0; at < known.size();) {
+    const size_t end = std::min(known.find(' ', at), known.size());
+    const std::string_view word = known.substr(at, end - at);
+    const size_t shared =
+        static_cast<size_t>(std::mismatch(word.begin(), word.end(),
+                                          node.key.begin(), node.key.end())
+                                .first -
+                            word.begin());
+    if (shared > best_shared) {
+      best_shared = shared;
+      best = word;
+    }
+    at = end + 1;
+  }
+  Problem(file, node.key_begin, "rule-unknown-key",
+          "`" + std::string(node.key) + "` is not a key of " + where,
+          best.empty() ? "known keys: " + std::string(known)
+                       : "did you mean `" + std::string(best) + "`?");
+}
+
+bool Compiler::ReadTime(File& file, const TreeNode& node, int64_t* out) {
+  const std::string_view text = String(file, node, "a time");
+  const auto digits = [&](size_t at, size_t count, unsigned* value) {
+    *value = 0;
+    for (size_t i = at; i < at + count; ++i) {
+      if (i >= text.size() || text[i] < '0' || text[i] > '9') return false;
+      *value = *value * 10 + static_cast<unsigned>(text[i] - '0');
+    }
+    return true;
+  };
+  unsigned year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  bool ok = digits(0, 4, &year) && digits(5, 2, &month) && digits(8, 2, &day) &&
+            text[4] == '-' && text[7] == '-' && month >= 1 && month <= 12 &&
+            day >= 1 && day <= 31;
+  if (ok && text.size() != 10)
+    ok = text.size() == 20 && text[10] == 'T' && text[13] == ':' &&
+         text[16] == ':' && text[19] == 'Z' && digits(11, 2, &hour) &&
+         digits(14, 2, &minute) && digits(17, 2, &second) && hour < 24 &&
+         minute < 60 && second < 61;
+  if (!ok) {
+    Problem(file, node.begin, "rule-bad-value", "this is not a date",
+            "2026-01-31 or 2026-01-31T12:00:00Z, in UTC");
+    return false;
+  }
+  *out = (DaysFromCivil(year, month, day) * 86400 + hour * 3600 + minute * 60 +
+          second) *
+         1000;
+  return true;
+}
+
+}  // namespace gate::rules

@@ -1,0 +1,802 @@
+// Matchers: JSON -> nodes, and for each node the keys under which a rule is
+// found (KeySet): a condition that is necessary for a match.
+#include <algorithm>
+
+#include "base/regex.h"
+#include "base/text.h"
+#include "rules/compiler.h"
+#include "rules/glob.h"
+#include "rules/names.h"
+
+namespace gate::rules {
+namespace {
+
+constexpr int kMaxMatchDepth = 16;
+constexpr size_t kMaxPrefixKeys = 64;
+constexpr char kMatchers[] =
+    "prefix glob regex program subcommand options operands effect flow env "
+    "via unknown cwd project agent branch interactive all any unless macro";
+
+KeySet ProgramKeys(const std::vector<std::string_view>& names) {
+  KeySet keys;
+  keys.always = false;
+  for (const std::string_view name : names) {
+    if (HasWildcard(name)) return {};
+    keys.programs.emplace_back(name);
+  }
+  return keys;
+}
+
+// The name under which a word that stands for a program is indexed.
+std::string_view ProgramOf(std::string_view word) {
+  const size_t slash = word.rfind('/');
+  if (slash != std::string_view::npos) word = word.substr(slash + 1);
+  if (word.size() > 4 && word.ends_with(".exe")) word.remove_suffix(4);
+  return word;
+}
+
+// The program named by the first word of a glob or a regex, or nothing.
+std::string_view FirstWord(std::string_view pattern, bool regex) {
+  if (regex) {
+    if (!pattern.starts_with('^')) return {};
+    pattern.remove_prefix(1);
+  }
+  size_t end = 0;
+  while (end < pattern.size() &&
+         ((pattern[end] >= 'a' && pattern[end] <= 'z') ||
+          (pattern[end] >= 'A' && pattern[end] <= 'Z') ||
+          (pattern[end] >= '0' && pattern[end] <= '9') || pattern[end] == '_' ||
+          pattern[end] == '-'))
+    ++end;
+  if (end == 0) return {};
+  const std::string_view rest = pattern.substr(end);
+  const bool ends =
+      regex ? (rest.starts_with(" ") && !rest.starts_with(" *") &&
+               !rest.starts_with(" ?") && !rest.starts_with(" {")) ||
+                  rest.starts_with("\\s+") || rest == "$"
+            : rest.empty() || rest.starts_with(" ");
+  if (regex && pattern.find('|') != std::string_view::npos) {
+    // An alternation at top level would make the first word optional.
+    int depth = 0;
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      if (pattern[i] == '\\') {
+        ++i;
+      } else if (pattern[i] == '[') {
+        return {};
+      } else if (pattern[i] == '(') {
+        ++depth;
+      } else if (pattern[i] == ')') {
+        --depth;
+      } else if (pattern[i] == '|' && depth == 0) {
+        return {};
+      }
+    }
+  }
+  return ends ? pattern.substr(0, end) : std::string_view{};
+}
+
+}  // namespace
+
+std::string RequiredLiteral(std::string_view pattern) {
+  // Only runs of plain characters outside every group count; anything that is
+  // not surely understood ends a run, and a top-level `|` or a flag ends all.
+  std::string best, run;
+  const auto flush = [&] {
+    if (run.size() > best.size()) best = run;
+    run.clear();
+  };
+  if (pattern.find("(?") != std::string_view::npos) {
+    for (size_t at = pattern.find("(?"); at != std::string_view::npos;
+         at = pattern.find("(?", at + 1))
+      if (!pattern.substr(at).starts_with("(?:")) return {};
+  }
+  int depth = 0;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\') {
+      if (i + 1 >= pattern.size()) return {};
+      const char next = pattern[++i];
+      const bool letter = (next >= 'a' && next <= 'z') ||
+                          (next >= 'A' && next <= 'Z') ||
+                          (next >= '0' && next <= '9');
+      if (letter) {
+        if (next == 'Q' || next == 'x' || next == 'p' || next == 'P') return {};
+        flush();
+      } else if (depth == 0) {
+        run.push_back(next);
+      }
+    } else if (c == '[') {
+      flush();
+      size_t end = i + 1;
+      if (end < pattern.size() && pattern[end] == '^') ++end;
+      if (end < pattern.size() && pattern[end] == ']') ++end;
+      while (end < pattern.size() && pattern[end] != ']') {
+        if (pattern[end] == '[') return {};  // [[:alpha:]]
+        if (pattern[end] == '\\') ++end;
+        ++end;
+      }
+      i = end;
+    } else if (c == '(') {
+      flush();
+      ++depth;
+    } else if (c == ')') {
+      --depth;
+      flush();
+    } else if (c == '|') {
+      if (depth == 0) return {};
+    } else if (c == '*' || c == '?' || c == '{') {
+      if (depth == 0 && !run.empty()) run.pop_back();
+      flush();
+      if (c == '{')
+        while (i < pattern.size() && pattern[i] != '}') ++i;
+    } else if (c == '+') {
+      flush();
+    } else if (c == '.' || c == '^' || c == '$') {
+      flush();
+    } else if (depth == 0) {
+      if (static_cast<unsigned char>(c) >= 0x80)
+        flush();  // a quantifier would take the whole code point
+      else
+        run.push_back(c);
+    }
+  }
+  flush();
+  return best;
+}
+
+uint32_t Compiler::AddNode(const Node& node) {
+  nodes_.push_back(node);
+  return static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+Compiler::Match Compiler::Never() {
+  Match match;
+  match.node = AddNode({});
+  match.keys.always = false;
+  return match;
+}
+
+Compiler::Match Compiler::MatchObject(File& file, const TreeNode& node) {
+  if (++match_depth_ > kMaxMatchDepth) {
+    Problem(file, node.begin, "rule-too-deep", "the match is nested too deep");
+    --match_depth_;
+    return Never();
+  }
+  std::vector<Match> parts;
+  uint32_t only_node = UINT32_MAX;
+  // `operands` means the operands that are left when the options of the same
+  // object are read, so `options` comes first whatever the order in the file.
+  if (const TreeNode* options = file.tree.Find(node, "options")) {
+    parts.push_back(MatchMember(file, *options, UINT32_MAX));
+    const Node& made = nodes_[parts.back().node];
+    if (made.kind == NodeKind::kOptions && made.d.count > 0)
+      only_node = parts.back().node;
+  }
+  for (const TreeNode& member : file.tree.children(node))
+    if (member.key != "options")
+      parts.push_back(MatchMember(file, member, only_node));
+  --match_depth_;
+  if (parts.size() == 1) return std::move(parts[0]);
+  Match match;
+  Node all;
+  all.kind = NodeKind::kAll;
+  all.a = {static_cast<uint32_t>(links_.size()),
+           static_cast<uint32_t>(parts.size())};
+  for (Match& part : parts) {
+    links_.push_back(part.node);
+    match.scope |= part.scope;
+    match.command |= part.command;
+    match.effects |= part.effects;
+    if (part.keys.Rank() > match.keys.Rank()) match.keys = std::move(part.keys);
+  }
+  // Commands and line: what is said of commands decides where it is tried.
+  if (match.scope & kPerInvocation && match.keys.Rank() == 3)
+    match.scope = kPerInvocation;
+  match.node = AddNode(all);
+  return match;
+}
+
+Compiler::Match Compiler::MatchMember(File& file, const TreeNode& node,
+                                      uint32_t only_node) {
+  const std::string_view key = node.key;
+  if (key == "prefix") return Prefix(file, node);
+  if (key == "glob") return Glob(file, node);
+  if (key == "regex") return RegexMatch(file, node);
+  if (key == "program") return Program(file, node);
+  if (key == "subcommand") return Strings(file, node, NodeKind::kSubcommand);
+  if (key == "options") return Options(file, node);
+  if (key == "operands") return Operands(file, node, only_node);
+  if (key == "effect") return Effect(file, node);
+  if (key == "flow") return Flow(file, node);
+  if (key == "env") return Env(file, node);
+  if (key == "via") return Strings(file, node, NodeKind::kVia);
+  if (key == "unknown") return Codes(file, node);
+  if (key == "cwd") return Condition(file, node, NodeKind::kCwd);
+  if (key == "project") return Condition(file, node, NodeKind::kProject);
+  if (key == "agent") return Condition(file, node, NodeKind::kAgent);
+  if (key == "branch") return Condition(file, node, NodeKind::kBranch);
+  if (key == "interactive")
+    return Condition(file, node, NodeKind::kInteractive);
+  if (key == "all") return Combination(file, node, NodeKind::kAll);
+  if (key == "any") return Combination(file, node, NodeKind::kAny);
+  if (key == "unless") return Unless(file, node);
+  if (key == "macro") return Macro(file, node);
+  UnknownKey(file, node, "a match", kMatchers);
+  return Never();
+}
+
+Compiler::Match Compiler::Combination(File& file, const TreeNode& node,
+                                      NodeKind kind) {
+  const char* what = kind == NodeKind::kAll ? "all" : "any";
+  if (!Is(file, node, Type::kArray, what)) return Never();
+  if (node.count == 0) {
+    Problem(file, node.begin, "rule-empty-pattern",
+            std::string("`") + what + "` is empty");
+    return Never();
+  }
+  std::vector<Match> parts;
+  for (const TreeNode& item : file.tree.children(node)) {
+    if (!Is(file, item, Type::kObject, "a match")) return Never();
+    if (item.count == 0) {
+      Problem(file, item.begin, "rule-empty-pattern", "an empty match");
+      return Never();
+    }
+    parts.push_back(MatchObject(file, item));
+  }
+  Match match;
+  Node made;
+  made.kind = kind;
+  made.a = {static_cast<uint32_t>(links_.size()),
+            static_cast<uint32_t>(parts.size())};
+  if (kind == NodeKind::kAny) {
+    match.keys.always = false;
+    match.command = true;  // when every branch does
+  }
+  for (Match& part : parts) {
+    links_.push_back(part.node);
+    match.scope |= part.scope;
+    match.effects |= part.effects;
+    if (kind == NodeKind::kAll)
+      match.command |= part.command;
+    else
+      match.command &= part.command;
+    if (kind == NodeKind::kAll) {
+      if (part.keys.Rank() > match.keys.Rank())
+        match.keys = std::move(part.keys);
+    } else if (part.keys.always) {
+      match.keys.always = true;
+    } else {
+      for (const uint32_t b : part.keys.buckets)
+        match.keys.buckets.push_back(b);
+      for (std::string& p : part.keys.programs)
+        match.keys.programs.push_back(std::move(p));
+    }
+  }
+  if (match.keys.always) match.keys = {};
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Unless(File& file, const TreeNode& node) {
+  inverted_ = !inverted_;
+  std::vector<Match> parts;
+  if (node.type == Type::kObject) {
+    if (node.count == 0)
+      Problem(file, node.begin, "rule-empty-pattern", "an empty match");
+    else
+      parts.push_back(MatchObject(file, node));
+  } else if (Is(file, node, Type::kArray, "unless")) {
+    for (const TreeNode& item : file.tree.children(node))
+      if (Is(file, item, Type::kObject, "a match") && item.count > 0)
+        parts.push_back(MatchObject(file, item));
+  }
+  inverted_ = !inverted_;
+  Match match;
+  Node made;
+  made.kind = NodeKind::kUnless;
+  made.a = {static_cast<uint32_t>(links_.size()),
+            static_cast<uint32_t>(parts.size())};
+  for (const Match& part : parts) {
+    links_.push_back(part.node);
+    match.scope |= part.scope;
+  }
+  match.node = AddNode(made);
+  return match;  // always: the absence of something is no key
+}
+
+Compiler::Match Compiler::Macro(File& file, const TreeNode& node) {
+  const std::string name(String(file, node, "macro"));
+  const auto found = macros_.find(name);
+  if (found == macros_.end()) {
+    Problem(file, node.begin, "rule-unknown-macro",
+            "there is no macro `" + name + "`");
+    return Never();
+  }
+  if (macro_depth_ >= 8) {
+    Problem(file, node.begin, "rule-cyclic-macro",
+            "the macro `" + name + "` refers to itself or is nested too deep");
+    return Never();
+  }
+  auto [owner, body] = found->second;
+  if (body->type != Type::kObject || body->count == 0) {
+    Problem(*owner, body->begin, "rule-bad-type",
+            "a macro must be an object with matchers");
+    file.broken = true;
+    return Never();
+  }
+  ++macro_depth_;
+  Match match = MatchObject(*owner, *body);
+  --macro_depth_;
+  if (owner->broken) file.broken = true;
+  return match;
+}
+
+Compiler::Match Compiler::Prefix(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kArray, "prefix")) return Never();
+  if (node.count == 0) {
+    Problem(file, node.begin, "rule-empty-pattern", "`prefix` is empty",
+            "name at least the program: [\"git\", \"push\"]");
+    return Never();
+  }
+  std::vector<std::vector<std::string_view>> words;
+  for (const TreeNode& item : file.tree.children(node))
+    words.push_back(StringList(file, item, "a word of `prefix`"));
+  Node made;
+  made.kind = NodeKind::kPrefix;
+  made.a = {static_cast<uint32_t>(positions_.size()),
+            static_cast<uint32_t>(words.size())};
+  for (const auto& alternatives : words)
+    positions_.push_back(AddStrings(alternatives));
+  Match match;
+  match.command = true;
+  match.scope = kPerInvocation;
+  match.keys.always = false;
+  const bool two =
+      words.size() > 1 && words[0].size() * words[1].size() <= kMaxPrefixKeys;
+  for (const std::string_view first : words[0]) {
+    const std::string_view program = ProgramOf(first);
+    if (!two) {
+      match.keys.programs.emplace_back(program);
+      continue;
+    }
+    for (const std::string_view second : words[1])
+      match.keys.programs.push_back(std::string(program) + " " +
+                                    std::string(second));
+  }
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Glob(File& file, const TreeNode& node) {
+  const auto patterns = StringList(file, node, "glob");
+  Match match;
+  match.command = true;
+  match.scope = kPerInvocation;
+  match.keys.always = false;
+  for (const std::string_view pattern : patterns) {
+    if (pattern.size() > kMaxGlobBytes)
+      Problem(file, node.begin, "rule-too-long", "the glob is too long");
+    if (pattern.find_first_not_of("* ") == std::string_view::npos)
+      Problem(file, node.begin, "rule-empty-pattern",
+              "this glob matches every command");
+    const std::string_view word = FirstWord(pattern, false);
+    if (word.empty()) match.keys.always = true;
+    match.keys.programs.emplace_back(word);
+  }
+  if (match.keys.always) match.keys = {};
+  Node made;
+  made.kind = NodeKind::kGlob;
+  made.a = AddStrings(patterns);
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::RegexMatch(File& file, const TreeNode& node) {
+  const std::string_view pattern =
+      String(file, node, "regex", Regex::kMaxPatternBytes);
+  if (pattern.empty()) {
+    file.broken = true;
+    return Never();
+  }
+  auto compiled = Regex::Compile(pattern);
+  if (!compiled) {
+    Problem(file, node.begin, "rule-bad-regex", compiled.error().message,
+            "the syntax is RE2's: no look-around, no back-references");
+    return Never();
+  }
+  if (compiled->Search("") == MatchResult::kYes &&
+      compiled->Search("\x01 \x02") == MatchResult::kYes)
+    Problem(file, node.begin, "rule-empty-pattern",
+            "this regex matches every command");
+  Match match;
+  match.command = true;
+  match.scope = kPerInvocation;
+  const std::string_view word = FirstWord(pattern, true);
+  if (!word.empty()) {
+    match.keys.always = false;
+    match.keys.programs.emplace_back(word);
+  }
+  Node made;
+  made.kind = NodeKind::kRegex;
+  made.x = static_cast<uint32_t>(regexes_.size());
+  regexes_.push_back(
+      {writer_.Text(pattern), writer_.Text(RequiredLiteral(pattern))});
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Program(File& file, const TreeNode& node) {
+  const auto names = StringList(file, node, "program");
+  Node made;
+  made.kind = NodeKind::kProgram;
+  made.a = AddStrings(names);
+  Match match;
+  match.command = true;
+  match.scope = kPerInvocation;
+  match.keys = ProgramKeys(names);
+  for (const std::string_view name : names)
+    if (name.find('/') != std::string_view::npos)
+      Problem(file, node.begin, "rule-bad-value",
+              "`program` is a name without directories",
+              "use `prefix` for a program at one place");
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Options(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kObject, "options")) return Never();
+  Node made;
+  made.kind = NodeKind::kOptions;
+  for (const TreeNode& member : file.tree.children(node)) {
+    if (member.key == "globs_are_harmless") {
+      if (Flag(file, member)) made.flags |= kGlobsAreHarmless;
+      continue;
+    }
+    Range* range = member.key == "any_of"    ? &made.a
+                   : member.key == "all_of"  ? &made.b
+                   : member.key == "none_of" ? &made.c
+                   : member.key == "only"    ? &made.d
+                                             : nullptr;
+    if (range == nullptr) {
+      UnknownKey(file, member, "options",
+                 "any_of all_of none_of only globs_are_harmless");
+      continue;
+    }
+    if (range == &made.d && member.type == Type::kArray && member.count == 0) {
+      *range = AddStrings({"--"});  // no option at all
+      continue;
+    }
+    *range = AddStrings(StringList(file, member, "options"));
+  }
+  if (made.a.count + made.b.count + made.c.count + made.d.count == 0)
+    Problem(file, node.begin, "rule-empty-pattern", "`options` says nothing");
+  Match match;
+  match.scope = kPerInvocation;
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
+                                   uint32_t only_node) {
+  if (!Is(file, node, Type::kObject, "operands")) return Never();
+  Node made;
+  made.kind = NodeKind::kOperands;
+  made.x = 0;
+  made.e = {only_node, 0};
+  for (const TreeNode& member : file.tree.children(node)) {
+    if (member.key == "any") {
+      made.a = AddStrings(StringList(file, member, "operands"));
+    } else if (member.key == "all") {
+      made.b = AddStrings(StringList(file, member, "operands"));
+    } else if (member.key == "none") {
+      made.c = AddStrings(StringList(file, member, "operands"));
+    } else if (member.key == "any_path") {
+      made.d = AddPaths(file, member, "operands");
+    } else if (member.key == "min" || member.key == "max") {
+      if (Is(file, member, Type::kNumber, "a count") && member.number >= 0 &&
+          member.number <= 1000)
+        (member.key == "min" ? made.x : made.y) =
+            static_cast<uint32_t>(member.number);
+      else
+        Problem(file, member.begin, "rule-bad-value",
+                "a count is a number from 0 to 1000");
+    } else {
+      UnknownKey(file, member, "operands", "any all none any_path min max");
+    }
+  }
+  Match match;
+  match.scope = kPerInvocation;
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Effect(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kObject, "effect")) return Never();
+  Node made;
+  made.kind = NodeKind::kEffect;
+  const auto flag = [&](const TreeNode& member, int shift) {
+    if (Is(file, member, Type::kBool, "an effect's property"))
+      made.flags =
+          static_cast<uint8_t>(made.flags | ((member.truth ? 2 : 1) << shift));
+  };
+  Match match;
+  match.keys.always = false;
+  for (const TreeNode& member : file.tree.children(node)) {
+    const std::string_view key = member.key;
+    if (key == "kind") {
+      for (const std::string_view kind : StringList(file, member, "kind")) {
+        const auto found = FindName(EffectNames(), kind);
+        if (!found) {
+          Problem(file, member.begin, "rule-bad-value",
+                  "`" + std::string(kind) + "` is no kind of effect",
+                  "read, write, delete, move, permission, network, "
+                  "privilege, signal, execute_file, persistence, system, "
+                  "remote_state");
+          continue;
+        }
+        made.mask = static_cast<uint16_t>(made.mask | (1u << *found));
+        match.keys.buckets.push_back(kEffectBuckets +
+                                     static_cast<uint32_t>(*found));
+      }
+    } else if (key == "path") {
+      made.a = AddPaths(file, member, "path");
+    } else if (key == "not_path") {
+      made.b = AddPaths(file, member, "not_path");
+    } else if (key == "target") {
+      made.c = AddPaths(file, member, "target");
+    } else if (key == "host") {
+      made.d = AddStrings(StringList(file, member, "host"));
+    } else if (key == "not_host") {
+      made.e = AddStrings(StringList(file, member, "not_host"));
+    } else if (key == "recursive") {
+      flag(member, kRecursiveShift);
+    } else if (key == "certain") {
+      flag(member, kCertainShift);
+    } else if (key == "listens") {
+      flag(member, kListensShift);
+    } else if (key == "from_redirect") {
+      flag(member, kRedirectShift);
+    } else {
+      UnknownKey(file, member, "effect",
+                 "kind path not_path target host not_host recursive certain "
+                 "listens from_redirect");
+    }
+  }
+  if (made.mask == 0)
+    Problem(file, node.begin, "rule-missing-key", "the effect has no `kind`");
+  match.effects = made.mask;
+  match.scope = kPerInvocation | kPerLine;
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Flow(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kObject, "flow")) return Never();
+  Node made;
+  made.kind = NodeKind::kFlow;
+  Match match;
+  match.scope = kPerLine;
+  match.keys.always = false;
+  for (const TreeNode& member : file.tree.children(node)) {
+    if (member.key == "kind") {
+      for (const std::string_view kind : StringList(file, member, "kind")) {
+        const auto found = FindName(FlowNames(), kind);
+        if (!found) {
+          Problem(file, member.begin, "rule-bad-value",
+                  "`" + std::string(kind) + "` is no kind of flow",
+                  "network_to_code, decoded_to_code, file_to_network, "
+                  "file_to_code");
+          continue;
+        }
+        made.mask = static_cast<uint16_t>(made.mask | (1u << *found));
+        match.keys.buckets.push_back(kFlowBuckets +
+                                     static_cast<uint32_t>(*found));
+      }
+    } else if (member.key == "source") {
+      made.a = AddPaths(file, member, "source");
+    } else if (member.key == "not_source") {
+      made.b = AddPaths(file, member, "not_source");
+    } else {
+      UnknownKey(file, member, "flow", "kind source not_source");
+    }
+  }
+  if (made.mask == 0)
+    Problem(file, node.begin, "rule-missing-key", "the flow has no `kind`");
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Env(File& file, const TreeNode& node) {
+  if (loosens_ && !inverted_)
+    Problem(file, node.key_begin, "rule-loosen-condition",
+            "a rule that loosens may not stand on what the agent controls",
+            "take `env` out, or make the rule an ask, sandbox or deny rule "
+            "without exceptions");
+  Node made;
+  made.kind = NodeKind::kEnv;
+  if (node.type == Type::kObject) {
+    for (const TreeNode& member : file.tree.children(node)) {
+      if (member.key == "name")
+        made.a = AddStrings(StringList(file, member, "name"));
+      else if (member.key == "value")
+        made.b = AddStrings(StringList(file, member, "value"));
+      else
+        UnknownKey(file, member, "env", "name value");
+    }
+    if (made.a.count == 0)
+      Problem(file, node.begin, "rule-missing-key", "`env` has no `name`");
+  } else {
+    made.a = AddStrings(StringList(file, node, "env"));
+  }
+  Match match;
+  match.scope = kPerInvocation;
+  match.keys.always = false;
+  match.keys.buckets.push_back(kEnvBucket);
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Condition(File& file, const TreeNode& node,
+                                    NodeKind kind) {
+  // The project is pinned by the client for the session; the other facts are
+  // the agent's to choose.
+  if (loosens_ && !inverted_ && kind != NodeKind::kProject)
+    Problem(file, node.key_begin, "rule-loosen-condition",
+            "a rule that loosens may not stand on what the agent controls",
+            "take `" + std::string(node.key) + "` out of it");
+  Node made;
+  made.kind = kind;
+  if (kind == NodeKind::kInteractive) {
+    made.flags = Flag(file, node) ? 1 : 0;
+  } else if (kind == NodeKind::kCwd || kind == NodeKind::kProject) {
+    made.a = AddPaths(file, node, "a place");
+  } else {
+    made.a = AddStrings(StringList(file, node, "a name"));
+  }
+  Match match;
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Strings(File& file, const TreeNode& node,
+                                  NodeKind kind) {
+  Node made;
+  made.kind = kind;
+  made.a = AddStrings(StringList(file, node, "a name"));
+  Match match;
+  match.scope = kPerInvocation;
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Codes(File& file, const TreeNode& node) {
+  Node made;
+  made.kind = NodeKind::kUnknown;
+  Match match;
+  match.scope = kPerLine;
+  match.keys.always = false;
+  for (const std::string_view code : StringList(file, node, "unknown")) {
+    const auto found = FindName(UnknownNames(), code);
+    if (!found) {
+      std::string help = "one of";
+      for (const std::string_view name : UnknownNames())
+        help += " " + std::string(name);
+      Problem(file, node.begin, "rule-bad-value",
+              "`" + std::string(code) + "` is no reason code", help);
+      continue;
+    }
+    made.mask = static_cast<uint16_t>(made.mask | (1u << *found));
+    match.keys.buckets.push_back(kUnknownBuckets +
+                                 static_cast<uint32_t>(*found));
+  }
+  match.node = AddNode(made);
+  return match;
+}
+
+Range Compiler::AddPaths(File& file, const TreeNode& node, const char* what) {
+  std::vector<PathRecord> records;
+  for (const std::string_view text : StringList(file, node, what)) {
+    PathRecord record;
+    if (ReadPath(file, node, text, &record)) records.push_back(record);
+  }
+  const Range range{static_cast<uint32_t>(paths_.size()),
+                    static_cast<uint32_t>(records.size())};
+  paths_.insert(paths_.end(), records.begin(), records.end());
+  return range;
+}
+
+bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
+                        PathRecord* out) {
+  struct Variable {
+    std::string_view name;
+    PathBase base;
+  };
+  static constexpr Variable kVariables[] = {
+      {"$HOME", PathBase::kHome},
+      {"~", PathBase::kHome},
+      {"$WORKSPACE", PathBase::kWorkspace},
+      {"$GATE_CONFIG", PathBase::kGateConfig},
+      {"$GATE_STATE", PathBase::kGateState},
+      {"$GATE_CACHE", PathBase::kGateCache},
+      {"$GATE_BINARY", PathBase::kGateBinary}};
+  const auto bad = [&](std::string help) {
+    Problem(file, node.begin, "rule-bad-path",
+            "`" + std::string(text) + "` is neither a path pattern nor a class",
+            std::move(help));
+    return false;
+  };
+  if (text.size() > kMaxGlobBytes) return bad("it is too long");
+  std::string_view rest = text;
+  for (const Variable& variable : kVariables) {
+    if (!rest.starts_with(variable.name)) continue;
+    const std::string_view after = rest.substr(variable.name.size());
+    if (!after.empty() && after[0] != '/') continue;
+    out->base = variable.base;
+    rest = after;
+    break;
+  }
+  if (out->base == PathBase::kNone) {
+    if (rest.starts_with('$')) return bad("there is no such variable");
+    const bool path = rest.starts_with('/') || rest.starts_with("**/");
+    if (!path) {
+      bool known = rest == "workspace" || rest == "outside" ||
+                   class_names_.contains(std::string(rest));
+      if (options_.known)
+        for (const ClassRecord& record : options_.known->classes)
+          known = known || options_.known->Text(record.name) == rest;
+      if (!known)
+        return bad(
+            "a path starts with `/`, `~`, `$HOME`, `$WORKSPACE` or "
+            "`**/`; a class must be one that is defined");
+      out->shape = PathShape::kClass;
+      out->text = writer_.Text(rest);
+      const auto own = class_names_.find(std::string(rest));
+      out->class_index = rest == "workspace" ? kClassWorkspace
+                         : rest == "outside" ? kClassOutside
+                         : own == class_names_.end()
+                             ? kClassElsewhere
+                             : static_cast<uint16_t>(own->second);
+      return true;
+    }
+    if (rest.starts_with("**/") &&
+        rest.find('/', 3) == std::string_view::npos) {
+      const std::string_view name = rest.substr(3);
+      if (!HasWildcard(name)) {
+        out->shape = PathShape::kName;
+        out->text = writer_.Text(name);
+        return true;
+      }
+      if (name.starts_with('*') && name.size() > 1 &&
+          !HasWildcard(name.substr(1))) {
+        out->shape = PathShape::kSuffix;
+        out->text = writer_.Text(name.substr(1));
+        return true;
+      }
+    }
+    if (rest.starts_with("**/")) {
+      // Written as a glob from the root: "/**/x" with the slash shared.
+      out->shape = PathShape::kGlob;
+      out->text = writer_.Text("**" + std::string(rest.substr(2)));
+      return true;
+    }
+  }
+  if (!HasWildcard(rest)) {
+    out->shape = PathShape::kExact;
+    if (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
+    out->text = writer_.Text(rest);
+    return true;
+  }
+  if (rest.ends_with("/**") && !HasWildcard(rest.substr(0, rest.size() - 3))) {
+    out->shape = PathShape::kSubtree;
+    out->text = writer_.Text(rest.substr(0, rest.size() - 3));
+    return true;
+  }
+  out->shape = PathShape::kGlob;
+  out->text = writer_.Text(rest);
+  const std::string_view fixed = rest.substr(0, rest.find_first_of("*?\\"));
+  out->literal = writer_.Text(fixed.substr(
+      0, fixed.rfind('/') == std::string_view::npos ? 0 : fixed.rfind('/')));
+  return true;
+}
+
+}  // namespace gate::rules

@@ -1,0 +1,137 @@
+// Inside rules/: the state of one compilation. See rules/compile.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/image.h"
+#include "rules/compile.h"
+#include "rules/rule.h"
+#include "rules/tree.h"
+
+namespace gate::rules {
+
+// What must hold of a command line for a node to match: one of `keys`, or
+// nothing is known when `always`.
+struct KeySet {
+  bool always = true;
+  std::vector<uint32_t> buckets;      // of rule.h
+  std::vector<std::string> programs;  // "git" or "git push"
+  int Rank() const {
+    if (always) return 0;
+    return buckets.empty() ? 3 : 2;
+  }
+};
+
+class Compiler {
+ public:
+  explicit Compiler(const CompileOptions& options) : options_(options) {}
+
+  CompiledRules Run(std::span<const SourceFile> files);
+
+ private:
+  using Type = TreeNode::Type;
+  struct File {
+    const SourceFile* source = nullptr;
+    Tree tree;
+    bool parsed = false;
+    bool broken = false;
+    std::vector<uint32_t> lines;  // offsets where lines start, made on demand
+  };
+  struct Match {  // a compiled matcher
+    uint32_t node = 0;
+    uint32_t scope = 0;
+    bool command = false;  // it says which command is meant
+    uint16_t effects = 0;  // kinds of effects that it speaks of
+    KeySet keys;
+  };
+
+  // compile.cc
+  void ReadHeader(File& file);
+  void ReadLists(File& file, const TreeNode& node);
+  void ReadClasses(File& file, const TreeNode& node);
+  void ReadMacros(File& file, const TreeNode& node);
+  void ReadNotes(File& file, const TreeNode& node, uint32_t kind);
+  void ReadRules(File& file, const TreeNode& node);
+  void ReadRule(File& file, const TreeNode& node);
+  void ReadExamples(File& file, const TreeNode& node, RuleRecord* rule);
+  void AddToIndex(uint32_t rule, const KeySet& keys);
+  std::string Finish(std::span<const SourceFile> files);
+
+  // compile_match.cc
+  Match MatchObject(File& file, const TreeNode& node);
+  Match MatchMember(File& file, const TreeNode& node, uint32_t only_node);
+  Match Combination(File& file, const TreeNode& node, NodeKind kind);
+  Match Unless(File& file, const TreeNode& node);
+  Match Macro(File& file, const TreeNode& node);
+  Match Prefix(File& file, const TreeNode& node);
+  Match Glob(File& file, const TreeNode& node);
+  Match RegexMatch(File& file, const TreeNode& node);
+  Match Program(File& file, const TreeNode& node);
+  Match Options(File& file, const TreeNode& node);
+  Match Operands(File& file, const TreeNode& node, uint32_t only_node);
+  Match Effect(File& file, const TreeNode& node);
+  Match Flow(File& file, const TreeNode& node);
+  Match Env(File& file, const TreeNode& node);
+  Match Condition(File& file, const TreeNode& node, NodeKind kind);
+  Match Strings(File& file, const TreeNode& node, NodeKind kind);
+  Match Codes(File& file, const TreeNode& node);
+  Match Never();
+  uint32_t AddNode(const Node& node);
+
+  // Values, with diagnostics when they are not what they should be.
+  void Problem(File& file, uint32_t offset, const char* code,
+               std::string message, std::string help = {},
+               Severity severity = Severity::kError);
+  bool Is(File& file, const TreeNode& node, Type type, const char* what);
+  bool Flag(File& file, const TreeNode& node);
+  std::string_view String(File& file, const TreeNode& node, const char* what,
+                          size_t limit = 4096);
+  // A string or an array of strings; "@name" stands for a list's members.
+  std::vector<std::string_view> StringList(File& file, const TreeNode& node,
+                                           const char* what);
+  uint8_t Choice(File& file, const TreeNode& node,
+                 std::span<const std::string_view> names, const char* what);
+  Range AddStrings(const std::vector<std::string_view>& strings);
+  Range AddPaths(File& file, const TreeNode& node, const char* what);
+  bool ReadPath(File& file, const TreeNode& node, std::string_view text,
+                PathRecord* out);
+  void UnknownKey(File& file, const TreeNode& node, const char* where,
+                  std::string_view known);
+  std::pair<uint32_t, uint32_t> Place(File& file, uint32_t offset);
+  bool ReadTime(File& file, const TreeNode& node, int64_t* out);
+
+  CompileOptions options_;
+  CompiledRules result_;
+  ImageWriter writer_;
+  Header header_;
+
+  std::vector<RuleRecord> rules_;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> links_;
+  std::vector<ImageText> strings_;
+  std::vector<Range> positions_;
+  std::vector<PathRecord> paths_;
+  std::vector<ClassRecord> classes_;
+  std::vector<ListRecord> lists_;
+  std::vector<RegexRecord> regexes_;
+  std::vector<ExampleRecord> examples_;
+  std::vector<FileNote> notes_;
+
+  std::vector<std::pair<std::string, uint32_t>> program_keys_;
+  std::vector<std::vector<uint32_t>> buckets_{kBucketCount};
+  std::unordered_map<std::string, std::vector<std::string_view>> list_values_;
+  std::unordered_map<std::string, std::pair<File*, const TreeNode*>> macros_;
+  std::unordered_map<std::string, uint32_t> class_names_;
+  std::unordered_map<std::string_view, uint32_t> ids_;
+
+  // Of the rule being read.
+  bool loosens_ = false;
+  bool inverted_ = false;  // below an odd number of `unless`
+  int macro_depth_ = 0;
+  int match_depth_ = 0;
+};
+
+}  // namespace gate::rules

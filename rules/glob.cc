@@ -1,0 +1,248 @@
+#include "rules/glob.h"
+
+#include <vector>
+
+namespace gate::rules {
+namespace {
+
+// One step of a pattern. kAnyTail is the final "/**", which may also be
+// nothing at all.
+struct Token {
+  enum class Kind : uint8_t {
+    kLiteral,
+    kOne,        // one character but "/"
+    kOneAny,     // one character
+    kOneNotDot,  // one character but "/" and "."
+    kStar,       // any number of characters but "/"
+    kStarAny,    // any number of characters
+    kSkipTwo,    // may be left out together with the next two tokens
+  };
+  Kind kind = Kind::kLiteral;
+  char c = 0;
+};
+using Kind = Token::Kind;
+using Tokens = std::vector<Token>;
+
+Tokens ReadPath(std::string_view pattern) {
+  Tokens tokens;
+  tokens.reserve(pattern.size() + 2);
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\' && i + 1 < pattern.size()) {
+      tokens.push_back({Kind::kLiteral, pattern[++i]});
+    } else if (c == '*' && i + 1 < pattern.size() && pattern[i + 1] == '*') {
+      while (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
+      const bool final = i + 1 == pattern.size();
+      if (final && !tokens.empty() && tokens.back().kind == Kind::kLiteral &&
+          tokens.back().c == '/') {
+        tokens.back() = {Kind::kSkipTwo, 0};
+        tokens.push_back({Kind::kLiteral, '/'});
+      }
+      tokens.push_back({Kind::kStarAny, 0});
+    } else if (c == '*') {
+      tokens.push_back({Kind::kStar, 0});
+    } else if (c == '?') {
+      tokens.push_back({Kind::kOne, 0});
+    } else {
+      tokens.push_back({Kind::kLiteral, c});
+    }
+  }
+  return tokens;
+}
+
+Tokens ReadShell(std::string_view pattern) {
+  Tokens tokens;
+  bool start = true;  // of a component
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\' && i + 1 < pattern.size()) {
+      tokens.push_back({Kind::kLiteral, pattern[++i]});
+    } else if (c == '*') {
+      while (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
+      if (start) {  // nothing, or a character but "." and then anything
+        tokens.push_back({Kind::kSkipTwo, 0});
+        tokens.push_back({Kind::kOneNotDot, 0});
+      }
+      tokens.push_back({Kind::kStar, 0});
+    } else if (c == '?') {
+      tokens.push_back({start ? Kind::kOneNotDot : Kind::kOne, 0});
+    } else if (c == '[') {
+      size_t end = i + 1;
+      if (end < pattern.size() && (pattern[end] == '!' || pattern[end] == '^'))
+        ++end;
+      if (end < pattern.size() && pattern[end] == ']') ++end;
+      while (end < pattern.size() && pattern[end] != ']') ++end;
+      if (end < pattern.size()) {
+        tokens.push_back({start ? Kind::kOneNotDot : Kind::kOne, 0});
+        i = end;
+      } else {
+        tokens.push_back({Kind::kLiteral, c});
+      }
+    } else {
+      tokens.push_back({Kind::kLiteral, c});
+    }
+    start = c == '/';
+  }
+  return tokens;
+}
+
+bool Consumes(const Token& token) { return token.kind != Kind::kSkipTwo; }
+bool Loops(const Token& token) {
+  return token.kind == Kind::kStar || token.kind == Kind::kStarAny;
+}
+
+// Whether some character can be consumed by both.
+bool CharactersMeet(const Token& a, const Token& b) {
+  const auto takes = [](const Token& t, char c) {
+    switch (t.kind) {
+      case Kind::kLiteral:
+        return t.c == c;
+      case Kind::kOne:
+      case Kind::kStar:
+        return c != '/';
+      case Kind::kOneNotDot:
+        return c != '/' && c != '.';
+      case Kind::kOneAny:
+      case Kind::kStarAny:
+        return true;
+      case Kind::kSkipTwo:
+        return false;
+    }
+    return false;
+  };
+  if (a.kind == Kind::kLiteral) return takes(b, a.c);
+  if (b.kind == Kind::kLiteral) return takes(a, b.c);
+  return true;  // two sets of "any but a few" always share a character
+}
+
+// Whether the languages of two patterns meet: a search of the pairs of
+// positions, each visited once.
+Tri Meet(const Tokens& a, const Tokens& b) {
+  const size_t width = b.size() + 1;
+  const size_t states = (a.size() + 1) * width;
+  if (states > kMaxGlobSteps) return Tri::kPossible;
+  std::vector<bool> seen(states, false);
+  std::vector<uint32_t> todo;
+  const auto visit = [&](size_t i, size_t j) {
+    if (i > a.size() || j > b.size()) return;
+    const size_t state = i * width + j;
+    if (seen[state]) return;
+    seen[state] = true;
+    todo.push_back(static_cast<uint32_t>(state));
+  };
+  visit(0, 0);
+  while (!todo.empty()) {
+    const uint32_t state = todo.back();
+    todo.pop_back();
+    const size_t i = state / width, j = state % width;
+    if (i == a.size() && j == b.size()) return Tri::kYes;
+    if (i < a.size()) {
+      if (a[i].kind == Kind::kSkipTwo) {
+        visit(i + 1, j);
+        visit(i + 3, j);
+      } else if (Loops(a[i])) {
+        visit(i + 1, j);
+      }
+    }
+    if (j < b.size()) {
+      if (b[j].kind == Kind::kSkipTwo) {
+        visit(i, j + 1);
+        visit(i, j + 3);
+      } else if (Loops(b[j])) {
+        visit(i, j + 1);
+      }
+    }
+    if (i < a.size() && j < b.size() && Consumes(a[i]) && Consumes(b[j]) &&
+        CharactersMeet(a[i], b[j])) {
+      const size_t next_i = Loops(a[i]) ? i : i + 1;
+      const size_t next_j = Loops(b[j]) ? j : j + 1;
+      visit(next_i, next_j);
+    }
+  }
+  return Tri::kNo;
+}
+
+Tokens Literal(std::string_view text) {
+  Tokens tokens;
+  tokens.reserve(text.size());
+  for (const char c : text) tokens.push_back({Kind::kLiteral, c});
+  return tokens;
+}
+
+void AddBelow(Tokens* tokens) {
+  tokens->push_back({Kind::kSkipTwo, 0});
+  tokens->push_back({Kind::kLiteral, '/'});
+  tokens->push_back({Kind::kStarAny, 0});
+}
+
+}  // namespace
+
+bool HasWildcard(std::string_view pattern) {
+  return pattern.find_first_of("*?\\") != std::string_view::npos;
+}
+
+Tri TextGlob(std::string_view pattern, std::string_view text) {
+  // Only the last star needs to be remembered: an earlier one could only take
+  // more of the text than it must.
+  size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
+  uint32_t steps = 0;
+  while (t < text.size()) {
+    if (++steps > kMaxGlobSteps) return Tri::kPossible;
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      mark = t;
+      continue;
+    }
+    size_t width = 1;
+    bool same = false;
+    if (p < pattern.size()) {
+      if (pattern[p] == '?') {
+        same = true;
+      } else if (pattern[p] == '\\' && p + 1 < pattern.size()) {
+        same = pattern[p + 1] == text[t];
+        width = 2;
+      } else {
+        same = pattern[p] == text[t];
+      }
+    }
+    if (same) {
+      p += width;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++mark;
+    } else {
+      return Tri::kNo;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return Of(p == pattern.size());
+}
+
+Tri PathGlob(std::string_view pattern, std::string_view path) {
+  return Meet(ReadPath(pattern), Literal(path));
+}
+
+Tri MeetsShell(std::string_view pattern, std::string_view shell, bool below) {
+  Tokens tokens = ReadShell(shell);
+  if (below) AddBelow(&tokens);
+  return Meet(ReadPath(pattern), tokens);
+}
+
+Tri MeetsUnknown(std::string_view pattern, std::string_view prefix,
+                 std::string_view suffix, bool below) {
+  Tokens tokens = Literal(prefix);
+  tokens.push_back({Kind::kStarAny, 0});
+  for (const char c : suffix) tokens.push_back({Kind::kLiteral, c});
+  if (below) AddBelow(&tokens);
+  return Meet(ReadPath(pattern), tokens);
+}
+
+void AppendEscaped(std::string_view text, std::string* out) {
+  for (const char c : text) {
+    if (c == '*' || c == '?' || c == '\\') out->push_back('\\');
+    out->push_back(c);
+  }
+}
+
+}  // namespace gate::rules

@@ -1,0 +1,121 @@
+#include "rules/index.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace gate::rules {
+namespace {
+
+void Add(const RuleView& view, Range range, std::vector<uint32_t>* out) {
+  const auto rules = view.In(view.bucket_rules, range);
+  out->insert(out->end(), rules.begin(), rules.end());
+}
+
+// Compares `key` with first + ' ' + second, or with first alone.
+int Compare(std::string_view key, std::string_view first,
+            const std::string_view* second) {
+  const int head = key.substr(0, first.size()).compare(first);
+  if (head != 0) return head;
+  key.remove_prefix(first.size());
+  if (second == nullptr) return key.empty() ? 0 : 1;
+  if (key.empty()) return -1;
+  if (key[0] != ' ') return static_cast<unsigned char>(key[0]) < ' ' ? -1 : 1;
+  return key.substr(1).compare(*second);
+}
+
+void AddKey(const RuleView& view, std::string_view first,
+            const std::string_view* second, std::vector<uint32_t>* out) {
+  const auto found = std::lower_bound(
+      view.programs.begin(), view.programs.end(), 0,
+      [&](const KeyRecord& record, int) {
+        return Compare(view.Text(record.key), first, second) < 0;
+      });
+  if (found != view.programs.end() &&
+      Compare(view.Text(found->key), first, second) == 0)
+    Add(view, found->rules, out);
+}
+
+// Every key "program …": the second word is not known.
+void AddKeysOf(const RuleView& view, std::string_view program,
+               std::vector<uint32_t>* out) {
+  const std::string_view empty;
+  auto found = std::lower_bound(view.programs.begin(), view.programs.end(), 0,
+                                [&](const KeyRecord& record, int) {
+                                  return Compare(view.Text(record.key), program,
+                                                 &empty) < 0;
+                                });
+  for (; found != view.programs.end(); ++found) {
+    const std::string_view key = view.Text(found->key);
+    if (!key.starts_with(program) || key.size() <= program.size() ||
+        key[program.size()] != ' ')
+      break;
+    Add(view, found->rules, out);
+  }
+}
+
+}  // namespace
+
+uint32_t SubcommandStarts(const parser::Invocation& invocation) {
+  const auto& argv = invocation.argv;
+  uint32_t starts = 1u << 1;
+  for (uint32_t i = 1; i < argv.size() && i < 28; ++i) {
+    if ((starts & (1u << i)) == 0) continue;
+    const parser::Argument& word = argv[i];
+    const bool option =
+        !word.text.empty() && (word.text[0] == '-' || word.text[0] == '+');
+    if (!option) continue;
+    starts |= 1u << (i + 1);
+    if (word.known && word.text.find('=') == std::string::npos)
+      starts |= 1u << (i + 2);
+  }
+  return starts;
+}
+
+void FindCandidates(const RuleView& view, const Subject& subject, bool all,
+                    std::vector<uint32_t>* out) {
+  const size_t before = out->size();
+  if (all) {
+    for (uint32_t i = 0; i < view.rules.size(); ++i) out->push_back(i);
+    return;
+  }
+  Add(view, view.buckets[kAlwaysBucket], out);
+  const auto add_bits = [&](uint32_t bits, uint32_t first) {
+    for (; bits != 0; bits &= bits - 1)
+      Add(view,
+          view.buckets[first + static_cast<uint32_t>(__builtin_ctz(bits))],
+          out);
+  };
+  add_bits(subject.effect_kinds, kEffectBuckets);
+  add_bits(subject.flow_kinds, kFlowBuckets);
+  add_bits(subject.unknown_codes, kUnknownBuckets);
+  if (subject.has_env) Add(view, view.buckets[kEnvBucket], out);
+  if (subject.invocation != nullptr && !subject.invocation->program.empty()) {
+    const parser::Invocation& invocation = *subject.invocation;
+    const std::string_view program = invocation.program;
+    AddKey(view, program, nullptr, out);
+    bool unknown = false;
+    const uint32_t starts = SubcommandStarts(invocation);
+    for (uint32_t i = 1; i < invocation.argv.size() && i < 30; ++i) {
+      if ((starts & (1u << i)) == 0) continue;
+      const parser::Argument& word = invocation.argv[i];
+      if (!word.known) {
+        unknown = true;
+        continue;
+      }
+      const std::string_view second = word.text;
+      AddKey(view, program, &second, out);
+    }
+    if (!invocation.subcommand.empty()) {
+      const std::string_view second = invocation.subcommand[0];
+      AddKey(view, program, &second, out);
+    }
+    if (unknown) AddKeysOf(view, program, out);
+  }
+  std::sort(out->begin() + static_cast<std::ptrdiff_t>(before), out->end());
+  out->erase(std::unique(out->begin() + static_cast<std::ptrdiff_t>(before),
+                         out->end()),
+             out->end());
+}
+
+}  // namespace gate::rules

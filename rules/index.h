@@ -1,0 +1,32 @@
+// Which rules of a layer can match at all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "parser/analysis.h"
+#include "rules/rule.h"
+
+namespace gate::rules {
+
+// What the index needs to know of one command of the line, or of the line
+// itself (invocation == null).
+struct Subject {
+  const parser::Invocation* invocation = nullptr;
+  uint32_t number = UINT32_MAX;  // index of the invocation
+  uint16_t effect_kinds = 0;     // kinds of this subject's effects
+  uint16_t flow_kinds = 0;       // of the whole line
+  uint16_t unknown_codes = 0;    // of the whole line
+  bool has_env = false;
+};
+
+// Positions of argv at which a sub-command may stand: bit i for argv[i], the
+// options before it skipped with and without a value. Bit 1 first.
+uint32_t SubcommandStarts(const parser::Invocation& invocation);
+
+// Appends the rules of `view` that may match `subject`, each once, ascending.
+// With `all`, every rule: what tests compare the index with.
+void FindCandidates(const RuleView& view, const Subject& subject, bool all,
+                    std::vector<uint32_t>* out);
+
+}  // namespace gate::rules

@@ -1,0 +1,503 @@
+// A rule's matcher is a small tree. Its truth is three-valued because words
+// and paths of a command may be unknown: `possible` means that the rule
+// matches if something unknown turns out so. What the caller makes of that
+// depends on the rule (engine/evaluate.cc).
+#include "rules/match.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "rules/glob.h"
+
+namespace gate::rules {
+namespace {
+
+// Node visits of one evaluation; far above what real policies need.
+constexpr uint64_t kMaxSteps = 20'000'000;
+constexpr std::string_view kUnknownText = "\xEF\xBF\xBC";  // U+FFFC
+
+constexpr std::string_view kSystemBins[] = {
+    "/bin/",  "/usr/bin/",  "/usr/local/bin/",
+    "/sbin/", "/usr/sbin/", "/usr/local/sbin/"};
+
+bool SetsVariables(std::string_view program) {
+  constexpr std::string_view kNames[] = {"export",   "declare", "typeset",
+                                         "readonly", "local",   "env"};
+  return std::find(std::begin(kNames), std::end(kNames), program) !=
+         std::end(kNames);
+}
+
+}  // namespace
+
+Matcher::Matcher(const Policy::Impl& policy, const parser::Analysis& analysis,
+                 const Facts& facts, OptionReader reader)
+    : policy_(policy),
+      analysis_(analysis),
+      facts_(facts),
+      reader_(reader),
+      paths_(policy, facts.bases) {}
+
+Verdict Matcher::Match(const LoadedLayer& layer, uint32_t rule,
+                       const Subject& subject, bool strict) {
+  layer_ = &layer;
+  view_ = &layer.view;
+  subject_ = &subject;
+  invocation_ = subject.invocation;
+  strict_ = strict;
+  error_ = false;
+  const uint32_t scope = view_->rules[rule].scope;
+  const uint32_t here = invocation_ != nullptr ? kPerInvocation : kPerLine;
+  if ((scope & here) == 0) return {};
+  const Tri tri = Eval(view_->rules[rule].match);
+  return {tri, error_};
+}
+
+bool Matcher::CoversEffect(const LoadedLayer& layer, uint32_t rule,
+                           const Subject& subject, uint32_t effect) {
+  const uint16_t kind = static_cast<uint16_t>(
+      1u << static_cast<unsigned>(analysis_.effects[effect].kind));
+  if ((layer.view.rules[rule].effects & kind) == 0) return false;
+  only_effect_ = effect;
+  const Verdict verdict = Match(layer, rule, subject, true);
+  only_effect_ = UINT32_MAX;
+  return verdict.tri == Tri::kYes && !verdict.error;
+}
+
+Tri Matcher::Eval(uint32_t index) {
+  if (++steps_ > kMaxSteps || index >= view_->nodes.size()) {
+    error_ = true;
+    return Tri::kPossible;
+  }
+  const Node& node = view_->nodes[index];
+  switch (node.kind) {
+    case NodeKind::kNever:
+      return Tri::kNo;
+    case NodeKind::kAll:
+      return All(node);
+    case NodeKind::kAny:
+      return Any(node);
+    case NodeKind::kUnless:
+      return Not(Any(node));
+    case NodeKind::kPrefix:
+      return Prefix(node);
+    case NodeKind::kGlob:
+      return Glob(node);
+    case NodeKind::kRegex:
+      return RegexNode(node);
+    case NodeKind::kProgram:
+      return Program(node);
+    case NodeKind::kSubcommand:
+      return Subcommand(node);
+    case NodeKind::kOptions:
+      return Options(node);
+    case NodeKind::kOperands:
+      return Operands(node);
+    case NodeKind::kEffect:
+      return Effect(node);
+    case NodeKind::kFlow:
+      return Flow(node);
+    case NodeKind::kEnv:
+      return Env(node);
+    case NodeKind::kVia:
+      return Via(node);
+    case NodeKind::kUnknown:
+      return Unknown(node);
+    case NodeKind::kCwd:
+    case NodeKind::kProject: {
+      parser::Argument place;
+      place.text =
+          node.kind == NodeKind::kCwd
+              ? std::string(facts_.cwd)
+              : std::string(
+                    facts_.bases[static_cast<size_t>(PathBase::kWorkspace)]);
+      if (place.text.empty()) return Tri::kPossible;
+      return paths_.MatchAny(*view_, node.a, {&place, false, UINT32_MAX});
+    }
+    case NodeKind::kAgent:
+      return facts_.agent.empty() ? Tri::kPossible
+                                  : Names(node, facts_.agent, true);
+    case NodeKind::kBranch:
+      return Names(node, facts_.branch, true);
+    case NodeKind::kInteractive:
+      return rules::Of(facts_.interactive == (node.flags != 0));
+  }
+  error_ = true;
+  return Tri::kPossible;
+}
+
+Tri Matcher::All(const Node& node) {
+  Tri result = Tri::kYes;
+  for (const uint32_t link : view_->In(view_->links, node.a)) {
+    result = And(result, Eval(link));
+    if (result == Tri::kNo) break;
+  }
+  return result;
+}
+
+Tri Matcher::Any(const Node& node) {
+  Tri result = Tri::kNo;
+  for (const uint32_t link : view_->In(view_->links, node.a)) {
+    result = Or(result, Eval(link));
+    if (result == Tri::kYes) break;
+  }
+  return result;
+}
+
+// True when argv[0] is a bare name or names a system directory.
+bool Matcher::FirstWordIsPlain() const {
+  if (invocation_->argv.empty() || !invocation_->argv[0].known) return false;
+  const std::string_view word = invocation_->argv[0].text;
+  const size_t slash = word.rfind('/');
+  if (slash == std::string_view::npos) return true;
+  const std::string_view directory = word.substr(0, slash + 1);
+  return std::find(std::begin(kSystemBins), std::end(kSystemBins), directory) !=
+         std::end(kSystemBins);
+}
+
+bool Matcher::FirstWordIs(std::string_view word) const {
+  if (word.find('/') != std::string_view::npos)
+    return !invocation_->argv.empty() && invocation_->argv[0].known &&
+           invocation_->argv[0].text == word;
+  if (strict_ && !FirstWordIsPlain()) return false;
+  return invocation_->program == word;
+}
+
+Tri Matcher::Program(const Node& node) {
+  if (invocation_ == nullptr || invocation_->program.empty()) return Tri::kNo;
+  if (strict_ && !FirstWordIsPlain()) return Tri::kNo;
+  return Names(node, invocation_->program, true);
+}
+
+Tri Matcher::Names(const Node& node, std::string_view value, bool globs) {
+  for (const ImageText& text : view_->In(view_->strings, node.a)) {
+    const std::string_view name = view_->Text(text);
+    if (name == value) return Tri::kYes;
+    if (globs && HasWildcard(name))
+      if (const Tri tri = TextGlob(name, value); tri != Tri::kNo) return tri;
+  }
+  return Tri::kNo;
+}
+
+Tri Matcher::Prefix(const Node& node) {
+  if (invocation_ == nullptr || invocation_->argv.empty()) return Tri::kNo;
+  const auto positions = view_->In(view_->positions, node.a);
+  if (positions.empty()) return Tri::kNo;
+  bool first = false;
+  for (const ImageText& text : view_->In(view_->strings, positions[0]))
+    first = first || FirstWordIs(view_->Text(text));
+  if (!first) return Tri::kNo;
+  if (positions.size() == 1) return Tri::kYes;
+  Tri best = PrefixAt(node, 1);
+  if (strict_ || best == Tri::kYes) return best;
+  // A rule that tightens also holds behind options: git -C x push.
+  const uint32_t starts = SubcommandStarts(*invocation_);
+  for (size_t i = 2; i < 30 && best != Tri::kYes; ++i)
+    if (starts & (1u << i)) best = Or(best, PrefixAt(node, i));
+  if (best == Tri::kYes || invocation_->subcommand.empty()) return best;
+  // And by the sub-command as the program's description reads it, when the
+  // rule says no more than that.
+  Tri canonical = Tri::kYes;
+  for (size_t i = 1; i < positions.size(); ++i) {
+    bool same = false;
+    if (i - 1 < invocation_->subcommand.size())
+      for (const ImageText& text : view_->In(view_->strings, positions[i]))
+        same = same || view_->Text(text) == invocation_->subcommand[i - 1];
+    if (!same) canonical = Tri::kNo;
+  }
+  return Or(best, canonical);
+}
+
+// The words from argv[start] on against the positions after the first.
+Tri Matcher::PrefixAt(const Node& node, size_t start) {
+  const auto positions = view_->In(view_->positions, node.a);
+  const auto& argv = invocation_->argv;
+  Tri result = Tri::kYes;
+  for (size_t i = 1; i < positions.size(); ++i) {
+    const size_t at = start + i - 1;
+    if (at >= argv.size()) return Tri::kNo;
+    const parser::Argument& word = argv[at];
+    Tri here = Tri::kNo;
+    for (const ImageText& text : view_->In(view_->strings, positions[i])) {
+      const std::string_view wanted = view_->Text(text);
+      if (word.known && !word.glob) {
+        here = Or(here, rules::Of(word.text == wanted));
+      } else if (!word.known && wanted.starts_with(word.text) &&
+                 wanted.ends_with(word.suffix) &&
+                 // An unknown operand is not taken for an option.
+                 !(word.text.empty() && !word.splits && wanted[0] == '-')) {
+        here = Or(here, Tri::kPossible);
+      }
+    }
+    result = And(result, here);
+    if (result == Tri::kNo) return result;
+    if (!word.known && word.splits) return Tri::kPossible;
+  }
+  return result;
+}
+
+Tri Matcher::Subcommand(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  const auto words_match = [](std::string_view wanted, auto&& word_at) {
+    for (size_t i = 0;; ++i) {
+      const size_t end = std::min(wanted.find(' '), wanted.size());
+      if (!word_at(i, wanted.substr(0, end))) return false;
+      if (end == wanted.size()) return true;
+      wanted.remove_prefix(end + 1);
+    }
+  };
+  Tri best = Tri::kNo;
+  for (const ImageText& text : view_->In(view_->strings, node.a)) {
+    const std::string_view wanted = view_->Text(text);
+    if (words_match(wanted, [&](size_t i, std::string_view word) {
+          return i < invocation_->subcommand.size() &&
+                 invocation_->subcommand[i] == word;
+        }))
+      return Tri::kYes;
+    if (!invocation_->subcommand.empty() && strict_) continue;
+    const uint32_t starts =
+        strict_ ? uint32_t{1} << 1 : SubcommandStarts(*invocation_);
+    for (size_t start = 1; start < 30; ++start) {
+      if ((starts & (1u << start)) == 0) continue;
+      bool unknown = false;
+      if (words_match(wanted, [&](size_t i, std::string_view word) {
+            if (start + i >= invocation_->argv.size()) return false;
+            const parser::Argument& have = invocation_->argv[start + i];
+            if (have.known) return have.text == word;
+            unknown = true;
+            return word.starts_with(have.text) && word.ends_with(have.suffix);
+          }))
+        best = Or(best, unknown ? Tri::kPossible : Tri::kYes);
+    }
+  }
+  return best;
+}
+
+Matcher::Prepared& Matcher::Prepare() {
+  if (prepared_.size() < analysis_.invocations.size())
+    prepared_.resize(analysis_.invocations.size());
+  return prepared_[subject_->number];
+}
+
+// The normalised line, and the same with the program's base name first, so
+// that /usr/bin/git is found by `git …`.
+void Matcher::MakeLines(Prepared* prepared) {
+  prepared->lines_made = true;
+  std::string rest;
+  for (size_t i = 1; i < invocation_->argv.size(); ++i) {
+    const parser::Argument& word = invocation_->argv[i];
+    rest += ' ';
+    if (word.known) {
+      rest += word.glob ? word.text : ShellQuote(word.text);
+    } else {
+      rest += word.text;
+      rest += kUnknownText;
+      rest += word.suffix;
+    }
+  }
+  if (!invocation_->argv.empty()) {
+    const parser::Argument& word = invocation_->argv[0];
+    prepared->line = word.known ? ShellQuote(word.text)
+                                : word.text + std::string(kUnknownText);
+  }
+  prepared->line_by_name = ShellQuote(invocation_->program) + rest;
+  prepared->line += rest;
+}
+
+Tri Matcher::Glob(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  Prepared& prepared = Prepare();
+  if (!prepared.lines_made) MakeLines(&prepared);
+  const bool by_name =
+      !invocation_->program.empty() && (!strict_ || FirstWordIsPlain());
+  Tri best = Tri::kNo;
+  for (const ImageText& text : view_->In(view_->strings, node.a)) {
+    const std::string_view pattern = view_->Text(text);
+    best = Or(best, TextGlob(pattern, prepared.line));
+    if (by_name) best = Or(best, TextGlob(pattern, prepared.line_by_name));
+    // "git push *" also means "git push".
+    if (pattern.ends_with(" *") && best != Tri::kYes) {
+      const std::string_view head = pattern.substr(0, pattern.size() - 2);
+      best = Or(best, TextGlob(head, prepared.line));
+      if (by_name) best = Or(best, TextGlob(head, prepared.line_by_name));
+    }
+  }
+  // A `*` of a rule that loosens must not stand for what is not known.
+  if (strict_ && best == Tri::kYes &&
+      prepared.line.find(kUnknownText) != std::string::npos)
+    return Tri::kPossible;
+  return best;
+}
+
+Tri Matcher::RegexNode(const Node& node) {
+  if (invocation_ == nullptr || node.x >= view_->regexes.size())
+    return Tri::kNo;
+  Prepared& prepared = Prepare();
+  if (!prepared.lines_made) MakeLines(&prepared);
+  const RegexRecord& record = view_->regexes[node.x];
+  const std::string_view literal = view_->Text(record.literal);
+  const bool same = prepared.line == prepared.line_by_name;
+  const bool in_line = prepared.line.find(literal) != std::string::npos;
+  const bool in_name =
+      !same && prepared.line_by_name.find(literal) != std::string::npos &&
+      (!strict_ || FirstWordIsPlain());
+  if (!in_line && !in_name) return Tri::kNo;
+  const Regex* regex =
+      layer_->regexes->Get(node.x, view_->Text(record.pattern));
+  if (regex == nullptr) {
+    error_ = true;
+    return Tri::kPossible;
+  }
+  for (const std::string* line : {&prepared.line, &prepared.line_by_name}) {
+    if (line == &prepared.line ? !in_line : !in_name) continue;
+    switch (regex->Search(*line)) {
+      case MatchResult::kYes:
+        return strict_ && line->find(kUnknownText) != std::string::npos
+                   ? Tri::kPossible
+                   : Tri::kYes;
+      case MatchResult::kError:
+        error_ = true;
+        return Tri::kPossible;
+      case MatchResult::kNo:
+        break;
+    }
+  }
+  return Tri::kNo;
+}
+
+Tri Matcher::Via(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  Tri best = Tri::kNo;
+  for (const parser::Via& step : invocation_->via)
+    best = Or(best, Names(node, step.kind, true));
+  return best;
+}
+
+Tri Matcher::Unknown(const Node& node) {
+  return rules::Of((subject_->unknown_codes & node.mask) != 0);
+}
+
+Tri Matcher::Env(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  const auto values = view_->In(view_->strings, node.b);
+  const auto judge = [&](std::string_view name, std::string_view value,
+                         bool known) {
+    const Tri named = Names(node, name, true);
+    if (named == Tri::kNo || values.empty()) return named;
+    if (!known) return Tri::kPossible;
+    Tri best = Tri::kNo;
+    for (const ImageText& text : values)
+      best = Or(best, TextGlob(view_->Text(text), value));
+    return And(named, best);
+  };
+  Tri best = Tri::kNo;
+  for (const parser::EnvironmentSetting& setting : invocation_->environment)
+    best =
+        Or(best, judge(setting.name, setting.value.text, setting.value.known));
+  if (SetsVariables(invocation_->program)) {
+    for (size_t i = 1; i < invocation_->argv.size(); ++i) {
+      const parser::Argument& word = invocation_->argv[i];
+      const size_t equals = word.text.find('=');
+      if (equals == std::string::npos || equals == 0) continue;
+      std::string_view name = std::string_view(word.text).substr(0, equals);
+      if (name.ends_with('+')) name.remove_suffix(1);
+      best =
+          Or(best, judge(name, std::string_view(word.text).substr(equals + 1),
+                         word.known));
+    }
+  }
+  return best;
+}
+
+Tri Matcher::Effect(const Node& node) {
+  if ((subject_->effect_kinds & node.mask) == 0) return Tri::kNo;
+  Tri best = Tri::kNo;
+  for (uint32_t i = 0; i < analysis_.effects.size(); ++i) {
+    const parser::Effect& effect = analysis_.effects[i];
+    const uint32_t owner = effect.invocation < analysis_.invocations.size()
+                               ? effect.invocation
+                               : UINT32_MAX;
+    if (owner != subject_->number) continue;
+    if (only_effect_ != UINT32_MAX && only_effect_ != i) continue;
+    best = Or(best, OneEffect(node, i));
+    if (best == Tri::kYes) break;
+  }
+  return best;
+}
+
+Tri Matcher::OneEffect(const Node& node, uint32_t index) {
+  ++steps_;
+  const parser::Effect& effect = analysis_.effects[index];
+  if ((node.mask & (1u << static_cast<unsigned>(effect.kind))) == 0)
+    return Tri::kNo;
+  const auto asked = [&](int shift, bool value) {
+    const int want = (node.flags >> shift) & 3;
+    return want == 0 || (want == 2) == value;
+  };
+  if (!asked(kRecursiveShift, effect.recursive) ||
+      !asked(kCertainShift, effect.certain) ||
+      !asked(kListensShift, effect.listens) ||
+      !asked(kRedirectShift, effect.from_redirect))
+    return Tri::kNo;
+  Tri result = Tri::kYes;
+  const bool read = effect.kind == parser::EffectKind::kRead;
+  const bool spread =
+      effect.recursive || effect.kind == parser::EffectKind::kMove;
+  const PathValue value{&effect.path, spread && !read, index * 2};
+  if (node.a.count > 0) {
+    Tri found = paths_.MatchAny(*view_, node.a, value);
+    // Reading a whole tree may come across what lies in it.
+    if (found == Tri::kNo && read && spread)
+      found = And(
+          Tri::kPossible,
+          paths_.MatchAny(*view_, node.a, {&effect.path, true, UINT32_MAX}));
+    result = And(result, found);
+    if (result == Tri::kNo) return result;
+  }
+  if (node.b.count > 0) {
+    result =
+        And(result, Not(paths_.MatchAny(*view_, node.b,
+                                        {&effect.path, false, UINT32_MAX})));
+    if (result == Tri::kNo) return result;
+  }
+  if (node.c.count > 0) {
+    result =
+        And(result, paths_.MatchAny(*view_, node.c,
+                                    {&effect.target, false, index * 2 + 1}));
+    if (result == Tri::kNo) return result;
+  }
+  const auto host_in = [&](Range range) {
+    if (effect.host.empty()) return Tri::kPossible;
+    Tri best = Tri::kNo;
+    for (const ImageText& text : view_->In(view_->strings, range))
+      best = Or(best, TextGlob(view_->Text(text), effect.host));
+    return best;
+  };
+  if (node.d.count > 0) result = And(result, host_in(node.d));
+  if (node.e.count > 0) result = And(result, Not(host_in(node.e)));
+  return result;
+}
+
+Tri Matcher::Flow(const Node& node) {
+  if ((subject_->flow_kinds & node.mask) == 0) return Tri::kNo;
+  Tri best = Tri::kNo;
+  for (const parser::Flow& flow : analysis_.flows) {
+    ++steps_;
+    if ((node.mask & (1u << static_cast<unsigned>(flow.kind))) == 0) continue;
+    if (subject_->number != UINT32_MAX &&
+        flow.source_invocation != subject_->number &&
+        flow.sink_invocation != subject_->number)
+      continue;
+    Tri result = Tri::kYes;
+    const PathValue value{&flow.source, false, UINT32_MAX};
+    const bool none = flow.source.known && flow.source.text.empty();
+    if (node.a.count > 0)
+      result = none ? Tri::kPossible : paths_.MatchAny(*view_, node.a, value);
+    if (node.b.count > 0)
+      result = And(result, none ? Tri::kPossible
+                                : Not(paths_.MatchAny(*view_, node.b, value)));
+    best = Or(best, result);
+  }
+  return best;
+}
+
+}  // namespace gate::rules

@@ -1,0 +1,107 @@
+// One rule against one command of the line, or against the line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/analysis.h"
+#include "rules/index.h"
+#include "rules/paths.h"
+#include "rules/policy_impl.h"
+#include "rules/tri.h"
+
+namespace gate::rules {
+
+// What rules may ask besides the line itself. Views of the caller's request.
+struct Facts {
+  PathBases bases{};
+  std::string_view cwd, agent, branch;
+  bool interactive = false;
+};
+
+// Canonical options of an invocation, as its program's description reads them.
+struct OptionNames {
+  bool known = false;     // the program is described
+  bool complete = false;  // and every option was understood
+  std::vector<std::string> options;
+};
+using OptionReader = OptionNames (*)(const parser::Invocation&);
+
+// What a match says, beside three truths: kError, a budget was exhausted.
+struct Verdict {
+  Tri tri = Tri::kNo;
+  bool error = false;
+};
+
+// Not thread-safe: one Matcher for one evaluation.
+class Matcher {
+ public:
+  Matcher(const Policy::Impl& policy, const parser::Analysis& analysis,
+          const Facts& facts, OptionReader reader);
+
+  // `strict`: the rule loosens, so what it says must hold as written: a
+  // program named without directories must be found by PATH or in a system
+  // directory, and a prefix stands at the very start of the words.
+  Verdict Match(const LoadedLayer& layer, uint32_t rule, const Subject& subject,
+                bool strict);
+
+  // Whether the allow rule `rule` allows effect number `effect` of `subject`
+  // by speaking of it, and not only the command that has it.
+  bool CoversEffect(const LoadedLayer& layer, uint32_t rule,
+                    const Subject& subject, uint32_t effect);
+
+ private:
+  struct Prepared {  // per invocation, made when first asked for
+    bool lines_made = false;
+    std::string line, line_by_name;
+    bool options_read = false;
+    OptionNames options;
+  };
+
+  Tri Eval(uint32_t node);
+  Tri All(const Node& node);
+  Tri Any(const Node& node);
+  Tri Prefix(const Node& node);
+  Tri PrefixAt(const Node& node, size_t start);
+  Tri Glob(const Node& node);
+  Tri RegexNode(const Node& node);
+  Tri Program(const Node& node);
+  Tri Subcommand(const Node& node);
+  Tri Options(const Node& node);
+  Tri HasOption(std::string_view name);
+  Tri LiteralOption(std::string_view name);
+  Tri Only(const Node& node, std::vector<const parser::Argument*>* operands);
+  Tri Operands(const Node& node);
+  Tri Effect(const Node& node);
+  Tri OneEffect(const Node& node, uint32_t index);
+  Tri Flow(const Node& node);
+  Tri Env(const Node& node);
+  Tri Via(const Node& node);
+  Tri Unknown(const Node& node);
+  Tri Names(const Node& node, std::string_view value, bool globs);
+  bool FirstWordIsPlain() const;
+  bool FirstWordIs(std::string_view word) const;
+  Prepared& Prepare();
+  void MakeLines(Prepared* prepared);
+
+  const Policy::Impl& policy_;
+  const parser::Analysis& analysis_;
+  const Facts& facts_;
+  OptionReader reader_;
+  PathMatcher paths_;
+  std::vector<Prepared> prepared_;
+  uint64_t steps_ = 0;
+
+  // Of the current Match call.
+  const LoadedLayer* layer_ = nullptr;
+  const RuleView* view_ = nullptr;
+  const Subject* subject_ = nullptr;
+  const parser::Invocation* invocation_ = nullptr;
+  bool strict_ = false;
+  uint32_t only_effect_ = UINT32_MAX;  // look at this effect only
+  bool error_ = false;
+};
+
+}  // namespace gate::rules

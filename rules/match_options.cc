@@ -1,0 +1,310 @@
+// Options and operands of a command.
+//
+// For rules that tighten, an option is found however it is spelled: exact,
+// bundled, with a value attached, abbreviated. For accept-lists (`only`) it is
+// the other way round: a word is an option of the list by its exact spelling,
+// or it is not accepted. Either error is on the safe side.
+#include <algorithm>
+
+#include "base/paths.h"
+#include "rules/glob.h"
+#include "rules/match.h"
+
+namespace gate::rules {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace
+
+Tri Matcher::Options(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  const auto wanted = [&](Range range) {
+    return view_->In(view_->strings, range);
+  };
+  Tri result = Tri::kYes;
+  if (node.a.count > 0) {
+    Tri any = Tri::kNo;
+    for (const ImageText& text : wanted(node.a))
+      any = Or(any, HasOption(view_->Text(text)));
+    result = And(result, any);
+  }
+  for (const ImageText& text : wanted(node.b))
+    result = And(result, HasOption(view_->Text(text)));
+  for (const ImageText& text : wanted(node.c)) {
+    if (result == Tri::kNo) break;
+    result = And(result, Not(HasOption(view_->Text(text))));
+  }
+  if (node.d.count > 0 && result != Tri::kNo)
+    result = And(result, Only(node, nullptr));
+  return result;
+}
+
+Tri Matcher::HasOption(std::string_view name) {
+  const Tri literal = LiteralOption(name);
+  if (literal == Tri::kNo || reader_ == nullptr || name.empty() ||
+      name[0] != '-' || name.find('=') != std::string_view::npos)
+    return literal;
+  // The literal reading finds too much: a value that looks like an option.
+  // The program's description knows better, when it understood every word.
+  Prepared& prepared = Prepare();
+  if (!prepared.options_read) {
+    prepared.options_read = true;
+    prepared.options = reader_(*invocation_);
+  }
+  const OptionNames& read = prepared.options;
+  if (!read.known || !read.complete) return literal;
+  if (std::find(read.options.begin(), read.options.end(), name) !=
+      read.options.end())
+    return Tri::kYes;
+  // Its canonical name may be another spelling: only when none of the
+  // invocation's options can be `name` is it surely absent.
+  for (const std::string& option : read.options)
+    if (option.size() == 2 || name.size() == 2) return literal;
+  return Tri::kNo;
+}
+
+Tri Matcher::LiteralOption(std::string_view name) {
+  const size_t equals = name.find('=');
+  const std::string_view wanted_value = equals == std::string_view::npos
+                                            ? std::string_view{}
+                                            : name.substr(equals + 1);
+  const bool with_value = equals != std::string_view::npos;
+  if (with_value) name = name.substr(0, equals);
+  const bool is_long = name.starts_with("--");
+  const bool is_short = name.size() == 2 && name[0] == '-' && name[1] != '-';
+  const auto& argv = invocation_->argv;
+  const auto value_is = [&](std::string_view value, bool known) {
+    if (!with_value) return Tri::kYes;
+    if (!known) return Tri::kPossible;
+    return rules::Of(
+        value == wanted_value ||
+        (wanted_value.ends_with('*') &&
+         value.starts_with(wanted_value.substr(0, wanted_value.size() - 1))));
+  };
+  const auto next_value = [&](size_t i) {
+    if (i + 1 >= argv.size()) return rules::Of(!with_value);
+    return value_is(argv[i + 1].text, argv[i + 1].known);
+  };
+  Tri best = Tri::kNo;
+  for (size_t i = 1; i < argv.size() && best != Tri::kYes; ++i) {
+    const parser::Argument& argument = argv[i];
+    const std::string_view word = argument.text;
+    if (argument.known && word == "--") break;
+    if (!argument.known && word.empty()) {
+      // Any words: an option may be among them. One unknown word in quotes is
+      // taken for the operand that it nearly always is.
+      if (argument.splits) best = Or(best, Tri::kPossible);
+      continue;
+    }
+    if (word == name && argument.known) {
+      best = Or(best, next_value(i));
+      continue;
+    }
+    if (word.size() < 2 || word[0] != '-') continue;
+    const size_t cut = std::min(word.find('='), word.size());
+    const std::string_view head = word.substr(0, cut);
+    const std::string_view value =
+        cut < word.size() ? word.substr(cut + 1) : std::string_view{};
+    if (is_long) {
+      if (!word.starts_with("--")) continue;
+      if (head == name ||
+          (head.size() >= 3 && name.starts_with(head)))  // abbreviated
+        best = Or(best, cut < word.size() ? value_is(value, argument.known)
+                        : argument.known  ? next_value(i)
+                                          : Tri::kPossible);
+      else if (!argument.known && name.starts_with(word))
+        best = Or(best, Tri::kPossible);
+    } else if (is_short) {
+      if (word[1] == '-') continue;
+      for (size_t k = 1; k < word.size(); ++k) {
+        if (word[k] == name[1]) {
+          const std::string_view rest = word.substr(k + 1);
+          best = Or(best, rest.empty() && argument.known
+                              ? next_value(i)
+                              : value_is(rest.starts_with('=') ? rest.substr(1)
+                                                               : rest,
+                                         argument.known));
+          break;
+        }
+        if (!IsLetter(word[k]) && !IsDigit(word[k])) break;
+      }
+      if (!argument.known) best = Or(best, Tri::kPossible);
+    } else if (head == name) {  // -name, of find and java
+      best = Or(best, value_is(value, argument.known));
+    } else if (!argument.known && name.starts_with(word)) {
+      best = Or(best, Tri::kPossible);
+    }
+  }
+  return best;
+}
+
+// The accept-list: entries are "-l", "--long", "-n:" and "--lines:" (takes a
+// value, attached or as the next word), "-#" (a number: -5). What is left are
+// the operands.
+Tri Matcher::Only(const Node& node,
+                  std::vector<const parser::Argument*>* operands) {
+  const auto entries = view_->In(view_->strings, node.d);
+  // 0 not accepted, 1 accepted, 2 accepted and takes a value.
+  const auto lookup = [&](std::string_view option) {
+    for (const ImageText& text : entries) {
+      const std::string_view entry = view_->Text(text);
+      if (entry == option) return 1;
+      if (entry.size() == option.size() + 1 && entry.back() == ':' &&
+          entry.starts_with(option))
+        return 2;
+    }
+    return 0;
+  };
+  const auto& argv = invocation_->argv;
+  const bool globs = (node.flags & kGlobsAreHarmless) != 0;
+  Tri result = Tri::kYes;
+  bool options = true;
+  for (size_t i = 1; i < argv.size(); ++i) {
+    const parser::Argument& argument = argv[i];
+    const std::string_view word = argument.text;
+    const bool dash = !word.empty() && (word[0] == '-' || word[0] == '+');
+    if (!argument.known) {
+      // What cannot be an option is an operand.
+      if (options && (word.empty() || dash || argument.splits))
+        result = And(result, Tri::kPossible);
+      if (operands != nullptr) operands->push_back(&argument);
+      continue;
+    }
+    if (argument.glob && options && !word.empty() &&
+        (word[0] == '*' || word[0] == '?' || word[0] == '[' || dash) && !globs)
+      result = And(result, Tri::kPossible);
+    const bool plus = !word.empty() && word[0] == '+';
+    if (!options || !dash || word == "-" || (plus && lookup("+") == 0)) {
+      if (operands != nullptr) operands->push_back(&argument);
+      continue;
+    }
+    if (plus) continue;  // an entry "+": words that start so are accepted
+    if (word == "--") {
+      options = false;
+      continue;
+    }
+    const auto take_value = [&] {
+      if (i + 1 >= argv.size()) return;
+      ++i;
+      if (!argv[i].known && argv[i].splits)
+        result = And(result, Tri::kPossible);
+    };
+    const size_t cut = std::min(word.find('='), word.size());
+    const int whole = lookup(word.substr(0, cut));
+    if (whole != 0 &&
+        (cut == word.size() || word.starts_with("--") || whole == 2)) {
+      if (whole == 2 && cut == word.size()) take_value();
+      continue;
+    }
+    if (word.starts_with("--")) return Tri::kNo;
+    if (IsDigit(word[1])) {
+      if (lookup("-#") != 0 &&
+          std::all_of(word.begin() + 1, word.end(), IsDigit))
+        continue;
+      if (lookup(word.substr(0, 2)) == 0) return Tri::kNo;
+    }
+    for (size_t k = 1; k < word.size(); ++k) {  // a bundle
+      const char letter[2] = {'-', word[k]};
+      const int found = lookup({letter, 2});
+      if (found == 0) return Tri::kNo;
+      if (found == 2) {
+        if (k + 1 == word.size()) take_value();
+        break;
+      }
+    }
+  }
+  return result;
+}
+
+Tri Matcher::Operands(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  std::vector<const parser::Argument*> operands;
+  Tri result = Tri::kYes;
+  if (node.e.begin != UINT32_MAX && node.e.begin < view_->nodes.size()) {
+    result = Only(view_->nodes[node.e.begin], &operands);
+  } else {
+    bool options = true;
+    for (size_t i = 1; i < invocation_->argv.size(); ++i) {
+      const parser::Argument& word = invocation_->argv[i];
+      if (options && word.known && word.text == "--")
+        options = false;
+      else if (!options || word.text.empty() || word.text[0] != '-')
+        operands.push_back(&word);
+    }
+  }
+  uint32_t least = 0;
+  bool more = false;
+  for (const parser::Argument* word : operands) {
+    if (word->splits || word->glob)
+      more = true;
+    else
+      ++least;
+  }
+  if (least < node.x) result = And(result, more ? Tri::kPossible : Tri::kNo);
+  if (node.y != UINT32_MAX) {
+    if (least > node.y) return Tri::kNo;
+    if (more) result = And(result, Tri::kPossible);
+  }
+  const auto matches = [&](const parser::Argument& word, Range range) {
+    Tri best = Tri::kNo;
+    for (const ImageText& text : view_->In(view_->strings, range)) {
+      const std::string_view pattern = view_->Text(text);
+      if (word.known && !word.glob) {
+        best = Or(best, TextGlob(pattern, word.text));
+      } else {
+        // Enough of the word is known to say no, or it is possible.
+        const size_t star =
+            std::min(pattern.find_first_of("*?\\"), pattern.size());
+        const std::string_view fixed = pattern.substr(0, star);
+        std::string_view have = word.text;
+        if (word.known) have = have.substr(0, have.find_first_of("*?["));
+        const size_t shared = std::min(fixed.size(), have.size());
+        if (fixed.substr(0, shared) == have.substr(0, shared) &&
+            !(have.empty() && !word.splits && !pattern.starts_with('*')))
+          best = Or(best, Tri::kPossible);
+      }
+    }
+    return best;
+  };
+  if (node.a.count > 0) {
+    Tri any = Tri::kNo;
+    for (const parser::Argument* word : operands)
+      any = Or(any, matches(*word, node.a));
+    result = And(result, any);
+  }
+  if (node.b.count > 0)
+    for (const parser::Argument* word : operands)
+      result = And(result, matches(*word, node.b));
+  if (node.c.count > 0)
+    for (const parser::Argument* word : operands)
+      result =
+          And(result, strict_ && !word->known ? Tri::kPossible
+                                              : Not(matches(*word, node.c)));
+  if (node.d.count > 0) {
+    Tri any = Tri::kNo;
+    for (const parser::Argument* word : operands) {
+      parser::Argument path = *word;
+      if (path.known && !path.text.empty() && path.text[0] != '/') {
+        if (invocation_->cwd.known) {
+          path.text = Normalise(path.text, invocation_->cwd.text);
+        } else {
+          path.known = false;
+          path.suffix = "/" + path.text;
+          path.text.clear();
+        }
+      } else if (path.known) {
+        path.text = Normalise(path.text, "/");
+      }
+      any =
+          Or(any, paths_.MatchAny(*view_, node.d, {&path, false, UINT32_MAX}));
+    }
+    result = And(result, any);
+  }
+  return result;
+}
+
+}  // namespace gate::rules

@@ -1,0 +1,44 @@
+#include "rules/names.h"
+
+#include <algorithm>
+#include <array>
+
+#include "parser/analysis.h"
+
+namespace gate::rules {
+namespace {
+
+using Text = std::string_view;
+
+constexpr std::array<Text, parser::kEffectKinds> kEffects = {
+    "read",         "write",       "delete",    "move",
+    "permission",   "network",     "privilege", "signal",
+    "execute_file", "persistence", "system",    "remote_state"};
+constexpr std::array<Text, 4> kFlows = {"network_to_code", "decoded_to_code",
+                                        "file_to_network", "file_to_code"};
+constexpr std::array<Text, parser::kUnknownCodes> kUnknowns = {
+    "syntax_error", "parse_disagreement", "too_large",      "dynamic_command",
+    "dynamic_code", "dynamic_argument",   "dynamic_target", "foreign_code",
+    "script_file",  "unmodelled",         "limit",          "hidden_text"};
+constexpr std::array<Text, 5> kSeverities = {"", "low", "medium", "high",
+                                             "critical"};
+constexpr std::array<Text, 4> kProfiles = {"", "read-only", "workspace-write",
+                                           "full-access"};
+constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
+
+}  // namespace
+
+std::span<const Text> EffectNames() { return kEffects; }
+std::span<const Text> FlowNames() { return kFlows; }
+std::span<const Text> UnknownNames() { return kUnknowns; }
+std::span<const Text> SeverityNames() { return kSeverities; }
+std::span<const Text> ProfileNames() { return kProfiles; }
+std::span<const Text> NetworkNames() { return kNetworks; }
+
+std::optional<size_t> FindName(std::span<const Text> names, Text name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<size_t>(found - names.begin());
+}
+
+}  // namespace gate::rules

@@ -1,0 +1,26 @@
+// The names that rule files use for effects, flows, unknowns, severities,
+// profiles and networks. They equal what parser::Name() prints; a test holds
+// the two together.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gate::rules {
+
+// Parallel to parser::EffectKind, parser::FlowKind, parser::UnknownCode.
+std::span<const std::string_view> EffectNames();
+std::span<const std::string_view> FlowNames();
+std::span<const std::string_view> UnknownNames();
+
+// Each list starts with "" for "not said".
+std::span<const std::string_view> SeverityNames();  // "", low … critical
+std::span<const std::string_view> ProfileNames();   // "", read-only …
+std::span<const std::string_view> NetworkNames();   // "", none, loopback, open
+
+// The position of `name` in `names`.
+std::optional<size_t> FindName(std::span<const std::string_view> names,
+                               std::string_view name);
+
+}  // namespace gate::rules

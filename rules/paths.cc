@@ -1,0 +1,208 @@
+#include "rules/paths.h"
+
+#include <string>
+
+#include "base/paths.h"
+#include "rules/glob.h"
+
+namespace gate::rules {
+namespace {
+
+// `path` without a copy as base + rest, or false.
+bool Rest(std::string_view path, std::string_view base,
+          std::string_view* rest) {
+  if (!path.starts_with(base)) return false;
+  *rest = path.substr(base.size());
+  return true;
+}
+
+// base + text is `path` or lies below it.
+bool LiesBelow(std::string_view base, std::string_view text,
+               std::string_view path) {
+  if (path == "/") return true;
+  const size_t size = base.size() + text.size();
+  if (size < path.size()) return false;
+  for (size_t i = 0; i < path.size(); ++i) {
+    const char c = i < base.size() ? base[i] : text[i - base.size()];
+    if (c != path[i]) return false;
+  }
+  if (size == path.size()) return true;
+  const size_t i = path.size();
+  return (i < base.size() ? base[i] : text[i - base.size()]) == '/';
+}
+
+}  // namespace
+
+Tri PathMatcher::Match(const RuleView& view, const PathRecord& record,
+                       const PathValue& value) {
+  const parser::Argument& path = *value.path;
+  if (path.known && path.text.empty()) return Tri::kNo;  // there is no path
+  if (record.shape == PathShape::kClass) return MatchClass(view, record, value);
+  return MatchPattern(view, record, value);
+}
+
+Tri PathMatcher::MatchAny(const RuleView& view, Range range,
+                          const PathValue& value) {
+  Tri best = Tri::kNo;
+  for (const PathRecord& record : view.In(view.paths, range)) {
+    best = Or(best, Match(view, record, value));
+    if (best == Tri::kYes) break;
+  }
+  return best;
+}
+
+Tri PathMatcher::MatchClass(const RuleView& view, const PathRecord& record,
+                            const PathValue& value) {
+  if (record.class_index == kClassWorkspace) return Workspace(value);
+  if (record.class_index == kClassOutside) return Outside(value);
+  if (record.class_index == kClassElsewhere)
+    return Named(view.Text(record.text), value);
+  if (policy_.builtin != nullptr && &view == &policy_.builtin->view)
+    return BuiltinClass(record.class_index, value);
+  if (record.class_index >= view.classes.size()) return Tri::kPossible;
+  return MatchAny(view, view.classes[record.class_index].paths, value);
+}
+
+Tri PathMatcher::Named(std::string_view name, const PathValue& value) {
+  if (policy_.builtin == nullptr) return Tri::kPossible;
+  const RuleView& view = policy_.builtin->view;
+  for (uint32_t i = 0; i < view.classes.size(); ++i)
+    if (view.Text(view.classes[i].name) == name) return BuiltinClass(i, value);
+  return Tri::kPossible;
+}
+
+Tri PathMatcher::BuiltinClass(uint32_t index, const PathValue& value) {
+  const RuleView& view = policy_.builtin->view;
+  if (index >= view.classes.size()) return Tri::kPossible;
+  const Range paths = view.classes[index].paths;
+  if (value.slot == UINT32_MAX || index >= 64)
+    return MatchAny(view, paths, value);
+  if (value.slot >= cache_.size()) cache_.resize(value.slot + 1);
+  const uint64_t bit = uint64_t{1} << index;
+  if ((cache_[value.slot].known & bit) == 0) {
+    // MatchAny may grow the cache: a class may name another.
+    const Tri found = MatchAny(view, paths, value);
+    Cached& cached = cache_[value.slot];
+    cached.known |= bit;
+    if (found == Tri::kYes) cached.yes |= bit;
+    if (found == Tri::kPossible) cached.possible |= bit;
+  }
+  const Cached& cached = cache_[value.slot];
+  return cached.yes & bit        ? Tri::kYes
+         : cached.possible & bit ? Tri::kPossible
+                                 : Tri::kNo;
+}
+
+Tri PathMatcher::Workspace(const PathValue& value) {
+  const parser::Argument& path = *value.path;
+  const std::string_view workspace =
+      bases_[static_cast<size_t>(PathBase::kWorkspace)];
+  if (workspace.empty()) return path.known ? Tri::kNo : Tri::kPossible;
+  if (path.known && !path.glob) return Of(IsWithin(path.text, workspace));
+  // What is certain of the path: its directories before the unknown part.
+  const size_t cut =
+      path.glob ? path.text.find_first_of("*?[\\") : path.text.size();
+  const std::string_view fixed =
+      std::string_view(path.text).substr(0, std::min(cut, path.text.size()));
+  if (fixed.empty() || fixed[0] != '/') return Tri::kPossible;
+  if (fixed.size() > workspace.size() && fixed.starts_with(workspace) &&
+      fixed[workspace.size()] == '/')
+    return Tri::kYes;
+  return workspace.starts_with(fixed) ? Tri::kPossible : Tri::kNo;
+}
+
+Tri PathMatcher::Outside(const PathValue& value) {
+  // The place itself counts, not what lies below it.
+  const PathValue here{value.path, false, UINT32_MAX};
+  Tri inside = Workspace(here);
+  if (inside != Tri::kYes) inside = Or(inside, Named("temp", here));
+  if (inside != Tri::kYes) inside = Or(inside, Named("sink", here));
+  return Not(inside);
+}
+
+Tri PathMatcher::MatchPattern(const RuleView& view, const PathRecord& record,
+                              const PathValue& value) {
+  const parser::Argument& path = *value.path;
+  const std::string_view base = bases_[static_cast<size_t>(record.base)];
+  if (record.base != PathBase::kNone && base.empty())
+    return path.known ? Tri::kNo : Tri::kPossible;
+  if (!path.known || path.glob) return MatchPartial(view, record, base, value);
+  const std::string_view text = view.Text(record.text);
+  const std::string_view p = path.text;
+  std::string_view rest;
+  switch (record.shape) {
+    case PathShape::kExact:
+      if (Rest(p, base, &rest) && rest == text) return Tri::kYes;
+      return Of(value.spread && LiesBelow(base, text, p));
+    case PathShape::kSubtree:
+      if (Rest(p, base, &rest) && rest.starts_with(text) &&
+          (rest.size() == text.size() || rest[text.size()] == '/'))
+        return Tri::kYes;
+      return Of(value.spread && LiesBelow(base, text, p));
+    case PathShape::kName:
+      return Of(BaseName(p) == text);
+    case PathShape::kSuffix:
+      return Of(BaseName(p).ends_with(text));
+    case PathShape::kGlob: {
+      const std::string_view literal = view.Text(record.literal);
+      if (value.spread && !(base.empty() && literal.empty()) &&
+          LiesBelow(base, literal, p))
+        return Tri::kYes;
+      if (!Rest(p, base, &rest)) return Tri::kNo;
+      // The literal directory decides most cases without the pattern.
+      if (!literal.empty() && !rest.starts_with(literal)) return Tri::kNo;
+      return PathGlob(text, rest);
+    }
+    case PathShape::kClass:
+      break;
+  }
+  return Tri::kPossible;
+}
+
+// The path is a shell pattern, or only its ends are known.
+Tri PathMatcher::MatchPartial(const RuleView& view, const PathRecord& record,
+                              std::string_view base, const PathValue& value) {
+  const parser::Argument& path = *value.path;
+  const std::string_view text = view.Text(record.text);
+  const bool ends = !path.known;
+  if (ends && path.suffix.empty() && path.text.size() <= 1)
+    return Tri::kPossible;
+  std::string pattern;
+  if (record.shape == PathShape::kName || record.shape == PathShape::kSuffix) {
+    pattern = record.shape == PathShape::kName ? "**/" : "**/*";
+    AppendEscaped(text, &pattern);
+  } else {
+    AppendEscaped(base, &pattern);
+    if (record.shape == PathShape::kGlob)
+      pattern += text;
+    else
+      AppendEscaped(text, &pattern);
+    if (record.shape == PathShape::kSubtree) pattern += "/**";
+  }
+  const auto meets = [&](std::string_view against, bool below) {
+    return ends ? MeetsUnknown(against, path.text, path.suffix, below)
+                : MeetsShell(against, path.text, below);
+  };
+  Tri found = meets(pattern, false);
+  if (found == Tri::kNo && value.spread && record.shape != PathShape::kName &&
+      record.shape != PathShape::kSuffix) {
+    std::string place;
+    AppendEscaped(base, &place);
+    AppendEscaped(
+        record.shape == PathShape::kGlob ? view.Text(record.literal) : text,
+        &place);
+    if (!place.empty()) found = meets(place, true);
+  }
+  if (!ends || found == Tri::kNo) return found;
+  // A known beginning inside a subtree is inside it whatever follows.
+  if (record.shape == PathShape::kSubtree) {
+    std::string full(base);
+    full += text;
+    if (path.text.size() > full.size() && path.text.starts_with(full) &&
+        path.text[full.size()] == '/')
+      return Tri::kYes;
+  }
+  return Tri::kPossible;
+}
+
+}  // namespace gate::rules

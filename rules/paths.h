@@ -1,0 +1,60 @@
+// Whether a path of the line belongs to a path pattern or class of the rules.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "parser/analysis.h"
+#include "rules/policy_impl.h"
+#include "rules/rule.h"
+#include "rules/tri.h"
+
+namespace gate::rules {
+
+// What `$HOME` and the others stand for. Empty: patterns with it match no
+// path, except an unknown one.
+using PathBases = std::array<std::string_view, kPathBases>;
+
+// One path of the line. `spread`: what is done reaches what lies below it, so
+// a pattern is also met when it lies below the path (rm -r of an ancestor).
+// `slot`: a number that is the same for the same path, for the cache, or none.
+struct PathValue {
+  const parser::Argument* path = nullptr;
+  bool spread = false;
+  uint32_t slot = UINT32_MAX;
+};
+
+class PathMatcher {
+ public:
+  PathMatcher(const Policy::Impl& policy, const PathBases& bases)
+      : policy_(policy), bases_(bases) {}
+
+  Tri Match(const RuleView& view, const PathRecord& record,
+            const PathValue& value);
+  // kYes when any of `range` matches, kNo for an empty range.
+  Tri MatchAny(const RuleView& view, Range range, const PathValue& value);
+
+ private:
+  Tri MatchClass(const RuleView& view, const PathRecord& record,
+                 const PathValue& value);
+  Tri BuiltinClass(uint32_t index, const PathValue& value);
+  Tri Named(std::string_view name, const PathValue& value);
+  Tri Workspace(const PathValue& value);
+  Tri Outside(const PathValue& value);
+  Tri MatchPattern(const RuleView& view, const PathRecord& record,
+                   const PathValue& value);
+  Tri MatchPartial(const RuleView& view, const PathRecord& record,
+                   std::string_view base, const PathValue& value);
+
+  struct Cached {  // bit i: class i of the builtin layer
+    uint64_t known = 0, yes = 0, possible = 0;
+  };
+
+  const Policy::Impl& policy_;
+  PathBases bases_;
+  std::vector<Cached> cache_;
+};
+
+}  // namespace gate::rules

@@ -1,0 +1,233 @@
+// How compiled rules lie in an image (base/image.h).
+//
+// A layer of rules is one image: records that refer to each other by index.
+// Nothing is parsed or allocated to use it. The order of sections is fixed by
+// `Section`; kRuleMagic changes with any change here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/image.h"
+
+namespace gate::rules {
+
+inline constexpr char kRuleMagic[] = "gate.rules/1";
+
+enum Section : uint32_t {
+  kHeader,       // Header, one
+  kRules,        // RuleRecord
+  kNodes,        // Node
+  kLinks,        // uint32_t: node indices
+  kStrings,      // ImageText
+  kPositions,    // Range into kStrings: one position of a prefix
+  kPaths,        // PathRecord
+  kClasses,      // ClassRecord
+  kLists,        // ListRecord
+  kRegexes,      // RegexRecord
+  kPrograms,     // KeyRecord, sorted by key
+  kBuckets,      // Range into kBucketRules, kBucketCount of them
+  kBucketRules,  // uint32_t: rule indices
+  kExamples,     // ExampleRecord
+  kFileNotes,    // FileNote: disable, unlock
+};
+
+struct Range {
+  uint32_t begin = 0;
+  uint32_t count = 0;
+};
+
+// Values shared by rules: 0 means "not said" (rules/names.h).
+struct RuleRecord {
+  ImageText id, reason, suggestion, file, pack, description;
+  uint32_t line = 0;
+  uint32_t column = 0;
+  uint32_t match = 0;  // root node
+  uint32_t scope = 0;  // Scope bits
+  Range except;        // strings
+  Range tags;          // strings
+  Range examples;
+  int64_t since_ms = 0;
+  int64_t expires_ms = 0;  // 0: never
+  uint8_t action = 3;      // rules::Action
+  uint8_t when_unknown = kUnset;
+  uint8_t severity = 0;
+  uint8_t profile = 0;
+  uint8_t network = 0;      // grants at least
+  uint8_t network_max = 0;  // grants at most
+  uint8_t locked = 0;
+  uint8_t observe = 0;
+  // Of an allow rule: whether it says which command it means, and the kinds of
+  // effects that it speaks of. One that speaks of effects only does not allow
+  // the command that has them.
+  uint8_t names_command = 0;
+  uint8_t unused = 0;
+  uint16_t effects = 0;
+
+  static constexpr uint8_t kUnset = 255;
+};
+
+// What a rule has to be tried on.
+enum Scope : uint32_t {
+  kPerInvocation = 1,  // every command of the line
+  kPerLine = 2,        // the line as a whole
+};
+
+enum class NodeKind : uint8_t {
+  kAll,
+  kAny,
+  kUnless,
+  kNever,
+  kPrefix,
+  kGlob,
+  kRegex,
+  kProgram,
+  kSubcommand,
+  kOptions,
+  kOperands,
+  kEffect,
+  kFlow,
+  kEnv,
+  kVia,
+  kUnknown,
+  kCwd,
+  kProject,
+  kAgent,
+  kBranch,
+  kInteractive,
+};
+
+// One matcher. What the ranges mean depends on the kind (rules/match.cc).
+struct Node {
+  NodeKind kind = NodeKind::kNever;
+  uint8_t flags = 0;
+  uint16_t mask = 0;
+  uint32_t x = UINT32_MAX;
+  uint32_t y = UINT32_MAX;
+  Range a, b, c, d, e;
+};
+
+// Node::flags of kEffect: what is asked, two bits each (0 do not care,
+// 1 must be false, 2 must be true).
+enum EffectFlag : uint8_t {
+  kRecursiveShift = 0,
+  kCertainShift = 2,
+  kListensShift = 4,
+  kRedirectShift = 6,
+};
+// Node::flags of kOptions.
+inline constexpr uint8_t kGlobsAreHarmless = 1;
+
+// Where a path pattern starts.
+enum class PathBase : uint8_t {
+  kNone,
+  kHome,
+  kWorkspace,
+  kGateConfig,
+  kGateState,
+  kGateCache,
+  kGateBinary,
+};
+inline constexpr int kPathBases = 7;
+
+enum class PathShape : uint8_t {
+  kClass,    // `text` names a class
+  kExact,    // base + text
+  kSubtree,  // base + text, and all below
+  kName,     // any path whose last component is `text` (from "**/text")
+  kSuffix,   // … ends in `text` (from "**/*text")
+  kGlob,     // base + a path glob
+};
+
+struct PathRecord {
+  PathBase base = PathBase::kNone;
+  PathShape shape = PathShape::kExact;
+  uint16_t class_index = 0;  // kClass: in kClasses of the same image, or:
+  ImageText text;
+  ImageText literal;  // kGlob: `text` up to the directory before a wildcard
+};
+
+// PathRecord::class_index of classes that are not in the same image.
+inline constexpr uint16_t kClassElsewhere = 0xFFFD;  // found by name
+inline constexpr uint16_t kClassWorkspace = 0xFFFE;
+inline constexpr uint16_t kClassOutside = 0xFFFF;
+
+struct ClassRecord {
+  ImageText name;
+  Range paths;
+};
+
+struct ListRecord {
+  ImageText name;
+  Range strings;
+};
+
+struct RegexRecord {
+  ImageText pattern;
+  ImageText literal;  // must be in any text that matches; may be empty
+};
+
+struct KeyRecord {
+  ImageText key;
+  Range rules;  // into kBucketRules
+};
+
+struct ExampleRecord {
+  ImageText command;
+  uint32_t line = 0;
+  uint32_t matches = 0;  // 1: must match, 0: must not
+};
+
+struct FileNote {
+  ImageText id;
+  uint32_t kind = 0;  // 0 disable, 1 unlock
+  uint32_t line = 0;
+  ImageText file;
+};
+
+struct Header {
+  uint8_t default_action = RuleRecord::kUnset;
+  uint8_t unused[7] = {};
+  ImageText source_hash;  // hex
+};
+
+// Fixed buckets of rules, after those by program.
+enum Bucket : uint32_t {
+  kEffectBuckets = 0,                  // 12
+  kFlowBuckets = kEffectBuckets + 12,  // 4
+  kUnknownBuckets = kFlowBuckets + 4,  // 12
+  kEnvBucket = kUnknownBuckets + 12,
+  kAlwaysBucket,
+  kBucketCount,
+};
+
+// A layer of rules, ready for use.
+struct RuleView {
+  Image image;
+  std::span<const RuleRecord> rules;
+  std::span<const Node> nodes;
+  std::span<const uint32_t> links;
+  std::span<const ImageText> strings;
+  std::span<const Range> positions;
+  std::span<const PathRecord> paths;
+  std::span<const ClassRecord> classes;
+  std::span<const ListRecord> lists;
+  std::span<const RegexRecord> regexes;
+  std::span<const KeyRecord> programs;
+  std::span<const Range> buckets;
+  std::span<const uint32_t> bucket_rules;
+  std::span<const ExampleRecord> examples;
+  std::span<const FileNote> notes;
+  Header header;
+
+  // kCorrupt when `bytes` is not such an image. `bytes` must outlive it.
+  static Result<RuleView> Open(std::string_view bytes);
+
+  std::string_view Text(ImageText text) const { return image.Text(text); }
+  template <class T>
+  std::span<const T> In(std::span<const T> items, Range range) const {
+    return gate::Slice(items, range.begin, range.count);
+  }
+};
+
+}  // namespace gate::rules

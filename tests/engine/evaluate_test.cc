@@ -1,0 +1,320 @@
+// What a policy says about a line, with analyses made by hand.
+#include "engine/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/make_analysis.h"
+
+namespace gate::engine {
+namespace {
+
+using parser::EffectKind;
+using parser::UnknownCode;
+using rules::Policy;
+using test::Decide;
+using test::Developer;
+using test::Line;
+using test::Rules;
+
+constexpr char kListing[] = R"({"id": "ls", "action": "allow", "reason": "r",
+  "match": {"program": "ls", "options": {"only": ["-l", "-a", "--color", "-I:"]}}})";
+
+TEST(Evaluate, ADecisionNobodyFilledInDenies) {
+  EXPECT_EQ(Decision{}.action, Action::kDeny);
+  EXPECT_TRUE(Decision{}.contain);
+}
+
+TEST(Evaluate, WhatNoRuleKnowsGetsTheDefault) {
+  const Policy policy = Rules(kListing);
+  const Decision decision = Decide(policy, Line().Run({"make"}));
+  EXPECT_EQ(decision.action, Action::kSandbox);
+  EXPECT_EQ(decision.code, ReasonCode::kDefault);
+  EXPECT_TRUE(decision.contain);
+  EXPECT_EQ(decision.profile, "workspace-write");
+  EXPECT_EQ(decision.network, "none");
+}
+
+TEST(Evaluate, AllowHoldsOnlyForOptionsOfTheList) {
+  const Policy policy = Rules(kListing);
+  const std::vector<std::pair<std::vector<std::string>, Action>> cases = {
+      {{"ls"}, Action::kAllow},
+      {{"ls", "-l"}, Action::kAllow},
+      {{"ls", "-la", "src"}, Action::kAllow},
+      {{"/usr/bin/ls", "-l"}, Action::kAllow},
+      {{"ls", "--color=auto"}, Action::kAllow},
+      {{"ls", "-I", "-x"}, Action::kAllow},
+      {{"ls", "--", "-x"}, Action::kAllow},
+      {{"ls", "-x"}, Action::kSandbox},
+      {{"ls", "-lx"}, Action::kSandbox},
+      {{"ls", "--colo"}, Action::kSandbox},
+      {{"ls", "\x02"}, Action::kSandbox},
+      {{"ls", "-l\x01"}, Action::kSandbox},
+      {{"./ls", "-l"}, Action::kSandbox},
+      {{"/tmp/ls"}, Action::kSandbox},
+  };
+  for (const auto& [words, want] : cases)
+    EXPECT_EQ(Decide(policy, Line().Run(words)).action, want)
+        << testing::PrintToString(words);
+}
+
+TEST(Evaluate, EveryCommandOfTheLineMustBeAllowed) {
+  const Policy policy = Rules(kListing);
+  const Decision decision =
+      Decide(policy, Line().Run({"ls"}).Run({"touch", "x"}));
+  EXPECT_EQ(decision.action, Action::kSandbox);
+  ASSERT_EQ(decision.per_invocation.size(), 2u);
+  EXPECT_EQ(decision.per_invocation[0], Action::kAllow);
+  EXPECT_EQ(decision.per_invocation[1], Action::kSandbox);
+}
+
+TEST(Evaluate, TheStrictestRuleWinsInAnyOrder) {
+  const std::string deny = R"({"id": "d", "action": "deny", "reason": "no",
+    "match": {"prefix": ["git", "push"]}})";
+  const std::string allow = R"({"id": "a", "action": "allow", "reason": "ok",
+    "match": {"prefix": ["git"]}})";
+  for (const std::string& json : {deny + "," + allow, allow + "," + deny}) {
+    const Policy policy = Rules(json);
+    EXPECT_EQ(Decide(policy, Line().Run({"git", "push"})).action,
+              Action::kDeny);
+    EXPECT_EQ(Decide(policy, Line().Run({"git", "log"})).action,
+              Action::kAllow);
+  }
+}
+
+TEST(Evaluate, APrefixIsFoundBehindOptionsAndByAlternative) {
+  const Policy policy = Rules(R"({"id": "d", "action": "deny", "reason": "no",
+    "match": {"prefix": ["git", ["push", "fetch"], "--all"]}})");
+  EXPECT_EQ(Decide(policy, Line().Run({"git", "push", "--all"})).action,
+            Action::kDeny);
+  EXPECT_EQ(
+      Decide(policy, Line().Run({"git", "-C", "x", "fetch", "--all"})).action,
+      Action::kDeny);
+  EXPECT_EQ(Decide(policy, Line().Run({"git", "push"})).action,
+            Action::kSandbox);
+  EXPECT_EQ(
+      Decide(policy, Line().Run({"/usr/bin/git", "push", "--all"})).action,
+      Action::kDeny);
+}
+
+TEST(Evaluate, AnUnknownSubCommandMakesARefusalAQuestion) {
+  const Policy policy = Rules(R"({"id": "d", "action": "deny", "reason": "no",
+    "match": {"prefix": ["git", "push"]}})");
+  EXPECT_EQ(Decide(policy, Line().Run({"git", "\x01"})).action, Action::kAsk);
+  EXPECT_EQ(Decide(policy, Line().Run({"git", "pu\x01"})).action, Action::kAsk);
+  EXPECT_EQ(Decide(policy, Line().Run({"git", "ch\x01"})).action,
+            Action::kSandbox);
+}
+
+TEST(Evaluate, WhenUnknownSaysWhatAPossibleMatchIsWorth) {
+  const Policy policy = Rules(R"({"id": "d", "action": "deny", "reason": "no",
+    "when_unknown": "sandbox", "match": {"prefix": ["git", "push"]}})");
+  EXPECT_EQ(Decide(policy, Line().Run({"git", "\x01"})).action,
+            Action::kSandbox);
+}
+
+TEST(Evaluate, OptionsAreFoundHoweverTheyAreSpelled) {
+  const Policy policy = Rules(R"({"id": "d", "action": "deny", "reason": "no",
+    "match": {"program": "tool",
+              "options": {"any_of": ["-f", "--force"], "all_of": ["-r"]}}})");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"tool", "-rf"},
+                                             {"tool", "-f", "x", "-r"},
+                                             {"tool", "-vrqf"},
+                                             {"tool", "--force", "-r"},
+                                             {"tool", "--forc", "-r"},
+                                             {"tool", "--force=yes", "-r"}})
+    EXPECT_EQ(Decide(policy, Line().Run(words)).action, Action::kDeny)
+        << testing::PrintToString(words);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"tool", "-r"},
+                                             {"tool", "-f"},
+                                             {"tool", "--", "-rf"},
+                                             {"tool", "rf"}})
+    EXPECT_EQ(Decide(policy, Line().Run(words)).action, Action::kSandbox)
+        << testing::PrintToString(words);
+}
+
+TEST(Evaluate, GlobAndRegexSeeTheNormalisedLine) {
+  const Policy policy = Rules(
+      R"({"id": "g", "action": "deny", "reason": "no",
+          "match": {"glob": "npm publish *"}},
+         {"id": "x", "action": "ask", "reason": "no",
+          "match": {"regex": "^pip3? install .*--index-url"}})");
+  EXPECT_EQ(Decide(policy, Line().Run({"npm", "publish"})).action,
+            Action::kDeny);
+  EXPECT_EQ(Decide(policy, Line().Run({"/opt/npm", "publish", "x"})).action,
+            Action::kDeny);
+  EXPECT_EQ(Decide(policy, Line().Run({"npm", "publisher"})).action,
+            Action::kSandbox);
+  EXPECT_EQ(
+      Decide(policy, Line().Run({"pip", "install", "a", "--index-url", "u"}))
+          .action,
+      Action::kAsk);
+  EXPECT_EQ(
+      Decide(policy, Line().Run({"echo", "pip install --index-url"})).action,
+      Action::kSandbox);
+}
+
+TEST(Evaluate, EffectsAreJudgedWhateverTheProgramIsCalled) {
+  const Policy policy = Rules(
+      R"({"id": "d", "action": "deny", "reason": "no", "match":
+          {"effect": {"kind": "delete", "path": ["/etc/**", "$HOME"],
+                      "recursive": true}}})");
+  const auto action = [&](const std::string& path, bool recursive) {
+    return Decide(policy, Line()
+                              .Run({"whatever"})
+                              .Effect(EffectKind::kDelete, path, recursive))
+        .action;
+  };
+  EXPECT_EQ(action("/etc", true), Action::kDeny);
+  EXPECT_EQ(action("/etc/ssh", true), Action::kDeny);
+  EXPECT_EQ(action("/", true), Action::kDeny);
+  EXPECT_EQ(action("/home", true), Action::kDeny);
+  EXPECT_EQ(action("/home/dev", true), Action::kDeny);
+  EXPECT_EQ(action("/e*", true), Action::kDeny);
+  EXPECT_EQ(action("/home/dev/project/build", true), Action::kSandbox);
+  EXPECT_EQ(action("/etc/passwd", false), Action::kSandbox);
+  EXPECT_EQ(action("\x01", true), Action::kAsk);
+  EXPECT_EQ(action("/tmp/x\x01", true), Action::kSandbox);
+  EXPECT_EQ(action("/\x01", true), Action::kAsk);
+}
+
+TEST(Evaluate, AWritingRedirectionIsNotPartOfTheAllowedCommand) {
+  const Policy policy =
+      Rules(std::string(kListing) +
+            R"(,{"id": "null", "action": "allow", "reason": "r", "match":
+           {"effect": {"kind": "write", "path": ["/dev/null"]}}})");
+  EXPECT_EQ(Decide(policy, Line().Run({"ls"}).Effect(EffectKind::kWrite,
+                                                     "/home/dev/project/out",
+                                                     false, true))
+                .action,
+            Action::kSandbox);
+  EXPECT_EQ(Decide(policy, Line().Run({"ls"}).Effect(EffectKind::kWrite,
+                                                     "/dev/null", false, true))
+                .action,
+            Action::kAllow);
+  // Speaking of the effect does not allow the command that has it.
+  EXPECT_EQ(Decide(policy, Line().Run({"make"}).Effect(
+                               EffectKind::kWrite, "/dev/null", false, true))
+                .action,
+            Action::kSandbox);
+  EXPECT_EQ(Decide(policy, Line().Effect(EffectKind::kWrite, "/dev/null", false,
+                                         true, true))
+                .action,
+            Action::kAllow);
+  EXPECT_EQ(
+      Decide(policy, Line().Effect(EffectKind::kWrite, "/x", false, true, true))
+          .action,
+      Action::kSandbox);
+}
+
+TEST(Evaluate, WhatIsNotUnderstoodWholeIsNeverAllowed) {
+  const Policy policy = Rules(kListing);
+  EXPECT_EQ(Decide(policy, Line().Run({"ls"}).Unknown(
+                               UnknownCode::kDynamicCommand, true))
+                .action,
+            Action::kSandbox);
+  Line broken = Line().Run({"ls"});
+  broken.analysis.read_whole = false;
+  EXPECT_EQ(Decide(policy, broken).action, Action::kSandbox);
+  broken.analysis.read_whole = true;
+  broken.analysis.parse_error = true;
+  EXPECT_EQ(Decide(policy, broken).action, Action::kSandbox);
+  EXPECT_EQ(Decide(policy, Line()).action, Action::kAllow);
+}
+
+TEST(Evaluate, UnknownCodesAndFlowsAreMatched) {
+  const Policy policy = Rules(
+      R"({"id": "u", "action": "ask", "reason": "no",
+          "match": {"unknown": ["syntax_error"]}},
+         {"id": "f", "action": "deny", "reason": "no",
+          "match": {"flow": {"kind": "network_to_code"}}})");
+  EXPECT_EQ(Decide(policy, Line().Run({"a"}).Unknown(UnknownCode::kSyntaxError))
+                .action,
+            Action::kAsk);
+  EXPECT_EQ(
+      Decide(policy, Line().Run({"a"}).Flow(parser::FlowKind::kNetworkToCode))
+          .action,
+      Action::kDeny);
+  EXPECT_EQ(
+      Decide(policy, Line().Run({"a"}).Flow(parser::FlowKind::kDecodedToCode))
+          .action,
+      Action::kSandbox);
+}
+
+TEST(Evaluate, ASettingBeforeTheCommandTakesTheAllowAway) {
+  const Policy policy = Rules(kListing);
+  EXPECT_EQ(Decide(policy, Line().Run({"ls"}).Env("LD_PRELOAD", "x")).action,
+            Action::kSandbox);
+}
+
+TEST(Evaluate, NamesThatAreNotWhatTheySeemAreNotAllowedRaw) {
+  const Policy policy = Rules(kListing);
+  Trust trust;
+  trust.names_are_what_they_seem = false;
+  trust.why = "ls is in the workspace";
+  const Line line = Line().Run({"ls"});
+  const Decision decision = Evaluate(policy, line.analysis, Developer(), trust);
+  EXPECT_EQ(decision.action, Action::kSandbox);
+  EXPECT_EQ(decision.code, ReasonCode::kNotAsItSeems);
+  EXPECT_EQ(decision.reason, "ls is in the workspace");
+}
+
+TEST(Evaluate, ObservedRulesAreRecordedAndNotApplied) {
+  const Policy policy =
+      Rules(std::string(kListing) +
+            R"(,{"id": "o", "action": "deny", "reason": "no", "mode": "observe",
+           "match": {"program": "ls"}})");
+  const Decision decision = Decide(policy, Line().Run({"ls"}));
+  EXPECT_EQ(decision.action, Action::kAllow);
+  ASSERT_EQ(decision.matches.size(), 2u);
+  EXPECT_TRUE(decision.matches[1].observed_only);
+  EXPECT_EQ(decision.rule.id, "ls");
+}
+
+TEST(Evaluate, TimeBoxedRulesEnd) {
+  const std::string rule =
+      R"({"id": "t", "action": "allow", "reason": "r",
+          "expires": "2026-01-01", "match": {"program": "ls"}})";
+  engine::Request request = Developer();
+  request.now_ms = 1'767'225'599'000;  // a second before
+  EXPECT_EQ(Decide(Rules(rule), Line().Run({"ls"}), request).action,
+            Action::kAllow);
+  request.now_ms = 1'767'225'600'000;
+  EXPECT_EQ(Decide(Rules(rule), Line().Run({"ls"}), request).action,
+            Action::kSandbox);
+  request.now_ms = 0;  // no clock
+  EXPECT_EQ(Decide(Rules(rule), Line().Run({"ls"}), request).action,
+            Action::kSandbox);
+}
+
+TEST(Evaluate, NetworkAndProfileComeFromTheRulesThatMatched) {
+  const Policy policy = Rules(
+      R"({"id": "i", "action": "sandbox", "reason": "r", "network": "open",
+          "match": {"prefix": ["npm", "install"]}},
+         {"id": "ro", "action": "sandbox", "reason": "r",
+          "profile": "read-only", "match": {"program": "look"}},
+         {"id": "cut", "action": "sandbox", "reason": "r",
+          "network_max": "none", "match": {"program": "cut-off"}})");
+  EXPECT_EQ(Decide(policy, Line().Run({"npm", "install"})).network, "open");
+  EXPECT_EQ(Decide(policy, Line().Run({"make"})).network, "none");
+  EXPECT_EQ(
+      Decide(policy, Line().Run({"npm", "install"}).Run({"cut-off"})).network,
+      "none");
+  EXPECT_EQ(Decide(policy, Line().Run({"look"})).profile, "read-only");
+  EXPECT_EQ(Decide(policy, Line().Run({"make"}).Run({"look"})).profile,
+            "read-only");
+}
+
+TEST(Evaluate, TheTraceSaysWhatWasTried) {
+  const Policy policy = Rules(kListing);
+  Trace trace;
+  const Line line = Line().Run({"ls", "-x"});
+  Evaluate(policy, line.analysis, Developer(), {}, &trace);
+  ASSERT_EQ(trace.steps.size(), 1u);
+  EXPECT_EQ(trace.steps[0].rule, "ls");
+  EXPECT_EQ(trace.steps[0].outcome, "missed");
+}
+
+}  // namespace
+}  // namespace gate::engine
