@@ -2,6 +2,9 @@
 find_package(PkgConfig REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
+# Debian's fmt is a shared object only; a static binary takes its headers.
+set_property(TARGET spdlog::spdlog_header_only PROPERTY
+             INTERFACE_LINK_LIBRARIES "Threads::Threads;fmt::fmt-header-only")
 find_package(CLI11 REQUIRED)
 if(GATE_TESTS)
   find_package(GTest REQUIRED)

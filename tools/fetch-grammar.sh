@@ -2,34 +2,56 @@
 # fetch-grammar.sh DIR: unpacks the tree-sitter core and the bash grammar into
 # DIR, from npm's packages by exact version and SHA-512. Runs none of their
 # scripts. Does nothing when DIR already holds these versions.
-set -eu
+# fetch-grammar.sh --check DIR: only says by its exit code whether it does.
+set -u
+
+check=no
+if [ "$1" = --check ]; then
+  check=yes
+  shift
+fi
 dir=$1
+
+die() {
+  printf 'gate: %s\n' "$*" >&2
+  exit 1
+}
+
+# The line of npm's messages that says most.
+reason() {
+  grep -m 1 -iE 'reason:|E4|ENOTFOUND|ECONN|ETIMEDOUT|certificate' "$1" ||
+    grep -m 1 . "$1" || echo 'no network?'
+}
 
 fetch() {
   name=$1 version=$2 sha512=$3
   if [ "$(cat "$dir/$name/.gate-sha512" 2>/dev/null)" = "$sha512" ]; then
     return 0
   fi
-  if ! command -v npm >/dev/null 2>&1; then
-    echo "gate: npm is missing, so $name@$version could not be had (apt-get install npm)" >&2
-    exit 1
-  fi
-  work=$(mktemp -d)
+  [ $check = no ] || exit 1
+  for tool in npm tar sha512sum; do
+    command -v $tool >/dev/null 2>&1 ||
+      die "$tool is missing, so $name@$version could not be had (apt-get install npm tar coreutils)"
+  done
+  # Beside its final place, so that the rename at the end is one step.
+  mkdir -p "$dir" && work=$(mktemp -d "$dir/.fetch.XXXXXX") ||
+    die "cannot write to $dir"
   trap 'rm -rf "$work"' EXIT
-  if ! (cd "$work" && npm pack --silent --ignore-scripts "$name@$version" >/dev/null 2>"$work/log"); then
-    echo "gate: $name@$version could not be had from the npm registry: $(grep -m1 . "$work/log" || echo 'no network?')" >&2
-    exit 1
-  fi
-  found=$(sha512sum "$work"/*.tgz | cut -d' ' -f1)
-  if [ "$found" != "$sha512" ]; then
-    echo "gate: $name@$version has hash $found, not the pinned $sha512" >&2
-    exit 1
-  fi
-  mkdir -p "$work/package" "$dir"
-  tar -xzf "$work"/*.tgz -C "$work/package" --strip-components=1
-  echo "$sha512" > "$work/package/.gate-sha512"
-  rm -rf "${dir:?}/$name"
-  mv "$work/package" "$dir/$name"
+  trap 'exit 1' HUP INT TERM
+  (cd "$work" && npm pack --ignore-scripts --loglevel=error --prefer-offline \
+    --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=60000 \
+    "$name@$version") >/dev/null 2>"$work/log" </dev/null ||
+    die "the npm package $name@$version could not be had: $(reason "$work/log")"
+  found=$(cd "$work" && sha512sum -- *.tgz | cut -d' ' -f1)
+  [ "$found" = "$sha512" ] ||
+    die "the npm package $name@$version has SHA-512 $found, not the pinned $sha512"
+  mkdir "$work/package" &&
+    tar -xzf "$work"/*.tgz -C "$work/package" --strip-components=1 \
+      --no-same-owner &&
+    printf '%s\n' "$sha512" >"$work/package/.gate-sha512" &&
+    rm -rf "${dir:?}/$name" &&
+    mv "$work/package" "$dir/$name" ||
+    die "cannot unpack $name@$version into $dir"
   rm -rf "$work"
   trap - EXIT
 }

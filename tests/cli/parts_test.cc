@@ -1,0 +1,200 @@
+// The parts of cli/ that are plain functions.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/json.h"
+#include "cli/approvals.h"
+#include "cli/json_writer.h"
+#include "cli/names.h"
+#include "cli/plan_json.h"
+#include "cli/run_arguments.h"
+#include "cli/workspace.h"
+#include "tests/cli/process.h"
+
+namespace gate::cli {
+namespace {
+
+TEST(JsonWriterTest, WritesWhatAParserReadsBack) {
+  JsonWriter json;
+  json.BeginObject().Field("a", "q\"\\\n\x01").Key("b").BeginArray();
+  json.Number(-3).Bool(true).Null().BeginObject().EndObject().EndArray();
+  json.Field("c", "\xff").Key("d").Raw("{\"x\":1}").EndObject();
+  const auto parsed = ParseJson(json.text());
+  ASSERT_TRUE(parsed) << json.text();
+  EXPECT_EQ((*parsed)["a"], "q\"\\\n\x01");
+  EXPECT_EQ((*parsed)["b"].size(), 4u);
+  EXPECT_EQ((*parsed)["c"], "\xEF\xBF\xBD");
+  EXPECT_EQ((*parsed)["d"]["x"], 1);
+}
+
+TEST(RunArgumentsTest, ReadsEveryForm) {
+  struct Case {
+    std::vector<std::string> words;
+    bool ok;
+    std::string command;
+    size_t argv;
+  };
+  const Case kCases[] = {
+      {{"ls -l"}, true, "ls -l", 0},
+      {{"-c", "ls"}, true, "ls", 0},
+      {{"--", "ls", "--json"}, true, "", 2},
+      {{"--profile", "read-only", "-c", "x"}, true, "x", 0},
+      {{"--profile=read-only", "x"}, true, "x", 0},
+      {{"--timeout", "1.5", "x"}, true, "x", 0},
+      {{}, false, "", 0},
+      {{"--"}, false, "", 0},
+      {{"a", "b"}, false, "", 0},
+      {{"-c"}, false, "", 0},
+      {{"-c", "a", "--", "b"}, false, "", 0},
+      {{"--timeout", "0", "x"}, false, "", 0},
+      {{"--timeout", "-1", "x"}, false, "", 0},
+      {{"--timeout", "nan", "x"}, false, "", 0},
+      {{"--timeout", "1e9", "x"}, false, "", 0},
+      {{"--timeout", "99999999999999999999", "x"}, false, "", 0},
+      {{"--unknown", "1", "x"}, false, "", 0},
+  };
+  for (const Case& c : kCases) {
+    const auto parsed = ParseRunArguments(c.words);
+    ASSERT_EQ(parsed.has_value(), c.ok) << testing::PrintToString(c.words);
+    if (!c.ok) continue;
+    EXPECT_EQ(parsed->command, c.command);
+    EXPECT_EQ(parsed->argv.size(), c.argv);
+  }
+  EXPECT_EQ(ParseRunArguments({"--timeout", "1.5", "x"})->timeout_ms, 1500u);
+}
+
+TEST(PlanJsonTest, APlanComesBackAsItWas) {
+  router::Plan plan;
+  plan.mode = router::Mode::kSandbox;
+  plan.backend = "native";
+  plan.why = "because";
+  plan.lost = {"limits"};
+  plan.profile.name = "workspace-write";
+  plan.profile.write = {"/w", "/c"};
+  plan.profile.deny_read = {"/home/a/.ssh"};
+  plan.profile.protect = {"/w/.git/hooks"};
+  plan.profile.network = backends::Network::kLoopback;
+  plan.profile.environment_set = {{"A", "1"}};
+  plan.profile.limits.wall_ms = 7;
+  plan.profile.required.Add(backends::Feature::kSeccomp);
+  const std::string text = PlanToJson(plan);
+  const auto back = PlanFromJson(text);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(PlanToJson(*back), text);
+  EXPECT_EQ(back->profile.write, plan.profile.write);
+  EXPECT_TRUE(back->profile.required.Has(backends::Feature::kSeccomp));
+}
+
+TEST(PlanJsonTest, AnythingElseIsRefused) {
+  router::Plan plan;
+  const std::string good = PlanToJson(plan);
+  for (size_t size = 0; size < good.size(); size += 11)
+    EXPECT_FALSE(PlanFromJson(good.substr(0, size))) << size;
+  auto json = ParseJson(good);
+  (*json)["mode"] = "nonsense";
+  EXPECT_FALSE(PlanFromJson(Dump(*json)));
+  (*json)["mode"] = 7;
+  EXPECT_FALSE(PlanFromJson(Dump(*json)));
+}
+
+PendingQuestion Question(const std::string& id) {
+  return {id, "git push \xff", "/w", "rev", "codex", "why", 1000, 0};
+}
+
+TEST(ApprovalsTest, AnApprovalFitsOneCommandOnce) {
+  const test::Machine machine;
+  const std::string state = machine.state();
+  const std::string id = "01234567-89ab-7def-8000-000000000001";
+  ASSERT_TRUE(KeepQuestion(state, Question(id)));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "rev", 2000));
+  ASSERT_TRUE(Approve(state, id.substr(0, 8), 2000));
+  EXPECT_FALSE(TakeApproval(state, "git push", "/w", "rev", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/x", "rev", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "rev2", 2001));
+  EXPECT_TRUE(TakeApproval(state, "git push \xff", "/w", "rev", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "rev", 2001));
+}
+
+TEST(ApprovalsTest, ForgedAndExpiredAnswersCountForNothing) {
+  const test::Machine machine;
+  const std::string state = machine.state();
+  const std::string id = "01234567-89ab-7def-8000-000000000002";
+  ASSERT_TRUE(KeepQuestion(state, Question(id)));
+  ASSERT_TRUE(Approve(state, id, 2000));
+  const std::string file = state + "/pending/" + id;
+  std::string text = machine.Read(file);
+  const size_t at = text.find("\"rev\"");
+  ASSERT_NE(at, std::string::npos);
+  text[at + 1] = 'R';
+  machine.Write(file, text, 0600);
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "Rev", 2001));
+  ASSERT_TRUE(KeepQuestion(state, Question(id)));
+  ASSERT_TRUE(Approve(state, id, 2000));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "rev",
+                            2001 + kApprovalLifetimeMs));
+  EXPECT_FALSE(Approve(state, id, 5000 + kPendingLifetimeMs));
+  EXPECT_FALSE(Approve(state, "../../x", 1));
+}
+
+TEST(WorkspaceTest, SystemAndHomeDirectoriesAreNeverOne) {
+  const test::Machine machine;
+  ProcessFacts facts;
+  facts.uid = ::geteuid();
+  facts.home = machine.home();
+  facts.places.state = machine.state();
+  facts.places.config = machine.home() + "/.config/gate";
+  for (const std::string& path :
+       {std::string("/"), std::string("/etc"), std::string("/usr/bin"),
+        std::string("/home"), std::string("/home/other"), machine.home(),
+        machine.root(), std::string("/tmp"), std::string("/proc/self"),
+        machine.state() + "/x"})
+    EXPECT_EQ(FindWorkspace(facts, path), "") << path;
+  EXPECT_EQ(FindWorkspace(facts, machine.project()), machine.project());
+  machine.Write(machine.project() + "/Makefile", "");
+  machine.Write(machine.project() + "/src/deep/x", "");
+  EXPECT_EQ(FindWorkspace(facts, machine.project() + "/src/deep"),
+            machine.project());
+  // A link that looks like a project does not make its target writable.
+  std::filesystem::create_directory_symlink("/etc",
+                                            machine.project() + "/link");
+  EXPECT_EQ(FindWorkspace(facts, machine.project() + "/link"), "");
+}
+
+TEST(WorkspaceTest, ASessionStaysWhereItStarted) {
+  const test::Machine machine;
+  ProcessFacts facts;
+  facts.uid = ::geteuid();
+  facts.home = machine.home();
+  facts.places.state = machine.state();
+  machine.Write(machine.project() + "/Makefile", "");
+  machine.Write(machine.home() + "/other/Makefile", "");
+  const auto first =
+      OpenSession(facts, "s", "", machine.project() + "", /*write=*/true);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->workspace, machine.project());
+  const auto later =
+      OpenSession(facts, "s", "", machine.home() + "/other", true);
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->workspace, machine.project());
+}
+
+TEST(NamesTest, ProgramsAreFoundAsTheShellFindsThem) {
+  const test::Machine machine;
+  machine.Write(machine.root() + "/bin/tool", "#!/bin/sh\n", 0755);
+  machine.Write(machine.root() + "/none/tool", "not executable", 0644);
+  const std::string path = machine.root() + "/none:" + machine.root() + "/bin";
+  EXPECT_EQ(ResolveProgram("tool", path, "/").found,
+            machine.root() + "/bin/tool");
+  EXPECT_EQ(ResolveProgram("./tool", path, machine.root() + "/bin").real,
+            machine.root() + "/bin/tool");
+  EXPECT_EQ(ResolveProgram("absent", path, "/").real, "");
+  // An empty entry is the current directory.
+  EXPECT_EQ(ResolveProgram("tool", ":/x", machine.root() + "/bin").real,
+            machine.root() + "/bin/tool");
+}
+
+}  // namespace
+}  // namespace gate::cli
