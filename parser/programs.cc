@@ -14,8 +14,9 @@ namespace {
 const programs::Tables& Embedded() {
   static const programs::Tables tables = [] {
     programs::Tables t;
-    if (!programs::OpenTables(EmbeddedPrograms(), &t))
+    if (!programs::OpenTables(EmbeddedPrograms(), /*check=*/false, &t)) {
       return programs::Tables();
+    }
     return t;
   }();
   return tables;
@@ -33,18 +34,29 @@ bool IsDescribed(std::string_view program) {
 
 std::optional<EnvironmentMeaning> EnvironmentRole(std::string_view name) {
   const programs::Tables& t = Embedded();
+  const auto find = [&](std::string_view prefix,
+                        std::string_view tail) -> const auto* {
+    const auto compare = [&](const programs::EnvironmentName& e) {
+      const std::string_view text = t.image.Text(e.name);
+      const int head = text.substr(0, prefix.size()).compare(prefix);
+      if (head != 0) return head;
+      return text.substr(std::min(prefix.size(), text.size())).compare(tail);
+    };
+    const auto it = std::partition_point(
+        t.environment.begin(), t.environment.end(),
+        [&](const programs::EnvironmentName& e) { return compare(e) < 0; });
+    const bool found = it != t.environment.end() && compare(*it) == 0;
+    return found ? &*it : nullptr;
+  };
   const auto meaning = [&](const programs::EnvironmentName& e) {
     return EnvironmentMeaning{static_cast<Role>(e.role),
                               t.image.Text(e.detail)};
   };
-  // Names that end in `*` stand after their own beginnings and are few.
-  for (const programs::EnvironmentName& e : t.environment) {
-    const std::string_view pattern = t.image.Text(e.name);
-    if (pattern == name) return meaning(e);
-    if (pattern.ends_with('*') &&
-        name.starts_with(pattern.substr(0, pattern.size() - 1))) {
-      return meaning(e);
-    }
+  if (const auto* e = find(name, "")) return meaning(*e);
+  // Families of names are described as `PREFIX_*`.
+  for (size_t k = name.size(); k-- > 0;) {
+    if (name[k] != '_') continue;
+    if (const auto* e = find(name.substr(0, k + 1), "*")) return meaning(*e);
   }
   return std::nullopt;
 }

@@ -487,6 +487,11 @@ class Compiler {
     const size_t colon = text.find(':');
     const int number = ParseRole(std::string_view(text).substr(0, colon));
     if (number == kRoles) return Problem(where, "no such role `" + text + "`");
+    const size_t star = name.find('*');
+    if (star != std::string::npos &&
+        (star + 1 != name.size() || star == 0 || name[star - 1] != '_')) {
+      return Problem(where, "`*` stands only at the end, behind `_`");
+    }
     environment_.push_back(
         {name,
          {static_cast<uint32_t>(number),

@@ -200,6 +200,7 @@ Result<EffectRecord> ParseEffect(const std::vector<std::string>& tokens,
       }
     } else if (token.size() >= 2 && token.front() == '\'' &&
                token.back() == '\'') {
+      effect.flags |= EffectRecord::kLiteral;
       effect.literal = context.writer->Text(token.substr(1, token.size() - 2));
     } else if (token.ends_with('>') && token.find('<') <= 1) {
       std::string_view pattern = token;

@@ -323,6 +323,12 @@ class Collector {
         (e.flags & (EffectRecord::kRange | EffectRecord::kAfterDashes)) != 0;
     const std::span<const Word> chosen = ranged ? Operands(e) : values;
     if (ranged && chosen.empty()) return;
+    const bool literal = (e.flags & EffectRecord::kLiteral) != 0;
+    // An option whose optional value was left out names nothing.
+    if (!ranged && use_ != nullptr && chosen.empty() && !literal &&
+        t_.options[use_->option].arity != Option::kFlag) {
+      return;
+    }
     std::vector<Argument> words;
     if (e.first_option != kNone) {
       const Use* use = LastUse(e.first_option);
@@ -330,7 +336,7 @@ class Collector {
       words.push_back(Text(p_.values[use->values]));
     }
     if (!TakesRun(role)) {
-      if (chosen.empty() || e.literal.size != 0) {
+      if (chosen.empty() || literal) {
         if (use_ != nullptr && use_->values_count == 0 &&
             t_.image.Text(e.pattern).size() != 0) {
           return;

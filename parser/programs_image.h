@@ -63,6 +63,7 @@ struct EffectRecord {
     kIgnoreCase = 256,   // of the pattern
     kVerbatim = 512,     // only words without shell characters, when joined
     kCoded = 1024,       // only words with shell characters, when joined
+    kLiteral = 2048,     // `literal` was given, perhaps empty
   };
   uint32_t role = 0;
   uint32_t flags = 0;
@@ -157,8 +158,10 @@ struct Tables {
   std::span<const EnvironmentName> environment;
 };
 
-// False when `bytes` is no such image.
-bool OpenTables(std::string_view bytes, Tables* tables);
+// False when `bytes` is no such image. With `check` also when an index in it
+// leaves its section; without, the image must be one that was checked before
+// (the build reads what it embeds), so that opening touches no page of it.
+bool OpenTables(std::string_view bytes, bool check, Tables* tables);
 
 // The node of a program by its base name; kNone when it is not described.
 uint32_t FindProgram(const Tables& tables, std::string_view program);

@@ -55,7 +55,7 @@ bool MatchValue(std::string_view pattern, std::string_view text,
       const Element e = ElementAt(pattern, p);
       if (e.run) {
         if (run_captures && !captured) {
-          end = t;  // replaced below unless the run is the first capture
+          if (run_next == p) end = t;  // no literal stands between the runs
           captured = true;
         }
         run_next = e.next;

@@ -106,7 +106,7 @@ class Walk {
   // The longest option name that begins `text` and whose value may be
   // attached (`-Dname`, `-std=c11`).
   Found LookupAttached(std::string_view text) const {
-    for (size_t size = text.size(); size > 1; --size) {
+    for (size_t size = text.size(); size > 0; --size) {
       const uint32_t option = Lookup(text.substr(0, size), false);
       if (option == kNone) continue;
       const uint8_t arity = t_.options[option].arity;
