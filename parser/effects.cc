@@ -1,0 +1,230 @@
+// Effects: paths against directories, and hosts.
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "base/paths.h"
+#include "parser/evaluate.h"
+
+namespace gate::parser {
+namespace {
+
+uint64_t HashText(uint64_t hash, std::string_view text) {
+  for (char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 1099511628211ULL;
+  }
+  return (hash ^ 0x1F) * 1099511628211ULL;
+}
+
+// A known prefix of a path, made absolute where what is known allows it.
+std::string NormalisePrefix(std::string_view prefix, std::string_view cwd) {
+  size_t slash = prefix.rfind('/');
+  std::string_view directory =
+      slash == std::string_view::npos ? "" : prefix.substr(0, slash + 1);
+  std::string_view rest =
+      slash == std::string_view::npos ? prefix : prefix.substr(slash + 1);
+  if (rest == "." || rest == "..") rest = "";  // it may go on as "../x"
+  std::string out = Normalise(directory.empty() ? "." : directory, cwd);
+  if (out.empty() || out.back() != '/') out += '/';
+  out += rest;
+  return out;
+}
+
+// What the kernel would find for `path`: symbolic links of its longest
+// existing part are followed. Empty when nothing changes.
+std::string RealPath(const std::string& path) {
+  std::string head = path;
+  std::string tail;
+  for (int i = 0; i < 64 && !head.empty(); ++i) {
+    char resolved[4096];
+    if (::realpath(head.c_str(), resolved) != nullptr) {
+      std::string out = resolved;
+      if (!tail.empty()) out += (out == "/" ? "" : "/") + tail;
+      return out == path ? "" : out;
+    }
+    size_t slash = head.rfind('/');
+    if (slash == std::string::npos) return "";
+    tail = head.substr(slash + 1) + (tail.empty() ? "" : "/" + tail);
+    head.resize(slash == 0 ? 1 : slash);
+    if (head == "/" && slash == 0) {
+      return "";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Argument Evaluator::Resolve(const Shell& shell, const Field& field) const {
+  return Resolve(shell, ToArgument(field, shell));
+}
+
+Argument Evaluator::Resolve(const Shell& shell, const Argument& path) const {
+  Argument out = path;
+  std::string cwd;
+  if (!shell.cwd.empty() && shell.cwd.front().known()) {
+    cwd = shell.cwd.front().text();
+  }
+  bool absolute = path.text.starts_with("/");
+  if (!absolute && cwd.empty()) {
+    if (path.known) out.suffix = "/" + path.text;
+    out.known = false;
+    out.text.clear();
+    return out;
+  }
+  if (path.known) {
+    out.text = path.text.empty() ? cwd : Normalise(path.text, cwd);
+    return out;
+  }
+  // An unknown word without a known beginning may be an absolute path.
+  if (path.text.empty()) return out;
+  out.text = NormalisePrefix(path.text, cwd);
+  return out;
+}
+
+std::vector<std::string> Evaluator::KnownPaths(const Shell& shell,
+                                               const Argument& path) const {
+  std::vector<std::string> out;
+  if (!path.known || path.glob || path.text.empty()) return out;
+  if (IsProcessPath(path.text)) return {path.text};
+  if (path.text.starts_with("/")) return {Normalise(path.text, "/")};
+  for (const Value& cwd : shell.cwd) {
+    if (!cwd.known()) continue;
+    out.push_back(Normalise(path.text, cwd.text()));
+  }
+  return out;
+}
+
+void Evaluator::AddEffect(Effect effect) {
+  uint64_t hash = 14695981039346656037ULL;
+  hash = HashText(hash, effect.path.text);
+  hash = HashText(hash, effect.path.suffix);
+  hash = HashText(hash, effect.target.text);
+  hash = HashText(hash, effect.host);
+  hash = HashText(hash, effect.scheme);
+  uint64_t bits = static_cast<uint64_t>(effect.kind) |
+                  (effect.path.known ? 1ULL << 8 : 0) |
+                  (effect.recursive ? 1ULL << 9 : 0) |
+                  (effect.listens ? 1ULL << 10 : 0) |
+                  (effect.from_redirect ? 1ULL << 11 : 0) |
+                  (effect.certain ? 1ULL << 12 : 0) |
+                  (static_cast<uint64_t>(effect.port) << 16) |
+                  (static_cast<uint64_t>(effect.invocation) << 32);
+  hash = (hash ^ bits) * 1099511628211ULL;
+  hash ^= static_cast<uint64_t>(effect.span.begin) << 32 | effect.span.end;
+  if (!effect_index_.insert(hash).second) return;
+  if (analysis_.effects.size() >= kMaxEffects) {
+    NoteLimit("too many effects");
+    exhausted_ = true;
+    return;
+  }
+  analysis_.effects.push_back(std::move(effect));
+}
+
+void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
+                              const Argument& path, Span span,
+                              uint32_t invocation, bool redirect) {
+  if (path.known && (IsProcessPath(path.text) || path.text == "/dev/null" ||
+                     path.text == "/dev/stdin" || path.text == "-" ||
+                     path.text == "/dev/stdout" ||
+                     path.text == "/dev/stderr" ||
+                     path.text.starts_with("/dev/fd/"))) {
+    return;
+  }
+  Effect effect;
+  effect.kind = kind;
+  effect.certain = certain_ && !shell.exited;
+  effect.path = Resolve(shell, path);
+  effect.from_redirect = redirect;
+  effect.span = span;
+  effect.invocation = invocation;
+  std::vector<std::string> paths = KnownPaths(shell, path);
+  if (paths.size() > 1) {
+    for (const std::string& other : paths) {
+      Effect copy = effect;
+      copy.path.text = other;
+      copy.path.known = true;
+      copy.certain = false;
+      AddEffect(std::move(copy));
+    }
+    return;
+  }
+  if (context_.look_at_files && effect.path.known && !effect.path.glob &&
+      looked_ < 256) {
+    ++looked_;
+    std::string real = RealPath(effect.path.text);
+    if (!real.empty()) {
+      Effect copy = effect;
+      copy.path.text = real;
+      AddEffect(std::move(copy));
+    }
+  }
+  AddEffect(std::move(effect));
+}
+
+void Evaluator::AddNetwork(const std::string& host, int port,
+                           const std::string& scheme, Span span,
+                           uint32_t invocation, bool listens) {
+  Effect effect;
+  effect.kind = EffectKind::kNetwork;
+  effect.certain = certain_;
+  effect.host = host;
+  effect.port = port < 0 || port > 65535 ? 0 : port;
+  effect.scheme = scheme;
+  effect.span = span;
+  effect.invocation = invocation;
+  effect.listens = listens;
+  AddEffect(std::move(effect));
+}
+
+void Evaluator::AddUrl(const Argument& url, Span span, uint32_t invocation) {
+  std::string text = url.text;
+  std::string scheme;
+  bool whole = url.known;
+  if (size_t at = text.find("://"); at != std::string::npos) {
+    scheme = text.substr(0, at);
+    std::transform(scheme.begin(), scheme.end(), scheme.begin(),
+                   [](unsigned char c) {
+                     return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32
+                                                                   : c);
+                   });
+    text = text.substr(at + 3);
+  }
+  size_t end = text.find_first_of("/?#");
+  if (end != std::string::npos) {
+    text.resize(end);
+    whole = true;  // the host part is complete
+  }
+  if (size_t at = text.rfind('@'); at != std::string::npos) {
+    text = text.substr(at + 1);
+  }
+  int port = 0;
+  std::string host = text;
+  if (!text.empty() && text[0] == '[') {
+    size_t close = text.find(']');
+    host = text.substr(1, close == std::string::npos ? close : close - 1);
+    if (close != std::string::npos && close + 1 < text.size() &&
+        text[close + 1] == ':') {
+      port = std::atoi(text.c_str() + close + 2);
+    }
+  } else if (size_t colon = text.find(':'); colon != std::string::npos) {
+    host = text.substr(0, colon);
+    port = std::atoi(text.c_str() + colon + 1);
+  }
+  if (!whole) {
+    host.clear();
+    port = 0;
+  }
+  if (port == 0 && scheme == "https") port = 443;
+  if (port == 0 && scheme == "http") port = 80;
+  if (port == 0 && scheme == "ssh") port = 22;
+  if (port == 0 && scheme == "ftp") port = 21;
+  std::transform(host.begin(), host.end(), host.begin(), [](unsigned char c) {
+    return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  });
+  if (!host.empty() && host.back() == '.') host.pop_back();
+  AddNetwork(host, port, scheme, span, invocation, false);
+}
+
+}  // namespace gate::parser

@@ -1,0 +1,555 @@
+// The evaluator: what it records, and the texts it runs.
+#include "parser/evaluate.h"
+
+#include <algorithm>
+
+#include "base/paths.h"
+#include "base/text.h"
+
+namespace gate::parser {
+namespace {
+
+uint64_t Mix(uint64_t hash, std::string_view text) {
+  for (char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 1099511628211ULL;
+  }
+  return (hash ^ 0xFF) * 1099511628211ULL;
+}
+
+uint64_t Mix(uint64_t hash, uint64_t number) {
+  for (int i = 0; i < 8; ++i) {
+    hash ^= (number >> (8 * i)) & 0xFF;
+    hash *= 1099511628211ULL;
+  }
+  return hash;
+}
+
+constexpr uint64_t kSeed = 14695981039346656037ULL;
+
+bool SameVia(const std::vector<Via>& a, const std::vector<Via>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].kind != b[i].kind) return false;
+  }
+  return true;
+}
+
+bool SameSettings(const std::vector<EnvironmentSetting>& a,
+                  const std::vector<EnvironmentSetting>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].name != b[i].name || !(a[i].value == b[i].value)) return false;
+  }
+  return true;
+}
+
+std::string ProgramName(const Argument& name) {
+  if (!name.known || name.glob) return "";
+  std::string base(BaseName(name.text));
+  if (base.size() > 4 && base.ends_with(".exe")) base.resize(base.size() - 4);
+  return base;
+}
+
+}  // namespace
+
+Evaluator::Evaluator(std::string_view source, const Context& context)
+    : source_(source), context_(context) {}
+
+std::string Evaluator::HomeOf(const std::string& user) {
+  if (user.empty() || user == context_.user) return context_.home;
+  return gate::HomeOf(user).value_or("");
+}
+
+bool Evaluator::Spend(size_t steps) {
+  if (exhausted_) return false;
+  steps_ += steps;
+  if (steps_ > kMaxSteps) {
+    NoteLimit("too much to evaluate");
+    exhausted_ = true;
+    return false;
+  }
+  return true;
+}
+
+void Evaluator::NoteLimit(std::string text) {
+  NoteAt(UnknownCode::kLimit,
+         Span{0, static_cast<uint32_t>(source_.size())}, std::move(text));
+}
+
+void Evaluator::Note(UnknownCode code, Span span, std::string text) {
+  NoteAt(code, script_ != nullptr ? Map(*script_, span) : span,
+         std::move(text));
+}
+
+void Evaluator::NoteAt(UnknownCode code, Span mapped, std::string text) {
+  if (HidesCommands(code)) {
+    analysis_.hides_commands = true;
+    state_only_ = false;
+  }
+  if (text.size() > 200) text.resize(200);
+  text = ToUtf8(text);
+  uint64_t hash = Mix(kSeed, static_cast<uint64_t>(code));
+  hash = Mix(Mix(Mix(hash, mapped.begin), mapped.end), text);
+  if (!unknown_index_.insert(hash).second) return;
+  if (analysis_.unknowns.size() >= kMaxUnknowns) return;
+  analysis_.unknowns.push_back({code, mapped, std::move(text)});
+}
+
+Span Evaluator::Map(const Script& script, Span span) const {
+  auto it = mappings_.find(&script);
+  if (it == mappings_.end()) {
+    return Span{0, static_cast<uint32_t>(source_.size())};
+  }
+  if (!it->second.identity) return it->second.span;
+  uint32_t size = static_cast<uint32_t>(source_.size());
+  span.end = std::min(span.end, size);
+  span.begin = std::min(span.begin, span.end);
+  return span;
+}
+
+std::string Evaluator::TextAt(Span mapped) const {
+  if (mapped.end > source_.size() || mapped.begin > mapped.end) return "";
+  std::string text(Slice(source_, mapped));
+  if (text.size() > 120) text = text.substr(0, 117) + "...";
+  return text;
+}
+
+Values Evaluator::Hole(Span span, UnknownCode code) {
+  return {Value::Hole(code, span)};
+}
+
+Argument Evaluator::ToArgument(const Field& field, const Shell& shell) const {
+  Argument argument;
+  argument.span = script_ != nullptr ? Map(*script_, field.span) : field.span;
+  if (!field.value.known()) {
+    argument.known = false;
+    argument.text = field.value.Prefix();
+    argument.suffix = field.value.Suffix();
+    argument.splits = field.splits;
+    return argument;
+  }
+  argument.text = field.value.text();
+  if (size_t at = argument.text.find(kProcessPath);
+      at != std::string::npos) {
+    argument.known = false;
+    argument.text = argument.text.substr(0, at) + "/dev/fd/";
+    return argument;
+  }
+  if (field.splits) {
+    argument.known = false;
+    argument.splits = true;
+  }
+  if (field.glob && !shell.noglob) {
+    argument.glob = true;
+    if (!field.pattern.empty()) argument.text = field.pattern;
+    if (shell.nullglob) {
+      // It may also be no word at all.
+      argument.glob = false;
+      argument.known = false;
+      argument.splits = true;
+      argument.text = PatternValue(argument.text, field.span).Prefix();
+    }
+  }
+  return argument;
+}
+
+uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
+                           bool builtin) {
+  Invocation invocation;
+  invocation.argv.reserve(argv.size());
+  uint64_t hash = Mix(Mix(kSeed, span.begin), span.end);
+  for (const Field& field : argv) {
+    Argument argument = ToArgument(field, shell);
+    hash = Mix(Mix(hash, argument.text), argument.suffix);
+    hash = Mix(hash, (argument.known ? 1U : 0U) | (argument.glob ? 2U : 0U));
+    if (!argument.known) {
+      NoteAt(UnknownCode::kDynamicArgument, argument.span,
+             TextAt(argument.span));
+    }
+    invocation.argv.push_back(std::move(argument));
+  }
+  for (const Via& via : via_) hash = Mix(hash, via.kind);
+  invocation.environment = std::move(settings_);
+  settings_.clear();
+  for (const EnvironmentSetting& setting : invocation.environment) {
+    hash = Mix(Mix(hash, setting.name), setting.value.text);
+  }
+  invocation.builtin = builtin;
+  invocation.span = span;
+  invocation.certain = certain_ && !shell.exited;
+  if (!invocation.argv.empty()) {
+    invocation.program = ProgramName(invocation.argv[0]);
+  }
+  Field here;
+  here.value = shell.cwd.empty() ? Value::Of("") : shell.cwd.front();
+  invocation.cwd = ToArgument(here, shell);
+  invocation.cwd.span = Span{};
+  hash = Mix(hash, invocation.cwd.text);
+  invocation.pipeline = pipeline_;
+  auto input = shell.fds.find(0);
+  invocation.reads_stdin_data =
+      input != shell.fds.end() &&
+      input->second.kind == Descriptor::Kind::kStream;
+  std::vector<uint32_t>& same = invocation_index_[hash];
+  for (uint32_t index : same) {
+    Invocation& old = analysis_.invocations[index];
+    if (old.argv == invocation.argv && old.cwd == invocation.cwd &&
+        old.builtin == builtin && SameVia(old.via, via_) &&
+        SameSettings(old.environment, invocation.environment)) {
+      old.certain = old.certain || invocation.certain;
+      last_invocation_ = index;
+      return index;
+    }
+  }
+  if (analysis_.invocations.size() >= kMaxInvocations) {
+    NoteLimit("too many commands");
+    exhausted_ = true;
+    return UINT32_MAX;
+  }
+  invocation.via = via_;
+  uint32_t index = static_cast<uint32_t>(analysis_.invocations.size());
+  analysis_.invocations.push_back(std::move(invocation));
+  same.push_back(index);
+  last_invocation_ = index;
+  return index;
+}
+
+std::shared_ptr<const Script> Evaluator::ReadText(std::string_view text,
+                                                  Span span, bool extglob) {
+  ReadOptions options;
+  options.extglob = extglob;
+  options.depth = 0;
+  auto script = std::make_shared<Script>(Read(text, options));
+  Spend(1 + text.size() / 64 + script->ast.nodes.size() / 4);
+  switch (script->status) {
+    case ReadStatus::kOk:
+      break;
+    case ReadStatus::kSyntaxError:
+      NoteAt(UnknownCode::kSyntaxError, span, script->message);
+      break;
+    case ReadStatus::kDisagreement:
+      NoteAt(UnknownCode::kParseDisagreement, span, script->message);
+      break;
+    case ReadStatus::kTooLarge:
+      NoteAt(UnknownCode::kTooLarge, span, script->message);
+      break;
+  }
+  scripts_.push_back(script);
+  mappings_[script.get()] = Mapping{false, span};
+  return script;
+}
+
+void Evaluator::NoteCode(const Values& code, Span span) {
+  for (const Value& value : code) {
+    if (value.known()) continue;
+    NoteAt(UnknownCode::kDynamicCode, span, TextAt(span));
+    return;
+  }
+}
+
+void Evaluator::RunText(Shell& shell, const Values& code, Span span,
+                        const TextOptions& options) {
+  if (!options.quiet_hole) NoteCode(code, span);
+  AddCodeFlows(code, last_invocation_, span);
+  if (code.size() == 1 && code[0].known()) {
+    RunKnownText(shell, code[0].text(), span, options);
+    return;
+  }
+  std::optional<Shell> out;
+  Scoped<bool> uncertain(certain_, false);
+  for (const Value& value : code) {
+    Shell copy = shell;
+    if (!Spend(CopyCost(copy))) break;
+    if (value.known()) {
+      RunKnownText(copy, value.text(), span, options);
+    } else {
+      // The known parts say what is likely to run: the holes become
+      // variables that nothing is known of. That the text is not known has
+      // been noted.
+      std::string text;
+      for (const Chunk& chunk : value.chunks) {
+        text += chunk.hole ? "${_gate_unknown}" : chunk.text;
+      }
+      if (value.chunks.size() > 1) {
+        RunKnownText(copy, text, span, options);
+      }
+    }
+    MergeInto(out, copy);
+  }
+  if (out) shell = std::move(*out);
+  shell.status.reset();
+}
+
+void Evaluator::RunKnownText(Shell& shell, std::string_view code, Span span,
+                             const TextOptions& options) {
+  if (exhausted_) return;
+  if (code.find_first_not_of(" \t\n") == std::string_view::npos) {
+    shell.status = 0;
+    return;
+  }
+  if (text_depth_ >= kMaxTextNesting) {
+    NoteAt(UnknownCode::kLimit, span, "code within code too deep");
+    return;
+  }
+  Scoped<int> depth(text_depth_, text_depth_ + 1);
+  size_t zero = code.find('\0');
+  std::string without_nul;
+  if (zero != std::string_view::npos) {
+    // bash drops NUL bytes of a substitution and stops at one in a file.
+    without_nul = code;
+    std::erase(without_nul, '\0');
+    code = without_nul;
+  }
+  std::shared_ptr<const Script> script = ReadText(code, span, shell.extglob);
+  std::optional<ScopedVia> via;
+  if (options.via != nullptr) via.emplace(*this, options.via, span);
+  if (!options.new_frame) {
+    RunRoot(shell, script);
+    return;
+  }
+  frames_.push_back({});
+  frames_.back().kind = Frame::Kind::kSource;
+  frames_.back().depth = process_depth_;
+  RunRoot(shell, script);
+  if (frames_.back().left) shell = JoinShells(shell, *frames_.back().left);
+  frames_.pop_back();
+}
+
+namespace {
+
+// Reads only a part of a source again with aliases replaced.
+bool StartsNewLine(const std::string& source, uint32_t from, uint32_t to) {
+  return to <= source.size() && from <= to &&
+         source.find('\n', from) < to;
+}
+
+}  // namespace
+
+void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
+  if (script->ast.root == kNone) {
+    shell.status = 0;
+    return;
+  }
+  Scoped<const Script*> current(script_, script.get());
+  const Node& root = script->ast.nodes[script->ast.root];
+  auto aliases_apply = [&shell] {
+    return shell.expand_aliases && !shell.aliases.empty();
+  };
+  // Replaces aliases in what follows `from` and runs it instead.
+  auto run_rest = [&](uint32_t from) {
+    bool changed = false;
+    std::string_view rest(script->source);
+    rest.remove_prefix(std::min<size_t>(from, rest.size()));
+    Span span = Map(*script, Span{from, static_cast<uint32_t>(
+                                            script->source.size())});
+    std::optional<std::string> text =
+        ExpandAliasText(shell, rest, {}, &changed);
+    if (!text) {
+      NoteAt(UnknownCode::kDynamicCode, span, "aliases");
+      return false;
+    }
+    if (!changed) return false;
+    std::map<std::string, Values> aliases = std::move(shell.aliases);
+    if (text_depth_ >= kMaxTextNesting) {
+      NoteAt(UnknownCode::kLimit, span, "aliases too deep");
+      return true;
+    }
+    Scoped<int> depth(text_depth_, text_depth_ + 1);
+    std::shared_ptr<const Script> next =
+        ReadText(*text, span, shell.extglob);
+    ScopedVia via(*this, "alias", span);
+    // The text holds no alias any more that the definitions so far would
+    // replace; later definitions count from their own line on.
+    shell.aliases = aliases;
+    Scoped<const Script*> inner(script_, next.get());
+    if (next->ast.root != kNone) Execute(shell, *next, next->ast.root);
+    return true;
+  };
+  if (aliases_apply() && run_rest(0)) return;
+  if (root.kind != NodeKind::kList) {
+    Execute(shell, *script, script->ast.root);
+    return;
+  }
+  std::map<std::string, Values> before = shell.aliases;
+  bool active = shell.expand_aliases;
+  uint32_t last_end = root.span.begin;
+  for (size_t i = 0; i < root.children.size() && !exhausted_; ++i) {
+    const Node& child = script->ast.nodes[root.children[i]];
+    if (i > 0 && aliases_apply() &&
+        (before != shell.aliases || active != shell.expand_aliases) &&
+        StartsNewLine(script->source, last_end, child.span.begin)) {
+      before = shell.aliases;
+      active = shell.expand_aliases;
+      if (run_rest(child.span.begin)) return;
+    }
+    last_end = child.span.end;
+    if (i < root.asynchronous.size() && root.asynchronous[i]) {
+      RunAsync(shell, *script, root.children[i]);
+    } else {
+      Execute(shell, *script, root.children[i]);
+    }
+  }
+}
+
+std::optional<std::string> Evaluator::ExpandAliasText(
+    const Shell& shell, std::string_view text,
+    const std::vector<std::string>& active, bool* changed) {
+  if (active.size() > 8) return std::nullopt;
+  ReadOptions options;
+  options.extglob = shell.extglob;
+  options.compare = false;
+  Script script = Read(text, options);
+  if (!Spend(1 + text.size() / 64)) return std::nullopt;
+  auto mentions = [&] {
+    for (const auto& [name, value] : shell.aliases) {
+      if (text.find(name) != std::string_view::npos) return true;
+    }
+    return false;
+  };
+  if (script.status != ReadStatus::kOk) {
+    // What aliases make of text that cannot be read alone is not followed.
+    if (mentions()) return std::nullopt;
+    return std::string(text);
+  }
+  struct Edit {
+    Span span;
+    std::string text;
+  };
+  std::vector<Edit> edits;
+  for (const Node& node : script.ast.nodes) {
+    if (node.kind != NodeKind::kSimple) continue;
+    bool next = true;
+    for (size_t i = 0; i < node.words.size() && next; ++i) {
+      next = false;
+      const Word& word = script.ast.words[node.words[i]];
+      if (word.parts.size() != 1) break;
+      const Part& part = script.ast.parts[word.parts[0]];
+      if (part.kind != PartKind::kLiteral) break;
+      auto it = shell.aliases.find(part.text);
+      if (it == shell.aliases.end()) break;
+      if (std::find(active.begin(), active.end(), part.text) !=
+          active.end()) {
+        break;
+      }
+      std::optional<std::string> value = Known(it->second);
+      if (!value) return std::nullopt;
+      if (word.span.end > text.size() ||
+          text.substr(word.span.begin, word.span.size()) != part.text) {
+        return std::nullopt;  // inside a backquoted command
+      }
+      std::vector<std::string> deeper = active;
+      deeper.push_back(part.text);
+      bool inner_changed = false;
+      std::optional<std::string> inner =
+          ExpandAliasText(shell, *value, deeper, &inner_changed);
+      if (!inner) return std::nullopt;
+      next = !value->empty() && (value->back() == ' ' || value->back() == '\t');
+      edits.push_back({word.span, std::move(*inner)});
+    }
+  }
+  for (const auto& [name, value] : shell.aliases) {
+    // Reserved words can be aliases, which changes the grammar.
+    static constexpr std::string_view kReserved[] = {
+        "!",  "{",  "}",    "[[",   "]]", "case", "do",   "done",
+        "elif", "else", "esac", "fi", "for", "function", "if", "in",
+        "select", "then", "time", "until", "while", "coproc"};
+    if (std::find(std::begin(kReserved), std::end(kReserved), name) !=
+            std::end(kReserved) &&
+        text.find(name) != std::string_view::npos) {
+      return std::nullopt;
+    }
+  }
+  if (edits.empty()) return std::string(text);
+  *changed = true;
+  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
+    return a.span.begin < b.span.begin;
+  });
+  std::string out;
+  size_t at = 0;
+  for (const Edit& edit : edits) {
+    if (edit.span.begin < at) return std::nullopt;
+    out += text.substr(at, edit.span.begin - at);
+    out += edit.text;
+    at = edit.span.end;
+    if (out.size() > kMaxSourceBytes) return std::nullopt;
+  }
+  out += text.substr(at);
+  return out;
+}
+
+Analysis Evaluator::RunLine() {
+  if (source_.size() <= kMaxSourceBytes) {
+    for (Span span : FindHidden(source_)) {
+      NoteAt(UnknownCode::kHiddenText, span, Visible(Slice(source_, span)));
+    }
+  }
+  auto script = std::make_shared<Script>(Read(source_));
+  if (source_.size() > kMaxSourceBytes) source_.resize(kMaxSourceBytes);
+  scripts_.push_back(script);
+  mappings_[script.get()] = Mapping{true, {}};
+  analysis_.read_whole = script->status == ReadStatus::kOk;
+  analysis_.parse_error = script->status != ReadStatus::kOk;
+  script_ = script.get();
+  switch (script->status) {
+    case ReadStatus::kOk:
+      break;
+    case ReadStatus::kSyntaxError:
+      Note(UnknownCode::kSyntaxError, script->where, script->message);
+      break;
+    case ReadStatus::kDisagreement:
+      Note(UnknownCode::kParseDisagreement, script->where, script->message);
+      break;
+    case ReadStatus::kTooLarge:
+      Note(UnknownCode::kTooLarge, script->where, script->message);
+      break;
+  }
+  Shell shell;
+  static_cast<State&>(shell) = InitialState(context_);
+  frames_.push_back({});
+  if (script->status != ReadStatus::kTooLarge) RunRoot(shell, script);
+  if (frames_.back().left) shell = JoinShells(shell, *frames_.back().left);
+  frames_.pop_back();
+  shell.exited = false;
+  RunExitTrap(shell);
+  for (const std::string& path : scripts_run_) {
+    if (paths_written_.contains(path)) {
+      NoteLimit("");
+      analysis_.unknowns.back().code = UnknownCode::kDynamicCode;
+      analysis_.unknowns.back().text = path;
+    }
+  }
+  analysis_.state_only = state_only_ && analysis_.read_whole &&
+                         !analysis_.invocations.empty() &&
+                         !analysis_.hides_commands;
+  return std::move(analysis_);
+}
+
+Analysis Evaluator::RunVector(const std::vector<std::string>& argv) {
+  analysis_.read_whole = true;
+  if (source_.size() > kMaxSourceBytes) {
+    analysis_.parse_error = true;
+    NoteLimit("too many arguments");
+    return std::move(analysis_);
+  }
+  Shell shell;
+  static_cast<State&>(shell) = InitialState(context_);
+  frames_.push_back({});
+  ProgramCall call;
+  uint32_t at = 0;
+  for (const std::string& word : argv) {
+    uint32_t size = static_cast<uint32_t>(ShellQuote(word).size());
+    call.argv.push_back(KnownField(word, Span{at, at + size}));
+    at += size + 1;
+  }
+  call.span = Span{0, static_cast<uint32_t>(source_.size())};
+  if (argv.empty()) {
+    NoteAt(UnknownCode::kDynamicCommand, call.span, "no command");
+  } else {
+    RunProgram(shell, call);
+  }
+  frames_.pop_back();
+  return std::move(analysis_);
+}
+
+}  // namespace gate::parser

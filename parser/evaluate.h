@@ -1,0 +1,396 @@
+// Internal to parser/: the abstract interpreter that makes an Analysis.
+//
+// Evaluator runs a Script over a Shell, a value that holds what is known of
+// one shell process and of the world that processes share (files the line
+// wrote, pipes). Where execution branches, every branch is run from a copy and
+// the results are joined, so that what is recorded is what any execution could
+// do. A path that cannot go on (exit, break, exec) is `exited`: its state is
+// kept by the frame that it leaves to, and what follows it is still listed,
+// as not certain.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "parser/analysis.h"
+#include "parser/expand.h"
+#include "parser/programs.h"
+#include "parser/read.h"
+#include "parser/state.h"
+
+namespace gate::parser {
+
+// Bounds of one evaluation. Exceeding one is a kLimit unknown.
+inline constexpr size_t kMaxSteps = 400000;
+inline constexpr size_t kMaxInvocations = 20000;
+inline constexpr size_t kMaxEffects = 40000;
+inline constexpr size_t kMaxUnknowns = 1000;
+inline constexpr size_t kMaxFlows = 1000;
+inline constexpr int kMaxTextNesting = 16;    // eval, bash -c, … in each other
+inline constexpr int kMaxCallDepth = 24;      // functions
+inline constexpr int kMaxExecuteDepth = 400;  // nodes in each other, all texts
+inline constexpr int kMaxRounds = 64;         // of a loop that is followed
+inline constexpr int kWidenAfter = 3;         // rounds of a loop that is not
+
+// What a descriptor of the shell leads to.
+struct Descriptor {
+  enum class Kind : uint8_t {
+    kOutside,  // the line's own input and output
+    kStream,   // a pipe, here-document or opened file: Shell::streams
+    kFile,     // open for writing: text goes to State::files[path]
+    kNull,
+    kUnknown,
+  };
+  Kind kind = Kind::kOutside;
+  int stream = -1;
+  std::string path;
+
+  friend bool operator==(const Descriptor&, const Descriptor&) = default;
+};
+
+struct Shell : State {
+  std::map<int, Descriptor> fds;      // absent: kOutside
+  std::map<int, Values> streams;      // what is still to be read
+  std::map<std::string, std::string> hashed;  // hash -p: name to path
+  std::set<std::string> exported_functions;
+  // After `cd`: the directory when it succeeded and when it failed; used by
+  // what the status decides (`cd x && …`, `cd x || exit`).
+  std::optional<Values> cwd_on_success, cwd_on_failure;
+  bool interactive = false;
+  bool posix = false;
+};
+
+// Joins branches. A state that has left (exited) does not take part.
+Shell JoinShells(const Shell& a, const Shell& b);
+void MergeInto(std::optional<Shell>& slot, const Shell& shell);
+// True when nothing that evaluation depends on differs.
+bool SameShell(const Shell& a, const Shell& b);
+// Makes what differs between `before` and `*after` unknown.
+void Widen(const Shell& before, Shell* after);
+// Rough cost of copying, in steps.
+size_t CopyCost(const Shell& shell);
+
+// Where unknown text came from, by invocation and file.
+struct Origin {
+  std::vector<uint32_t> network;
+  std::vector<uint32_t> decoded;
+  std::vector<std::pair<uint32_t, Argument>> files;
+  bool empty() const {
+    return network.empty() && decoded.empty() && files.empty();
+  }
+  void Add(const Origin& other);
+};
+
+// Where a path leaves to.
+struct Frame {
+  enum class Kind : uint8_t { kProcess, kFunction, kSource, kLoop };
+  Kind kind = Kind::kProcess;
+  std::optional<Shell> left;       // by exit, return, break
+  std::optional<Shell> continued;  // kLoop
+  std::vector<std::pair<std::string, std::optional<Variable>>> saved;  // local
+  int depth = 0;                   // of the process it is in
+};
+
+// One command about to run, its words expanded.
+struct Call {
+  Fields fields;  // fields[0] is the name
+  Span span;      // in the line's source
+  const Script* script = nullptr;
+  const Node* node = nullptr;  // kNone for commands without source
+};
+
+struct ProgramCall {
+  Fields argv;
+  Span span;
+  bool from_wrapper = false;
+};
+
+class Evaluator final : public Host {
+ public:
+  Evaluator(std::string_view source, const Context& context);
+
+  Analysis RunLine();
+  Analysis RunVector(const std::vector<std::string>& argv);
+
+  // Host.
+  Values Substitute(State& state, const Script& script, NodeId body,
+                    Span span) override;
+  Value Process(State& state, const Script& script, NodeId body,
+                char direction, Span span) override;
+  std::string HomeOf(const std::string& user) override;
+  void Note(UnknownCode code, Span span, std::string text) override;
+  bool Spend(size_t steps) override;
+
+  // evaluate.cc: recording.
+  void NoteAt(UnknownCode code, Span mapped, std::string text);
+  Span Map(const Script& script, Span span) const;
+  std::string TextAt(Span mapped) const;
+  uint32_t Record(Shell& shell, const Fields& argv, Span span, bool builtin);
+  Argument ToArgument(const Field& field, const Shell& shell) const;
+  Values Hole(Span span, UnknownCode code = UnknownCode::kDynamicArgument);
+  bool exhausted() const { return exhausted_; }
+  void NoteLimit(std::string text);
+
+  // evaluate.cc: texts that are run as code.
+  struct TextOptions {
+    const char* via = nullptr;  // pushed while it runs; may be null
+    bool new_frame = false;     // `source`: return leaves it
+    bool quiet_hole = false;    // the caller has noted what is unknown
+  };
+  void RunText(Shell& shell, const Values& code, Span span,
+               const TextOptions& options);
+  void RunKnownText(Shell& shell, std::string_view code, Span span,
+                    const TextOptions& options);
+  void NoteCode(const Values& code, Span span);
+  std::shared_ptr<const Script> ReadText(std::string_view text, Span span,
+                                         bool extglob);
+  void RunRoot(Shell& shell, std::shared_ptr<const Script> script);
+  std::optional<std::string> ExpandAliasText(
+      const Shell& shell, std::string_view text,
+      const std::vector<std::string>& active, bool* changed);
+
+  // execute_*.cc.
+  void Execute(Shell& shell, const Script& script, NodeId node);
+  void ExecuteNode(Shell& shell, const Script& script, const Node& node);
+  void ExecuteSimple(Shell& shell, const Script& script, const Node& node);
+  void ExecuteWithAssignments(Shell& shell, Call& call);
+  void ExecuteCall(Shell& shell, Call& call);
+  void ExecuteName(Shell& shell, Call& call, bool functions, bool builtins);
+  void CallFunction(Shell& shell, const Function& function, const Call& call);
+  void ExecuteList(Shell& shell, const Script& script, const Node& node);
+  void ExecuteAndOr(Shell& shell, const Script& script, const Node& node);
+  void ExecuteIf(Shell& shell, const Script& script, const Node& node);
+  void ExecuteFor(Shell& shell, const Script& script, const Node& node);
+  void ExecuteSelect(Shell& shell, const Script& script, const Node& node);
+  void ExecuteWhile(Shell& shell, const Script& script, const Node& node);
+  void ExecuteArithmeticFor(Shell& shell, const Script& script,
+                            const Node& node);
+  void ExecuteCase(Shell& shell, const Script& script, const Node& node);
+  void ExecutePipeline(Shell& shell, const Script& script, const Node& node);
+  void ExecuteConditional(Shell& shell, const Script& script,
+                          const Node& node);
+  void ExecuteArithmetic(Shell& shell, const Script& script, const Node& node);
+  void ExecuteCoproc(Shell& shell, const Script& script, const Node& node);
+  void RunAsync(Shell& shell, const Script& script, NodeId node);
+  // Runs `node` where it may or may not run: the state after it is joined.
+  void ExecuteMaybe(Shell& shell, const Script& script, NodeId node);
+  // Runs it for the list only: the state stays.
+  void ExecuteDead(const Shell& shell, const Script& script, NodeId node);
+
+  // Loops. `head` runs the condition and returns whether to go round: true,
+  // false, or nullopt when not known. `body` runs one round.
+  template <typename Head, typename Body>
+  void Loop(Shell& shell, Head head, Body body);
+
+  // Processes.
+  Shell Fork(const Shell& shell);
+  void Join(Shell& parent, Shell&& child);  // the child ended
+  void RunExitTrap(Shell& shell);
+  void RunTrap(Shell& shell, const std::string& name, bool certain);
+  void RunPendingTraps(Shell& shell);
+  void RunPendingProcesses(Shell& shell, size_t mark);
+
+  // Leaving.
+  void Leave(Shell& shell, size_t frame, bool continued = false);
+  bool LeaveProcess(Shell& shell);
+  bool LeaveFunction(Shell& shell);
+
+  // redirects.cc.
+  void Redirect(Shell& shell, const Script& script,
+                const std::vector<RedirectId>& redirects);
+  void RedirectOne(Shell& shell, const Script& script,
+                   const parser::Redirect& redirect);
+  void OpenForWriting(Shell& shell, int fd, const Field& target, Span span,
+                      bool append, bool also_read);
+  void OpenForReading(Shell& shell, int fd, const Field& target, Span span);
+  int NewStream(Shell& shell, Values text);
+  void Write(Shell& shell, int fd, const Values& text);
+  bool Captured(const Shell& shell, int fd) const;
+  Values ReadRest(Shell& shell, int fd, Span span);
+  bool HasInput(const Shell& shell, int fd) const;
+  Values ContentOf(Shell& shell, const std::string& path, Span span,
+                   bool* known_file);
+  void StoreFile(Shell& shell, const std::string& path, const Values& text,
+                 bool append);
+
+  // effects.cc.
+  Argument Resolve(const Shell& shell, const Field& field) const;
+  Argument Resolve(const Shell& shell, const Argument& path) const;
+  std::vector<std::string> KnownPaths(const Shell& shell,
+                                      const Argument& path) const;
+  void AddEffect(Effect effect);
+  void AddPathEffect(const Shell& shell, EffectKind kind, const Argument& path,
+                     Span span, uint32_t invocation, bool redirect);
+  void AddNetwork(const std::string& host, int port, const std::string& scheme,
+                  Span span, uint32_t invocation, bool listens);
+  void AddUrl(const Argument& url, Span span, uint32_t invocation);
+
+  // flows.cc.
+  Origin OriginOf(const Values& values) const;
+  void SetOrigin(Span span, const Origin& origin);
+  void AddFlow(FlowKind kind, uint32_t source, uint32_t sink, Argument from,
+               Span span);
+  void AddCodeFlows(const Values& code, uint32_t sink, Span span);
+  void AddUploadFlows(const Values& data, uint32_t sink, Span span);
+
+  // run_program.cc: an external program.
+  void RunProgram(Shell& shell, const ProgramCall& call);
+  void RunArguments(Shell& shell, const std::vector<Argument>& words,
+                    const Fields& known, Span span, const char* via);
+  void RunFindings(Shell& shell, const ProgramCall& call,
+                   const Reading& reading, uint32_t invocation);
+  void RunXargs(Shell& shell, const ProgramCall& call, const Finding& finding,
+                uint32_t invocation);
+  void ResolveCommandGlob(Shell& shell, const Call& call, bool builtins);
+  void RunFileAsProgram(Shell& shell, const std::string& path,
+                        const ProgramCall& call, uint32_t invocation);
+  void RunForeign(Shell& shell, const std::string& language,
+                  const Values& code, Span span, uint32_t invocation);
+  Values ProgramOutput(Shell& shell, const ProgramCall& call,
+                       const Reading& reading, uint32_t invocation);
+  void ApplyFileFindings(Shell& shell, const ProgramCall& call,
+                         const Reading& reading, uint32_t invocation);
+  Values FieldOf(const Argument& word, const Fields& known) const;
+  Field ToField(const Argument& word, const Fields& known) const;
+
+  // shells.cc.
+  bool IsShell(std::string_view program) const;
+  void RunShellProgram(Shell& shell, const ProgramCall& call,
+                       uint32_t invocation);
+  Shell ChildShell(Shell& shell, bool keep_environment = true);
+  void RunChildText(Shell& shell, Shell child, const Values& code, Span span,
+                    const char* via, uint32_t invocation);
+  void StartShell(Shell& child, Span span);  // BASH_ENV, imported functions
+  void CheckEnvironment(Shell& shell, const std::string& name,
+                        const Values& value, Span span);
+
+  // State of one evaluation. Public to the files of the evaluator only.
+  struct Mapping {
+    bool identity = false;
+    Span span;
+  };
+  struct Pending {  // >(…), run when the command that names it has ended
+    std::string path;
+    Shell shell;
+    const Script* script = nullptr;
+    NodeId body = kNone;
+    Span span;
+  };
+  struct Active {  // a function that is running
+    const Script* script = nullptr;
+    NodeId body = kNone;
+    std::vector<Values> positional;
+    std::map<std::string, Variable> variables;
+  };
+
+  std::string source_;
+  Context context_;
+  Analysis analysis_;
+  std::vector<std::shared_ptr<const Script>> scripts_;
+  std::unordered_map<const Script*, Mapping> mappings_;
+  const Script* script_ = nullptr;  // the one that is being evaluated
+  std::vector<Via> via_;
+  std::vector<Frame> frames_;
+  std::vector<Pending> pending_;
+  std::vector<Active> active_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> invocation_index_;
+  std::unordered_set<uint64_t> effect_index_;
+  std::unordered_set<uint64_t> unknown_index_;
+  std::unordered_set<uint64_t> flow_index_;
+  std::map<uint64_t, Origin> origins_;
+  std::set<std::string> scripts_run_;    // files run whose text is not known
+  std::set<std::string> paths_written_;  // by the line
+  bool certain_ = true;
+  bool state_only_ = true;
+  bool exhausted_ = false;
+  bool in_trap_ = false;
+  bool keep_fds_ = false;  // `exec` without a command: redirections stay
+  std::vector<EnvironmentSetting> settings_;  // of the next command
+  int depth_ = 0;
+  int text_depth_ = 0;
+  int process_depth_ = 0;
+  int next_stream_ = 0;
+  int next_process_ = 0;
+  uint32_t next_pipeline_ = 0;
+  uint32_t pipeline_ = UINT32_MAX;
+  uint32_t last_invocation_ = UINT32_MAX;
+  size_t steps_ = 0;
+  mutable int looked_ = 0;  // paths looked up in the file system
+};
+
+// Sets something for the current scope.
+template <typename T>
+class Scoped {
+ public:
+  Scoped(T& place, T value) : place_(place), old_(std::move(place)) {
+    place_ = std::move(value);
+  }
+  ~Scoped() { place_ = std::move(old_); }
+  Scoped(const Scoped&) = delete;
+  Scoped& operator=(const Scoped&) = delete;
+
+ private:
+  T& place_;
+  T old_;
+};
+
+class ScopedVia {
+ public:
+  ScopedVia(Evaluator& evaluator, std::string kind, Span span)
+      : evaluator_(evaluator) {
+    evaluator_.via_.push_back({std::move(kind), span});
+  }
+  ~ScopedVia() { evaluator_.via_.pop_back(); }
+  ScopedVia(const ScopedVia&) = delete;
+  ScopedVia& operator=(const ScopedVia&) = delete;
+
+ private:
+  Evaluator& evaluator_;
+};
+
+// The text of `values` when there is one and it is known, else null.
+const std::string* Single(const Values& values, std::string* storage);
+std::optional<std::string> Known(const Values& values);
+std::optional<std::string> Known(const Field& field);
+// Every argument after the name, when all are known and fixed in number.
+std::optional<std::vector<std::string>> KnownWords(const Fields& fields,
+                                                   size_t from = 0);
+bool AnyHole(const Values& values);
+// The value that stands for what a pattern matches.
+Value PatternValue(std::string_view pattern, Span span);
+Field KnownField(std::string text, Span span);
+std::string StripNewlines(std::string text);
+Values StripNewlines(Values values);
+// Path that stands for a process substitution inside the evaluation; never a
+// real one, so that it is shown as partly unknown.
+inline constexpr std::string_view kProcessPath = "/dev/fd/70000";
+bool IsProcessPath(std::string_view path);
+
+// builtins.cc.
+using Builtin = void (*)(Evaluator& evaluator, Shell& shell, Call& call);
+Builtin FindBuiltin(std::string_view name);
+
+// conditional.cc: test and [[.
+std::optional<bool> EvaluateTest(Evaluator& evaluator, Shell& shell,
+                                 const Call& call);
+
+// foreign.cc: commands that code in other languages starts.
+struct ForeignCommand {
+  bool shell = false;              // argv[0] is text for a shell
+  std::vector<std::string> argv;
+};
+struct ForeignCode {
+  std::vector<ForeignCommand> commands;
+  bool unclear = false;  // it may start something else
+};
+ForeignCode ScanForeign(std::string_view language, std::string_view code);
+
+}  // namespace gate::parser

@@ -1,0 +1,260 @@
+// Loops: followed round by round while it is known that they go on, then to a
+// state that no further round changes.
+#include "parser/evaluate.h"
+
+namespace gate::parser {
+
+template <typename Head, typename Body>
+void Evaluator::Loop(Shell& shell, Head head, Body body) {
+  Scoped<bool> certain(certain_, certain_);
+  size_t index = frames_.size();
+  frames_.push_back({});
+  frames_.back().kind = Frame::Kind::kLoop;
+  frames_.back().depth = process_depth_;
+  if (shell.exited) {
+    head(shell);
+    body(shell);
+    frames_.pop_back();
+    return;
+  }
+  std::optional<Shell> out;
+  bool ran = false;
+  int joined = 0;
+  for (int round = 0; !exhausted_; ++round) {
+    if (!Spend(1 + CopyCost(shell))) break;
+    Shell before = shell;
+    std::optional<bool> go = head(shell);
+    if (!go || !*go || shell.exited) {
+      if (!shell.exited) MergeInto(out, shell);
+      if (shell.exited || go) {
+        if (!ran) {
+          Shell dead = shell;
+          dead.exited = true;
+          certain_ = false;
+          body(dead);
+        }
+        break;
+      }
+      certain_ = false;
+    }
+    body(shell);
+    ran = true;
+    Frame& frame = frames_[index];
+    if (frame.continued) {
+      shell = JoinShells(shell, *frame.continued);
+      frame.continued.reset();
+    }
+    if (frame.left) certain_ = false;
+    if (shell.exited) break;
+    if (SameShell(before, shell)) break;  // nothing new can come
+    if (go && round < kMaxRounds) continue;
+    certain_ = false;
+    shell = JoinShells(before, shell);
+    if (SameShell(before, shell)) {
+      MergeInto(out, shell);
+      break;
+    }
+    ++joined;
+    if (joined >= kWidenAfter) Widen(before, &shell);
+    if (joined >= kWidenAfter + 6) {
+      NoteLimit("a loop that does not settle");
+      MergeInto(out, shell);
+      break;
+    }
+  }
+  if (frames_[index].left) MergeInto(out, *frames_[index].left);
+  frames_.pop_back();
+  if (out) {
+    shell = std::move(*out);
+  } else {
+    shell.exited = true;
+  }
+}
+
+void Evaluator::ExecuteWhile(Shell& shell, const Script& script,
+                             const Node& node) {
+  if (node.children.size() < 2) return;
+  bool until = node.kind == NodeKind::kUntil;
+  Loop(
+      shell,
+      [&](Shell& state) -> std::optional<bool> {
+        Execute(state, script, node.children[0]);
+        if (!state.status) return std::nullopt;
+        return (*state.status == 0) != until;
+      },
+      [&](Shell& state) { Execute(state, script, node.children[1]); });
+  shell.status.reset();
+}
+
+void Evaluator::ExecuteFor(Shell& shell, const Script& script,
+                           const Node& node) {
+  NodeId body = node.children.empty() ? kNone : node.children[0];
+  std::vector<Fields> alternatives;
+  Expander x{shell, script, *this};
+  if (node.has_in) {
+    if (node.words.empty()) {
+      alternatives = {{}};
+    } else {
+      alternatives = ExpandWords(x, node.words);
+    }
+  } else {
+    Fields fields;
+    for (const Values& value : shell.positional) {
+      Field field;
+      field.value = value.size() == 1
+                        ? value[0]
+                        : Value::Hole(UnknownCode::kDynamicArgument,
+                                      node.span);
+      field.span = node.span;
+      fields.push_back(std::move(field));
+    }
+    if (shell.positional_unknown) {
+      Field field;
+      field.value = Value::Hole(UnknownCode::kDynamicArgument, node.span);
+      field.splits = true;
+      fields.push_back(std::move(field));
+    }
+    alternatives.push_back(std::move(fields));
+  }
+  std::optional<Shell> out;
+  bool several = alternatives.size() > 1;
+  Scoped<bool> certain(certain_, certain_ && !several);
+  for (const Fields& fields : alternatives) {
+    if (exhausted_) break;
+    Shell copy = shell;
+    Spend(CopyCost(copy));
+    // A short list of known words is gone through word by word; of any other
+    // the rounds have values that are one of many.
+    bool open = fields.size() > static_cast<size_t>(kMaxRounds);
+    Values any;
+    bool all_known = fields.size() <= kMaxAlternatives;
+    for (const Field& field : fields) {
+      bool glob = field.glob && !copy.noglob;
+      if (field.splits || glob) open = true;
+      Value value = glob && field.value.known()
+                        ? PatternValue(field.pattern.empty()
+                                           ? field.value.text()
+                                           : std::string_view(field.pattern),
+                                       field.span)
+                        : field.value;
+      if (all_known) {
+        any = any.empty() ? Values{value} : Union(any, {value});
+      }
+    }
+    if (!all_known || any.empty()) any = Hole(node.span);
+    if (open) {
+      bool digits = true;
+      for (const Field& field : fields) {
+        std::string_view text =
+            field.value.known() ? field.value.text() : "?";
+        digits = digits && !text.empty() && !field.splits && !field.glob &&
+                 text.find_first_not_of("0123456789") ==
+                     std::string_view::npos;
+      }
+      if (digits && !all_known) {
+        any = {Value::Hole(UnknownCode::kDynamicArgument, node.span, true)};
+      }
+      Loop(
+          copy,
+          [&](Shell& state) -> std::optional<bool> {
+            Expander here{state, script, *this};
+            SetVariable(here, node.name, any);
+            return std::nullopt;
+          },
+          [&](Shell& state) { Execute(state, script, body); });
+    } else {
+      size_t next = 0;
+      Loop(
+          copy,
+          [&](Shell& state) -> std::optional<bool> {
+            if (next >= fields.size()) {
+              if (next == 0) {
+                // Never runs; its commands are listed with a value that is
+                // not known.
+                Expander here{state, script, *this};
+                Shell keep = state;
+                SetVariable(here, node.name, Hole(node.span));
+                (void)keep;
+              }
+              return false;
+            }
+            Expander here{state, script, *this};
+            SetVariable(here, node.name, {fields[next].value});
+            ++next;
+            // So that two equal words are not taken for a settled loop.
+            state.loop_continue = static_cast<int>(next);
+            return true;
+          },
+          [&](Shell& state) { Execute(state, script, body); });
+      copy.loop_continue = shell.loop_continue;
+    }
+    MergeInto(out, copy);
+  }
+  if (out) shell = std::move(*out);
+  shell.status.reset();
+}
+
+void Evaluator::ExecuteSelect(Shell& shell, const Script& script,
+                              const Node& node) {
+  NodeId body = node.children.empty() ? kNone : node.children[0];
+  Values any = {Value::Of("")};
+  Expander x{shell, script, *this};
+  if (node.has_in && !node.words.empty()) {
+    for (const Fields& fields : ExpandWords(x, node.words)) {
+      for (const Field& field : fields) {
+        any = Union(any, field.glob ? Values{PatternValue(field.pattern,
+                                                          field.span)}
+                                    : Values{field.value});
+      }
+    }
+  } else {
+    for (const Values& value : shell.positional) any = Union(any, value);
+    if (shell.positional_unknown) any = Union(any, Hole(node.span));
+  }
+  Loop(
+      shell,
+      [&](Shell& state) -> std::optional<bool> {
+        Expander here{state, script, *this};
+        SetVariable(here, node.name, any);
+        SetVariable(here, "REPLY", Hole(node.span));
+        return std::nullopt;
+      },
+      [&](Shell& state) { Execute(state, script, body); });
+  shell.status.reset();
+}
+
+void Evaluator::ExecuteArithmeticFor(Shell& shell, const Script& script,
+                                     const Node& node) {
+  NodeId body = node.children.empty() ? kNone : node.children[0];
+  auto compute = [&](Shell& state, size_t i) -> std::optional<int64_t> {
+    if (i >= node.words.size() || node.words[i] == kNone) return 1;
+    Expander x{state, script, *this};
+    Values text = ExpandQuoted(x, node.words[i]);
+    std::optional<int64_t> result;
+    for (const Value& value : text) {
+      if (value.known() && value.text().find_first_not_of(" \t\n") ==
+                               std::string_view::npos) {
+        result = 1;
+        continue;
+      }
+      result = EvaluateArithmetic(x, value, node.span);
+    }
+    if (text.size() != 1) result.reset();
+    return result;
+  };
+  compute(shell, 0);
+  bool first = true;
+  Loop(
+      shell,
+      [&](Shell& state) -> std::optional<bool> {
+        if (!first) compute(state, 2);
+        first = false;
+        std::optional<int64_t> go = compute(state, 1);
+        if (!go) return std::nullopt;
+        return *go != 0;
+      },
+      [&](Shell& state) { Execute(state, script, body); });
+  shell.status.reset();
+}
+
+}  // namespace gate::parser

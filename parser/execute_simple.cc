@@ -1,0 +1,388 @@
+// Simple commands and functions.
+#include <algorithm>
+
+#include "base/paths.h"
+#include "parser/evaluate.h"
+
+namespace gate::parser {
+namespace {
+
+bool IsDeclaration(std::string_view name) {
+  return name == "declare" || name == "typeset" || name == "local" ||
+         name == "export" || name == "readonly";
+}
+
+// Commands that only change the shell's state; see Analysis::state_only.
+bool IsStateBuiltin(std::string_view name) {
+  return name == "cd" || name == "export" || name == "unset" ||
+         name == "umask" || name == "set" || name == "." || name == "source";
+}
+
+Field AssignmentField(Evaluator& evaluator, Shell& shell, const Script& script,
+                      const Assignment& assignment, Span span) {
+  Expander x{shell, script, evaluator};
+  Field field;
+  field.span = span;
+  field.value = Value::Of(assignment.name + "=");
+  if (assignment.is_array || assignment.subscript != kNone) {
+    field.value.Append(
+        Value::Hole(UnknownCode::kDynamicArgument, assignment.span));
+    return field;
+  }
+  Values value = GetVariable(x, assignment.name);
+  if (!value.empty()) field.value.Append(value.front());
+  return field;
+}
+
+}  // namespace
+
+void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
+                              const Node& node) {
+  Span span = Map(script, node.span);
+  shell.cwd_on_success.reset();
+  shell.cwd_on_failure.reset();
+  if (shell.traps.contains("DEBUG")) RunTrap(shell, "DEBUG", true);
+  Expander x{shell, script, *this};
+  if (shell.xtrace && shell.variables.contains("PS4")) {
+    std::optional<int> status = shell.status;
+    for (const Value& value : Values(GetVariable(x, "PS4"))) {
+      ScopedVia via(*this, "PS4", span);
+      if (value.known()) {
+        ExpandPrompt(x, value, span);
+      } else {
+        NoteAt(UnknownCode::kDynamicCode, span, "PS4");
+      }
+    }
+    shell.status = status;
+  }
+  size_t mark = pending_.size();
+  std::map<int, Descriptor> fds = shell.fds;
+  keep_fds_ = false;
+
+  auto assign_only = [&](Shell& target) {
+    state_only_ = false;
+    Expander here{target, script, *this};
+    target.status = node.redirects.empty() ? std::optional<int>(0)
+                                           : std::nullopt;
+    for (const Assignment& assignment : node.assignments) {
+      Assign(here, assignment);
+      auto it = target.variables.find(assignment.name);
+      if (it != target.variables.end() && !assignment.is_array) {
+        CheckEnvironment(target, assignment.name, it->second.scalar, span);
+      }
+    }
+  };
+
+  std::vector<Fields> alternatives;
+  if (node.words.empty()) {
+    if (!node.redirects.empty()) {
+      state_only_ = false;
+      Redirect(shell, script, node.redirects);
+    }
+    assign_only(shell);
+  } else {
+    if (node.declarations.empty()) {
+      alternatives = ExpandWords(x, node.words);
+    } else {
+      alternatives = {{}};
+      for (size_t i = 0; i < node.words.size(); ++i) {
+        if (i < node.declared.size() && node.declared[i] != kNone) {
+          for (Fields& fields : alternatives) {
+            Field field;
+            field.span = script.ast.words[node.words[i]].span;
+            field.value =
+                Value::Of(node.declarations[node.declared[i]].name + "=");
+            fields.push_back(field);
+          }
+          continue;
+        }
+        std::vector<Fields> more = ExpandWords(x, {node.words[i]});
+        for (Fields& fields : alternatives) {
+          if (!more.empty()) {
+            fields.insert(fields.end(), more[0].begin(), more[0].end());
+          }
+        }
+      }
+    }
+    if (!node.redirects.empty()) {
+      state_only_ = false;
+      Redirect(shell, script, node.redirects);
+    }
+    std::optional<Shell> out;
+    bool several = alternatives.size() > 1;
+    Scoped<bool> certain(certain_, certain_ && !several);
+    for (Fields& fields : alternatives) {
+      if (exhausted_) break;
+      std::optional<Shell> copy;
+      if (several) {
+        Spend(CopyCost(shell));
+        copy = shell;
+      }
+      Shell& target = several ? *copy : shell;
+      if (fields.empty()) {
+        std::optional<int> status = target.status;
+        assign_only(target);
+        if (node.assignments.empty()) target.status = status;
+      } else {
+        Call call;
+        call.fields = std::move(fields);
+        call.span = span;
+        call.script = &script;
+        call.node = &node;
+        ExecuteWithAssignments(target, call);
+      }
+      if (several) MergeInto(out, target);
+    }
+    if (out) shell = std::move(*out);
+  }
+  if (!keep_fds_) shell.fds = std::move(fds);
+  keep_fds_ = false;
+  RunPendingProcesses(shell, mark);
+  if (!shell.traps.empty()) RunPendingTraps(shell);
+}
+
+void Evaluator::ExecuteWithAssignments(Shell& shell, Call& call) {
+  const Node& node = *call.node;
+  if (state_only_) {
+    std::optional<std::string> name = Known(call.fields[0]);
+    bool constant = name && IsStateBuiltin(*name) && node.assignments.empty();
+    for (const Field& field : call.fields) {
+      constant = constant && field.value.known() && !field.splits;
+    }
+    if (!constant) state_only_ = false;
+  }
+  if (node.assignments.empty()) {
+    ExecuteCall(shell, call);
+    return;
+  }
+  std::vector<std::pair<std::string, std::optional<Variable>>> saved;
+  std::vector<EnvironmentSetting> settings;
+  Expander x{shell, *call.script, *this};
+  for (const Assignment& assignment : node.assignments) {
+    auto it = shell.variables.find(assignment.name);
+    saved.emplace_back(assignment.name,
+                       it == shell.variables.end()
+                           ? std::optional<Variable>()
+                           : std::optional<Variable>(it->second));
+    Assign(x, assignment);
+    it = shell.variables.find(assignment.name);
+    EnvironmentSetting setting;
+    setting.name = assignment.name;
+    if (it != shell.variables.end() && !it->second.scalar.empty()) {
+      it->second.exported = true;
+      Field field;
+      field.value = it->second.scalar.front();
+      field.span = assignment.span;
+      setting.value = ToArgument(field, shell);
+      CheckEnvironment(shell, assignment.name, it->second.scalar, call.span);
+    } else {
+      setting.value.known = false;
+    }
+    settings.push_back(std::move(setting));
+  }
+  settings_ = std::move(settings);
+  ExecuteCall(shell, call);
+  settings_.clear();
+  for (auto it = saved.rbegin(); it != saved.rend(); ++it) {
+    if (it->second) {
+      shell.variables[it->first] = std::move(*it->second);
+    } else {
+      shell.variables.erase(it->first);
+    }
+    if (it->first == "IFS") shell.ifs_unknown = false;
+  }
+}
+
+void Evaluator::ExecuteCall(Shell& shell, Call& call) {
+  Field& name = call.fields[0];
+  if (!name.value.known() || name.splits) {
+    uint32_t index = Record(shell, call.fields, call.span, false);
+    NoteAt(UnknownCode::kDynamicCommand,
+           call.script != nullptr ? Map(*call.script, name.span) : name.span,
+           TextAt(call.script != nullptr ? Map(*call.script, name.span)
+                                         : name.span));
+    AddCodeFlows({name.value}, index, call.span);
+    shell.status.reset();
+    if (Captured(shell, 1)) Write(shell, 1, Hole(call.span));
+    return;
+  }
+  if (name.glob && !shell.noglob) {
+    ResolveCommandGlob(shell, call, true);
+    return;
+  }
+  ExecuteName(shell, call, true, true);
+}
+
+void Evaluator::ExecuteName(Shell& shell, Call& call, bool functions,
+                            bool builtins) {
+  std::string name(call.fields[0].value.text());
+  if (functions && !shell.functions.empty()) {
+    auto it = shell.functions.find(name);
+    if (it != shell.functions.end()) {
+      std::vector<Function> alternatives = it->second;
+      state_only_ = false;
+      bool several = alternatives.size() > 1;
+      Scoped<bool> certain(certain_, certain_ && !several);
+      std::optional<Shell> out;
+      for (const Function& function : alternatives) {
+        if (!Spend(several ? CopyCost(shell) : 1)) break;
+        std::optional<Shell> copy;
+        if (several) copy = shell;
+        Shell& target = several ? *copy : shell;
+        if (function.script == nullptr || function.body == kNone) {
+          ExecuteName(target, call, false, builtins);
+        } else {
+          CallFunction(target, function, call);
+        }
+        if (several) MergeInto(out, target);
+      }
+      if (out) shell = std::move(*out);
+      return;
+    }
+  }
+  if (builtins) {
+    if (Builtin builtin = FindBuiltin(name)) {
+      if (call.node != nullptr && !call.node->declarations.empty() &&
+          IsDeclaration(name)) {
+        // The words that are assignments are shown after they were made.
+        uint32_t before = static_cast<uint32_t>(
+            analysis_.invocations.size());
+        builtin(*this, shell, call);
+        if (analysis_.invocations.size() < before) return;
+        Fields fields;
+        for (size_t i = 0, w = 0; i < call.fields.size(); ++i) {
+          fields.push_back(call.fields[i]);
+          for (; w < call.node->words.size(); ++w) {
+            if (call.node->declared.size() > w &&
+                call.node->declared[w] != kNone &&
+                call.script->ast.words[call.node->words[w]].span ==
+                    call.fields[i].span) {
+              fields.back() = AssignmentField(
+                  *this, shell, *call.script,
+                  call.node->declarations[call.node->declared[w]],
+                  call.fields[i].span);
+              break;
+            }
+          }
+        }
+        if (state_only_) {
+          for (const Field& field : fields) {
+            if (!field.value.known()) state_only_ = false;
+          }
+        }
+        Record(shell, fields, call.span, true);
+        return;
+      }
+      Record(shell, call.fields, call.span, true);
+      builtin(*this, shell, call);
+      return;
+    }
+  }
+  state_only_ = false;
+  if (name.empty()) {
+    shell.status = 127;
+    return;
+  }
+  ProgramCall program;
+  program.argv = call.fields;
+  program.span = call.span;
+  RunProgram(shell, program);
+  auto handler = shell.functions.find("command_not_found_handle");
+  if (handler != shell.functions.end() && !in_trap_ &&
+      name.find('/') == std::string::npos) {
+    Scoped<bool> once(in_trap_, true);
+    Scoped<bool> uncertain(certain_, false);
+    Call handled = call;
+    handled.node = nullptr;
+    handled.fields.insert(handled.fields.begin(),
+                          KnownField("command_not_found_handle",
+                                     call.fields[0].span));
+    for (const Function& function :
+         std::vector<Function>(handler->second)) {
+      if (function.script == nullptr || function.body == kNone) continue;
+      Shell child = Fork(shell);
+      CallFunction(child, function, handled);
+      Join(shell, std::move(child));
+    }
+  }
+}
+
+void Evaluator::CallFunction(Shell& shell, const Function& function,
+                             const Call& call) {
+  Record(shell, call.fields, call.span, true);
+  std::vector<Values> positional;
+  bool unknown = false;
+  for (size_t i = 1; i < call.fields.size(); ++i) {
+    const Field& field = call.fields[i];
+    if (field.splits || (field.glob && !shell.noglob)) unknown = true;
+    positional.push_back(
+        {field.glob && !shell.noglob && field.value.known()
+             ? PatternValue(field.pattern.empty() ? field.value.text()
+                                                  : field.pattern,
+                            field.span)
+             : field.value});
+  }
+  if (unknown) positional.clear();
+  for (const Active& active : active_) {
+    if (active.script == function.script.get() &&
+        active.body == function.body && active.positional == positional &&
+        active.variables == shell.variables) {
+      // The same call is running already from the same state: it can start
+      // nothing new.
+      shell.status.reset();
+      return;
+    }
+  }
+  if (active_.size() >= static_cast<size_t>(kMaxCallDepth) ||
+      !Spend(2 + CopyCost(shell))) {
+    NoteAt(UnknownCode::kLimit, call.span, "function calls too deep");
+    shell.status.reset();
+    return;
+  }
+  active_.push_back({function.script.get(), function.body, positional,
+                     shell.variables});
+  std::vector<Values> old = std::move(shell.positional);
+  bool old_unknown = shell.positional_unknown;
+  shell.positional = std::move(positional);
+  shell.positional_unknown = unknown;
+  frames_.push_back({});
+  frames_.back().kind = Frame::Kind::kFunction;
+  frames_.back().depth = process_depth_;
+  {
+    std::string kind = "function ";
+    kind += call.fields[0].value.Prefix();
+    ScopedVia via(*this, kind, call.span);
+    const Script& script = *function.script;
+    Scoped<const Script*> current(script_, &script);
+    const Node& node = script.ast.nodes[function.body];
+    if (node.kind == NodeKind::kFunction) {
+      std::map<int, Descriptor> fds = shell.fds;
+      size_t mark = pending_.size();
+      if (!node.redirects.empty()) Redirect(shell, script, node.redirects);
+      if (!node.children.empty()) Execute(shell, script, node.children[0]);
+      shell.fds = std::move(fds);
+      RunPendingProcesses(shell, mark);
+    } else {
+      Execute(shell, script, function.body);
+    }
+    if (frames_.back().left) {
+      shell = JoinShells(shell, *frames_.back().left);
+      frames_.back().left.reset();
+    }
+    if (shell.traps.contains("RETURN")) RunTrap(shell, "RETURN", false);
+  }
+  Frame frame = std::move(frames_.back());
+  frames_.pop_back();
+  for (auto it = frame.saved.rbegin(); it != frame.saved.rend(); ++it) {
+    if (it->second) {
+      shell.variables[it->first] = std::move(*it->second);
+    } else {
+      shell.variables.erase(it->first);
+    }
+  }
+  shell.positional = std::move(old);
+  shell.positional_unknown = old_unknown;
+  active_.pop_back();
+}
+
+}  // namespace gate::parser

@@ -1,0 +1,90 @@
+// Flows: what fetched, decoded or secret data reaches.
+//
+// Unknown text carries the span of the command that made it; where that text
+// came from is kept by span.
+#include <algorithm>
+
+#include "parser/evaluate.h"
+
+namespace gate::parser {
+namespace {
+
+constexpr size_t kMaxSources = 8;
+
+uint64_t Key(Span span) {
+  return static_cast<uint64_t>(span.begin) << 32 | span.end;
+}
+
+template <typename T>
+void AddOnce(std::vector<T>& into, const T& item) {
+  if (into.size() >= kMaxSources) return;
+  if (std::find(into.begin(), into.end(), item) == into.end()) {
+    into.push_back(item);
+  }
+}
+
+}  // namespace
+
+void Origin::Add(const Origin& other) {
+  for (uint32_t item : other.network) AddOnce(network, item);
+  for (uint32_t item : other.decoded) AddOnce(decoded, item);
+  for (const auto& item : other.files) AddOnce(files, item);
+}
+
+Origin Evaluator::OriginOf(const Values& values) const {
+  Origin origin;
+  if (origins_.empty()) return origin;
+  for (const Value& value : values) {
+    for (const Chunk& chunk : value.chunks) {
+      if (!chunk.hole) continue;
+      auto it = origins_.find(Key(chunk.span));
+      if (it != origins_.end()) origin.Add(it->second);
+    }
+  }
+  return origin;
+}
+
+void Evaluator::SetOrigin(Span span, const Origin& origin) {
+  if (origin.empty() || origins_.size() > 10000) return;
+  origins_[Key(span)].Add(origin);
+}
+
+void Evaluator::AddFlow(FlowKind kind, uint32_t source, uint32_t sink,
+                        Argument from, Span span) {
+  uint64_t hash = static_cast<uint64_t>(kind) * 1000003ULL;
+  hash = (hash ^ source) * 1099511628211ULL;
+  hash = (hash ^ sink) * 1099511628211ULL;
+  for (char c : from.text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  }
+  if (!flow_index_.insert(hash).second ||
+      analysis_.flows.size() >= kMaxFlows) {
+    return;
+  }
+  Flow flow;
+  flow.kind = kind;
+  flow.source_invocation = source;
+  flow.sink_invocation = sink;
+  flow.source = std::move(from);
+  flow.span = span;
+  analysis_.flows.push_back(std::move(flow));
+}
+
+void Evaluator::AddCodeFlows(const Values& code, uint32_t sink, Span span) {
+  Origin origin = OriginOf(code);
+  for (uint32_t source : origin.network) {
+    AddFlow(FlowKind::kNetworkToCode, source, sink, {}, span);
+  }
+  for (uint32_t source : origin.decoded) {
+    AddFlow(FlowKind::kDecodedToCode, source, sink, {}, span);
+  }
+}
+
+void Evaluator::AddUploadFlows(const Values& data, uint32_t sink, Span span) {
+  Origin origin = OriginOf(data);
+  for (const auto& [source, file] : origin.files) {
+    AddFlow(FlowKind::kFileToNetwork, source, sink, file, span);
+  }
+}
+
+}  // namespace gate::parser
