@@ -243,32 +243,52 @@ class Evaluator final : public Host {
 
   // run_program.cc: an external program.
   void RunProgram(Shell& shell, const ProgramCall& call);
-  void RunArguments(Shell& shell, const std::vector<Argument>& words,
-                    const Fields& known, Span span, const char* via);
   void RunFindings(Shell& shell, const ProgramCall& call,
                    const Reading& reading, uint32_t invocation);
-  void RunXargs(Shell& shell, const ProgramCall& call, const Finding& finding,
-                uint32_t invocation);
-  void ResolveCommandGlob(Shell& shell, const Call& call, bool builtins);
-  void RunFileAsProgram(Shell& shell, const std::string& path,
-                        const ProgramCall& call, uint32_t invocation);
+  void RunWords(Shell& shell, const ProgramCall& call,
+                const Reading& reading, const Finding& finding);
+  void RunSplit(Shell& shell, const ProgramCall& call,
+                const Finding& finding, const std::string& via);
+  void ResolveCommandGlob(Shell& shell, const Call& call);
+  bool RunWrittenFile(Shell& shell, const std::string& path,
+                      const ProgramCall& call, uint32_t invocation);
+  void RunScriptFile(Shell& shell, const ProgramCall& call,
+                     const Finding& finding, uint32_t invocation);
   void RunForeign(Shell& shell, const std::string& language,
                   const Values& code, Span span, uint32_t invocation);
-  Values ProgramOutput(Shell& shell, const ProgramCall& call,
-                       const Reading& reading, uint32_t invocation);
-  void ApplyFileFindings(Shell& shell, const ProgramCall& call,
-                         const Reading& reading, uint32_t invocation);
-  Values FieldOf(const Argument& word, const Fields& known) const;
+  Values ValuesOf(const Argument& word, const Fields& known) const;
   Field ToField(const Argument& word, const Fields& known) const;
 
-  // shells.cc.
-  bool IsShell(std::string_view program) const;
-  void RunShellProgram(Shell& shell, const ProgramCall& call,
-                       uint32_t invocation);
-  Shell ChildShell(Shell& shell, bool keep_environment = true);
-  void RunChildText(Shell& shell, Shell child, const Values& code, Span span,
-                    const char* via, uint32_t invocation);
+  // run_xargs.cc: words that come from standard input.
+  bool RunXargs(Shell& shell, const ProgramCall& call,
+                const Finding& finding);
+
+  // run_output.cc: what a program prints and does to files.
+  void RunOutput(Shell& shell, const ProgramCall& call,
+                 const Reading& reading, uint32_t invocation, bool wrapper);
+  void AddFindingEffects(Shell& shell, const ProgramCall& call,
+                         const Reading& reading, uint32_t invocation);
+  Values FilterOutput(Shell& shell, const ProgramCall& call,
+                      const Values& input, bool reads_stdin);
+
+  // shells.cc: code for another shell process.
+  struct ShellCode {
+    std::string language = "bash";
+    std::string via;
+    std::vector<Values> words;  // $0, $1, …
+    bool words_unknown = false;
+    bool xtrace = false;
+    bool extglob = false;
+    bool expand_aliases = false;
+    uint32_t invocation = UINT32_MAX;
+  };
+  void RunShellCode(Shell& shell, const Values& code, const ShellCode& how,
+                    Span span);
+  ShellCode HowShellRuns(const ProgramCall& call, const Reading& reading,
+                         const Finding& finding, uint32_t invocation) const;
+  Shell ChildShell(const Shell& shell);
   void StartShell(Shell& child, Span span);  // BASH_ENV, imported functions
+  // A variable was set that makes programs run code.
   void CheckEnvironment(Shell& shell, const std::string& name,
                         const Values& value, Span span);
 

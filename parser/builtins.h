@@ -1,0 +1,60 @@
+// Internal to parser/: the builtins of bash, by subject.
+#pragma once
+
+#include "parser/evaluate.h"
+
+namespace gate::parser::builtins {
+
+// builtins_state.cc: directory, options, positional parameters, aliases.
+void Cd(Evaluator& e, Shell& shell, Call& call);
+void Pushd(Evaluator& e, Shell& shell, Call& call);
+void Popd(Evaluator& e, Shell& shell, Call& call);
+void Pwd(Evaluator& e, Shell& shell, Call& call);
+void Set(Evaluator& e, Shell& shell, Call& call);
+void Shift(Evaluator& e, Shell& shell, Call& call);
+void Shopt(Evaluator& e, Shell& shell, Call& call);
+void Alias(Evaluator& e, Shell& shell, Call& call);
+void Unalias(Evaluator& e, Shell& shell, Call& call);
+void Hash(Evaluator& e, Shell& shell, Call& call);
+void Enable(Evaluator& e, Shell& shell, Call& call);
+
+// builtins_variables.cc
+void Declare(Evaluator& e, Shell& shell, Call& call);
+void Unset(Evaluator& e, Shell& shell, Call& call);
+void Read(Evaluator& e, Shell& shell, Call& call);
+void Mapfile(Evaluator& e, Shell& shell, Call& call);
+void Getopts(Evaluator& e, Shell& shell, Call& call);
+void Let(Evaluator& e, Shell& shell, Call& call);
+
+// builtins_text.cc
+void Echo(Evaluator& e, Shell& shell, Call& call);
+void Printf(Evaluator& e, Shell& shell, Call& call);
+void Test(Evaluator& e, Shell& shell, Call& call);
+
+// builtins_run.cc: what runs code or leaves.
+void Eval(Evaluator& e, Shell& shell, Call& call);
+void Source(Evaluator& e, Shell& shell, Call& call);
+void Exec(Evaluator& e, Shell& shell, Call& call);
+void Exit(Evaluator& e, Shell& shell, Call& call);
+void Return(Evaluator& e, Shell& shell, Call& call);
+void Break(Evaluator& e, Shell& shell, Call& call);
+void Trap(Evaluator& e, Shell& shell, Call& call);
+void Command(Evaluator& e, Shell& shell, Call& call);
+void BuiltinCommand(Evaluator& e, Shell& shell, Call& call);
+void Compgen(Evaluator& e, Shell& shell, Call& call);
+void Kill(Evaluator& e, Shell& shell, Call& call);
+// Run only by a person's keys or from history: told, not followed.
+void Interactive(Evaluator& e, Shell& shell, Call& call);
+void True(Evaluator& e, Shell& shell, Call& call);
+void False(Evaluator& e, Shell& shell, Call& call);
+// Prints something that is not followed.
+void Prints(Evaluator& e, Shell& shell, Call& call);
+
+// The value of one argument; a hole where it may be several words.
+Values ArgumentValue(Evaluator& e, const Shell& shell, const Field& field);
+// The arguments from `from` on, joined by blanks.
+Values JoinArguments(Evaluator& e, const Shell& shell, const Fields& fields,
+                     size_t from);
+Span SpanFrom(Evaluator& e, const Call& call, size_t from);
+
+}  // namespace gate::parser::builtins

@@ -1,0 +1,352 @@
+// Builtins that change the directory, options, parameters and aliases.
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/paths.h"
+#include "parser/builtins.h"
+
+namespace gate::parser::builtins {
+namespace {
+
+void SetPwd(Shell& shell, const Values& cwd) {
+  Variable old;
+  auto it = shell.variables.find("PWD");
+  if (it != shell.variables.end()) {
+    old = it->second;
+    it->second.scalar = cwd;
+  } else {
+    Variable pwd;
+    pwd.scalar = cwd;
+    pwd.exported = true;
+    shell.variables["PWD"] = std::move(pwd);
+  }
+  Variable oldpwd;
+  oldpwd.scalar = shell.cwd;
+  oldpwd.exported = true;
+  shell.variables["OLDPWD"] = std::move(oldpwd);
+  shell.cwd = cwd;
+}
+
+bool IsDirectory(const Evaluator& e, const Values& values) {
+  if (!e.context_.look_at_files || values.size() != 1 ||
+      !values[0].known()) {
+    return false;
+  }
+  struct stat info = {};
+  return ::stat(std::string(values[0].text()).c_str(), &info) == 0 &&
+         S_ISDIR(info.st_mode);
+}
+
+// The directories that `field` may mean, seen from where the shell may be.
+Values Directories(const Shell& shell, const Field& field, Span span) {
+  Values hole = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+  bool glob = field.glob && !shell.noglob;
+  if (!field.value.known() || field.splits || glob) {
+    std::string prefix = field.value.Prefix();
+    return hole;
+  }
+  std::string text(field.value.text());
+  auto cdpath = shell.variables.find("CDPATH");
+  if (cdpath != shell.variables.end() && !text.starts_with("/") &&
+      !text.starts_with("./") && !text.starts_with("../")) {
+    return hole;
+  }
+  if (text.starts_with("/")) return {Value::Of(Normalise(text, "/"))};
+  Values out;
+  for (const Value& cwd : shell.cwd) {
+    Values one = cwd.known()
+                     ? Values{Value::Of(Normalise(text, cwd.text()))}
+                     : hole;
+    out = out.empty() ? one : Union(out, one);
+  }
+  return out.empty() ? hole : out;
+}
+
+void Go(Evaluator& e, Shell& shell, const Values& target) {
+  Values old = shell.cwd;
+  if (target == old || IsDirectory(e, target)) {
+    SetPwd(shell, target);
+    shell.status = IsDirectory(e, target) ? std::optional<int>(0)
+                                          : std::nullopt;
+    return;
+  }
+  SetPwd(shell, Union(target, old));
+  shell.cwd_on_success = target;
+  shell.cwd_on_failure = old;
+  shell.status.reset();
+}
+
+}  // namespace
+
+void Cd(Evaluator& e, Shell& shell, Call& call) {
+  size_t i = 1;
+  for (; i < call.fields.size(); ++i) {
+    std::optional<std::string> word = Known(call.fields[i]);
+    if (!word || word->size() < 2 || (*word)[0] != '-') break;
+    if (*word == "--") {
+      ++i;
+      break;
+    }
+    if (word->find_first_not_of("LPe@", 1) != std::string::npos) break;
+  }
+  Values hole = e.Hole(call.span);
+  if (i >= call.fields.size()) {
+    auto it = shell.variables.find("HOME");
+    Go(e, shell, it == shell.variables.end() ? hole : it->second.scalar);
+    return;
+  }
+  if (Known(call.fields[i]) == "-") {
+    auto it = shell.variables.find("OLDPWD");
+    Values target = it == shell.variables.end() ? hole : it->second.scalar;
+    if (e.Captured(shell, 1)) e.Write(shell, 1, hole);
+    Go(e, shell, target);
+    return;
+  }
+  Go(e, shell, Directories(shell, call.fields[i], call.span));
+}
+
+void Pushd(Evaluator& e, Shell& shell, Call& call) {
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  std::optional<std::string> word;
+  if (call.fields.size() == 2) word = Known(call.fields[1]);
+  if (word && !word->empty() && (*word)[0] != '-' && (*word)[0] != '+') {
+    Values old = shell.cwd;
+    shell.directory_stack.push_back(old);
+    Go(e, shell, Directories(shell, call.fields[1], call.span));
+    return;
+  }
+  shell.directory_stack = {e.Hole(call.span)};
+  Go(e, shell, e.Hole(call.span));
+}
+
+void Popd(Evaluator& e, Shell& shell, Call& call) {
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (call.fields.size() == 1 && !shell.directory_stack.empty()) {
+    Values target = shell.directory_stack.back();
+    shell.directory_stack.pop_back();
+    Go(e, shell, target);
+    return;
+  }
+  shell.directory_stack.clear();
+  Go(e, shell, e.Hole(call.span));
+}
+
+void Pwd(Evaluator& e, Shell& shell, Call& call) {
+  Values text = shell.cwd;
+  for (const Field& field : call.fields) {
+    if (Known(field) == "-P") text = Union(text, e.Hole(call.span));
+  }
+  for (Value& value : text) value.Append("\n");
+  if (e.Captured(shell, 1)) e.Write(shell, 1, text);
+  shell.status = 0;
+}
+
+void Set(Evaluator& e, Shell& shell, Call& call) {
+  shell.status = 0;
+  if (call.fields.size() == 1) {
+    if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+    return;
+  }
+  size_t i = 1;
+  bool positional = false;
+  for (; i < call.fields.size(); ++i) {
+    std::optional<std::string> word = Known(call.fields[i]);
+    if (!word || (call.fields[i].glob && !shell.noglob)) {
+      // Options or parameters: nothing is known of either.
+      shell.xtrace = true;
+      shell.positional.clear();
+      shell.positional_unknown = true;
+      shell.noglob = false;
+      return;
+    }
+    if (*word == "--") {
+      positional = true;
+      ++i;
+      break;
+    }
+    if (*word == "-") {
+      shell.xtrace = false;
+      ++i;
+      positional = i < call.fields.size();
+      break;
+    }
+    if (word->empty() || ((*word)[0] != '-' && (*word)[0] != '+')) {
+      positional = true;
+      break;
+    }
+    bool on = (*word)[0] == '-';
+    for (char c : word->substr(1)) {
+      std::string name;
+      switch (c) {
+        case 'x':
+          shell.xtrace = on;
+          break;
+        case 'e':
+          shell.errexit = on;
+          break;
+        case 'f':
+          shell.noglob = on;
+          break;
+        case 'B':
+          shell.brace_expansion = on;
+          break;
+        case 'u':
+          shell.nounset = on;
+          break;
+        case 'n':
+          shell.noexec = on;
+          break;
+        case 'o': {
+          if (i + 1 >= call.fields.size()) {
+            if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+            break;
+          }
+          name = Known(call.fields[++i]).value_or("xtrace");
+          if (name == "xtrace") shell.xtrace = on;
+          if (name == "errexit") shell.errexit = on;
+          if (name == "noglob") shell.noglob = on;
+          if (name == "braceexpand") shell.brace_expansion = on;
+          break;
+        }
+        default:
+          break;
+      }
+    }
+  }
+  if (!positional) return;
+  shell.positional.clear();
+  shell.positional_unknown = false;
+  for (; i < call.fields.size(); ++i) {
+    const Field& field = call.fields[i];
+    if (field.splits || (field.glob && !shell.noglob)) {
+      shell.positional.clear();
+      shell.positional_unknown = true;
+      return;
+    }
+    shell.positional.push_back({field.value});
+  }
+}
+
+void Shift(Evaluator&, Shell& shell, Call& call) {
+  size_t count = 1;
+  if (call.fields.size() > 1) {
+    std::optional<std::string> word = Known(call.fields[1]);
+    if (!word || word->empty() || word->size() > 6 ||
+        word->find_first_not_of("0123456789") != std::string::npos) {
+      shell.positional.clear();
+      shell.positional_unknown = true;
+      shell.status.reset();
+      return;
+    }
+    count = std::stoul(*word);
+  }
+  if (shell.positional_unknown) {
+    shell.status.reset();
+    return;
+  }
+  if (count > shell.positional.size()) {
+    shell.status = 1;
+    return;
+  }
+  shell.positional.erase(
+      shell.positional.begin(),
+      shell.positional.begin() + static_cast<std::ptrdiff_t>(count));
+  shell.status = 0;
+}
+
+void Shopt(Evaluator& e, Shell& shell, Call& call) {
+  bool on = false, off = false, set_options = false;
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  for (size_t i = 1; i < call.fields.size(); ++i) {
+    std::optional<std::string> word = Known(call.fields[i]);
+    if (!word) {
+      // Any option: the readings that hide least.
+      if (on) shell.expand_aliases = shell.extglob = shell.lastpipe = true;
+      continue;
+    }
+    if (word->starts_with("-")) {
+      on = on || word->find('s') != std::string::npos;
+      off = off || word->find('u') != std::string::npos;
+      set_options = set_options || word->find('o') != std::string::npos;
+      continue;
+    }
+    if (!on && !off) continue;
+    if (*word == "expand_aliases") shell.expand_aliases = on;
+    if (*word == "extglob") shell.extglob = on;
+    if (*word == "nullglob") shell.nullglob = on;
+    if (*word == "lastpipe") shell.lastpipe = on;
+    if (*word == "globstar") shell.globstar = on;
+    if (*word == "dotglob") shell.dotglob = on;
+    if (*word == "nocaseglob") shell.nocaseglob = on;
+    if (set_options && *word == "xtrace") shell.xtrace = on;
+    if (set_options && *word == "noglob") shell.noglob = on;
+  }
+  shell.status.reset();
+}
+
+void Alias(Evaluator& e, Shell& shell, Call& call) {
+  shell.status = 0;
+  bool defined = false;
+  for (size_t i = 1; i < call.fields.size(); ++i) {
+    const Value& value = call.fields[i].value;
+    std::string prefix = value.Prefix();
+    size_t equals = prefix.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      if (!value.known()) {
+        e.NoteAt(UnknownCode::kDynamicCode, call.span, "alias");
+      }
+      continue;
+    }
+    defined = true;
+    Value text = value;
+    text.chunks[0].text.erase(0, equals + 1);
+    if (text.chunks[0].text.empty()) text.chunks.erase(text.chunks.begin());
+    shell.aliases[prefix.substr(0, equals)] = {text};
+  }
+  if (!defined && e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+}
+
+void Unalias(Evaluator&, Shell& shell, Call& call) {
+  for (size_t i = 1; i < call.fields.size(); ++i) {
+    std::optional<std::string> name = Known(call.fields[i]);
+    if (!name) continue;
+    if (*name == "-a") shell.aliases.clear();
+    shell.aliases.erase(*name);
+  }
+  shell.status.reset();
+}
+
+void Hash(Evaluator& e, Shell& shell, Call& call) {
+  for (size_t i = 1; i + 2 < call.fields.size(); ++i) {
+    if (Known(call.fields[i]) != "-p") continue;
+    std::optional<std::string> path = Known(call.fields[i + 1]);
+    for (size_t k = i + 2; k < call.fields.size(); ++k) {
+      std::optional<std::string> name = Known(call.fields[k]);
+      if (!path || !name) {
+        e.NoteAt(UnknownCode::kDynamicCommand, call.span, "hash -p");
+        continue;
+      }
+      shell.hashed[*name] = *path;
+    }
+    break;
+  }
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  shell.status.reset();
+}
+
+void Enable(Evaluator& e, Shell& shell, Call& call) {
+  for (size_t i = 1; i < call.fields.size(); ++i) {
+    std::optional<std::string> word = Known(call.fields[i]);
+    if (!word || (word->starts_with("-") &&
+                  word->find_first_of("fnd") != std::string::npos)) {
+      // Code of a library, or names that mean programs from here on.
+      e.NoteAt(UnknownCode::kUnmodelled, call.span, "enable");
+      break;
+    }
+  }
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  shell.status.reset();
+}
+
+}  // namespace gate::parser::builtins

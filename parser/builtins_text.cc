@@ -1,0 +1,156 @@
+// echo, printf and test.
+#include "parser/builtins.h"
+
+namespace gate::parser::builtins {
+
+void Echo(Evaluator& e, Shell& shell, Call& call) {
+  shell.status = 0;
+  if (!e.Captured(shell, 1)) return;
+  bool newline = true, escapes = false;
+  size_t i = 1;
+  for (; i < call.fields.size(); ++i) {
+    std::optional<std::string> word = Known(call.fields[i]);
+    if (!word) break;
+    if (word->size() < 2 || (*word)[0] != '-' ||
+        word->find_first_not_of("neE", 1) != std::string::npos) {
+      break;
+    }
+    if (shell.posix && *word != "-n") break;
+    for (char c : word->substr(1)) {
+      if (c == 'n') newline = false;
+      if (c == 'e') escapes = true;
+      if (c == 'E') escapes = false;
+    }
+  }
+  Values text = JoinArguments(e, shell, call.fields, i);
+  auto expand = [&newline](Values values) {
+    for (Value& value : values) {
+      for (size_t c = 0; c < value.chunks.size(); ++c) {
+        Chunk& chunk = value.chunks[c];
+        if (chunk.hole) continue;
+        bool stop = false;
+        chunk.text = ExpandEchoEscapes(chunk.text, &stop);
+        if (stop) {
+          newline = false;
+          value.chunks.resize(c + 1);
+          break;
+        }
+      }
+      std::erase_if(value.chunks, [](const Chunk& chunk) {
+        return !chunk.hole && chunk.text.empty();
+      });
+    }
+    return values;
+  };
+  if (escapes) {
+    text = expand(std::move(text));
+  } else if (shell.posix) {
+    // dash's echo expands escapes, others' do not.
+    bool backslash = false;
+    for (const Value& value : text) {
+      for (const Chunk& chunk : value.chunks) {
+        backslash =
+            backslash || chunk.text.find('\\') != std::string::npos;
+      }
+    }
+    if (backslash) text = Union(expand(text), text);
+  }
+  if (newline) {
+    for (Value& value : text) value.Append("\n");
+  }
+  e.Write(shell, 1, text);
+}
+
+void Printf(Evaluator& e, Shell& shell, Call& call) {
+  shell.status.reset();
+  size_t i = 1;
+  std::optional<std::string> variable;
+  bool unknown_variable = false;
+  while (i < call.fields.size()) {
+    std::optional<std::string> word = Known(call.fields[i]);
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    if (word == "-v" && i + 1 < call.fields.size()) {
+      variable = Known(call.fields[i + 1]);
+      unknown_variable = !variable;
+      i += 2;
+    } else if (word && word->starts_with("-v") && word->size() > 2) {
+      variable = word->substr(2);
+      ++i;
+    } else {
+      break;
+    }
+  }
+  bool captured = e.Captured(shell, 1);
+  if (!variable && !unknown_variable && !captured) return;
+  Values text;
+  std::optional<std::vector<std::string>> words = KnownWords(call.fields, i);
+  if (words && !words->empty()) {
+    std::optional<std::string> result = FormatPrintf(*words);
+    if (result) text = {Value::Of(*result)};
+  } else if (i < call.fields.size()) {
+    // %s and text, with arguments that are partly known.
+    std::optional<std::string> format = Known(call.fields[i]);
+    bool fixed = true;
+    for (size_t k = i + 1; k < call.fields.size(); ++k) {
+      fixed = fixed && !call.fields[k].splits &&
+              !(call.fields[k].glob && !shell.noglob);
+    }
+    if (format && fixed &&
+        format->find_first_of("\\%") == format->find_first_of("%\\")) {
+      Value out = Value::Of("");
+      size_t argument = i + 1;
+      bool ok = true;
+      do {
+        size_t begin = argument;
+        for (size_t at = 0; at < format->size() && ok; ++at) {
+          char c = (*format)[at];
+          if (c == '\\' && at + 1 < format->size()) {
+            bool stop = false;
+            out.Append(ExpandEchoEscapes(format->substr(at, 2), &stop));
+            ok = (*format)[at + 1] == 'n' || (*format)[at + 1] == 't' ||
+                 (*format)[at + 1] == '\\';
+            ++at;
+          } else if (c == '%' && at + 1 < format->size() &&
+                     (*format)[at + 1] == 's') {
+            if (argument < call.fields.size()) {
+              out.Append(call.fields[argument++].value);
+            }
+            ++at;
+          } else if (c == '%') {
+            ok = false;
+          } else {
+            out.Append(std::string_view(&c, 1));
+          }
+        }
+        if (argument == begin) break;
+      } while (ok && argument < call.fields.size() && e.Spend(1));
+      if (ok) text = {out};
+    }
+  }
+  if (text.empty()) text = e.Hole(call.span);
+  if (variable && call.script != nullptr) {
+    Expander x{shell, *call.script, e};
+    SetVariable(x, *variable, text);
+    return;
+  }
+  if (unknown_variable) {
+    // Any variable may have changed.
+    e.NoteAt(UnknownCode::kUnmodelled, call.span, "printf -v");
+    return;
+  }
+  e.Write(shell, 1, text);
+}
+
+void Test(Evaluator& e, Shell& shell, Call& call) {
+  std::optional<bool> result = EvaluateTest(e, shell, call);
+  if (result) {
+    shell.status = *result ? 0 : 1;
+  } else {
+    shell.status.reset();
+  }
+}
+
+}  // namespace gate::parser::builtins

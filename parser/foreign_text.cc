@@ -1,0 +1,392 @@
+// awk and sed: what their programs start.
+#include <cctype>
+
+#include "parser/evaluate.h"
+
+namespace gate::parser {
+
+ForeignCode ScanAwk(std::string_view code);
+ForeignCode ScanSed(std::string_view code);
+
+namespace {
+
+bool IsName(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+bool IsBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+struct Token {
+  enum Kind { kString, kName, kPipe, kOther, kEnd } kind = kOther;
+  std::string text;
+};
+
+// awk's tokens, as far as spawning needs them.
+std::vector<Token> AwkTokens(std::string_view code, bool* ok) {
+  std::vector<Token> tokens;
+  *ok = true;
+  auto value_before = [&tokens] {
+    if (tokens.empty()) return false;
+    const Token& last = tokens.back();
+    if (last.kind == Token::kString) return true;
+    if (last.kind == Token::kName) {
+      return last.text != "return" && last.text != "print" &&
+             last.text != "in" && last.text != "if" && last.text != "while";
+    }
+    return last.kind == Token::kOther &&
+           (last.text == ")" || last.text == "]" || last.text == "$");
+  };
+  for (size_t i = 0; i < code.size();) {
+    char c = code[i];
+    if (c == '\n') {
+      tokens.push_back({Token::kOther, ";"});
+      ++i;
+    } else if (IsBlank(c)) {
+      ++i;
+    } else if (c == '\\' && i + 1 < code.size() && code[i + 1] == '\n') {
+      i += 2;
+    } else if (c == '#') {
+      while (i < code.size() && code[i] != '\n') ++i;
+    } else if (c == '"') {
+      std::string text;
+      bool closed = false;
+      for (++i; i < code.size(); ++i) {
+        if (code[i] == '"') {
+          closed = true;
+          ++i;
+          break;
+        }
+        if (code[i] == '\\' && i + 1 < code.size()) {
+          char e = code[++i];
+          switch (e) {
+            case 'n':
+              text += '\n';
+              break;
+            case 't':
+              text += '\t';
+              break;
+            case '"':
+            case '\\':
+            case '/':
+              text += e;
+              break;
+            default:
+              if (std::isalnum(static_cast<unsigned char>(e)) != 0) {
+                *ok = false;
+              }
+              text += '\\';
+              text += e;
+          }
+          continue;
+        }
+        text += code[i];
+      }
+      if (!closed) *ok = false;
+      tokens.push_back({Token::kString, std::move(text)});
+    } else if (c == '/' && !value_before()) {
+      // A regular expression.
+      bool closed = false, in_class = false;
+      for (++i; i < code.size(); ++i) {
+        if (code[i] == '\\') {
+          ++i;
+        } else if (code[i] == '[') {
+          in_class = true;
+        } else if (code[i] == ']') {
+          in_class = false;
+        } else if (code[i] == '/' && !in_class) {
+          closed = true;
+          ++i;
+          break;
+        } else if (code[i] == '\n') {
+          break;
+        }
+      }
+      if (!closed) *ok = false;
+      tokens.push_back({Token::kOther, ")"});
+    } else if (IsName(c)) {
+      size_t begin = i;
+      while (i < code.size() && IsName(code[i])) ++i;
+      tokens.push_back({Token::kName,
+                        std::string(code.substr(begin, i - begin))});
+    } else if (c == '|') {
+      if (i + 1 < code.size() && code[i + 1] == '|') {
+        tokens.push_back({Token::kOther, "||"});
+        i += 2;
+      } else {
+        ++i;
+        if (i < code.size() && code[i] == '&') ++i;
+        tokens.push_back({Token::kPipe, "|"});
+      }
+    } else {
+      tokens.push_back({Token::kOther, std::string(1, c)});
+      ++i;
+    }
+  }
+  tokens.push_back({Token::kEnd, ""});
+  return tokens;
+}
+
+ForeignCommand ShellText(std::string text) {
+  ForeignCommand command;
+  command.shell = true;
+  command.argv = {std::move(text)};
+  return command;
+}
+
+bool Ends(const Token& token) {
+  return token.kind == Token::kEnd ||
+         (token.kind == Token::kOther &&
+          (token.text == ";" || token.text == "}" || token.text == ")"));
+}
+
+}  // namespace
+
+ForeignCode ScanAwk(std::string_view code) {
+  ForeignCode out;
+  bool ok = true;
+  std::vector<Token> tokens = AwkTokens(code, &ok);
+  bool mentions = false;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (token.kind == Token::kOther && token.text == "@") {
+      // @include, @load, indirect calls.
+      mentions = true;
+      out.unclear = true;
+    }
+    if (token.kind == Token::kName && token.text == "system") {
+      mentions = true;
+      if (i + 3 < tokens.size() && tokens[i + 1].text == "(" &&
+          tokens[i + 2].kind == Token::kString &&
+          tokens[i + 3].kind == Token::kOther && tokens[i + 3].text == ")") {
+        out.commands.push_back(ShellText(tokens[i + 2].text));
+      } else {
+        out.unclear = true;
+      }
+    }
+    if (token.kind != Token::kPipe) continue;
+    mentions = true;
+    bool reads = i + 1 < tokens.size() &&
+                 tokens[i + 1].kind == Token::kName &&
+                 tokens[i + 1].text == "getline";
+    if (reads) {
+      // "cmd" | getline: the string must be all of the left side.
+      bool alone =
+          i >= 1 && tokens[i - 1].kind == Token::kString &&
+          (i < 2 || (tokens[i - 2].kind == Token::kOther &&
+                     std::string_view("{;(=&|!").find(tokens[i - 2].text) !=
+                         std::string_view::npos));
+      if (alone) {
+        out.commands.push_back(ShellText(tokens[i - 1].text));
+      } else {
+        out.unclear = true;
+      }
+    } else if (i + 2 < tokens.size() &&
+               tokens[i + 1].kind == Token::kString &&
+               Ends(tokens[i + 2])) {
+      out.commands.push_back(ShellText(tokens[i + 1].text));
+    } else {
+      out.unclear = true;
+    }
+  }
+  if (!ok && (mentions || code.find("system") != std::string_view::npos ||
+              code.find('|') != std::string_view::npos)) {
+    out.unclear = true;
+  }
+  return out;
+}
+
+namespace {
+
+// The end of a part of s or y that `delimiter` closes; npos when it is open.
+size_t PartEnd(std::string_view code, size_t at, char delimiter, bool regex) {
+  bool in_class = false;
+  for (size_t i = at; i < code.size(); ++i) {
+    if (code[i] == '\\') {
+      ++i;
+      continue;
+    }
+    if (regex && code[i] == '[' && !in_class) {
+      in_class = true;
+      if (i + 1 < code.size() && code[i + 1] == '^') ++i;
+      if (i + 1 < code.size() && code[i + 1] == ']') ++i;
+      continue;
+    }
+    if (in_class && code[i] == ']') {
+      in_class = false;
+      continue;
+    }
+    if (code[i] == delimiter && (!in_class || delimiter != '/')) return i;
+    if (code[i] == delimiter && in_class) {
+      // GNU sed ends the part inside a bracket expression, too, unless the
+      // class is complete.
+      if (code.find(']', i) == std::string_view::npos) return i;
+    }
+    if (regex && code[i] == '\n' && !in_class) return std::string_view::npos;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+ForeignCode ScanSed(std::string_view code) {
+  ForeignCode out;
+  size_t i = 0;
+  auto fail = [&] {
+    // Not followed further: an `e` may stand in what is left.
+    if (code.substr(std::min(i, code.size())).find('e') !=
+        std::string_view::npos) {
+      out.unclear = true;
+    }
+    return out;
+  };
+  auto line_end = [&](size_t at) {
+    size_t end = code.find('\n', at);
+    return end == std::string_view::npos ? code.size() : end;
+  };
+  while (i < code.size()) {
+    char c = code[i];
+    if (IsBlank(c) || c == ';' || c == '{' || c == '}' || c == '!') {
+      ++i;
+      continue;
+    }
+    if (c == '#') {
+      i = line_end(i);
+      continue;
+    }
+    // Addresses.
+    if (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '$' ||
+        c == ',' || c == '+' || c == '~') {
+      ++i;
+      continue;
+    }
+    if (c == '/' || c == '\\') {
+      char delimiter = c;
+      size_t begin = i + 1;
+      if (c == '\\') {
+        if (begin >= code.size()) return fail();
+        delimiter = code[begin++];
+      }
+      size_t end = PartEnd(code, begin, delimiter, true);
+      if (end == std::string_view::npos) return fail();
+      i = end + 1;
+      while (i < code.size() && (code[i] == 'I' || code[i] == 'M')) ++i;
+      continue;
+    }
+    ++i;
+    switch (c) {
+      case 's':
+      case 'y': {
+        if (i >= code.size()) return fail();
+        char delimiter = code[i];
+        size_t middle = PartEnd(code, i + 1, delimiter, c == 's');
+        if (middle == std::string_view::npos) return fail();
+        size_t end = PartEnd(code, middle + 1, delimiter, false);
+        if (end == std::string_view::npos) return fail();
+        std::string pattern(code.substr(i + 1, middle - i - 1));
+        std::string replacement(code.substr(middle + 1, end - middle - 1));
+        i = end + 1;
+        bool runs = false;
+        while (i < code.size() && code[i] != ';' && code[i] != '\n' &&
+               code[i] != '}' && code[i] != '#') {
+          if (code[i] == 'w') {
+            i = line_end(i);
+            break;
+          }
+          if (code[i] == 'e' && c == 's') runs = true;
+          ++i;
+        }
+        if (!runs) break;
+        // The line becomes the replacement and is run.
+        bool whole = pattern == ".*" || pattern == "^.*$" ||
+                     pattern == "^.*" || pattern == ".*$";
+        std::string text;
+        bool plain = whole;
+        for (size_t k = 0; k < replacement.size(); ++k) {
+          if (replacement[k] == '&') {
+            plain = false;
+          } else if (replacement[k] == '\\' && k + 1 < replacement.size()) {
+            char n = replacement[++k];
+            if (n == delimiter || n == '&' || n == '\\') {
+              text += n;
+            } else {
+              plain = false;
+            }
+          } else {
+            text += replacement[k];
+          }
+        }
+        if (plain) {
+          out.commands.push_back(ShellText(text));
+        } else {
+          out.unclear = true;
+        }
+        break;
+      }
+      case 'e': {
+        size_t end = line_end(i);
+        std::string_view text = code.substr(i, end - i);
+        size_t begin = text.find_first_not_of(" \t");
+        if (begin == std::string_view::npos) {
+          out.unclear = true;  // runs the line it read
+        } else {
+          out.commands.push_back(ShellText(std::string(text.substr(begin))));
+        }
+        i = end;
+        break;
+      }
+      case 'a':
+      case 'i':
+      case 'c': {
+        // Text to the end of the line; lines that end in a backslash go on.
+        while (i < code.size()) {
+          size_t end = line_end(i);
+          bool more = end > i && code[end - 1] == '\\';
+          i = end < code.size() ? end + 1 : end;
+          if (!more) break;
+        }
+        break;
+      }
+      case ':':
+      case 'b':
+      case 't':
+      case 'T':
+        while (i < code.size() && code[i] != '\n' && code[i] != ';' &&
+               code[i] != '}') {
+          ++i;
+        }
+        break;
+      case 'r':
+      case 'R':
+      case 'w':
+      case 'W':
+        i = line_end(i);
+        break;
+      case 'd':
+      case 'D':
+      case 'g':
+      case 'G':
+      case 'h':
+      case 'H':
+      case 'l':
+      case 'n':
+      case 'N':
+      case 'p':
+      case 'P':
+      case 'q':
+      case 'Q':
+      case 'x':
+      case 'z':
+      case 'F':
+      case '=':
+        break;
+      default:
+        --i;
+        return fail();
+    }
+  }
+  return out;
+}
+
+}  // namespace gate::parser

@@ -1,0 +1,363 @@
+// What programs print, and what they do to files.
+#include <algorithm>
+
+#include "base/paths.h"
+#include "parser/evaluate.h"
+#include "parser/filters.h"
+
+namespace gate::parser {
+
+Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
+                               const Values& input, bool reads_stdin) {
+  std::optional<std::vector<std::string>> words = KnownWords(call.argv);
+  if (!words) return {};
+  (*words)[0] = BaseName((*words)[0]);
+  const std::string& base = (*words)[0];
+  Values out;
+  if (base == "printf") {
+    if (words->size() < 2) return {};
+    std::optional<std::string> text =
+        FormatPrintf({words->begin() + 1, words->end()});
+    if (text) out.push_back(Value::Of(*text));
+    return out;
+  }
+  if (base == "echo") {
+    std::string text;
+    size_t i = 1;
+    bool newline = true, escapes = false;
+    for (; i < words->size(); ++i) {
+      const std::string& word = (*words)[i];
+      if (word.size() < 2 || word[0] != '-' ||
+          word.find_first_not_of("neE", 1) != std::string::npos) {
+        break;
+      }
+      for (char c : word.substr(1)) {
+        if (c == 'n') newline = false;
+        if (c == 'e') escapes = true;
+        if (c == 'E') escapes = false;
+      }
+    }
+    for (size_t first = i; i < words->size(); ++i) {
+      if (i > first) text += ' ';
+      text += (*words)[i];
+    }
+    if (escapes) {
+      bool stop = false;
+      text = ExpandEchoEscapes(text, &stop);
+      if (stop) newline = false;
+    }
+    if (newline) text += '\n';
+    return {Value::Of(text)};
+  }
+  if (base == "tee") return input;
+  if (!IsFilter(base)) return {};
+  // Operands that are files of which the text is known are read instead.
+  Values text = input;
+  std::vector<std::string> rest = {base};
+  bool from_file = false;
+  Values joined;
+  for (size_t i = 1; i < words->size(); ++i) {
+    const std::string& word = (*words)[i];
+    std::string path = word;
+    bool is_file = false;
+    if (!word.starts_with("-") && word != "-") {
+      if (!IsProcessPath(word)) {
+        Argument argument;
+        argument.text = word;
+        std::vector<std::string> paths = KnownPaths(shell, argument);
+        if (paths.size() == 1) path = paths[0];
+      }
+      is_file = shell.files.contains(path) || path == "/dev/stdin" ||
+                path == "/dev/fd/0";
+    }
+    if (is_file || (word == "-" && base == "cat")) {
+      bool known = false;
+      Values content =
+          word == "-" ? input : ContentOf(shell, path, call.span, &known);
+      joined = joined.empty() ? content : Concatenate(joined, content);
+      if (from_file && base != "cat") return {};
+      from_file = true;
+    } else {
+      rest.push_back(word);
+    }
+  }
+  if (from_file) text = joined;
+  if (!from_file && !reads_stdin && rest.size() > 1 && text.empty()) {
+    return {};
+  }
+  for (const Value& value : text) {
+    if (!value.known()) continue;
+    if (!Spend(1 + value.text().size() / 64)) return {};
+    std::optional<std::string> result = RunFilter(rest, value.text());
+    if (result) out = Union(out.empty() ? Values{Value::Of(*result)} : out,
+                            {Value::Of(*result)});
+  }
+  return out;
+}
+
+void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
+                          const Reading& reading, uint32_t invocation,
+                          bool wrapper) {
+  bool captured = Captured(shell, 1);
+  bool has_input = HasInput(shell, 0);
+  bool network = false;
+  for (const Finding& finding : reading.findings) {
+    network = network || finding.role == Role::kUrl;
+  }
+  bool writes = false;
+  for (const Finding& finding : reading.findings) {
+    writes = writes || finding.role == Role::kWrite;
+  }
+  std::string base(BaseName(call.argv[0].value.text()));
+  bool reads = !reading.known || reading.reads_stdin || IsFilter(base);
+  if (wrapper && !reading.reads_stdin) reads = false;
+  Values input;
+  if (has_input && reads) {
+    bool looks = captured || writes || network || !reading.known;
+    input = looks ? ReadRest(shell, 0, call.span) : Values{};
+    if (network || !reading.known) AddUploadFlows(input, invocation,
+                                                  call.span);
+    // Whatever it left unread.
+    auto it = shell.fds.find(0);
+    if (it != shell.fds.end() &&
+        it->second.kind == Descriptor::Kind::kStream &&
+        base != "cat" && base != "tee") {
+      shell.streams[it->second.stream] = Hole(call.span);
+    } else if (it != shell.fds.end() && !looks &&
+               it->second.kind == Descriptor::Kind::kStream) {
+      shell.streams[it->second.stream] = {Value::Of("")};
+    }
+  }
+  Origin origin;
+  if (reading.prints_network) origin.network.push_back(invocation);
+  if (reading.decodes) origin.decoded.push_back(invocation);
+  if (reading.prints_input || !reading.known) {
+    origin.Add(OriginOf(input));
+    for (const Field& field : call.argv) {
+      if (!field.value.known()) origin.Add(OriginOf({field.value}));
+    }
+  }
+  for (const Finding& finding : reading.findings) {
+    if (finding.role != Role::kRead || finding.words.empty()) continue;
+    Argument path = Resolve(shell, finding.words[0]);
+    if (reading.prints_input) origin.files.emplace_back(invocation, path);
+    if (network) {
+      AddFlow(FlowKind::kFileToNetwork, invocation, invocation, path,
+              finding.span);
+    }
+  }
+  if (network) {
+    for (const Field& field : call.argv) {
+      if (!field.value.known()) {
+        AddUploadFlows({field.value}, invocation, call.span);
+      }
+    }
+  }
+  Values exact;
+  if ((captured || writes) && !wrapper) {
+    exact = FilterOutput(shell, call, input, has_input);
+    if (!exact.empty() && (IsFilter(base) || reading.decodes) &&
+        base != "cat" && base != "tee") {
+      // Text that a program computed: seen through, and told.
+      origin.decoded.push_back(invocation);
+    }
+  }
+  SetOrigin(call.span, origin);
+  Values text = exact.empty() ? Hole(call.span)
+                              : Union(exact, Hole(call.span));
+  if (captured && !wrapper) Write(shell, 1, text);
+  // Files that it writes.
+  for (const Finding& finding : reading.findings) {
+    if (finding.words.empty()) continue;
+    const Argument& word = finding.words[0];
+    if (finding.role == Role::kDelete) {
+      for (const std::string& path : KnownPaths(shell, word)) {
+        shell.files.erase(path);
+      }
+      continue;
+    }
+    if (finding.role != Role::kWrite && finding.role != Role::kMoveTo) {
+      continue;
+    }
+    Values content = Hole(call.span);
+    if (base == "tee") {
+      content = input.empty() ? Hole(call.span)
+                              : Union(input, Hole(call.span));
+    } else if (reading.findings.size() <= 4) {
+      // cp, mv, ln, install: the text of the one file that is known.
+      for (const Finding& other : reading.findings) {
+        if ((other.role != Role::kRead && other.role != Role::kMoveFrom) ||
+            other.words.empty()) {
+          continue;
+        }
+        for (const std::string& path : KnownPaths(shell, other.words[0])) {
+          auto it = shell.files.find(path);
+          if (it != shell.files.end()) {
+            content = Union(it->second, Hole(call.span));
+          }
+        }
+      }
+    }
+    std::vector<std::string> paths;
+    Field field = ToField(word, call.argv);
+    std::optional<std::string> known = Known(field);
+    if (known && IsProcessPath(*known)) {
+      paths.push_back(*known);
+    } else {
+      paths = KnownPaths(shell, word);
+    }
+    for (const std::string& path : paths) {
+      StoreFile(shell, path, content, false);
+      // Into a directory it keeps its name.
+      for (const Finding& other : reading.findings) {
+        if ((other.role == Role::kRead || other.role == Role::kMoveFrom) &&
+            !other.words.empty() && other.words[0].known &&
+            reading.findings.size() <= 8) {
+          std::string below =
+              path + "/" + std::string(BaseName(other.words[0].text));
+          for (const std::string& from :
+               KnownPaths(shell, other.words[0])) {
+            auto it = shell.files.find(from);
+            if (it != shell.files.end()) {
+              Values copy = Union(it->second, Hole(call.span));
+              StoreFile(shell, below, copy, false);
+            }
+          }
+        }
+      }
+    }
+  }
+  if (!reading.known && !shell.files.empty()) {
+    // A program that nothing is known of may change the files it names.
+    for (size_t i = 1; i < call.argv.size(); ++i) {
+      std::optional<std::string> word = Known(call.argv[i]);
+      if (!word) continue;
+      Argument argument;
+      argument.text = *word;
+      std::vector<std::string> paths = KnownPaths(shell, argument);
+      if (IsProcessPath(*word)) paths = {*word};
+      for (const std::string& path : paths) {
+        auto it = shell.files.find(path);
+        if (it != shell.files.end()) {
+          it->second = Union(it->second, Hole(call.span));
+        }
+      }
+    }
+  }
+  // A pipe that is named on the command line of any other program is written
+  // by it.
+  for (Pending& pending : pending_) {
+    for (const Field& field : call.argv) {
+      if (Known(field) == pending.path && base != "tee") {
+        shell.files[pending.path] = Hole(call.span);
+      }
+    }
+  }
+}
+
+void Evaluator::AddFindingEffects(Shell& shell, const ProgramCall& call,
+                                  const Reading& reading,
+                                  uint32_t invocation) {
+  (void)call;
+  std::vector<const Finding*> sources;
+  for (const Finding& finding : reading.findings) {
+    if (finding.role == Role::kMoveFrom) sources.push_back(&finding);
+  }
+  for (const Finding& finding : reading.findings) {
+    Scoped<bool> certain(certain_, certain_ && finding.certain);
+    Argument word;
+    if (!finding.words.empty()) word = finding.words[0];
+    auto path_effect = [&](EffectKind kind) {
+      size_t before = analysis_.effects.size();
+      AddPathEffect(shell, kind, word, finding.span, invocation, false);
+      for (size_t i = before; i < analysis_.effects.size(); ++i) {
+        analysis_.effects[i].recursive = finding.recursive;
+      }
+    };
+    auto named_effect = [&](EffectKind kind) {
+      Effect effect;
+      effect.kind = kind;
+      effect.certain = certain_;
+      effect.path = word;
+      effect.span = finding.span;
+      effect.invocation = invocation;
+      effect.recursive = finding.recursive;
+      AddEffect(std::move(effect));
+    };
+    switch (finding.role) {
+      case Role::kRead:
+      case Role::kListRead:
+        if (finding.role == Role::kRead && !finding.words.empty()) {
+          path_effect(EffectKind::kRead);
+        }
+        break;
+      case Role::kWrite:
+        path_effect(EffectKind::kWrite);
+        break;
+      case Role::kDelete:
+        path_effect(EffectKind::kDelete);
+        break;
+      case Role::kPermission:
+        path_effect(EffectKind::kPermission);
+        break;
+      case Role::kMoveFrom:
+        break;
+      case Role::kMoveTo:
+        for (const Finding* source : sources) {
+          Effect effect;
+          effect.kind = EffectKind::kMove;
+          effect.certain = certain_;
+          if (!source->words.empty()) {
+            effect.path = Resolve(shell, source->words[0]);
+          }
+          effect.target = Resolve(shell, word);
+          effect.span = finding.span;
+          effect.invocation = invocation;
+          effect.recursive = true;
+          AddEffect(std::move(effect));
+        }
+        break;
+      case Role::kUrl:
+        AddUrl(word, finding.span, invocation);
+        break;
+      case Role::kListen: {
+        size_t colon = word.text.rfind(':');
+        std::string port =
+            colon == std::string::npos ? word.text
+                                       : word.text.substr(colon + 1);
+        bool number = !port.empty() &&
+                      port.find_first_not_of("0123456789") ==
+                          std::string::npos &&
+                      port.size() <= 5;
+        AddNetwork(colon == std::string::npos ? ""
+                                              : word.text.substr(0, colon),
+                   number && word.known ? std::stoi(port) : 0, "",
+                   finding.span, invocation, true);
+        break;
+      }
+      case Role::kPrivilege:
+        named_effect(EffectKind::kPrivilege);
+        break;
+      case Role::kSignal:
+        named_effect(EffectKind::kSignal);
+        break;
+      case Role::kPersistence:
+        named_effect(EffectKind::kPersistence);
+        break;
+      case Role::kSystem:
+        named_effect(EffectKind::kSystem);
+        break;
+      case Role::kRemoteState:
+        named_effect(EffectKind::kRemoteState);
+        break;
+      case Role::kScriptFile:
+      case Role::kLoadCode:
+        if (!finding.words.empty()) path_effect(EffectKind::kExecuteFile);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace gate::parser

@@ -1,0 +1,560 @@
+// External programs: what the descriptions say of their arguments is done.
+#include <glob.h>
+
+#include <algorithm>
+
+#include "base/paths.h"
+#include "base/text.h"
+#include "parser/evaluate.h"
+
+namespace gate::parser {
+namespace {
+
+constexpr size_t kMaxGlobMatches = 64;
+
+bool IsShellLanguage(std::string_view language) {
+  for (std::string_view name :
+       {"", "bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "rc", "nu",
+        "shell"}) {
+    if (language == name) return true;
+  }
+  return false;
+}
+
+
+}  // namespace
+
+Field Evaluator::ToField(const Argument& word, const Fields& known) const {
+  if (!word.known) {
+    // The words of the call know more: which parts are holes.
+    for (const Field& field : known) {
+      if (field.value.known()) continue;
+      if (field.value.Prefix() == word.text &&
+          field.value.Suffix() == word.suffix &&
+          field.splits == word.splits) {
+        return field;
+      }
+    }
+  }
+  Field field;
+  field.span = word.span;
+  field.value = Value::Of(word.text);
+  if (!word.known) {
+    field.value.Append(
+        Value::Hole(UnknownCode::kDynamicArgument, word.span));
+    field.value.Append(word.suffix);
+    field.splits = word.splits;
+    // A process substitution is shown as unknown, but is a known path.
+    if (word.text.ends_with("/dev/fd/")) {
+      for (const Field& original : known) {
+        if (original.value.known() &&
+            original.value.text().find(kProcessPath) !=
+                std::string_view::npos &&
+            original.value.text().starts_with(word.text)) {
+          return original;
+        }
+      }
+    }
+  }
+  if (word.glob) {
+    field.glob = true;
+    field.pattern = word.text;
+  }
+  return field;
+}
+
+Values Evaluator::ValuesOf(const Argument& word, const Fields& known) const {
+  Field field = ToField(word, known);
+  if (field.glob && field.value.known()) {
+    return {PatternValue(field.pattern.empty() ? field.value.text()
+                                               : field.pattern,
+                         field.span)};
+  }
+  return {field.value};
+}
+
+void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
+  state_only_ = false;
+  if (exhausted_ || call.argv.empty() || !Spend(1 + call.argv.size())) return;
+  if (depth_ >= kMaxExecuteDepth) {
+    NoteLimit("commands too deep in each other");
+    return;
+  }
+  Scoped<int> depth(depth_, depth_ + 1);
+  const Field& name = call.argv[0];
+  if (name.glob && !shell.noglob && name.value.known()) {
+    Call plain;
+    plain.fields = call.argv;
+    plain.span = call.span;
+    ResolveCommandGlob(shell, plain);
+    return;
+  }
+  uint32_t index = Record(shell, call.argv, call.span, false);
+  if (index == UINT32_MAX) return;
+  if (!name.value.known() || name.splits ||
+      name.value.text().find(kProcessPath) != std::string_view::npos) {
+    NoteAt(UnknownCode::kDynamicCommand, call.span, TextAt(call.span));
+    AddCodeFlows({name.value}, index, call.span);
+    Write(shell, 1, Hole(call.span));
+    shell.status.reset();
+    return;
+  }
+  std::string program(name.value.text());
+  if (auto it = shell.hashed.find(program); it != shell.hashed.end()) {
+    ProgramCall other = call;
+    other.argv[0] = KnownField(it->second, name.span);
+    shell.hashed.erase(it);
+    RunProgram(shell, other);
+    shell.hashed[program] = std::string(other.argv[0].value.text());
+  }
+  // A file that the line wrote, by its path or found through PATH.
+  if (program.find('/') != std::string::npos) {
+    Argument path = ToArgument(name, shell);
+    AddPathEffect(shell, EffectKind::kExecuteFile, path, call.span, index,
+                  false);
+    for (const std::string& known : KnownPaths(shell, path)) {
+      if (!RunWrittenFile(shell, known, call, index)) {
+        scripts_run_.insert(known);
+      }
+    }
+  } else if (!shell.files.empty()) {
+    std::vector<std::string> candidates;
+    for (const auto& [path, text] : shell.files) {
+      if (BaseName(path) == program) candidates.push_back(path);
+    }
+    Scoped<bool> uncertain(certain_, false);
+    for (const std::string& path : candidates) {
+      RunWrittenFile(shell, path, call, index);
+    }
+  }
+  std::vector<Argument> arguments;
+  arguments.reserve(call.argv.size());
+  for (const Field& field : call.argv) {
+    arguments.push_back(ToArgument(field, shell));
+  }
+  Reading reading = ReadArguments(arguments);
+  analysis_.invocations[index].subcommand = reading.subcommand;
+  RunFindings(shell, call, reading, index);
+  shell.status.reset();
+}
+
+void Evaluator::ResolveCommandGlob(Shell& shell, const Call& call) {
+  const Field& name = call.fields[0];
+  std::string pattern =
+      name.pattern.empty() ? std::string(name.value.text()) : name.pattern;
+  std::vector<std::string> matches;
+  if (context_.look_at_files && pattern.starts_with("/") && looked_ < 256) {
+    ++looked_;
+    bool trusted = false;
+    std::string directory = Normalise(DirName(pattern), "/");
+    for (std::string_view known :
+         {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin",
+          "/usr/local/sbin"}) {
+      trusted = trusted || MatchPattern(directory, known, false);
+    }
+    glob_t found = {};
+    if (trusted &&
+        ::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+      for (size_t i = 0; i < found.gl_pathc && i < kMaxGlobMatches; ++i) {
+        matches.emplace_back(found.gl_pathv[i]);
+      }
+    }
+    ::globfree(&found);
+  }
+  Span span = script_ != nullptr ? Map(*script_, name.span) : name.span;
+  // What a pattern finds may change before the line runs.
+  NoteAt(UnknownCode::kDynamicCommand, span, TextAt(span));
+  if (matches.empty()) {
+    Record(shell, call.fields, call.span, false);
+    Write(shell, 1, Hole(call.span));
+    shell.status.reset();
+    return;
+  }
+  // The first match is the command and the others are its first arguments.
+  ProgramCall program;
+  program.span = call.span;
+  for (const std::string& match : matches) {
+    program.argv.push_back(KnownField(match, name.span));
+  }
+  program.argv.insert(program.argv.end(), call.fields.begin() + 1,
+                      call.fields.end());
+  RunProgram(shell, program);
+}
+
+bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
+                               const ProgramCall& call, uint32_t invocation) {
+  auto it = shell.files.find(path);
+  if (it == shell.files.end()) return false;
+  Values content = it->second;
+  Argument source;
+  source.text = path;
+  AddFlow(FlowKind::kFileToCode, UINT32_MAX, invocation, source, call.span);
+  AddCodeFlows(content, invocation, call.span);
+  for (const Value& value : content) {
+    if (!value.known()) {
+      NoteAt(UnknownCode::kScriptFile, call.span, path);
+      if (value.chunks.size() == 1) continue;
+      // Something of it is known, so the line composed it.
+      NoteAt(UnknownCode::kDynamicCode, call.span, path);
+    }
+    std::string text;
+    for (const Chunk& chunk : value.chunks) {
+      text += chunk.hole ? "${_gate_unknown}" : chunk.text;
+    }
+    std::string interpreter = "/bin/sh";
+    std::string option;
+    if (text.starts_with("#!")) {
+      std::string line = text.substr(2, text.find('\n') - 2);
+      size_t begin = line.find_first_not_of(" \t");
+      if (begin == std::string::npos) continue;
+      size_t end = line.find_first_of(" \t", begin);
+      interpreter = line.substr(begin, end - begin);
+      if (end != std::string::npos) {
+        size_t more = line.find_first_not_of(" \t", end);
+        if (more != std::string::npos) option = line.substr(more);
+        while (!option.empty() &&
+               (option.back() == ' ' || option.back() == '\t' ||
+                option.back() == '\r')) {
+          option.pop_back();
+        }
+      }
+    } else {
+      interpreter = context_.shell.empty() ? "/bin/bash" : "/bin/bash";
+    }
+    if (BaseName(interpreter) == BaseName(path)) continue;
+    ProgramCall inner;
+    inner.span = call.span;
+    inner.argv.push_back(KnownField(interpreter, call.span));
+    if (!option.empty()) inner.argv.push_back(KnownField(option, call.span));
+    inner.argv.push_back(KnownField(path, call.span));
+    inner.argv.insert(inner.argv.end(), call.argv.begin() + 1,
+                      call.argv.end());
+    ScopedVia via(*this, path, call.span);
+    if (text_depth_ >= kMaxTextNesting) {
+      NoteAt(UnknownCode::kLimit, call.span, "scripts too deep");
+      return true;
+    }
+    Scoped<int> nested(text_depth_, text_depth_ + 1);
+    Shell child = Fork(shell);
+    RunProgram(child, inner);
+    Join(shell, std::move(child));
+  }
+  return true;
+}
+
+void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
+                              const Finding& finding, uint32_t invocation) {
+  if (finding.words.empty()) return;
+  Field field = ToField(finding.words[0], call.argv);
+  std::optional<std::string> text = Known(field);
+  if (!text || field.glob) {
+    if (finding.certain || !finding.words[0].text.empty()) {
+      NoteAt(UnknownCode::kScriptFile, finding.span, TextAt(finding.span));
+    }
+    if (IsShellLanguage(finding.detail) && !shell.files.empty()) {
+      // It may be a file that the line wrote.
+      NoteAt(UnknownCode::kDynamicCode, finding.span, TextAt(finding.span));
+    }
+    return;
+  }
+  std::vector<std::string> paths;
+  if (IsProcessPath(*text)) {
+    paths.push_back(*text);
+  } else {
+    paths = KnownPaths(shell, finding.words[0]);
+    AddPathEffect(shell, EffectKind::kRead, finding.words[0], finding.span,
+                  invocation, false);
+  }
+  for (const std::string& path : paths) {
+    bool known_file = false;
+    Values content = ContentOf(shell, path, finding.span, &known_file);
+    if (!known_file) {
+      NoteAt(UnknownCode::kScriptFile, finding.span, path);
+      scripts_run_.insert(path);
+      continue;
+    }
+    if (!IsProcessPath(path) && path.compare(0, 5, "/dev/") != 0) {
+      Argument source;
+      source.text = path;
+      AddFlow(FlowKind::kFileToCode, UINT32_MAX, invocation, source,
+              finding.span);
+    }
+    if (IsShellLanguage(finding.detail)) {
+      Reading none;
+      ShellCode how = HowShellRuns(call, none, finding, invocation);
+      how.words.clear();
+      for (const Argument& word : finding.words) {
+        how.words.push_back(ValuesOf(word, call.argv));
+        how.words_unknown = how.words_unknown || word.splits || word.glob;
+      }
+      RunShellCode(shell, content, how, finding.span);
+    } else {
+      RunForeign(shell, finding.detail, content, finding.span, invocation);
+    }
+  }
+}
+
+void Evaluator::RunForeign(Shell& shell, const std::string& language,
+                           const Values& code, Span span,
+                           uint32_t invocation) {
+  AddCodeFlows(code, invocation, span);
+  for (const Value& value : code) {
+    if (!value.known()) {
+      NoteAt(UnknownCode::kForeignCode, span, TextAt(span));
+    }
+    std::string text;
+    for (const Chunk& chunk : value.chunks) text += chunk.text;
+    if (!Spend(1 + text.size() / 64)) return;
+    ForeignCode found = ScanForeign(language, text);
+    bool shell_like = language == "awk" || language == "sed";
+    if (found.unclear) {
+      NoteAt(shell_like && value.known() ? UnknownCode::kDynamicCode
+                                         : UnknownCode::kForeignCode,
+             span, TextAt(span));
+    }
+    Scoped<bool> uncertain(certain_, false);
+    for (const ForeignCommand& command : found.commands) {
+      if (command.argv.empty() || text_depth_ >= kMaxTextNesting) continue;
+      Scoped<int> nested(text_depth_, text_depth_ + 1);
+      if (command.shell) {
+        ShellCode how;
+        how.language = "sh";
+        how.via = language;
+        how.invocation = invocation;
+        RunShellCode(shell, {Value::Of(command.argv[0])}, how, span);
+        continue;
+      }
+      ScopedVia via(*this, language, span);
+      ProgramCall inner;
+      inner.span = span;
+      for (const std::string& word : command.argv) {
+        inner.argv.push_back(KnownField(word, span));
+      }
+      Shell child = Fork(shell);
+      RunProgram(child, inner);
+      Join(shell, std::move(child));
+    }
+  }
+}
+
+void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
+                         const Reading& reading, const Finding& finding) {
+  std::string kind(BaseName(call.argv[0].value.text()));
+  bool find = reading.program == "find";
+  if (find) kind += " -exec";
+  ScopedVia via(*this, kind, call.span);
+  if (finding.from_stdin && RunXargs(shell, call, finding)) return;
+  ProgramCall inner;
+  inner.span = finding.span;
+  inner.from_wrapper = true;
+  for (const Argument& word : finding.words) {
+    Field field = ToField(word, call.argv);
+    if (!finding.placeholder.empty() && field.value.known()) {
+      std::string text(field.value.text());
+      size_t at = text.find(finding.placeholder);
+      if (at != std::string::npos) {
+        field.value = Value::Of(text.substr(0, at));
+        field.value.Append(
+            Value::Hole(UnknownCode::kDynamicArgument, word.span));
+        size_t last = text.rfind(finding.placeholder);
+        field.value.Append(text.substr(last + finding.placeholder.size()));
+        field.glob = false;
+      }
+    }
+    inner.argv.push_back(std::move(field));
+  }
+  if (finding.appends_unknown) {
+    Field more;
+    more.span = call.span;
+    more.value = Value::Hole(UnknownCode::kDynamicArgument, call.span);
+    more.splits = true;
+    inner.argv.push_back(std::move(more));
+  }
+  if (inner.argv.empty()) return;
+  Scoped<bool> certain(certain_,
+                       certain_ && finding.certain && !find &&
+                           !finding.appends_unknown);
+  RunProgram(shell, inner);
+}
+
+void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
+                         const Finding& finding, const std::string& via) {
+  // What the reader of arguments could not split for certain: variables and
+  // escapes of env -S. Words of plain characters are taken as they are.
+  ScopedVia chain(*this, via, call.span);
+  ProgramCall inner;
+  inner.span = finding.span;
+  for (size_t i = 0; i < finding.words.size(); ++i) {
+    if (i > 0 || !finding.words[i].known) {
+      inner.argv.push_back(ToField(finding.words[i], call.argv));
+      continue;
+    }
+    std::string_view rest = finding.words[0].text;
+    while (true) {
+      size_t begin = rest.find_first_not_of(" \t\n");
+      if (begin == std::string_view::npos) break;
+      size_t end = rest.find_first_of(" \t\n", begin);
+      std::string word(rest.substr(begin, end - begin));
+      Field field = KnownField(word, finding.span);
+      if (word.find_first_of("$'\"\\#") != std::string::npos) {
+        field.value =
+            Value::Hole(UnknownCode::kDynamicArgument, finding.span);
+        field.splits = true;
+      }
+      inner.argv.push_back(std::move(field));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end);
+    }
+  }
+  if (!inner.argv.empty()) RunProgram(shell, inner);
+}
+
+void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
+                            const Reading& reading, uint32_t invocation) {
+  bool wrapper = false;
+  bool runs = false;
+  for (const Finding& finding : reading.findings) {
+    if (finding.role == Role::kCommand || finding.role == Role::kShellCode ||
+        finding.role == Role::kSplitCommand) {
+      wrapper = wrapper || reading.program != "find";
+      runs = true;
+    }
+  }
+  AddFindingEffects(shell, call, reading, invocation);
+  if (reading.findings.empty()) {
+    RunOutput(shell, call, reading, invocation, false);
+    return;
+  }
+  std::string base(BaseName(call.argv[0].value.text()));
+  Shell child = Fork(shell);
+  bool clears = false;
+  for (const std::string& option : reading.options) {
+    clears = clears || (base == "env" && (option == "-i" ||
+                                          option == "--ignore-environment"));
+  }
+  if (clears) {
+    std::erase_if(child.variables, [](const auto& item) {
+      return item.second.exported;
+    });
+    child.exported_functions.clear();
+  }
+  for (const Finding& finding : reading.findings) {
+    if (finding.role == Role::kSetVariable && !finding.words.empty()) {
+      const Argument& word = finding.words[0];
+      size_t equals = word.text.find('=');
+      if (equals == std::string::npos) continue;
+      std::string name = word.text.substr(0, equals);
+      Variable variable;
+      Argument value = word;
+      value.text = word.text.substr(equals + 1);
+      Field whole = ToField(word, call.argv);
+      if (word.known) {
+        variable.scalar = {Value::Of(value.text)};
+      } else {
+        Value text = whole.value;
+        if (!text.chunks.empty() && !text.chunks[0].hole &&
+            text.chunks[0].text.size() > equals) {
+          text.chunks[0].text.erase(0, equals + 1);
+          if (text.chunks[0].text.empty()) {
+            text.chunks.erase(text.chunks.begin());
+          }
+          variable.scalar = {text};
+        } else {
+          variable.scalar = Hole(word.span);
+        }
+      }
+      variable.exported = true;
+      CheckEnvironment(child, name, variable.scalar, finding.span);
+      child.variables[name] = std::move(variable);
+      EnvironmentSetting setting;
+      setting.name = name;
+      setting.value = value;
+      if (runs && settings_.size() < 256) settings_.push_back(setting);
+    } else if (finding.role == Role::kDirectory && !finding.words.empty()) {
+      Argument path = Resolve(child, finding.words[0]);
+      Value cwd = Value::Of(path.known ? path.text : "");
+      if (!path.known) {
+        cwd = Value::Hole(UnknownCode::kDynamicArgument, finding.span);
+      }
+      child.cwd = {cwd};
+    }
+  }
+  for (const Finding& finding : reading.findings) {
+    if (exhausted_) break;
+    Scoped<bool> certain(certain_, certain_ && finding.certain);
+    switch (finding.role) {
+      case Role::kCommand:
+        RunWords(child, call, reading, finding);
+        break;
+      case Role::kSplitCommand:
+        RunSplit(child, call, finding, base);
+        break;
+      case Role::kShellCode: {
+        if (finding.words.empty()) break;
+        ShellCode how = HowShellRuns(call, reading, finding, invocation);
+        Values code = ValuesOf(finding.words[0], call.argv);
+        if (!finding.placeholder.empty()) {
+          for (Value& value : code) {
+            if (value.known() && value.text().find(finding.placeholder) !=
+                                     std::string_view::npos) {
+              std::string text(value.text());
+              size_t at = text.find(finding.placeholder);
+              size_t last = text.rfind(finding.placeholder);
+              Value open = Value::Of(text.substr(0, at));
+              open.Append(
+                  Value::Hole(UnknownCode::kDynamicCode, finding.span));
+              open.Append(text.substr(last + finding.placeholder.size()));
+              value = std::move(open);
+            }
+          }
+        }
+        if (finding.appends_unknown) {
+          for (Value& value : code) {
+            value.Append(" ");
+            value.Append(
+                Value::Hole(UnknownCode::kDynamicCode, finding.span));
+          }
+        }
+        RunShellCode(child, code, how, finding.span);
+        break;
+      }
+      case Role::kForeignCode:
+        if (!finding.words.empty()) {
+          RunForeign(child, finding.detail,
+                     ValuesOf(finding.words[0], call.argv), finding.span,
+                     invocation);
+        }
+        break;
+      case Role::kScriptFile:
+        RunScriptFile(child, call, finding, invocation);
+        break;
+      case Role::kStdinCode: {
+        if (!HasInput(child, 0)) {
+          NoteAt(UnknownCode::kScriptFile, call.span, "standard input");
+          break;
+        }
+        Values code = ReadRest(child, 0, call.span);
+        if (IsShellLanguage(finding.detail)) {
+          ShellCode how = HowShellRuns(call, reading, finding, invocation);
+          how.words.insert(how.words.begin(), Values{call.argv[0].value});
+          for (const Argument& word : finding.words) {
+            how.words.push_back(ValuesOf(word, call.argv));
+            how.words_unknown =
+                how.words_unknown || word.splits || word.glob;
+          }
+          RunShellCode(child, code, how, call.span);
+        } else {
+          RunForeign(child, finding.detail, code, call.span, invocation);
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  settings_.clear();
+  Join(shell, std::move(child));
+  RunOutput(shell, call, reading, invocation, wrapper);
+}
+
+}  // namespace gate::parser

@@ -1,0 +1,350 @@
+// xargs with input that is known: the words as xargs splits them.
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/paths.h"
+#include "parser/evaluate.h"
+
+namespace gate::parser {
+namespace {
+
+constexpr size_t kMaxRuns = 200;
+
+struct Options {
+  bool null = false;
+  bool no_run_if_empty = false;
+  std::optional<char> delimiter;
+  std::string replace;
+  bool replaces = false;
+  size_t max_args = 0;   // -n
+  size_t max_lines = 0;  // -L
+  std::string end;       // -E
+};
+
+// The options before the command; nullopt for one that is not followed.
+std::optional<Options> ReadOptions(const std::vector<std::string>& words) {
+  Options options;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    auto number = [](const std::string& text) -> size_t {
+      return text.empty() ? 0 : std::strtoul(text.c_str(), nullptr, 10);
+    };
+    if (word == "--") continue;
+    if (word.starts_with("--")) {
+      size_t equals = word.find('=');
+      std::string name = word.substr(0, equals);
+      std::string value =
+          equals == std::string::npos ? "" : word.substr(equals + 1);
+      auto take = [&] {
+        if (equals != std::string::npos || i + 1 >= words.size()) return;
+        value = words[++i];
+      };
+      if (name == "--null") {
+        options.null = true;
+      } else if (name == "--no-run-if-empty") {
+        options.no_run_if_empty = true;
+      } else if (name == "--max-args") {
+        take();
+        options.max_args = number(value);
+      } else if (name == "--max-procs" || name == "--max-chars") {
+        take();
+      } else if (name == "--delimiter") {
+        take();
+        if (value == "\\n") value = "\n";
+        if (value == "\\0") value = std::string(1, '\0');
+        if (value.size() != 1) return std::nullopt;
+        options.delimiter = value[0];
+      } else if (name != "--verbose" && name != "--exit") {
+        return std::nullopt;
+      }
+      continue;
+    }
+    if (!word.starts_with("-") || word.size() < 2) return std::nullopt;
+    for (size_t at = 1; at < word.size(); ++at) {
+      char c = word[at];
+      std::string value = word.substr(at + 1);
+      bool last = true;
+      auto take = [&] {
+        if (value.empty() && i + 1 < words.size()) value = words[++i];
+      };
+      switch (c) {
+        case '0':
+          options.null = true;
+          last = false;
+          break;
+        case 'r':
+          options.no_run_if_empty = true;
+          last = false;
+          break;
+        case 't':
+        case 'x':
+        case 'p':
+        case 'o':
+          last = false;
+          break;
+        case 'n':
+          take();
+          options.max_args = number(value);
+          break;
+        case 'L':
+          take();
+          options.max_lines = std::max<size_t>(1, number(value));
+          break;
+        case 'P':
+        case 's':
+          take();
+          break;
+        case 'a':
+          take();
+          break;
+        case 'E':
+          take();
+          options.end = value;
+          break;
+        case 'I':
+          take();
+          options.replace = value;
+          options.replaces = true;
+          break;
+        case 'i':
+          options.replace = value.empty() ? "{}" : value;
+          options.replaces = true;
+          break;
+        case 'd':
+          take();
+          if (value == "\\n") value = "\n";
+          if (value == "\\t") value = "\t";
+          if (value == "\\0") value = std::string(1, '\0');
+          if (value.size() != 1) return std::nullopt;
+          options.delimiter = value[0];
+          break;
+        default:
+          return std::nullopt;
+      }
+      if (last) break;
+    }
+  }
+  return options;
+}
+
+// Items, and after which of them a line ended.
+struct Items {
+  std::vector<std::string> words;
+  std::vector<size_t> line;  // the number of the line of each
+  bool ok = true;
+};
+
+Items SplitItems(std::string_view text, const Options& options) {
+  Items items;
+  if (options.null || options.delimiter) {
+    char delimiter = options.delimiter ? *options.delimiter : '\0';
+    while (!text.empty()) {
+      size_t end = text.find(delimiter);
+      items.words.emplace_back(text.substr(0, end));
+      items.line.push_back(items.words.size());
+      if (end == std::string_view::npos) break;
+      text.remove_prefix(end + 1);
+    }
+    return items;
+  }
+  size_t line = 0;
+  if (options.replaces) {
+    // Whole lines, leading blanks removed, quotes still special.
+  }
+  std::string word;
+  bool in_word = false;
+  char last_blank = 0;
+  auto finish = [&] {
+    if (!in_word) return;
+    items.words.push_back(word);
+    items.line.push_back(line);
+    word.clear();
+    in_word = false;
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '\'' || c == '"') {
+      size_t end = text.find(c, i + 1);
+      if (end == std::string_view::npos ||
+          text.substr(i, end - i).find('\n') != std::string_view::npos) {
+        items.ok = false;
+        return items;
+      }
+      word += text.substr(i + 1, end - i - 1);
+      in_word = true;
+      i = end;
+    } else if (c == '\\') {
+      if (i + 1 < text.size()) word += text[++i];
+      in_word = true;
+    } else if (c == '\n') {
+      finish();
+      // A blank at the end continues the line, for -L.
+      if (last_blank == 0) ++line;
+    } else if ((c == ' ' || c == '\t') &&
+               (!options.replaces || !in_word)) {
+      finish();
+      last_blank = c;
+      continue;
+    } else {
+      word += c;
+      in_word = true;
+    }
+    last_blank = 0;
+  }
+  finish();
+  if (!options.end.empty()) {
+    auto it = std::find(items.words.begin(), items.words.end(), options.end);
+    size_t count = static_cast<size_t>(it - items.words.begin());
+    items.words.resize(count);
+    items.line.resize(count);
+  }
+  return items;
+}
+
+std::string ReplaceAll(std::string text, const std::string& from,
+                       const std::string& to) {
+  if (from.empty()) return text;
+  for (size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
+                         const Finding& finding) {
+  std::optional<std::string> name = Known(call.argv[0]);
+  if (!name || BaseName(*name) != "xargs" || !HasInput(shell, 0)) {
+    return false;
+  }
+  bool defaulted = call.argv.size() < finding.words.size() + 1 ||
+                   (finding.words.size() == 1 &&
+                    finding.words[0].text == "echo" &&
+                    Known(call.argv.back()) != "echo");
+  size_t count = defaulted ? call.argv.size()
+                           : call.argv.size() - finding.words.size();
+  std::vector<std::string> words;
+  for (size_t i = 1; i < count; ++i) {
+    std::optional<std::string> word = Known(call.argv[i]);
+    if (!word) return false;
+    words.push_back(*word);
+  }
+  std::optional<Options> options = ReadOptions(words);
+  if (!options) return false;
+  Values input = ReadRest(shell, 0, call.span);
+  bool exact = true;
+  for (const Value& value : input) exact = exact && value.known();
+  bool any = false;
+  for (const Value& value : input) {
+    if (!value.known()) continue;
+    Items items = SplitItems(value.text(), *options);
+    if (!items.ok) {
+      exact = false;
+      continue;
+    }
+    any = true;
+    if (!Spend(1 + items.words.size())) return true;
+    std::vector<std::vector<std::string>> runs;
+    size_t at = 0;
+    while (at < items.words.size()) {
+      std::vector<std::string> run;
+      if (options->replaces) {
+        run.push_back(items.words[at++]);
+      } else if (options->max_lines > 0) {
+        size_t first = items.line[at];
+        while (at < items.words.size() &&
+               items.line[at] < first + options->max_lines) {
+          run.push_back(items.words[at++]);
+        }
+      } else {
+        size_t most = options->max_args > 0 ? options->max_args : SIZE_MAX;
+        while (at < items.words.size() && run.size() < most) {
+          run.push_back(items.words[at++]);
+        }
+      }
+      runs.push_back(std::move(run));
+    }
+    if (runs.empty() && !options->no_run_if_empty && !options->replaces) {
+      runs.emplace_back();
+    }
+    if (runs.size() > kMaxRuns) {
+      exact = false;
+      continue;
+    }
+    for (const std::vector<std::string>& run : runs) {
+      ProgramCall inner;
+      inner.span = finding.span;
+      inner.from_wrapper = true;
+      for (size_t i = 0; i < finding.words.size(); ++i) {
+        Field field = ToField(finding.words[i], call.argv);
+        if (options->replaces && i > 0 && field.value.known() &&
+            !run.empty()) {
+          field.value = Value::Of(ReplaceAll(std::string(field.value.text()),
+                                             options->replace, run[0]));
+        } else if (options->replaces && i == 0 && field.value.known() &&
+                   !run.empty()) {
+          // Implementations differ in whether the name is replaced, too.
+          std::string replaced = ReplaceAll(
+              std::string(field.value.text()), options->replace, run[0]);
+          if (replaced != field.value.text()) {
+            field.value = Value::Of(replaced);
+          }
+        }
+        inner.argv.push_back(std::move(field));
+      }
+      if (!options->replaces) {
+        for (const std::string& word : run) {
+          inner.argv.push_back(KnownField(word, finding.span));
+        }
+      }
+      Shell child = Fork(shell);
+      child.fds[0] = Descriptor{Descriptor::Kind::kNull, -1, ""};
+      RunProgram(child, inner);
+      Join(shell, std::move(child));
+      if (exhausted_) return true;
+    }
+  }
+  if (exact && any) return true;
+  // The general case as well.
+  ProgramCall inner;
+  inner.span = finding.span;
+  inner.from_wrapper = true;
+  for (const Argument& word : finding.words) {
+    Field field = ToField(word, call.argv);
+    if (options->replaces && field.value.known() &&
+        field.value.text().find(options->replace) !=
+            std::string_view::npos) {
+      std::string text(field.value.text());
+      size_t first = text.find(options->replace);
+      size_t last = text.rfind(options->replace);
+      field.value = Value::Of(text.substr(0, first));
+      field.value.Append(
+          Value::Hole(UnknownCode::kDynamicArgument, word.span));
+      field.value.Append(text.substr(last + options->replace.size()));
+    }
+    inner.argv.push_back(std::move(field));
+  }
+  if (!options->replaces) {
+    Field more;
+    more.span = call.span;
+    more.value = Value::Hole(UnknownCode::kDynamicArgument, call.span);
+    // Where the words came from matters when they are code.
+    for (const Value& value : input) {
+      for (const Chunk& chunk : value.chunks) {
+        if (chunk.hole) more.value.chunks = {chunk};
+      }
+    }
+    more.splits = true;
+    inner.argv.push_back(std::move(more));
+  }
+  Scoped<bool> uncertain(certain_, false);
+  Shell child = Fork(shell);
+  child.fds[0] = Descriptor{Descriptor::Kind::kNull, -1, ""};
+  RunProgram(child, inner);
+  Join(shell, std::move(child));
+  return true;
+}
+
+}  // namespace gate::parser
