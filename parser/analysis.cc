@@ -7,10 +7,9 @@ namespace gate::parser {
 
 const char* Name(UnknownCode code) {
   static constexpr const char* kNames[kUnknownCodes] = {
-      "syntax_error",    "parse_disagreement", "too_large",
-      "dynamic_command", "dynamic_code",       "dynamic_argument",
-      "dynamic_target",  "foreign_code",       "script_file",
-      "unmodelled",      "limit",              "hidden_text"};
+      "syntax_error", "parse_disagreement", "too_large",      "dynamic_command",
+      "dynamic_code", "dynamic_argument",   "dynamic_target", "foreign_code",
+      "script_file",  "unmodelled",         "limit",          "hidden_text"};
   return kNames[static_cast<int>(code)];
 }
 
@@ -29,9 +28,9 @@ bool HidesCommands(UnknownCode code) {
 
 const char* Name(EffectKind kind) {
   static constexpr const char* kNames[kEffectKinds] = {
-      "read",      "write",  "delete",       "move",        "permission",
-      "network",   "privilege", "signal",    "execute_file", "persistence",
-      "system",    "remote_state"};
+      "read",         "write",       "delete",    "move",
+      "permission",   "network",     "privilege", "signal",
+      "execute_file", "persistence", "system",    "remote_state"};
   return kNames[static_cast<int>(kind)];
 }
 

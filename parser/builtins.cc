@@ -14,37 +14,77 @@ struct Entry {
 using namespace builtins;  // NOLINT: the table below is their list
 
 constexpr Entry kBuiltins[] = {
-    {".", Source},          {":", True},            {"[", Test},
-    {"alias", Alias},       {"bg", Prints},         {"bind", Interactive},
-    {"break", Break},       {"builtin", BuiltinCommand},
-    {"caller", Prints},     {"cd", Cd},             {"command", Command},
-    {"compgen", Compgen},   {"complete", Interactive},
-    {"compopt", Prints},    {"continue", Break},    {"declare", Declare},
-    {"dirs", Prints},       {"disown", Prints},     {"echo", Echo},
-    {"enable", Enable},     {"eval", Eval},         {"exec", Exec},
-    {"exit", Exit},         {"export", Declare},    {"false", False},
-    {"fc", Interactive},    {"fg", Prints},         {"getopts", Getopts},
-    {"hash", Hash},         {"help", Prints},       {"history", Prints},
-    {"jobs", Prints},       {"kill", Kill},         {"let", Let},
-    {"local", Declare},     {"logout", Exit},       {"mapfile", Mapfile},
-    {"popd", Popd},         {"printf", Printf},     {"pushd", Pushd},
-    {"pwd", Pwd},           {"read", Read},         {"readarray", Mapfile},
-    {"readonly", Declare},  {"return", Return},     {"set", Set},
-    {"shift", Shift},       {"shopt", Shopt},       {"source", Source},
-    {"suspend", Prints},    {"test", Test},         {"times", Prints},
-    {"trap", Trap},         {"true", True},         {"type", Prints},
-    {"typeset", Declare},   {"ulimit", Prints},     {"umask", Prints},
-    {"unalias", Unalias},   {"unset", Unset},       {"wait", Prints},
+    {".", Source},
+    {":", True},
+    {"[", Test},
+    {"alias", Alias},
+    {"bg", Prints},
+    {"bind", Interactive},
+    {"break", Break},
+    {"builtin", BuiltinCommand},
+    {"caller", Prints},
+    {"cd", Cd},
+    {"command", Command},
+    {"compgen", Compgen},
+    {"complete", Interactive},
+    {"compopt", Prints},
+    {"continue", Break},
+    {"declare", Declare},
+    {"dirs", Prints},
+    {"disown", Prints},
+    {"echo", Echo},
+    {"enable", Enable},
+    {"eval", Eval},
+    {"exec", Exec},
+    {"exit", Exit},
+    {"export", Declare},
+    {"false", False},
+    {"fc", Interactive},
+    {"fg", Prints},
+    {"getopts", Getopts},
+    {"hash", Hash},
+    {"help", Prints},
+    {"history", Prints},
+    {"jobs", Prints},
+    {"kill", Kill},
+    {"let", Let},
+    {"local", Declare},
+    {"logout", Exit},
+    {"mapfile", Mapfile},
+    {"popd", Popd},
+    {"printf", Printf},
+    {"pushd", Pushd},
+    {"pwd", Pwd},
+    {"read", Read},
+    {"readarray", Mapfile},
+    {"readonly", Declare},
+    {"return", Return},
+    {"set", Set},
+    {"shift", Shift},
+    {"shopt", Shopt},
+    {"source", Source},
+    {"suspend", Prints},
+    {"test", Test},
+    {"times", Prints},
+    {"trap", Trap},
+    {"true", True},
+    {"type", Prints},
+    {"typeset", Declare},
+    {"ulimit", Prints},
+    {"umask", Prints},
+    {"unalias", Unalias},
+    {"unset", Unset},
+    {"wait", Prints},
 };
 
 }  // namespace
 
 Builtin FindBuiltin(std::string_view name) {
-  const Entry* found = std::lower_bound(
-      std::begin(kBuiltins), std::end(kBuiltins), name,
-      [](const Entry& entry, std::string_view key) {
-        return entry.name < key;
-      });
+  const Entry* found =
+      std::lower_bound(std::begin(kBuiltins), std::end(kBuiltins), name,
+                       [](const Entry& entry, std::string_view key) {
+                         return entry.name < key;
+                       });
   if (found == std::end(kBuiltins) || found->name != name) return nullptr;
   return found->builtin;
 }
@@ -57,9 +97,9 @@ Values ArgumentValue(Evaluator& e, const Shell& shell, const Field& field) {
     if (field.value.known()) {
       // The name of a file, or the pattern itself when nothing matches.
       return {field.value,
-              PatternValue(field.pattern.empty() ? field.value.text()
-                                                 : field.pattern,
-                           field.span)};
+              PatternValue(
+                  field.pattern.empty() ? field.value.text() : field.pattern,
+                  field.span)};
     }
   }
   return {field.value};
@@ -97,14 +137,13 @@ void Prints(Evaluator& e, Shell& shell, Call& call) {
   if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
   // `wait -p name` is the only one that sets a variable.
   for (size_t i = 1; i + 1 < call.fields.size(); ++i) {
-    if (Known(call.fields[i]) == "-p" &&
-        Known(call.fields[0]) == "wait") {
+    if (Known(call.fields[i]) == "-p" && Known(call.fields[0]) == "wait") {
       std::optional<std::string> name = Known(call.fields[i + 1]);
       if (name && call.script != nullptr) {
         Expander x{shell, *call.script, e};
-        SetVariable(x, *name,
-                    {Value::Hole(UnknownCode::kDynamicArgument, call.span,
-                                 true)});
+        SetVariable(
+            x, *name,
+            {Value::Hole(UnknownCode::kDynamicArgument, call.span, true)});
       }
     }
   }

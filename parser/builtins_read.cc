@@ -147,8 +147,7 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
   const std::string* ifs = IfsOf(shell, &ifs_storage);
   auto fd = shell.fds.find(options.fd);
   Values* stream = nullptr;
-  if (fd != shell.fds.end() &&
-      fd->second.kind == Descriptor::Kind::kStream) {
+  if (fd != shell.fds.end() && fd->second.kind == Descriptor::Kind::kStream) {
     auto it = shell.streams.find(fd->second.stream);
     if (it != shell.streams.end()) stream = &it->second;
   }
@@ -264,8 +263,7 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
     }
     return;
   }
-  std::vector<std::string> words =
-      SplitLine(line, escaped, *ifs, names.size());
+  std::vector<std::string> words = SplitLine(line, escaped, *ifs, names.size());
   for (size_t k = 0; k < names.size(); ++k) {
     SetVariable(x, names[k], {Value::Of(words[k])});
   }
@@ -306,8 +304,8 @@ void Mapfile(Evaluator& e, Shell& shell, Call& call) {
       } else if (!value) {
         limits = true;
       } else if (c == 'c') {
-        quantum = std::max<size_t>(
-            1, std::strtoul(value->c_str(), nullptr, 10));
+        quantum =
+            std::max<size_t>(1, std::strtoul(value->c_str(), nullptr, 10));
       } else if (c == 'u') {
         fd = std::atoi(value->c_str());
       } else if (c == 'd') {
@@ -351,8 +349,8 @@ void Mapfile(Evaluator& e, Shell& shell, Call& call) {
     for (size_t k = 0; k < lines.size() && runs < 16; ++k) {
       if ((k + 1) % quantum != 0) continue;
       ++runs;
-      std::string code = callback + " " + std::to_string(k) + " " +
-                         ShellQuote(lines[k]);
+      std::string code =
+          callback + " " + std::to_string(k) + " " + ShellQuote(lines[k]);
       e.RunText(shell, {Value::Of(code)}, call.span, options);
     }
     if (runs == 0 || !known) {
@@ -379,8 +377,7 @@ void Getopts(Evaluator& e, Shell& shell, Call& call) {
   std::vector<std::string> words;
   bool known = letters.has_value();
   if (call.fields.size() > 3) {
-    std::optional<std::vector<std::string>> given =
-        KnownWords(call.fields, 3);
+    std::optional<std::vector<std::string>> given = KnownWords(call.fields, 3);
     known = known && given;
     if (given) words = *given;
   } else {
@@ -409,8 +406,8 @@ void Getopts(Evaluator& e, Shell& shell, Call& call) {
   if (!known) {
     SetVariable(x, *name, e.Hole(call.span));
     SetVariable(x, "OPTARG", e.Hole(call.span));
-    SetVariable(x, "OPTIND", {Value::Hole(UnknownCode::kDynamicArgument,
-                                          call.span, true)});
+    SetVariable(x, "OPTIND",
+                {Value::Hole(UnknownCode::kDynamicArgument, call.span, true)});
     return;
   }
   auto set = [&](const std::string& variable, std::string value) {

@@ -12,9 +12,8 @@ Call WithoutFirst(const Call& call, size_t count) {
   inner.span = call.span;
   inner.script = call.script;
   inner.node = nullptr;
-  inner.fields.assign(
-      call.fields.begin() + static_cast<std::ptrdiff_t>(count),
-      call.fields.end());
+  inner.fields.assign(call.fields.begin() + static_cast<std::ptrdiff_t>(count),
+                      call.fields.end());
   return inner;
 }
 
@@ -25,8 +24,7 @@ void RunRest(Evaluator& e, Shell& shell, const Call& call, size_t count,
   if (inner.fields.empty()) return;
   ScopedVia chain(e, via, call.span);
   const Field& name = inner.fields[0];
-  if (!name.value.known() || name.splits ||
-      (name.glob && !shell.noglob)) {
+  if (!name.value.known() || name.splits || (name.glob && !shell.noglob)) {
     e.ExecuteCall(shell, inner);
     return;
   }
@@ -89,8 +87,7 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
     shell.positional_unknown = false;
     for (size_t i = from + 1; i < call.fields.size(); ++i) {
       if (call.fields[i].splits) shell.positional_unknown = true;
-      shell.positional.push_back(
-          ArgumentValue(e, shell, call.fields[i]));
+      shell.positional.push_back(ArgumentValue(e, shell, call.fields[i]));
     }
     if (shell.positional_unknown) shell.positional.clear();
   }
@@ -163,8 +160,7 @@ void Exec(Evaluator& e, Shell& shell, Call& call) {
   {
     ScopedVia via(e, "exec", call.span);
     const Field& name = inner.fields[0];
-    if (!name.value.known() || name.splits ||
-        (name.glob && !shell.noglob)) {
+    if (!name.value.known() || name.splits || (name.glob && !shell.noglob)) {
       e.ExecuteCall(shell, inner);
     } else {
       ProgramCall program;

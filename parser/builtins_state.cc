@@ -29,8 +29,7 @@ void SetPwd(Shell& shell, const Values& cwd) {
 }
 
 bool IsDirectory(const Evaluator& e, const Values& values) {
-  if (!e.context_.look_at_files || values.size() != 1 ||
-      !values[0].known()) {
+  if (!e.context_.look_at_files || values.size() != 1 || !values[0].known()) {
     return false;
   }
   struct stat info = {};
@@ -55,9 +54,8 @@ Values Directories(const Shell& shell, const Field& field, Span span) {
   if (text.starts_with("/")) return {Value::Of(Normalise(text, "/"))};
   Values out;
   for (const Value& cwd : shell.cwd) {
-    Values one = cwd.known()
-                     ? Values{Value::Of(Normalise(text, cwd.text()))}
-                     : hole;
+    Values one =
+        cwd.known() ? Values{Value::Of(Normalise(text, cwd.text()))} : hole;
     out = out.empty() ? one : Union(out, one);
   }
   return out.empty() ? hole : out;
@@ -67,8 +65,8 @@ void Go(Evaluator& e, Shell& shell, const Values& target) {
   Values old = shell.cwd;
   if (target == old || IsDirectory(e, target)) {
     SetPwd(shell, target);
-    shell.status = IsDirectory(e, target) ? std::optional<int>(0)
-                                          : std::nullopt;
+    shell.status =
+        IsDirectory(e, target) ? std::optional<int>(0) : std::nullopt;
     return;
   }
   SetPwd(shell, Union(target, old));

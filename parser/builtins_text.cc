@@ -49,8 +49,7 @@ void Echo(Evaluator& e, Shell& shell, Call& call) {
     bool backslash = false;
     for (const Value& value : text) {
       for (const Chunk& chunk : value.chunks) {
-        backslash =
-            backslash || chunk.text.find('\\') != std::string::npos;
+        backslash = backslash || chunk.text.find('\\') != std::string::npos;
       }
     }
     if (backslash) text = Union(expand(text), text);

@@ -61,8 +61,7 @@ void Declare(Evaluator& e, Shell& shell, Call& call) {
   size_t i = 1;
   for (; i < call.fields.size(); ++i) {
     std::optional<std::string> word = Known(call.fields[i]);
-    if (!word || word->size() < 2 ||
-        ((*word)[0] != '-' && (*word)[0] != '+')) {
+    if (!word || word->size() < 2 || ((*word)[0] != '-' && (*word)[0] != '+')) {
       if (!word) {
         e.NoteAt(UnknownCode::kDynamicArgument, call.span, name);
       }
@@ -82,8 +81,8 @@ void Declare(Evaluator& e, Shell& shell, Call& call) {
     unexport = true;
     flags.on.clear();
   }
-  bool local = name == "local" ||
-               ((name == "declare" || name == "typeset") && !global);
+  bool local =
+      name == "local" || ((name == "declare" || name == "typeset") && !global);
   if (prints || i >= call.fields.size()) {
     if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
   }
@@ -94,11 +93,9 @@ void Declare(Evaluator& e, Shell& shell, Call& call) {
     const Assignment* assignment = nullptr;
     if (call.node != nullptr && call.script != nullptr) {
       for (size_t w = 0; w < call.node->words.size(); ++w) {
-        if (w < call.node->declared.size() &&
-            call.node->declared[w] != kNone &&
+        if (w < call.node->declared.size() && call.node->declared[w] != kNone &&
             call.script->ast.words[call.node->words[w]].span == field.span) {
-          assignment =
-              &call.node->declarations[call.node->declared[w]];
+          assignment = &call.node->declarations[call.node->declared[w]];
         }
       }
     }
@@ -190,8 +187,7 @@ void Declare(Evaluator& e, Shell& shell, Call& call) {
       }
     }
     it = shell.variables.find(base);
-    if (it != shell.variables.end() &&
-        (name == "readonly" || flags.Has('r'))) {
+    if (it != shell.variables.end() && (name == "readonly" || flags.Has('r'))) {
       it->second.readonly = true;
     }
   }

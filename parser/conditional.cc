@@ -308,8 +308,7 @@ class Conditional {
       return std::nullopt;
     }
     Values left = Operand();
-    if (!AnyOperator() || Operator("&&") || Operator("||") ||
-        Operator(")")) {
+    if (!AnyOperator() || Operator("&&") || Operator("||") || Operator(")")) {
       return NonEmpty(left);
     }
     std::string op = OperatorText(at_);
@@ -378,8 +377,7 @@ std::optional<bool> EvaluateTest(Evaluator& evaluator, Shell& shell,
 
 void Evaluator::ExecuteConditional(Shell& shell, const Script& script,
                                    const Node& node) {
-  std::optional<bool> result =
-      Conditional(*this, shell, script, node).Run();
+  std::optional<bool> result = Conditional(*this, shell, script, node).Run();
   if (result) {
     shell.status = *result ? 0 : 1;
   } else {

@@ -103,14 +103,13 @@ void Evaluator::AddEffect(Effect effect) {
   hash = HashText(hash, effect.target.text);
   hash = HashText(hash, effect.host);
   hash = HashText(hash, effect.scheme);
-  uint64_t bits = static_cast<uint64_t>(effect.kind) |
-                  (effect.path.known ? 1ULL << 8 : 0) |
-                  (effect.recursive ? 1ULL << 9 : 0) |
-                  (effect.listens ? 1ULL << 10 : 0) |
-                  (effect.from_redirect ? 1ULL << 11 : 0) |
-                  (effect.certain ? 1ULL << 12 : 0) |
-                  (static_cast<uint64_t>(effect.port) << 16) |
-                  (static_cast<uint64_t>(effect.invocation) << 32);
+  uint64_t bits =
+      static_cast<uint64_t>(effect.kind) | (effect.path.known ? 1ULL << 8 : 0) |
+      (effect.recursive ? 1ULL << 9 : 0) | (effect.listens ? 1ULL << 10 : 0) |
+      (effect.from_redirect ? 1ULL << 11 : 0) |
+      (effect.certain ? 1ULL << 12 : 0) |
+      (static_cast<uint64_t>(effect.port) << 16) |
+      (static_cast<uint64_t>(effect.invocation) << 32);
   hash = (hash ^ bits) * 1099511628211ULL;
   hash ^= static_cast<uint64_t>(effect.span.begin) << 32 | effect.span.end;
   if (!effect_index_.insert(hash).second) return;
@@ -127,8 +126,7 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
                               uint32_t invocation, bool redirect) {
   if (path.known && (IsProcessPath(path.text) || path.text == "/dev/null" ||
                      path.text == "/dev/stdin" || path.text == "-" ||
-                     path.text == "/dev/stdout" ||
-                     path.text == "/dev/stderr" ||
+                     path.text == "/dev/stdout" || path.text == "/dev/stderr" ||
                      path.text.starts_with("/dev/fd/"))) {
     return;
   }
@@ -184,11 +182,10 @@ void Evaluator::AddUrl(const Argument& url, Span span, uint32_t invocation) {
   bool whole = url.known;
   if (size_t at = text.find("://"); at != std::string::npos) {
     scheme = text.substr(0, at);
-    std::transform(scheme.begin(), scheme.end(), scheme.begin(),
-                   [](unsigned char c) {
-                     return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32
-                                                                   : c);
-                   });
+    std::transform(
+        scheme.begin(), scheme.end(), scheme.begin(), [](unsigned char c) {
+          return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        });
     text = text.substr(at + 3);
   }
   size_t end = text.find_first_of("/?#");

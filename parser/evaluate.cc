@@ -73,8 +73,8 @@ bool Evaluator::Spend(size_t steps) {
 }
 
 void Evaluator::NoteLimit(std::string text) {
-  NoteAt(UnknownCode::kLimit,
-         Span{0, static_cast<uint32_t>(source_.size())}, std::move(text));
+  NoteAt(UnknownCode::kLimit, Span{0, static_cast<uint32_t>(source_.size())},
+         std::move(text));
 }
 
 void Evaluator::Note(UnknownCode code, Span span, std::string text) {
@@ -130,8 +130,7 @@ Argument Evaluator::ToArgument(const Field& field, const Shell& shell) const {
     return argument;
   }
   argument.text = field.value.text();
-  if (size_t at = argument.text.find(kProcessPath);
-      at != std::string::npos) {
+  if (size_t at = argument.text.find(kProcessPath); at != std::string::npos) {
     argument.known = false;
     argument.text = argument.text.substr(0, at) + "/dev/fd/";
     return argument;
@@ -188,9 +187,8 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
   hash = Mix(hash, invocation.cwd.text);
   invocation.pipeline = pipeline_;
   auto input = shell.fds.find(0);
-  invocation.reads_stdin_data =
-      input != shell.fds.end() &&
-      input->second.kind == Descriptor::Kind::kStream;
+  invocation.reads_stdin_data = input != shell.fds.end() &&
+                                input->second.kind == Descriptor::Kind::kStream;
   std::vector<uint32_t>& same = invocation_index_[hash];
   for (uint32_t index : same) {
     Invocation& old = analysis_.invocations[index];
@@ -320,8 +318,7 @@ namespace {
 
 // Reads only a part of a source again with aliases replaced.
 bool StartsNewLine(const std::string& source, uint32_t from, uint32_t to) {
-  return to <= source.size() && from <= to &&
-         source.find('\n', from) < to;
+  return to <= source.size() && from <= to && source.find('\n', from) < to;
 }
 
 }  // namespace
@@ -341,8 +338,8 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
     bool changed = false;
     std::string_view rest(script->source);
     rest.remove_prefix(std::min<size_t>(from, rest.size()));
-    Span span = Map(*script, Span{from, static_cast<uint32_t>(
-                                            script->source.size())});
+    Span span =
+        Map(*script, Span{from, static_cast<uint32_t>(script->source.size())});
     std::optional<std::string> text =
         ExpandAliasText(shell, rest, {}, &changed);
     if (!text) {
@@ -356,8 +353,7 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
       return true;
     }
     Scoped<int> depth(text_depth_, text_depth_ + 1);
-    std::shared_ptr<const Script> next =
-        ReadText(*text, span, shell.extglob);
+    std::shared_ptr<const Script> next = ReadText(*text, span, shell.extglob);
     ScopedVia via(*this, "alias", span);
     // The text holds no alias any more that the definitions so far would
     // replace; later definitions count from their own line on.
@@ -428,8 +424,7 @@ std::optional<std::string> Evaluator::ExpandAliasText(
       if (part.kind != PartKind::kLiteral) break;
       auto it = shell.aliases.find(part.text);
       if (it == shell.aliases.end()) break;
-      if (std::find(active.begin(), active.end(), part.text) !=
-          active.end()) {
+      if (std::find(active.begin(), active.end(), part.text) != active.end()) {
         break;
       }
       std::optional<std::string> value = Known(it->second);
@@ -451,8 +446,8 @@ std::optional<std::string> Evaluator::ExpandAliasText(
   for (const auto& [name, value] : shell.aliases) {
     // Reserved words can be aliases, which changes the grammar.
     static constexpr std::string_view kReserved[] = {
-        "!",  "{",  "}",    "[[",   "]]", "case", "do",   "done",
-        "elif", "else", "esac", "fi", "for", "function", "if", "in",
+        "!",      "{",    "}",    "[[",    "]]",    "case",     "do", "done",
+        "elif",   "else", "esac", "fi",    "for",   "function", "if", "in",
         "select", "then", "time", "until", "while", "coproc"};
     if (std::find(std::begin(kReserved), std::end(kReserved), name) !=
             std::end(kReserved) &&

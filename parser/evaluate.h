@@ -57,8 +57,8 @@ struct Descriptor {
 };
 
 struct Shell : State {
-  std::map<int, Descriptor> fds;      // absent: kOutside
-  std::map<int, Values> streams;      // what is still to be read
+  std::map<int, Descriptor> fds;              // absent: kOutside
+  std::map<int, Values> streams;              // what is still to be read
   std::map<std::string, std::string> hashed;  // hash -p: name to path
   std::set<std::string> exported_functions;
   // After `cd`: the directory when it succeeded and when it failed; used by
@@ -96,7 +96,7 @@ struct Frame {
   std::optional<Shell> left;       // by exit, return, break
   std::optional<Shell> continued;  // kLoop
   std::vector<std::pair<std::string, std::optional<Variable>>> saved;  // local
-  int depth = 0;                   // of the process it is in
+  int depth = 0;  // of the process it is in
 };
 
 // One command about to run, its words expanded.
@@ -123,8 +123,8 @@ class Evaluator final : public Host {
   // Host.
   Values Substitute(State& state, const Script& script, NodeId body,
                     Span span) override;
-  Value Process(State& state, const Script& script, NodeId body,
-                char direction, Span span) override;
+  Value Process(State& state, const Script& script, NodeId body, char direction,
+                Span span) override;
   std::string HomeOf(const std::string& user) override;
   void Note(UnknownCode code, Span span, std::string text) override;
   bool Spend(size_t steps) override;
@@ -175,8 +175,7 @@ class Evaluator final : public Host {
                             const Node& node);
   void ExecuteCase(Shell& shell, const Script& script, const Node& node);
   void ExecutePipeline(Shell& shell, const Script& script, const Node& node);
-  void ExecuteConditional(Shell& shell, const Script& script,
-                          const Node& node);
+  void ExecuteConditional(Shell& shell, const Script& script, const Node& node);
   void ExecuteArithmetic(Shell& shell, const Script& script, const Node& node);
   void ExecuteCoproc(Shell& shell, const Script& script, const Node& node);
   void RunAsync(Shell& shell, const Script& script, NodeId node);
@@ -245,27 +244,26 @@ class Evaluator final : public Host {
   void RunProgram(Shell& shell, const ProgramCall& call);
   void RunFindings(Shell& shell, const ProgramCall& call,
                    const Reading& reading, uint32_t invocation);
-  void RunWords(Shell& shell, const ProgramCall& call,
-                const Reading& reading, const Finding& finding);
-  void RunSplit(Shell& shell, const ProgramCall& call,
-                const Finding& finding, const std::string& via);
+  void RunWords(Shell& shell, const ProgramCall& call, const Reading& reading,
+                const Finding& finding);
+  void RunSplit(Shell& shell, const ProgramCall& call, const Finding& finding,
+                const std::string& via);
   void ResolveCommandGlob(Shell& shell, const Call& call);
   bool RunWrittenFile(Shell& shell, const std::string& path,
                       const ProgramCall& call, uint32_t invocation);
   void RunScriptFile(Shell& shell, const ProgramCall& call,
                      const Finding& finding, uint32_t invocation);
-  void RunForeign(Shell& shell, const std::string& language,
-                  const Values& code, Span span, uint32_t invocation);
+  void RunForeign(Shell& shell, const std::string& language, const Values& code,
+                  Span span, uint32_t invocation);
   Values ValuesOf(const Argument& word, const Fields& known) const;
   Field ToField(const Argument& word, const Fields& known) const;
 
   // run_xargs.cc: words that come from standard input.
-  bool RunXargs(Shell& shell, const ProgramCall& call,
-                const Finding& finding);
+  bool RunXargs(Shell& shell, const ProgramCall& call, const Finding& finding);
 
   // run_output.cc: what a program prints and does to files.
-  void RunOutput(Shell& shell, const ProgramCall& call,
-                 const Reading& reading, uint32_t invocation, bool wrapper);
+  void RunOutput(Shell& shell, const ProgramCall& call, const Reading& reading,
+                 uint32_t invocation, bool wrapper);
   void AddFindingEffects(Shell& shell, const ProgramCall& call,
                          const Reading& reading, uint32_t invocation);
   Values FilterOutput(Shell& shell, const ProgramCall& call,
@@ -404,7 +402,7 @@ std::optional<bool> EvaluateTest(Evaluator& evaluator, Shell& shell,
 
 // foreign.cc: commands that code in other languages starts.
 struct ForeignCommand {
-  bool shell = false;              // argv[0] is text for a shell
+  bool shell = false;  // argv[0] is text for a shell
   std::vector<std::string> argv;
 };
 struct ForeignCode {

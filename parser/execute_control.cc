@@ -112,8 +112,7 @@ void Evaluator::ExecuteDead(const Shell& shell, const Script& script,
   Execute(copy, script, node);
 }
 
-void Evaluator::ExecuteMaybe(Shell& shell, const Script& script,
-                             NodeId node) {
+void Evaluator::ExecuteMaybe(Shell& shell, const Script& script, NodeId node) {
   if (!Spend(CopyCost(shell))) return;
   Shell copy = shell;
   {
@@ -134,8 +133,7 @@ void SetDirectory(Shell& shell, const std::optional<Values>& directory) {
 
 // What is known when a command's status turned out to be `success`.
 void Refine(Shell& shell, bool success) {
-  SetDirectory(shell,
-               success ? shell.cwd_on_success : shell.cwd_on_failure);
+  SetDirectory(shell, success ? shell.cwd_on_success : shell.cwd_on_failure);
   shell.cwd_on_success.reset();
   shell.cwd_on_failure.reset();
   if (success) shell.status = 0;

@@ -103,8 +103,7 @@ void Evaluator::ExecuteFor(Shell& shell, const Script& script,
       Field field;
       field.value = value.size() == 1
                         ? value[0]
-                        : Value::Hole(UnknownCode::kDynamicArgument,
-                                      node.span);
+                        : Value::Hole(UnknownCode::kDynamicArgument, node.span);
       field.span = node.span;
       fields.push_back(std::move(field));
     }
@@ -145,11 +144,9 @@ void Evaluator::ExecuteFor(Shell& shell, const Script& script,
     if (open) {
       bool digits = true;
       for (const Field& field : fields) {
-        std::string_view text =
-            field.value.known() ? field.value.text() : "?";
+        std::string_view text = field.value.known() ? field.value.text() : "?";
         digits = digits && !text.empty() && !field.splits && !field.glob &&
-                 text.find_first_not_of("0123456789") ==
-                     std::string_view::npos;
+                 text.find_first_not_of("0123456789") == std::string_view::npos;
       }
       if (digits && !all_known) {
         any = {Value::Hole(UnknownCode::kDynamicArgument, node.span, true)};
@@ -202,9 +199,9 @@ void Evaluator::ExecuteSelect(Shell& shell, const Script& script,
   if (node.has_in && !node.words.empty()) {
     for (const Fields& fields : ExpandWords(x, node.words)) {
       for (const Field& field : fields) {
-        any = Union(any, field.glob ? Values{PatternValue(field.pattern,
-                                                          field.span)}
-                                    : Values{field.value});
+        any = Union(any, field.glob
+                             ? Values{PatternValue(field.pattern, field.span)}
+                             : Values{field.value});
       }
     }
   } else {
@@ -232,8 +229,8 @@ void Evaluator::ExecuteArithmeticFor(Shell& shell, const Script& script,
     Values text = ExpandQuoted(x, node.words[i]);
     std::optional<int64_t> result;
     for (const Value& value : text) {
-      if (value.known() && value.text().find_first_not_of(" \t\n") ==
-                               std::string_view::npos) {
+      if (value.known() &&
+          value.text().find_first_not_of(" \t\n") == std::string_view::npos) {
         result = 1;
         continue;
       }

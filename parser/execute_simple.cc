@@ -62,8 +62,8 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
   auto assign_only = [&](Shell& target) {
     state_only_ = false;
     Expander here{target, script, *this};
-    target.status = node.redirects.empty() ? std::optional<int>(0)
-                                           : std::nullopt;
+    target.status =
+        node.redirects.empty() ? std::optional<int>(0) : std::nullopt;
     for (const Assignment& assignment : node.assignments) {
       Assign(here, assignment);
       auto it = target.variables.find(assignment.name);
@@ -207,7 +207,7 @@ void Evaluator::ExecuteCall(Shell& shell, Call& call) {
     return;
   }
   if (name.glob && !shell.noglob) {
-    ResolveCommandGlob(shell, call, true);
+    ResolveCommandGlob(shell, call);
     return;
   }
   ExecuteName(shell, call, true, true);
@@ -245,8 +245,7 @@ void Evaluator::ExecuteName(Shell& shell, Call& call, bool functions,
       if (call.node != nullptr && !call.node->declarations.empty() &&
           IsDeclaration(name)) {
         // The words that are assignments are shown after they were made.
-        uint32_t before = static_cast<uint32_t>(
-            analysis_.invocations.size());
+        uint32_t before = static_cast<uint32_t>(analysis_.invocations.size());
         builtin(*this, shell, call);
         if (analysis_.invocations.size() < before) return;
         Fields fields;
@@ -294,11 +293,10 @@ void Evaluator::ExecuteName(Shell& shell, Call& call, bool functions,
     Scoped<bool> uncertain(certain_, false);
     Call handled = call;
     handled.node = nullptr;
-    handled.fields.insert(handled.fields.begin(),
-                          KnownField("command_not_found_handle",
-                                     call.fields[0].span));
-    for (const Function& function :
-         std::vector<Function>(handler->second)) {
+    handled.fields.insert(
+        handled.fields.begin(),
+        KnownField("command_not_found_handle", call.fields[0].span));
+    for (const Function& function : std::vector<Function>(handler->second)) {
       if (function.script == nullptr || function.body == kNone) continue;
       Shell child = Fork(shell);
       CallFunction(child, function, handled);
@@ -317,9 +315,9 @@ void Evaluator::CallFunction(Shell& shell, const Function& function,
     if (field.splits || (field.glob && !shell.noglob)) unknown = true;
     positional.push_back(
         {field.glob && !shell.noglob && field.value.known()
-             ? PatternValue(field.pattern.empty() ? field.value.text()
-                                                  : field.pattern,
-                            field.span)
+             ? PatternValue(
+                   field.pattern.empty() ? field.value.text() : field.pattern,
+                   field.span)
              : field.value});
   }
   if (unknown) positional.clear();
@@ -339,8 +337,8 @@ void Evaluator::CallFunction(Shell& shell, const Function& function,
     shell.status.reset();
     return;
   }
-  active_.push_back({function.script.get(), function.body, positional,
-                     shell.variables});
+  active_.push_back(
+      {function.script.get(), function.body, positional, shell.variables});
   std::vector<Values> old = std::move(shell.positional);
   bool old_unknown = shell.positional_unknown;
   shell.positional = std::move(positional);

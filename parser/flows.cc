@@ -57,8 +57,7 @@ void Evaluator::AddFlow(FlowKind kind, uint32_t source, uint32_t sink,
   for (char c : from.text) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   }
-  if (!flow_index_.insert(hash).second ||
-      analysis_.flows.size() >= kMaxFlows) {
+  if (!flow_index_.insert(hash).second || analysis_.flows.size() >= kMaxFlows) {
     return;
   }
   Flow flow;

@@ -25,8 +25,7 @@ size_t SkipBlanks(std::string_view code, size_t at) {
 // A string literal at `at`; its value, and `*end` after it. Literals with
 // interpolation or unusual escapes are not read.
 std::optional<std::string> Literal(std::string_view code, size_t at,
-                                   std::string_view interpolated,
-                                   size_t* end) {
+                                   std::string_view interpolated, size_t* end) {
   if (at >= code.size()) return std::nullopt;
   char quote = code[at];
   if (quote != '\'' && quote != '"') return std::nullopt;
@@ -80,8 +79,7 @@ std::optional<std::vector<std::string>> LiteralList(
   while (true) {
     at = SkipBlanks(code, at);
     size_t after = 0;
-    std::optional<std::string> word =
-        Literal(code, at, interpolated, &after);
+    std::optional<std::string> word = Literal(code, at, interpolated, &after);
     if (!word) return std::nullopt;
     words.push_back(std::move(*word));
     at = SkipBlanks(code, after);
@@ -116,7 +114,6 @@ std::vector<size_t> FindName(std::string_view code, std::string_view name) {
   return found;
 }
 
-
 // One string for the system: a shell when it has to be, else words.
 ForeignCommand FromString(std::string text) {
   ForeignCommand command;
@@ -132,15 +129,39 @@ ForeignCommand FromWords(std::vector<std::string> words) {
   return command;
 }
 
-ForeignCode Python(std::string_view code) {
+ForeignCode PythonCode(std::string_view code) {
   ForeignCode out;
-  for (std::string_view name :
-       {"popen2", "spawnl", "spawnv", "spawnvp", "spawnlp", "posix_spawn",
-        "execl", "execv", "execve", "execvp", "execlp", "execvpe", "pty",
-        "__import__", "importlib", "ctypes", "eval", "exec", "compile",
-        "getattr", "globals", "builtins", "marshal", "pickle", "runpy",
-        "commands", "pexpect", "sh", "plumbum", "create_subprocess_shell",
-        "create_subprocess_exec"}) {
+  for (std::string_view name : {"popen2",
+                                "spawnl",
+                                "spawnv",
+                                "spawnvp",
+                                "spawnlp",
+                                "posix_spawn",
+                                "execl",
+                                "execv",
+                                "execve",
+                                "execvp",
+                                "execlp",
+                                "execvpe",
+                                "pty",
+                                "__import__",
+                                "importlib",
+                                "ctypes",
+                                "eval",
+                                "exec",
+                                "compile",
+                                "getattr",
+                                "globals",
+                                "builtins",
+                                "marshal",
+                                "pickle",
+                                "runpy",
+                                "commands",
+                                "pexpect",
+                                "sh",
+                                "plumbum",
+                                "create_subprocess_shell",
+                                "create_subprocess_exec"}) {
     if (!FindName(code, name).empty()) out.unclear = true;
   }
   if (code.find("from os import") != std::string_view::npos ||
@@ -149,8 +170,8 @@ ForeignCode Python(std::string_view code) {
       code.find("import subprocess as") != std::string_view::npos) {
     out.unclear = true;
   }
-  for (std::string_view name : {"system", "popen", "getoutput",
-                                "getstatusoutput"}) {
+  for (std::string_view name :
+       {"system", "popen", "getoutput", "getstatusoutput"}) {
     for (size_t at : FindName(code, name)) {
       size_t open = SkipBlanks(code, at + name.size());
       size_t end = 0;
@@ -181,8 +202,8 @@ ForeignCode Python(std::string_view code) {
       size_t first = SkipBlanks(code, open + 1);
       size_t end = 0;
       size_t close = code.find(')', open);
-      bool shell = code.substr(first, 400).find("shell") !=
-                   std::string_view::npos;
+      bool shell =
+          code.substr(first, 400).find("shell") != std::string_view::npos;
       if (first < code.size() && code[first] == '[') {
         std::optional<std::vector<std::string>> words =
             LiteralList(code, first + 1, "]", "", &end);
@@ -221,8 +242,8 @@ void ScanCalls(std::string_view code, std::string_view name,
     if (open < code.size() && code[open] == '(') {
       words = LiteralList(code, open + 1, ")", interpolated, &end);
     } else if (parens_optional) {
-      words = LiteralList(code, open, std::string_view(";}\0", 3),
-                          interpolated, &end);
+      words = LiteralList(code, open, std::string_view(";}\0", 3), interpolated,
+                          &end);
     }
     if (words) {
       out->commands.push_back(FromWords(std::move(*words)));
@@ -257,9 +278,9 @@ ForeignCode Perl(std::string_view code) {
   ScanCalls(code, "system", "$@", true, &out);
   ScanCalls(code, "exec", "$@", true, &out);
   ScanBackticks(code, "$@", &out);
-  for (std::string_view name : {"qx", "open", "readpipe", "eval", "require",
-                                "do", "syscall", "fork", "open2", "open3",
-                                "IPC", "pipe", "glob"}) {
+  for (std::string_view name :
+       {"qx", "open", "readpipe", "eval", "require", "do", "syscall", "fork",
+        "open2", "open3", "IPC", "pipe", "glob"}) {
     if (!FindName(code, name).empty()) {
       // do { … } and open of plain files are common: only what can spawn.
       if (name == "do" && code.find("do \"") == std::string_view::npos &&
@@ -287,7 +308,7 @@ ForeignCode Ruby(std::string_view code) {
   return out;
 }
 
-ForeignCode Node(std::string_view code) {
+ForeignCode NodeJs(std::string_view code) {
   ForeignCode out;
   for (std::string_view name :
        {"eval", "Function", "binding", "dlopen", "Worker", "fork", "vm"}) {
@@ -335,8 +356,8 @@ ForeignCode Node(std::string_view code) {
         std::optional<std::string> program =
             Literal(code, SkipBlanks(code, open + 1), "", &end);
         end = SkipBlanks(code, end);
-        bool shell = code.substr(open, 400).find("shell") !=
-                     std::string_view::npos;
+        bool shell =
+            code.substr(open, 400).find("shell") != std::string_view::npos;
         if (program && !shell && end < code.size()) {
           ForeignCommand command;
           command.argv = {*program};
@@ -386,15 +407,15 @@ ForeignCode ScanSed(std::string_view code);
 ForeignCode ScanForeign(std::string_view language, std::string_view code) {
   if (language == "awk") return ScanAwk(code);
   if (language == "sed") return ScanSed(code);
-  if (language == "python") return Python(code);
+  if (language == "python") return PythonCode(code);
   if (language == "perl") return Perl(code);
   if (language == "ruby") return Ruby(code);
-  if (language == "node" || language == "javascript") return Node(code);
+  if (language == "node" || language == "javascript") return NodeJs(code);
   if (language == "php") {
     ForeignCode out =
         Named(code, {"system", "exec", "shell_exec", "passthru"},
-              {"popen", "proc_open", "pcntl_exec", "eval", "assert",
-               "include", "require", "create_function", "call_user_func"});
+              {"popen", "proc_open", "pcntl_exec", "eval", "assert", "include",
+               "require", "create_function", "call_user_func"});
     ScanBackticks(code, "$", &out);
     return out;
   }

@@ -14,9 +14,7 @@ bool IsName(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-bool IsBlank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 struct Token {
   enum Kind { kString, kName, kPipe, kOther, kEnd } kind = kOther;
@@ -108,8 +106,8 @@ std::vector<Token> AwkTokens(std::string_view code, bool* ok) {
     } else if (IsName(c)) {
       size_t begin = i;
       while (i < code.size() && IsName(code[i])) ++i;
-      tokens.push_back({Token::kName,
-                        std::string(code.substr(begin, i - begin))});
+      tokens.push_back(
+          {Token::kName, std::string(code.substr(begin, i - begin))});
     } else if (c == '|') {
       if (i + 1 < code.size() && code[i + 1] == '|') {
         tokens.push_back({Token::kOther, "||"});
@@ -167,8 +165,7 @@ ForeignCode ScanAwk(std::string_view code) {
     }
     if (token.kind != Token::kPipe) continue;
     mentions = true;
-    bool reads = i + 1 < tokens.size() &&
-                 tokens[i + 1].kind == Token::kName &&
+    bool reads = i + 1 < tokens.size() && tokens[i + 1].kind == Token::kName &&
                  tokens[i + 1].text == "getline";
     if (reads) {
       // "cmd" | getline: the string must be all of the left side.
@@ -182,8 +179,7 @@ ForeignCode ScanAwk(std::string_view code) {
       } else {
         out.unclear = true;
       }
-    } else if (i + 2 < tokens.size() &&
-               tokens[i + 1].kind == Token::kString &&
+    } else if (i + 2 < tokens.size() && tokens[i + 1].kind == Token::kString &&
                Ends(tokens[i + 2])) {
       out.commands.push_back(ShellText(tokens[i + 1].text));
     } else {
@@ -299,8 +295,8 @@ ForeignCode ScanSed(std::string_view code) {
         }
         if (!runs) break;
         // The line becomes the replacement and is run.
-        bool whole = pattern == ".*" || pattern == "^.*$" ||
-                     pattern == "^.*" || pattern == ".*$";
+        bool whole = pattern == ".*" || pattern == "^.*$" || pattern == "^.*" ||
+                     pattern == ".*$";
         std::string text;
         bool plain = whole;
         for (size_t k = 0; k < replacement.size(); ++k) {

@@ -51,8 +51,7 @@ bool PlainPattern(std::string_view text) {
 }
 
 void AppendWord(std::string& out, const Argument& word) {
-  if (!word.known || word.splits ||
-      (word.glob && !PlainPattern(word.text))) {
+  if (!word.known || word.splits || (word.glob && !PlainPattern(word.text))) {
     out += "null";
   } else {
     AppendString(out, word.text);
@@ -61,7 +60,7 @@ void AppendWord(std::string& out, const Argument& word) {
 
 }  // namespace
 
-std::string Prediction(std::string_view id, const Analysis& analysis) {
+std::string PredictionToJson(const Analysis& analysis, std::string_view id) {
   std::string out = "{\"id\":";
   out += id;
   out += ",\"commands\":[";
@@ -98,6 +97,15 @@ std::string Prediction(std::string_view id, const Analysis& analysis) {
     AppendString(out, Name(unknown.code));
   }
   out += "]}";
+  return out;
+}
+
+std::string UnreadablePrediction(std::string_view id) {
+  std::string out = "{\"id\":";
+  out += id;
+  out +=
+      ",\"commands\":[],\"writes\":[],\"dynamic\":true,"
+      "\"parse_error\":true,\"reasons\":[]}";
   return out;
 }
 

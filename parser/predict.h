@@ -15,6 +15,10 @@ namespace gate::parser {
 //  "dynamic":bool,"parse_error":bool,"reasons":[string,…]}.
 // `id` is JSON text and stands as it is. null stands for any number of words;
 // a word with unquoted pattern characters stands as its pattern. Never fails.
-std::string Prediction(std::string_view id, const Analysis& analysis);
+std::string PredictionToJson(const Analysis& analysis, std::string_view id);
+
+// The same for an input line that could not be read: nothing listed, both
+// flags set.
+std::string UnreadablePrediction(std::string_view id);
 
 }  // namespace gate::parser

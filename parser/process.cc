@@ -130,7 +130,8 @@ Value Evaluator::Process(State& state, const Script& script, NodeId body,
                          char direction, Span span) {
   Shell& shell = static_cast<Shell&>(state);
   state_only_ = false;
-  std::string path = std::string(kProcessPath) + std::to_string(next_process_++);
+  std::string path =
+      std::string(kProcessPath) + std::to_string(next_process_++);
   Span mapped = Map(script, span);
   if (!Spend(1)) return Value::Of(path);
   if (direction == '>') {

@@ -62,8 +62,7 @@ void AppendText(Values& into, const Values& text) {
   if (!into.empty()) {
     for (const Chunk& chunk : into[0].chunks) size += chunk.text.size();
   }
-  if (size > kMaxValueBytes ||
-      (!into.empty() && into[0].chunks.size() > 256)) {
+  if (size > kMaxValueBytes || (!into.empty() && into[0].chunks.size() > 256)) {
     into = {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
     return;
   }
@@ -96,8 +95,7 @@ void Evaluator::Write(Shell& shell, int fd, const Values& text) {
 
 bool Evaluator::HasInput(const Shell& shell, int fd) const {
   auto it = shell.fds.find(fd);
-  return it != shell.fds.end() &&
-         it->second.kind != Descriptor::Kind::kOutside;
+  return it != shell.fds.end() && it->second.kind != Descriptor::Kind::kOutside;
 }
 
 Values Evaluator::ReadRest(Shell& shell, int fd, Span span) {
@@ -186,11 +184,10 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
       std::string rest = text->substr(prefix.size());
       size_t slash = rest.find('/');
       std::string host = rest.substr(0, slash);
-      int port = slash == std::string::npos
-                     ? 0
-                     : std::atoi(rest.c_str() + slash + 1);
-      AddNetwork(host, port, std::string(prefix.substr(5, 3)), span,
-                 UINT32_MAX, false);
+      int port =
+          slash == std::string::npos ? 0 : std::atoi(rest.c_str() + slash + 1);
+      AddNetwork(host, port, std::string(prefix.substr(5, 3)), span, UINT32_MAX,
+                 false);
       Origin origin;
       origin.network.push_back(UINT32_MAX);
       SetOrigin(span, origin);
@@ -232,8 +229,8 @@ void Evaluator::OpenForReading(Shell& shell, int fd, const Field& target,
   Argument word = ToArgument(target, shell);
   std::optional<std::string> text = Known(target);
   Values content;
-  if (text && !word.glob && (text->starts_with("/dev/tcp/") ||
-                             text->starts_with("/dev/udp/"))) {
+  if (text && !word.glob &&
+      (text->starts_with("/dev/tcp/") || text->starts_with("/dev/udp/"))) {
     OpenForWriting(shell, fd, target, span, true, true);
     return;
   }

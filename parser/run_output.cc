@@ -89,8 +89,9 @@ Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
     if (!value.known()) continue;
     if (!Spend(1 + value.text().size() / 64)) return {};
     std::optional<std::string> result = RunFilter(rest, value.text());
-    if (result) out = Union(out.empty() ? Values{Value::Of(*result)} : out,
-                            {Value::Of(*result)});
+    if (result)
+      out = Union(out.empty() ? Values{Value::Of(*result)} : out,
+                  {Value::Of(*result)});
   }
   return out;
 }
@@ -115,12 +116,10 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   if (has_input && reads) {
     bool looks = captured || writes || network || !reading.known;
     input = looks ? ReadRest(shell, 0, call.span) : Values{};
-    if (network || !reading.known) AddUploadFlows(input, invocation,
-                                                  call.span);
+    if (network || !reading.known) AddUploadFlows(input, invocation, call.span);
     // Whatever it left unread.
     auto it = shell.fds.find(0);
-    if (it != shell.fds.end() &&
-        it->second.kind == Descriptor::Kind::kStream &&
+    if (it != shell.fds.end() && it->second.kind == Descriptor::Kind::kStream &&
         base != "cat" && base != "tee") {
       shell.streams[it->second.stream] = Hole(call.span);
     } else if (it != shell.fds.end() && !looks &&
@@ -163,8 +162,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     }
   }
   SetOrigin(call.span, origin);
-  Values text = exact.empty() ? Hole(call.span)
-                              : Union(exact, Hole(call.span));
+  Values text = exact.empty() ? Hole(call.span) : Union(exact, Hole(call.span));
   if (captured && !wrapper) Write(shell, 1, text);
   // Files that it writes.
   for (const Finding& finding : reading.findings) {
@@ -181,8 +179,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     }
     Values content = Hole(call.span);
     if (base == "tee") {
-      content = input.empty() ? Hole(call.span)
-                              : Union(input, Hole(call.span));
+      content = input.empty() ? Hole(call.span) : Union(input, Hole(call.span));
     } else if (reading.findings.size() <= 4) {
       // cp, mv, ln, install: the text of the one file that is known.
       for (const Finding& other : reading.findings) {
@@ -215,8 +212,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
             reading.findings.size() <= 8) {
           std::string below =
               path + "/" + std::string(BaseName(other.words[0].text));
-          for (const std::string& from :
-               KnownPaths(shell, other.words[0])) {
+          for (const std::string& from : KnownPaths(shell, other.words[0])) {
             auto it = shell.files.find(from);
             if (it != shell.files.end()) {
               Values copy = Union(it->second, Hole(call.span));
@@ -256,8 +252,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
 }
 
 void Evaluator::AddFindingEffects(Shell& shell, const ProgramCall& call,
-                                  const Reading& reading,
-                                  uint32_t invocation) {
+                                  const Reading& reading, uint32_t invocation) {
   (void)call;
   std::vector<const Finding*> sources;
   for (const Finding& finding : reading.findings) {
@@ -322,17 +317,16 @@ void Evaluator::AddFindingEffects(Shell& shell, const ProgramCall& call,
         break;
       case Role::kListen: {
         size_t colon = word.text.rfind(':');
-        std::string port =
-            colon == std::string::npos ? word.text
-                                       : word.text.substr(colon + 1);
-        bool number = !port.empty() &&
-                      port.find_first_not_of("0123456789") ==
-                          std::string::npos &&
-                      port.size() <= 5;
-        AddNetwork(colon == std::string::npos ? ""
-                                              : word.text.substr(0, colon),
-                   number && word.known ? std::stoi(port) : 0, "",
-                   finding.span, invocation, true);
+        std::string port = colon == std::string::npos
+                               ? word.text
+                               : word.text.substr(colon + 1);
+        bool number =
+            !port.empty() &&
+            port.find_first_not_of("0123456789") == std::string::npos &&
+            port.size() <= 5;
+        AddNetwork(colon == std::string::npos ? "" : word.text.substr(0, colon),
+                   number && word.known ? std::stoi(port) : 0, "", finding.span,
+                   invocation, true);
         break;
       }
       case Role::kPrivilege:

@@ -13,14 +13,12 @@ namespace {
 constexpr size_t kMaxGlobMatches = 64;
 
 bool IsShellLanguage(std::string_view language) {
-  for (std::string_view name :
-       {"", "bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "rc", "nu",
-        "shell"}) {
+  for (std::string_view name : {"", "bash", "sh", "dash", "zsh", "ksh", "fish",
+                                "csh", "rc", "nu", "shell"}) {
     if (language == name) return true;
   }
   return false;
 }
-
 
 }  // namespace
 
@@ -30,8 +28,7 @@ Field Evaluator::ToField(const Argument& word, const Fields& known) const {
     for (const Field& field : known) {
       if (field.value.known()) continue;
       if (field.value.Prefix() == word.text &&
-          field.value.Suffix() == word.suffix &&
-          field.splits == word.splits) {
+          field.value.Suffix() == word.suffix && field.splits == word.splits) {
         return field;
       }
     }
@@ -40,8 +37,7 @@ Field Evaluator::ToField(const Argument& word, const Fields& known) const {
   field.span = word.span;
   field.value = Value::Of(word.text);
   if (!word.known) {
-    field.value.Append(
-        Value::Hole(UnknownCode::kDynamicArgument, word.span));
+    field.value.Append(Value::Hole(UnknownCode::kDynamicArgument, word.span));
     field.value.Append(word.suffix);
     field.splits = word.splits;
     // A process substitution is shown as unknown, but is a known path.
@@ -66,9 +62,9 @@ Field Evaluator::ToField(const Argument& word, const Fields& known) const {
 Values Evaluator::ValuesOf(const Argument& word, const Fields& known) const {
   Field field = ToField(word, known);
   if (field.glob && field.value.known()) {
-    return {PatternValue(field.pattern.empty() ? field.value.text()
-                                               : field.pattern,
-                         field.span)};
+    return {
+        PatternValue(field.pattern.empty() ? field.value.text() : field.pattern,
+                     field.span)};
   }
   return {field.value};
 }
@@ -147,14 +143,12 @@ void Evaluator::ResolveCommandGlob(Shell& shell, const Call& call) {
     ++looked_;
     bool trusted = false;
     std::string directory = Normalise(DirName(pattern), "/");
-    for (std::string_view known :
-         {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin",
-          "/usr/local/sbin"}) {
+    for (std::string_view known : {"/bin", "/usr/bin", "/sbin", "/usr/sbin",
+                                   "/usr/local/bin", "/usr/local/sbin"}) {
       trusted = trusted || MatchPattern(directory, known, false);
     }
     glob_t found = {};
-    if (trusted &&
-        ::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    if (trusted && ::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
       for (size_t i = 0; i < found.gl_pathc && i < kMaxGlobMatches; ++i) {
         matches.emplace_back(found.gl_pathv[i]);
       }
@@ -227,8 +221,7 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
     inner.argv.push_back(KnownField(interpreter, call.span));
     if (!option.empty()) inner.argv.push_back(KnownField(option, call.span));
     inner.argv.push_back(KnownField(path, call.span));
-    inner.argv.insert(inner.argv.end(), call.argv.begin() + 1,
-                      call.argv.end());
+    inner.argv.insert(inner.argv.end(), call.argv.begin() + 1, call.argv.end());
     ScopedVia via(*this, path, call.span);
     if (text_depth_ >= kMaxTextNesting) {
       NoteAt(UnknownCode::kLimit, call.span, "scripts too deep");
@@ -295,8 +288,7 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
 }
 
 void Evaluator::RunForeign(Shell& shell, const std::string& language,
-                           const Values& code, Span span,
-                           uint32_t invocation) {
+                           const Values& code, Span span, uint32_t invocation) {
   AddCodeFlows(code, invocation, span);
   for (const Value& value : code) {
     if (!value.known()) {
@@ -371,9 +363,8 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
     inner.argv.push_back(std::move(more));
   }
   if (inner.argv.empty()) return;
-  Scoped<bool> certain(certain_,
-                       certain_ && finding.certain && !find &&
-                           !finding.appends_unknown);
+  Scoped<bool> certain(certain_, certain_ && finding.certain && !find &&
+                                     !finding.appends_unknown);
   RunProgram(shell, inner);
 }
 
@@ -397,8 +388,7 @@ void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
       std::string word(rest.substr(begin, end - begin));
       Field field = KnownField(word, finding.span);
       if (word.find_first_of("$'\"\\#") != std::string::npos) {
-        field.value =
-            Value::Hole(UnknownCode::kDynamicArgument, finding.span);
+        field.value = Value::Hole(UnknownCode::kDynamicArgument, finding.span);
         field.splits = true;
       }
       inner.argv.push_back(std::move(field));
@@ -429,13 +419,12 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
   Shell child = Fork(shell);
   bool clears = false;
   for (const std::string& option : reading.options) {
-    clears = clears || (base == "env" && (option == "-i" ||
-                                          option == "--ignore-environment"));
+    clears = clears || (base == "env" &&
+                        (option == "-i" || option == "--ignore-environment"));
   }
   if (clears) {
-    std::erase_if(child.variables, [](const auto& item) {
-      return item.second.exported;
-    });
+    std::erase_if(child.variables,
+                  [](const auto& item) { return item.second.exported; });
     child.exported_functions.clear();
   }
   for (const Finding& finding : reading.findings) {
@@ -501,8 +490,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
               size_t at = text.find(finding.placeholder);
               size_t last = text.rfind(finding.placeholder);
               Value open = Value::Of(text.substr(0, at));
-              open.Append(
-                  Value::Hole(UnknownCode::kDynamicCode, finding.span));
+              open.Append(Value::Hole(UnknownCode::kDynamicCode, finding.span));
               open.Append(text.substr(last + finding.placeholder.size()));
               value = std::move(open);
             }
@@ -511,8 +499,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
         if (finding.appends_unknown) {
           for (Value& value : code) {
             value.Append(" ");
-            value.Append(
-                Value::Hole(UnknownCode::kDynamicCode, finding.span));
+            value.Append(Value::Hole(UnknownCode::kDynamicCode, finding.span));
           }
         }
         RunShellCode(child, code, how, finding.span);
@@ -539,8 +526,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
           how.words.insert(how.words.begin(), Values{call.argv[0].value});
           for (const Argument& word : finding.words) {
             how.words.push_back(ValuesOf(word, call.argv));
-            how.words_unknown =
-                how.words_unknown || word.splits || word.glob;
+            how.words_unknown = how.words_unknown || word.splits || word.glob;
           }
           RunShellCode(child, code, how, call.span);
         } else {

@@ -22,7 +22,7 @@ struct Options {
 };
 
 // The options before the command; nullopt for one that is not followed.
-std::optional<Options> ReadOptions(const std::vector<std::string>& words) {
+std::optional<Options> ReadXargsOptions(const std::vector<std::string>& words) {
   Options options;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -180,8 +180,7 @@ Items SplitItems(std::string_view text, const Options& options) {
       finish();
       // A blank at the end continues the line, for -L.
       if (last_blank == 0) ++line;
-    } else if ((c == ' ' || c == '\t') &&
-               (!options.replaces || !in_word)) {
+    } else if ((c == ' ' || c == '\t') && (!options.replaces || !in_word)) {
       finish();
       last_blank = c;
       continue;
@@ -219,19 +218,19 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
   if (!name || BaseName(*name) != "xargs" || !HasInput(shell, 0)) {
     return false;
   }
-  bool defaulted = call.argv.size() < finding.words.size() + 1 ||
-                   (finding.words.size() == 1 &&
-                    finding.words[0].text == "echo" &&
-                    Known(call.argv.back()) != "echo");
-  size_t count = defaulted ? call.argv.size()
-                           : call.argv.size() - finding.words.size();
+  bool defaulted =
+      call.argv.size() < finding.words.size() + 1 ||
+      (finding.words.size() == 1 && finding.words[0].text == "echo" &&
+       Known(call.argv.back()) != "echo");
+  size_t count =
+      defaulted ? call.argv.size() : call.argv.size() - finding.words.size();
   std::vector<std::string> words;
   for (size_t i = 1; i < count; ++i) {
     std::optional<std::string> word = Known(call.argv[i]);
     if (!word) return false;
     words.push_back(*word);
   }
-  std::optional<Options> options = ReadOptions(words);
+  std::optional<Options> options = ReadXargsOptions(words);
   if (!options) return false;
   Values input = ReadRest(shell, 0, call.span);
   bool exact = true;
@@ -279,15 +278,14 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
       inner.from_wrapper = true;
       for (size_t i = 0; i < finding.words.size(); ++i) {
         Field field = ToField(finding.words[i], call.argv);
-        if (options->replaces && i > 0 && field.value.known() &&
-            !run.empty()) {
+        if (options->replaces && i > 0 && field.value.known() && !run.empty()) {
           field.value = Value::Of(ReplaceAll(std::string(field.value.text()),
                                              options->replace, run[0]));
         } else if (options->replaces && i == 0 && field.value.known() &&
                    !run.empty()) {
           // Implementations differ in whether the name is replaced, too.
-          std::string replaced = ReplaceAll(
-              std::string(field.value.text()), options->replace, run[0]);
+          std::string replaced = ReplaceAll(std::string(field.value.text()),
+                                            options->replace, run[0]);
           if (replaced != field.value.text()) {
             field.value = Value::Of(replaced);
           }
@@ -314,14 +312,12 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
   for (const Argument& word : finding.words) {
     Field field = ToField(word, call.argv);
     if (options->replaces && field.value.known() &&
-        field.value.text().find(options->replace) !=
-            std::string_view::npos) {
+        field.value.text().find(options->replace) != std::string_view::npos) {
       std::string text(field.value.text());
       size_t first = text.find(options->replace);
       size_t last = text.rfind(options->replace);
       field.value = Value::Of(text.substr(0, first));
-      field.value.Append(
-          Value::Hole(UnknownCode::kDynamicArgument, word.span));
+      field.value.Append(Value::Hole(UnknownCode::kDynamicArgument, word.span));
       field.value.Append(text.substr(last + options->replace.size()));
     }
     inner.argv.push_back(std::move(field));

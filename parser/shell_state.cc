@@ -10,8 +10,8 @@ template <typename Map, typename Combine>
 void JoinMap(Map& into, const Map& other, Combine combine) {
   for (const auto& [key, value] : other) {
     auto [it, added] = into.try_emplace(key, value);
-    if (!added && !(it->second == value)) it->second = combine(it->second,
-                                                               value);
+    if (!added && !(it->second == value))
+      it->second = combine(it->second, value);
   }
 }
 
@@ -112,7 +112,8 @@ void Widen(const Shell& before, Shell* after) {
 size_t CopyCost(const Shell& shell) {
   size_t cost = 1 + (shell.variables.size() + shell.functions.size() +
                      shell.positional.size() + shell.streams.size() +
-                     shell.files.size()) / 4;
+                     shell.files.size()) /
+                        4;
   for (const auto& [id, text] : shell.streams) {
     for (const Value& value : text) cost += value.text().size() / 2048;
   }

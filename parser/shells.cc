@@ -47,31 +47,63 @@ bool ReadsAlike(std::string_view text) {
 }
 
 // Variables whose value some program runs as a command line.
-constexpr std::string_view kCommandVariables[] = {
-    "BROWSER",         "EDITOR",          "FCEDIT",
-    "GIT_ASKPASS",     "GIT_EDITOR",      "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",       "GIT_PROXY_COMMAND", "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",         "GIT_SSH_COMMAND", "LESSCLOSE",
-    "LESSOPEN",        "MANPAGER",        "PAGER",
-    "PROMPT_COMMAND",  "RSYNC_RSH",       "SSH_ASKPASS",
-    "SUDO_ASKPASS",    "SUDO_EDITOR",     "SVN_SSH",
-    "SYSTEMD_EDITOR",  "SYSTEMD_PAGER",   "TAR_RSH",
-    "VISUAL",          "PERL5DB",         "CVS_RSH",
-    "AWS_PAGER",       "GH_PAGER",        "BAT_PAGER",
-    "DELTA_PAGER",     "HGEDITOR",        "MAKE_SHELL",
-    "KUBE_EDITOR",     "CARGO_BUILD_RUSTC_WRAPPER", "RUSTC_WRAPPER"};
+constexpr std::string_view kCommandVariables[] = {"BROWSER",
+                                                  "EDITOR",
+                                                  "FCEDIT",
+                                                  "GIT_ASKPASS",
+                                                  "GIT_EDITOR",
+                                                  "GIT_EXTERNAL_DIFF",
+                                                  "GIT_PAGER",
+                                                  "GIT_PROXY_COMMAND",
+                                                  "GIT_SEQUENCE_EDITOR",
+                                                  "GIT_SSH",
+                                                  "GIT_SSH_COMMAND",
+                                                  "LESSCLOSE",
+                                                  "LESSOPEN",
+                                                  "MANPAGER",
+                                                  "PAGER",
+                                                  "PROMPT_COMMAND",
+                                                  "RSYNC_RSH",
+                                                  "SSH_ASKPASS",
+                                                  "SUDO_ASKPASS",
+                                                  "SUDO_EDITOR",
+                                                  "SVN_SSH",
+                                                  "SYSTEMD_EDITOR",
+                                                  "SYSTEMD_PAGER",
+                                                  "TAR_RSH",
+                                                  "VISUAL",
+                                                  "PERL5DB",
+                                                  "CVS_RSH",
+                                                  "AWS_PAGER",
+                                                  "GH_PAGER",
+                                                  "BAT_PAGER",
+                                                  "DELTA_PAGER",
+                                                  "HGEDITOR",
+                                                  "MAKE_SHELL",
+                                                  "KUBE_EDITOR",
+                                                  "CARGO_BUILD_RUSTC_WRAPPER",
+                                                  "RUSTC_WRAPPER"};
 
 // Variables whose value is a path (or list of them) of code that is loaded.
-constexpr std::string_view kLoadVariables[] = {
-    "LD_PRELOAD",  "LD_AUDIT",      "LD_LIBRARY_PATH", "BASH_ENV",
-    "ENV",         "PYTHONSTARTUP", "PERL5LIB",        "RUBYLIB",
-    "NODE_OPTIONS", "PERL5OPT",     "RUBYOPT",         "PYTHONPATH",
-    "GCONV_PATH",  "DYLD_INSERT_LIBRARIES", "JAVA_TOOL_OPTIONS"};
+constexpr std::string_view kLoadVariables[] = {"LD_PRELOAD",
+                                               "LD_AUDIT",
+                                               "LD_LIBRARY_PATH",
+                                               "BASH_ENV",
+                                               "ENV",
+                                               "PYTHONSTARTUP",
+                                               "PERL5LIB",
+                                               "RUBYLIB",
+                                               "NODE_OPTIONS",
+                                               "PERL5OPT",
+                                               "RUBYOPT",
+                                               "PYTHONPATH",
+                                               "GCONV_PATH",
+                                               "DYLD_INSERT_LIBRARIES",
+                                               "JAVA_TOOL_OPTIONS"};
 
 template <size_t N>
 bool Contains(const std::string_view (&table)[N], std::string_view name) {
-  return std::find(std::begin(table), std::end(table), name) !=
-         std::end(table);
+  return std::find(std::begin(table), std::end(table), name) != std::end(table);
 }
 
 }  // namespace
@@ -82,8 +114,7 @@ Shell Evaluator::ChildShell(const Shell& shell) {
   // What is exported goes along; the rest starts as in a new shell.
   std::map<std::string, Variable> variables;
   for (const auto& [name, variable] : child.variables) {
-    if (variable.exported &&
-        variable.shape == Variable::Shape::kScalar) {
+    if (variable.exported && variable.shape == Variable::Shape::kScalar) {
       Variable copy = variable;
       copy.integer = copy.lower = copy.upper = copy.readonly = false;
       copy.reference = false;
@@ -141,8 +172,7 @@ void Evaluator::StartShell(Shell& child, Span span) {
   std::vector<std::pair<std::string, Values>> imported;
   for (const auto& [name, variable] : child.variables) {
     if (name.starts_with("BASH_FUNC_") && name.ends_with("%%")) {
-      imported.emplace_back(name.substr(10, name.size() - 12),
-                            variable.scalar);
+      imported.emplace_back(name.substr(10, name.size() - 12), variable.scalar);
     }
   }
   for (const auto& [name, text] : imported) {
@@ -171,17 +201,16 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
   how.language = finding.detail.empty() ? "sh" : finding.detail;
   how.via = base;
   if (finding.role == Role::kShellCode &&
-      (how.language == base || how.language == "bash" ||
-       how.language == "sh" || how.language == "zsh" ||
-       how.language == "ksh")) {
+      (how.language == base || how.language == "bash" || how.language == "sh" ||
+       how.language == "zsh" || how.language == "ksh")) {
     how.via += " -c";
   }
   how.invocation = invocation;
   if (finding.role == Role::kShellCode) {
     for (size_t i = 1; i < finding.words.size(); ++i) {
       how.words.push_back(ValuesOf(finding.words[i], call.argv));
-      how.words_unknown = how.words_unknown || finding.words[i].splits ||
-                          finding.words[i].glob;
+      how.words_unknown =
+          how.words_unknown || finding.words[i].splits || finding.words[i].glob;
     }
     if (how.words.empty()) how.words.push_back({call.argv[0].value});
   }
@@ -191,8 +220,7 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
   // Values of options are not in the reading.
   for (size_t i = 1; i < call.argv.size(); ++i) {
     std::optional<std::string> word = Known(call.argv[i]);
-    if (!word || word->empty() ||
-        ((*word)[0] != '-' && (*word)[0] != '+')) {
+    if (!word || word->empty() || ((*word)[0] != '-' && (*word)[0] != '+')) {
       continue;
     }
     std::string value;
@@ -228,10 +256,9 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
   for (const Value& value : code) {
     for (const Chunk& chunk : value.chunks) {
       size_t open = chunk.text.find('{');
-      braces = braces ||
-               (open != std::string::npos &&
-                (chunk.text.find(',', open) != std::string::npos ||
-                 chunk.text.find("..", open) != std::string::npos));
+      braces = braces || (open != std::string::npos &&
+                          (chunk.text.find(',', open) != std::string::npos ||
+                           chunk.text.find("..", open) != std::string::npos));
       ansi = ansi || chunk.text.find("$'") != std::string::npos ||
              chunk.text.find("$\"") != std::string::npos;
     }
@@ -249,8 +276,8 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
   for (int variant = 0; variant < variants; ++variant) {
     Shell copy = shell;
     Shell child = ChildShell(copy);
-    child.zero = how.words.empty() ? Values{Value::Of(how.language)}
-                                   : how.words[0];
+    child.zero =
+        how.words.empty() ? Values{Value::Of(how.language)} : how.words[0];
     child.positional.clear();
     if (how.words.size() > 1) {
       child.positional.assign(how.words.begin() + 1, how.words.end());
