@@ -19,31 +19,43 @@ namespace gate::audit {
 
 struct Options {
   int busy_timeout_ms = 5000;
-  bool full_durability = false;   // survive power loss as the disk honours sync
+  bool full_durability = false;  // survive power loss as the disk honours sync
+  // As on a network file system, where a WAL does not work: slower, and chosen
+  // by Open itself there.
+  bool rollback_journal = false;
 };
 
 struct Filter {
   uint64_t since_ns = 0;
   uint64_t until_ns = UINT64_MAX;
-  std::vector<std::string> actions;   // any of
-  std::string agent, session, rule_id, backend, mode;
-  std::string cwd_prefix;
-  std::string text;                   // substring of the command
-  std::vector<Kind> kinds;            // any of
+  // Members have initialisers so that a designated one can stand alone.
+  std::vector<std::string> actions{};  // any of
+  std::string agent{}, session{}, rule_id{}, backend{}, mode{};
+  std::string cwd_prefix{};   // this directory and below
+  std::string text{};         // substring of the command
+  std::vector<Kind> kinds{};  // any of
   bool newest_first = true;
   uint64_t limit = 50;
 };
 
-enum class Finding : uint8_t { kOk, kEdited, kMissing, kReordered, kTruncated,
-                               kWrongFile, kUnreadable };
+enum class Finding : uint8_t {
+  kOk,
+  kEdited,
+  kMissing,
+  kReordered,
+  kTruncated,
+  kWrongFile,
+  kUnreadable
+};
 const char* Name(Finding finding);
 
 struct Verdict {
   Finding finding = Finding::kUnreadable;
-  uint64_t sequence = 0;     // first bad record
-  uint64_t records = 0;      // how many were checked
-  bool anchored = false;     // the head was compared with something outside
-  std::string head;          // hex hash of the newest record
+  uint64_t sequence = 0;  // first bad record
+  uint64_t records = 0;   // how many were checked
+  bool anchored = false;  // the head was compared with something outside
+  std::string head;       // hex hash of the newest record
+  std::string anchor;     // LOG:SEQUENCE:HASH of it, to be kept elsewhere
   std::string message;
 };
 
@@ -76,6 +88,11 @@ class Log {
   // To be called after the answer is out: truncates a WAL above 128 KiB, and
   // now and then prunes beyond 256 MB or 90 days. Skips what is busy.
   void Maintain(uint64_t now_ns);
+  // Whether Maintain has work after this connection's newest record: about one
+  // record in 20. Maintain then takes two to four fsyncs, so that a caller
+  // whose client waits for its exit does better to do it in a child that opens
+  // the log anew. Costs nothing.
+  bool MaintenanceDue() const;
 
   Result<std::vector<Record>> Query(const Filter& filter) const;
   // By id, by sequence number, or "last".
@@ -83,8 +100,12 @@ class Log {
   Result<std::vector<Record>> Children(const std::string& id) const;
   // Counts by action, rule, agent, backend, mode or status.
   Result<Stats> Count(const std::string& by, const Filter& filter) const;
-  // Re-hashes every record; compares with `anchor` (hex hash) when given.
+  // Re-hashes every record; compares with `anchor` when given: a hex hash, or
+  // the `anchor` of an earlier Verdict. kInvalid when it is neither.
   Result<Verdict> Verify(const std::string& anchor) const;
+  // The anchor of the newest record, without reading the whole log; empty for
+  // an empty log.
+  Result<std::string> Head() const;
   // Removes records older than `before_ns` (a checkpoint record says what was
   // removed). Returns how many.
   Result<uint64_t> Prune(uint64_t before_ns, const std::string& reason);

@@ -1,0 +1,317 @@
+// Append is on the way of every answer, so the steps are counted: four file
+// system calls to check what is opened, SQLite's open, the parse of one table,
+// one transaction with two statements, close. The header of the file says that
+// it is in WAL mode and of this version; only when it does not is anything
+// asked by SQL. Everything else (checkpoint, prune) waits for Maintain.
+#include "audit/log.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "audit/chain.h"
+#include "audit/log_impl.h"
+#include "audit/redact.h"
+#include "audit/schema.h"
+#include "base/file.h"
+
+namespace gate::audit {
+namespace {
+
+// Beyond this a text is cut: a record of a megabyte would cost more than the
+// decision, and an agent could fill the log with it.
+constexpr size_t kMaxText = 64 * 1024;
+constexpr size_t kKeptHead = 48 * 1024;
+constexpr size_t kKeptTail = 8 * 1024;
+
+std::string DatabasePath(const std::string& state_dir) {
+  return state_dir + "/audit.db";
+}
+
+// The file systems on which shared memory between hosts does not work, and a
+// WAL with it (sqlite.org/wal.html).
+bool IsNetworkFileSystem(const char* path) {
+  struct statfs info{};
+  if (statfs(path, &info) != 0) return true;
+  switch (static_cast<uint32_t>(info.f_type)) {
+    case 0x00006969:  // NFS
+    case 0x0000517b:  // SMB
+    case 0xfe534d42:  // SMB2
+    case 0xff534d42:  // CIFS
+    case 0x01021997:  // 9P
+    case 0x65735546:  // FUSE, sshfs and virtiofs among them
+    case 0x5346414f:  // AFS
+    case 0x00c36400:  // Ceph
+    case 0x786f4256:  // VirtualBox shared folder
+    case 0x0bd00bd0:  // Lustre
+    case 0x47504653:  // GPFS
+    case 0x01161970:  // GFS2
+    case 0x7461636f:  // OCFS2
+    case 0x73757245:  // Coda
+    case 0x19830326:  // BeeGFS
+      return true;
+    default:
+      return false;
+  }
+}
+
+Status CheckDirectory(const std::string& path, bool create) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) {
+    if (errno != ENOENT) return FailErrno("state directory " + path);
+    if (!create) {
+      return Fail(ErrorCode::kNotFound, "no audit log in " + path);
+    }
+    GATE_CHECK(MakeDirectories(path, 0700));
+    if (stat(path.c_str(), &info) != 0) {
+      return FailErrno("state directory " + path);
+    }
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return Fail(ErrorCode::kPermission,
+                "state directory " + path + ": not a directory");
+  }
+  if (info.st_uid != geteuid()) {
+    return Fail(ErrorCode::kPermission,
+                "state directory " + path + ": owned by another user");
+  }
+  if ((info.st_mode & 077) != 0) {
+    return Fail(
+        ErrorCode::kPermission,
+        "state directory " + path + ": open to others; its mode must be 0700");
+  }
+  return {};
+}
+
+// kNotFound when there is none.
+Status CheckFile(const std::string& path) {
+  struct stat info{};
+  if (lstat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) {
+      return Fail(ErrorCode::kNotFound, "no audit log at " + path);
+    }
+    return FailErrno("audit log " + path);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return Fail(ErrorCode::kPermission,
+                "audit log " + path + ": not a regular file");
+  }
+  if (info.st_uid != geteuid()) {
+    return Fail(ErrorCode::kPermission,
+                "audit log " + path + ": owned by another user");
+  }
+  if ((info.st_mode & 077) != 0) {
+    return Fail(ErrorCode::kPermission,
+                "audit log " + path +
+                    ": open to others; its mode must be "
+                    "0600");
+  }
+  if (info.st_nlink != 1) {
+    return Fail(ErrorCode::kPermission,
+                "audit log " + path + ": has another hard link");
+  }
+  return {};
+}
+
+Status CreateFile(const std::string& path) {
+  // SQLite gives its -wal and -shm the mode of the database.
+  const Fd file(open(path.c_str(),
+                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file && errno != EEXIST) return FailErrno("audit log " + path);
+  if (file && fchmod(file.get(), 0600) != 0) {
+    return FailErrno("audit log " + path);
+  }
+  return CheckFile(path);
+}
+
+// The slow way: creates or migrates, one process at a time. The lock is on the
+// directory, so that there is no lock file to trip over.
+Status Prepare(Database* db) {
+  const Fd directory(
+      open(db->directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return FailErrno("state directory " + db->directory);
+  for (int waited_ms = 0; flock(directory.get(), LOCK_EX | LOCK_NB) != 0;) {
+    if (errno != EWOULDBLOCK && errno != EINTR) break;  // no locks here
+    if (waited_ms++ >= db->busy_timeout_ms) {
+      return Fail(ErrorCode::kTimeout,
+                  "audit log " + db->path + ": another process is making it");
+    }
+    usleep(1000);
+  }
+  return Migrate(db, MigrationSteps(), kSchemaVersion);
+}
+
+void Cut(std::string* text) {
+  if (text->size() <= kMaxText) return;
+  const size_t cut = text->size() - kKeptHead - kKeptTail;
+  std::string kept = text->substr(0, kKeptHead);
+  kept += "[cut:" + std::to_string(cut) + " bytes]";
+  kept.append(*text, text->size() - kKeptTail);
+  *text = std::move(kept);
+}
+
+// Takes what looks secret out of every text that came from outside, and says
+// in the detail what was taken.
+void Clean(Record* record) {
+  std::vector<std::string> kinds;
+  record->command = Redact(record->command, &kinds);
+  record->reason = Redact(record->reason, &kinds);
+  record->cwd = Redact(record->cwd, &kinds);
+  record->agent = Redact(record->agent, &kinds);
+  record->session = Redact(record->session, &kinds);
+  record->detail = RedactDetail(record->detail, &kinds);
+  Cut(&record->command);
+  Cut(&record->reason);
+  Cut(&record->cwd);
+  Cut(&record->agent);
+  Cut(&record->session);
+  if (record->detail.size() > kMaxText) {
+    record->detail =
+        "{\"detail_cut\":" + std::to_string(record->detail.size()) + "}";
+  }
+  if (kinds.empty()) return;
+  std::string list = "\"redacted\":[";
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    list += (i == 0 ? "\"" : ",\"") + kinds[i] + "\"";
+  }
+  list += "]}";
+  if (record->detail.empty() || record->detail == "{}") {
+    record->detail = "{" + list;
+  } else if (record->detail.back() == '}') {
+    record->detail.back() = ',';
+    record->detail += list;
+  }
+}
+
+}  // namespace
+
+Log::Log(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Log::Log(Log&&) noexcept = default;
+Log& Log::operator=(Log&&) noexcept = default;
+Log::~Log() = default;
+
+Result<Log> Log::Open(const std::string& state_dir, const Options& options) {
+  GATE_CHECK(CheckDirectory(state_dir, true));
+  auto impl = std::make_unique<Impl>();
+  Database& db = impl->db;
+  db.directory = state_dir;
+  db.busy_timeout_ms = options.busy_timeout_ms;
+  const std::string path = DatabasePath(state_dir);
+  if (auto checked = CheckFile(path); !checked) {
+    if (checked.error().code != ErrorCode::kNotFound) {
+      return std::unexpected(checked.error());
+    }
+    GATE_CHECK(CreateFile(path));
+  }
+  GATE_CHECK(db.Open(path));
+  db.wal = !options.rollback_journal && !IsNetworkFileSystem(path.c_str());
+  GATE_TRY(const Header header, ReadHeader(&db));
+  if (!header.empty && !header.database) {
+    return Fail(ErrorCode::kCorrupt, "audit log " + path + ": not a database");
+  }
+  if (header.wal != db.wal || header.version != kSchemaVersion ||
+      header.application != kApplicationId) {
+    GATE_CHECK(Prepare(&db));
+  }
+  GATE_CHECK(db.Execute(options.full_durability ? "PRAGMA synchronous=FULL"
+                                                : "PRAGMA synchronous=NORMAL"));
+  return Log(std::move(impl));
+}
+
+Result<Log> Log::OpenReadOnly(const std::string& state_dir) {
+  GATE_CHECK(CheckDirectory(state_dir, false));
+  GATE_CHECK(CheckFile(DatabasePath(state_dir)));
+  GATE_TRY(Log log, Open(state_dir, Options{}));
+  GATE_CHECK(log.impl_->db.Execute("PRAGMA query_only=1"));
+  return log;
+}
+
+void Log::Close() {
+  if (impl_ != nullptr) impl_->db.Close();
+}
+
+Status InsertRecord(Database* db, Record* record) {
+  Hash previous{};
+  uint64_t sequence = 1;
+  {
+    GATE_TRY(Statement head,
+             db->Prepare("SELECT seq,hash FROM log ORDER BY seq DESC LIMIT 1"));
+    const int code = head.Step();
+    if (code == SQLITE_ROW) {
+      sequence = head.Number(0) + 1;
+      if (!head.ReadHash(1, &previous)) {
+        return Fail(ErrorCode::kCorrupt, "audit log " + db->path +
+                                             ": the newest record has no hash");
+      }
+    } else if (code == SQLITE_DONE) {
+      // The first record stands on a random value: it names this log.
+      const std::string random = RandomBytes(previous.size());
+      for (size_t i = 0; i < previous.size() && i < random.size(); ++i) {
+        previous[i] = static_cast<unsigned char>(random[i]);
+      }
+    } else {
+      return db->Failed(code, "read the newest record");
+    }
+  }
+  const Hash hash = ChainHash(*record, sequence, previous);
+  GATE_TRY(Statement row,
+           db->Prepare("INSERT INTO log VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+                       "?,?,?,?,?,?,?)"));
+  row.Bind(1, sequence);
+  row.Bind(2, uint64_t{kRecordVersion});
+  row.Bind(3, Name(record->kind));
+  row.Bind(4, record->id);
+  row.Bind(5, record->parent);
+  row.Bind(6, record->time_ns);
+  row.Bind(7, record->agent);
+  row.Bind(8, record->session);
+  row.Bind(9, record->mode);
+  row.Bind(10, uint64_t{record->enforced});
+  row.Bind(11, record->command);
+  row.Bind(12, record->cwd);
+  row.Bind(13, record->action);
+  row.Bind(14, record->reason);
+  row.Bind(15, record->rule_id);
+  row.Bind(16, record->policy_revision);
+  row.Bind(17, record->backend);
+  row.Bind(18, record->status);
+  row.Bind(19, static_cast<uint64_t>(static_cast<int64_t>(record->exit_code)));
+  row.Bind(20, record->duration_ms);
+  row.Bind(21, record->detail);
+  row.Bind(22, previous);
+  row.Bind(23, hash);
+  const int code = row.Step();
+  if (code != SQLITE_DONE) return db->Failed(code, "write the record");
+  record->sequence = sequence;
+  record->previous = Hex(previous);
+  record->hash = Hex(hash);
+  return {};
+}
+
+Status Log::Append(Record* record) {
+  Database& db = impl_->db;
+  if (db.handle == nullptr) {
+    return Fail(ErrorCode::kInternal, "audit log: closed");
+  }
+  if (record->id.empty()) record->id = NewUuid(record->time_ns / 1000000u);
+  Clean(record);
+  db.Arm();
+  const auto store = [&]() -> Status {
+    Transaction transaction(&db);
+    GATE_CHECK(transaction.Begin());
+    GATE_CHECK(InsertRecord(&db, record));
+    return transaction.Commit();
+  };
+  if (auto stored = store(); !stored) {
+    record->sequence = 0;
+    record->previous.clear();
+    record->hash.clear();
+    return stored;
+  }
+  db.newest = record->sequence;
+  return {};
+}
+
+}  // namespace gate::audit

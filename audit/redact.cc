@@ -1,0 +1,620 @@
+// Secrets that are known by where they stand. One pass over the text follows
+// the shell's quotes, words and separators loosely: it must find the obvious
+// in anything that people and agents type, broken lines included, not parse
+// it. Values are consumed when they are found, so that the pass is linear.
+#include "audit/redact.h"
+
+#include <algorithm>
+#include <array>
+
+#include "audit/log.h"
+
+namespace gate::audit {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool IsNameChar(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+}
+
+bool IsSeparator(char c) {
+  return c == ';' || c == '|' || c == '&' || c == '(' || c == ')' || c == '<' ||
+         c == '>' || c == '`';
+}
+
+// Upper case, with - and . as _: DB_PASSWORD for db-password. Of a name longer
+// than this only the end counts.
+struct PlainName {
+  static constexpr size_t kMax = 96;
+  std::array<char, kMax> bytes{};
+  size_t size = 0;
+
+  explicit PlainName(std::string_view name) {
+    while (!name.empty() && name.front() == '-') name.remove_prefix(1);
+    if (name.size() > kMax) name.remove_prefix(name.size() - kMax);
+    for (const char c : name) {
+      bytes[size++] = c >= 'a' && c <= 'z'   ? static_cast<char>(c - 32)
+                      : c == '-' || c == '.' ? '_'
+                                             : c;
+    }
+  }
+  std::string_view view() const { return {bytes.data(), size}; }
+};
+
+// Names of which a part says that the value is secret.
+constexpr std::string_view kSecretParts[] = {
+    "TOKEN",       "SECRET",      "PASSW",          "PASSPHRASE", "PASSCODE",
+    "CREDENTIAL",  "CREDS",       "APIKEY",         "API_KEY",    "ACCESS_KEY",
+    "ACCESSKEY",   "PRIVATE_KEY", "PRIVATEKEY",     "ACCOUNTKEY", "SHAREDKEY",
+    "SIGNING_KEY", "SIGNINGKEY",  "ENCRYPTION_KEY", "MASTER_KEY", "AUTH_KEY",
+    "AUTHKEY",     "BEARER",      "AUTHORIZATION",
+};
+constexpr std::string_view kSecretEnds[] = {"_PASS",  "_PWD", "_PW", "_CRED",
+                                            "COOKIE", "_JWT", "_PSK"};
+constexpr std::string_view kSecretNames[] = {"PASS", "PASSWD", "PWORD", "JWT",
+                                             "AUTH", "CRED",   "PSK"};
+// Only as names of variables and members: as options these name files.
+constexpr std::string_view kSecretValueEnds[] = {"_KEY", "_AUTH"};
+constexpr std::string_view kHarmlessKeys[] = {
+    "PUBLIC_KEY", "PRIMARY_KEY",   "FOREIGN_KEY", "SORT_KEY", "CACHE_KEY",
+    "HOST_KEY",   "PARTITION_KEY", "GROUP_KEY",   "ROW_KEY"};
+// What speaks about a secret without being one.
+constexpr std::string_view kHarmlessEnds[] = {
+    "_FILE",         "_PATH",       "_DIR",     "_FD",       "_STDIN",
+    "_ENV",          "_NAME",       "_LENGTH",  "_LEN",      "_TYPE",
+    "_TTL",          "_COUNT",      "_LIMIT",   "_HELPER",   "_POLICY",
+    "_PROMPT",       "_FIELD",      "_ENABLED", "_REQUIRED", "_EXPIRY",
+    "_URI_TEMPLATE", "_PARALLELISM"};
+constexpr std::string_view kHarmlessStarts[] = {
+    "NO_", "ASK_",  "WITH_", "MAX_", "MIN_",      "NUM_",
+    "N_",  "SKIP_", "HAS_",  "IS_",  "TOKENIZER", "TOKENIZE"};
+
+template <class List>
+bool EndsWithAny(std::string_view name, const List& ends) {
+  return std::any_of(std::begin(ends), std::end(ends),
+                     [&](std::string_view end) { return name.ends_with(end); });
+}
+
+// `value_name`: of a variable, member or header rather than of an option.
+bool IsSecret(std::string_view raw, bool value_name) {
+  const PlainName plain(raw);
+  const std::string_view name = plain.view();
+  if (name.size() < 3 || EndsWithAny(name, kHarmlessEnds)) return false;
+  for (const std::string_view start : kHarmlessStarts) {
+    if (name.starts_with(start)) return false;
+  }
+  for (const std::string_view part : kSecretParts) {
+    if (name.find(part) != kNone) return true;
+  }
+  if (EndsWithAny(name, kSecretEnds)) return name != "OLD_PWD";
+  for (const std::string_view whole : kSecretNames) {
+    if (name == whole) return true;
+  }
+  if (!value_name || EndsWithAny(name, kHarmlessKeys)) return false;
+  return EndsWithAny(name, kSecretValueEnds) || raw == "KEY";
+}
+
+// Values that are no secrets: references to where the secret is, switches,
+// what was redacted before.
+bool IsHarmlessValue(std::string_view name, std::string_view value) {
+  while (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+         value.back() == value.front()) {
+    value = value.substr(1, value.size() - 2);
+  }
+  if (value.empty() || value.starts_with("[redacted:")) return true;
+  if (value.front() == '`' || value.starts_with("$(")) return true;
+  if (value.front() == '$') {
+    // $NAME and ${NAME}, alone.
+    std::string_view name_only = value.substr(1);
+    if (name_only.size() > 2 && name_only.front() == '{' &&
+        name_only.back() == '}') {
+      name_only = name_only.substr(1, name_only.size() - 2);
+    }
+    return !name_only.empty() &&
+           std::all_of(name_only.begin(), name_only.end(), [](char c) {
+             return IsNameChar(c) && c != '-' && c != '.';
+           });
+  }
+  for (const std::string_view word :
+       {"true", "false", "yes", "no", "on", "off", "none", "null", "auto"}) {
+    if (value == word) return true;
+  }
+  // max_tokens=4096
+  const PlainName plain(name);
+  return plain.view().find("TOKENS") != kNone &&
+         std::all_of(value.begin(), value.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+}
+
+// Short options that carry a password, by program.
+enum class Form : unsigned char { kAttached, kSeparate, kUserPassword };
+struct ProgramOption {
+  std::string_view program;
+  std::string_view option;
+  Form form;
+};
+constexpr ProgramOption kProgramOptions[] = {
+    {"mysql", "-p", Form::kAttached},
+    {"mysqldump", "-p", Form::kAttached},
+    {"mysqladmin", "-p", Form::kAttached},
+    {"mysqlimport", "-p", Form::kAttached},
+    {"mariadb", "-p", Form::kAttached},
+    {"mariadb-dump", "-p", Form::kAttached},
+    {"sshpass", "-p", Form::kAttached},
+    {"sshpass", "-p", Form::kSeparate},
+    {"curl", "-u", Form::kUserPassword},
+    {"curl", "--user", Form::kUserPassword},
+    {"curl", "-U", Form::kUserPassword},
+    {"curl", "--proxy-user", Form::kUserPassword},
+    {"http", "-a", Form::kUserPassword},
+    {"https", "-a", Form::kUserPassword},
+    {"http", "--auth", Form::kUserPassword},
+    {"lftp", "-u", Form::kUserPassword},
+    {"smbclient", "-U", Form::kUserPassword},
+    {"redis-cli", "-a", Form::kSeparate},
+    {"docker", "-p", Form::kSeparate},
+    {"podman", "-p", Form::kSeparate},
+    {"buildah", "-p", Form::kSeparate},
+    {"skopeo", "-p", Form::kSeparate},
+    {"helm", "-p", Form::kSeparate},
+    {"oc", "-p", Form::kSeparate},
+    {"az", "-p", Form::kSeparate},
+    {"twine", "-p", Form::kSeparate},
+    {"mongo", "-p", Form::kSeparate},
+    {"mongosh", "-p", Form::kSeparate},
+    {"mongodump", "-p", Form::kSeparate},
+    {"ldapsearch", "-w", Form::kSeparate},
+    {"ldapmodify", "-w", Form::kSeparate},
+    {"sqlcmd", "-P", Form::kSeparate},
+    {"zip", "-P", Form::kSeparate},
+    {"unzip", "-P", Form::kSeparate},
+    {"7z", "-p", Form::kAttached},
+    {"openssl", "-passin", Form::kSeparate},
+    {"openssl", "-passout", Form::kSeparate},
+    {"openssl", "-pass", Form::kSeparate},
+    {"openssl", "-k", Form::kSeparate},
+};
+constexpr std::string_view kWrappers[] = {"sudo", "doas",    "env",  "time",
+                                          "exec", "command", "then", "do",
+                                          "else", "nohup",   "if",   "while"};
+// Words that say that a secret comes on standard input.
+constexpr std::string_view kStdinMarks[] = {"--password-stdin", "--with-token",
+                                            "--passphrase-fd", "--stdin"};
+
+template <class List>
+bool Contains(const List& list, std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+std::string_view WithoutDirectory(std::string_view word) {
+  const size_t slash = word.rfind('/');
+  return slash == kNone ? word : word.substr(slash + 1);
+}
+
+class Scanner {
+ public:
+  Scanner(std::string_view text, std::vector<SecretSpan>* out)
+      : text_(text), out_(out) {}
+
+  void Run() {
+    while (at_ < text_.size()) Next();
+  }
+
+ private:
+  char Peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  // Ends a command of a list or pipeline.
+  void NewCommand(bool pipe) {
+    fed_by_ = pipe && (first_ == "echo" || first_ == "printf")
+                  ? std::pair(arguments_, at_)
+                  : std::pair(kNone, kNone);
+    first_ = program_ = {};
+    set_ = stdin_mark_ = false;
+    arguments_ = kNone;
+    word_ = before_word_ = {};
+  }
+
+  void Next() {
+    const char c = text_[at_];
+    if (quote_ != '\'' && c == '\\') {
+      at_ += 2;
+      return;
+    }
+    if (c == '\'' || c == '"') {
+      if (quote_ == 0) {
+        quote_ = c;
+        if (word_ == "-c" || word_ == "eval") first_ = program_ = {};
+      } else if (quote_ == c) {
+        quote_ = 0;
+      }
+      ++at_;
+      return;
+    }
+    if (IsNameChar(c) || c == '/') {
+      Word();
+      return;
+    }
+    if (c == '<' && quote_ == 0 && text_.substr(at_).starts_with("<<<")) {
+      at_ += 3;
+      while (IsSpace(Peek())) ++at_;
+      here_string_ = {at_, ValueEnd(at_, false)};
+      if (stdin_mark_) TakeStdin(&here_string_);
+      return;
+    }
+    if (IsSeparator(c) || c == '\n') {
+      if (c != '<' && c != '>') NewCommand(c == '|' && Peek(1) != '|');
+    }
+    ++at_;
+  }
+
+  // A value that is computed, or was redacted before: not looked at, and what
+  // stands inside is scanned on its own.
+  bool IsOpaque(size_t at) const {
+    while (at < text_.size() &&
+           (text_[at] == '"' || text_[at] == '\'' || text_[at] == '\\')) {
+      ++at;
+    }
+    const std::string_view rest = text_.substr(std::min(at, text_.size()));
+    return rest.starts_with("$(") || rest.starts_with("`") ||
+           rest.starts_with("[redacted:");
+  }
+
+  // Where the value that begins at `at` ends: the end of the shell word, or of
+  // the quotes that the whole assignment stands in.
+  size_t ValueEnd(size_t at, bool stop_at_ampersand) const {
+    if (IsOpaque(at)) return at;
+    // \"…\" inside a double-quoted string.
+    if (at + 1 < text_.size() && text_[at] == '\\' &&
+        (text_[at + 1] == '"' || text_[at + 1] == '\'')) {
+      const size_t close = text_.find(text_.substr(at, 2), at + 2);
+      return close == kNone ? text_.size() : close + 2;
+    }
+    char inner = 0;
+    for (; at < text_.size(); ++at) {
+      const char c = text_[at];
+      if (inner != 0) {
+        if (c == '\\' && inner == '"') {
+          ++at;
+        } else if (c == inner) {
+          inner = 0;
+        }
+        continue;
+      }
+      if (c == quote_ && quote_ != 0) return at;
+      if (c == '\\') {
+        // A quote escaped for an outer level ends a value as a quote does.
+        if (at + 1 < text_.size() && text_[at + 1] == '"' && quote_ == '"') {
+          return at;
+        }
+        ++at;
+        continue;
+      }
+      if (c == '"' || c == '\'') {
+        inner = c;
+        continue;
+      }
+      if (IsSpace(c)) return at;
+      if (stop_at_ampersand && (c == '&' || c == '#')) return at;
+      if (quote_ == 0 && IsSeparator(c)) return at;
+      if (c == ';' && at + 1 < text_.size() && IsSpace(text_[at + 1])) {
+        return at;
+      }
+    }
+    return text_.size();
+  }
+
+  // Marks [begin, end) and goes on after it; false when it is no secret.
+  bool Take(std::string_view name, size_t begin, size_t end, const char* kind) {
+    end = std::min(end, text_.size());
+    if (begin >= end ||
+        IsHarmlessValue(name, text_.substr(begin, end - begin))) {
+      return false;
+    }
+    out_->push_back({begin, end, kind});
+    at_ = end;
+    return true;
+  }
+
+  // The line up to a newline or the quotes around it: a header's value.
+  size_t LineEnd(size_t at) const {
+    if (quote_ == 0 || IsOpaque(at)) return ValueEnd(at, false);
+    for (; at < text_.size(); ++at) {
+      if (text_[at] == '\n' || text_[at] == quote_) return at;
+      if (text_[at] == '\\' && at + 1 < text_.size() &&
+          (text_[at + 1] == '"' || text_[at + 1] == '\'')) {
+        return at;
+      }
+    }
+    return at;
+  }
+
+  void Word() {
+    const size_t begin = at_;
+    while (IsNameChar(Peek()) || Peek() == '/') ++at_;
+    const std::string_view run = text_.substr(begin, at_ - begin);
+    const size_t slash = run.rfind('/');
+    const std::string_view name = slash == kNone ? run : run.substr(slash + 1);
+    const char before = begin > 0 ? text_[begin - 1] : '\0';
+    if (Member(name, begin) || Assignment(name, before) ||
+        Header(name, begin) || Attached(run, begin)) {
+      Remember(run, begin);
+      return;
+    }
+    Remember(run, begin);
+    if (IsSpace(Peek())) Separate(run);
+    Stdin(run);
+  }
+
+  // Keeps the last two words, the command's first word, and the last program
+  // that has an option of its own: `sudo -u root mysql -pX` is mysql's.
+  void Remember(std::string_view run, size_t begin) {
+    const bool whole = at_ == begin + run.size();
+    if (whole && run.front() != '-' && Peek() != '=') {
+      const std::string_view program = WithoutDirectory(run);
+      if (first_.empty() && !Contains(kWrappers, program)) {
+        first_ = program;
+        arguments_ = at_;
+      }
+      if (program == "chpasswd" ||
+          std::any_of(std::begin(kProgramOptions), std::end(kProgramOptions),
+                      [&](const ProgramOption& known) {
+                        return known.program == program;
+                      })) {
+        program_ = program;
+      }
+    }
+    before_word_ = word_;
+    word_ = run;
+    if (run == "set") set_ = true;
+    if (run == "secret" && first_ == "gh") gh_secret_ = true;
+  }
+
+  // NAME=value, --name=value, ?name=value
+  bool Assignment(std::string_view name, char before) {
+    if (Peek() != '=' || Peek(1) == '=') return false;
+    const bool query = before == '?' || before == '&';
+    const bool option = name.starts_with("-");
+    size_t value = at_ + 1;
+    if (name == "--from-literal" || (name == "--body" && gh_secret_)) {
+      const size_t end = ValueEnd(value, false);
+      const size_t equals = text_.substr(value, end - value).find('=');
+      if (name == "--from-literal" && equals != kNone) value += equals + 1;
+      at_ = value;
+      Take(name, value, end, "option");
+      return true;
+    }
+    if (option && UserPassword(name, value)) return true;
+    if (!IsSecret(name, !option) &&
+        !(query && (name == "key" || name == "sig" || name == "code"))) {
+      return false;
+    }
+    at_ = value;
+    Take(name, value, ValueEnd(value, query),
+         query ? "query" : (option ? "option" : "assignment"));
+    return true;
+  }
+
+  // "name": "value", in JSON and in Python, quoted once more or not.
+  bool Member(std::string_view name, size_t begin) {
+    if (begin == 0) return false;
+    const char open = text_[begin - 1];
+    if (open != '"' && open != '\'') return false;
+    size_t at = at_;
+    if (at < text_.size() && text_[at] == '\\') ++at;
+    if (at >= text_.size() || text_[at] != open) return false;
+    ++at;
+    while (at < text_.size() && IsSpace(text_[at])) ++at;
+    if (at >= text_.size() || text_[at] != ':') return false;
+    ++at;
+    while (at < text_.size() && IsSpace(text_[at])) ++at;
+    if (at >= text_.size() || !IsSecret(name, true) || IsOpaque(at)) {
+      return false;
+    }
+    size_t end = at;
+    if (text_[at] == '"' || text_[at] == '\'') {
+      const char close = text_[at];
+      for (end = at + 1; end < text_.size() && text_[end] != close; ++end) {
+        if (text_[end] == '\\') ++end;
+      }
+      end = std::min(end + 1, text_.size());
+    } else if (text_[at] == '\\') {
+      end = ValueEnd(at, false);
+    } else {
+      while (end < text_.size() && !IsSpace(text_[end]) && text_[end] != ',' &&
+             text_[end] != '}' && text_[end] != '"' && text_[end] != '\'') {
+        ++end;
+      }
+    }
+    if (!Take(name, at, end, "member")) return false;
+    // The quote that closed the name was skipped over.
+    if (quote_ == open) quote_ = 0;
+    return true;
+  }
+
+  // Authorization: …, Cookie: …, X-Api-Key: …, and `password: …` at the start
+  // of a line.
+  bool Header(std::string_view name, size_t begin) {
+    if (Peek() != ':') return false;
+    const PlainName plain(name);
+    const bool header = plain.view().ends_with("AUTHORIZATION") ||
+                        plain.view().ends_with("COOKIE");
+    if (!header && !IsSecret(name, true)) return false;
+    size_t value = at_ + 1;
+    while (value < text_.size() &&
+           (text_[value] == ' ' || text_[value] == '\t')) {
+      ++value;
+    }
+    if (!header && name.find('-') == kNone) {
+      if (value == at_ + 1) return false;
+      size_t back = begin;
+      while (back > 0 && (text_[back - 1] == ' ' || text_[back - 1] == '\t')) {
+        --back;
+      }
+      const char before = back > 0 ? text_[back - 1] : '\n';
+      if (before != '\n' && before != '"' && before != '\'' && before != '{' &&
+          before != ',') {
+        return false;
+      }
+    }
+    const size_t end = header ? LineEnd(value) : ValueEnd(value, false);
+    return Take(name, value, end, "header");
+  }
+
+  // -pSECRET, for the programs that have it.
+  bool Attached(std::string_view run, size_t begin) {
+    for (const ProgramOption& known : kProgramOptions) {
+      if (known.form != Form::kAttached || known.program != program_ ||
+          !run.starts_with(known.option)) {
+        continue;
+      }
+      const size_t value = begin + known.option.size();
+      if (value < text_.size() && !IsSpace(text_[value]) &&
+          Take(run, value, ValueEnd(value, false), "option")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // user:password at `value`; the user stays.
+  bool UserPassword(std::string_view option, size_t value) {
+    for (const ProgramOption& known : kProgramOptions) {
+      if (known.form != Form::kUserPassword || known.program != program_ ||
+          known.option != option) {
+        continue;
+      }
+      size_t end = ValueEnd(value, false);
+      const std::string_view word = text_.substr(value, end - value);
+      const size_t colon = word.find_first_of(":%,");
+      if (colon == kNone) return false;
+      if (word.front() == '"' || word.front() == '\'') --end;
+      const size_t secret = value + colon + 1;
+      if (secret < end) Take(option, secret, end, "option");
+      return true;
+    }
+    return false;
+  }
+
+  // The word after `run`, when `run` is an option or a setting.
+  void Separate(std::string_view run) {
+    size_t value = at_;
+    while (value < text_.size() && IsSpace(text_[value]) &&
+           text_[value] != '\n') {
+      ++value;
+    }
+    if (value >= text_.size() || text_[value] == '\n') return;
+    const bool option = run.front() == '-';
+    if (option && UserPassword(run, value)) return;
+    bool secret = false;
+    if (option && run.size() > 2) {
+      secret = IsSecret(run, false) || (run == "--body" && gh_secret_) ||
+               run == "--cookie";
+    }
+    for (const ProgramOption& known : kProgramOptions) {
+      secret = secret || (known.form == Form::kSeparate &&
+                          known.program == program_ && known.option == run);
+    }
+    const char* kind = "option";
+    if (!option) {
+      // aws configure set aws_secret_access_key X; netrc's password X; SQL's
+      // PASSWORD 'x'; npm config set //host/:_authToken X
+      const PlainName plain(run);
+      const bool password =
+          plain.view() == "PASSWORD" || plain.view() == "PASSWD";
+      secret = (set_ && IsSecret(run, true) && first_ != "gh") ||
+               (password && (text_[value] == '\'' || login_)) ||
+               (plain.view() == "BY" &&
+                PlainName(before_word_).view() == "IDENTIFIED");
+      kind = "setting";
+      if (plain.view() == "LOGIN") login_ = true;
+    } else if (text_[value] == '-') {
+      secret = false;
+    }
+    if (!secret) return;
+    Take(run, value, ValueEnd(value, false), kind);
+  }
+
+  // echo SECRET | program --password-stdin
+  void Stdin(std::string_view run) {
+    const bool mark = Contains(kStdinMarks, run) || program_ == "chpasswd" ||
+                      (run == "-S" && Contains(kWrappers, before_word_));
+    if (!mark) return;
+    stdin_mark_ = true;
+    TakeStdin(&fed_by_);
+    TakeStdin(&here_string_);
+  }
+
+  void TakeStdin(std::pair<size_t, size_t>* span) {
+    auto [begin, end] = *span;
+    *span = {kNone, kNone};
+    if (begin == kNone) return;
+    while (begin < end && IsSpace(text_[begin])) ++begin;
+    while (end > begin && IsSpace(text_[end - 1])) --end;
+    if (begin < end && !IsHarmlessValue("", text_.substr(begin, end - begin))) {
+      out_->push_back({begin, end, "stdin"});
+    }
+  }
+
+  std::string_view text_;
+  std::vector<SecretSpan>* out_;
+  size_t at_ = 0;
+  char quote_ = 0;
+  bool login_ = false;
+  std::string_view first_, program_;
+  bool gh_secret_ = false;
+  bool set_ = false;         // the command has a word `set`
+  bool stdin_mark_ = false;  // the command reads a secret from its input
+  size_t arguments_ = kNone;
+  std::string_view word_, before_word_;
+  std::pair<size_t, size_t> fed_by_{kNone, kNone};
+  std::pair<size_t, size_t> here_string_{kNone, kNone};
+};
+
+}  // namespace
+
+bool IsSecretName(std::string_view name) {
+  return IsSecret(name, !name.starts_with("-"));
+}
+
+void FindSecretPlaces(std::string_view text, std::vector<SecretSpan>* out) {
+  Scanner(text, out).Run();
+}
+
+std::string Redact(std::string_view command, std::vector<std::string>* kinds) {
+  std::vector<SecretSpan> spans;
+  FindSecretPlaces(command, &spans);
+  FindSecretPatterns(command, &spans);
+  if (spans.empty()) return std::string(command);
+  std::sort(spans.begin(), spans.end(),
+            [](const SecretSpan& a, const SecretSpan& b) {
+              return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+            });
+  std::string out;
+  size_t at = 0;
+  for (size_t i = 0; i < spans.size();) {
+    const SecretSpan first = spans[i];
+    size_t end = first.end;
+    for (++i; i < spans.size() && spans[i].begin <= end; ++i) {
+      end = std::max(end, spans[i].end);
+    }
+    out += command.substr(at, first.begin - at);
+    out += "[redacted:";
+    out += first.kind;
+    out += ']';
+    at = end;
+    if (kinds != nullptr &&
+        std::find(kinds->begin(), kinds->end(), first.kind) == kinds->end()) {
+      kinds->emplace_back(first.kind);
+    }
+  }
+  out += command.substr(at);
+  return out;
+}
+
+}  // namespace gate::audit

@@ -1,0 +1,35 @@
+// Taking secrets out of what is stored. Internal to audit/; the public
+// function is Redact in audit/log.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gate::audit {
+
+// A range of a text that looks like a secret. `kind` has static lifetime.
+struct SecretSpan {
+  size_t begin = 0;
+  size_t end = 0;
+  const char* kind = "";
+};
+
+// Well-known formats, wherever they stand: access keys, tokens, private keys,
+// passwords in URLs. Appends to `out`. Linear.
+void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out);
+
+// What stands where a secret stands: assignments, options, headers, query
+// parameters. Appends to `out`. Linear.
+void FindSecretPlaces(std::string_view text, std::vector<SecretSpan>* out);
+
+// True for a variable, option, header or member name that says its value is
+// secret: GITHUB_TOKEN, db-password, X-Api-Key.
+bool IsSecretName(std::string_view name);
+
+// Redacts every string of a JSON text, values by their member's name too. What
+// is not JSON is redacted as plain text. Linear; JSON stays JSON.
+std::string RedactDetail(std::string_view json,
+                         std::vector<std::string>* kinds);
+
+}  // namespace gate::audit

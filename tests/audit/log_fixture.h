@@ -1,0 +1,68 @@
+// A state directory of its own for each test.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+
+#include "audit/log.h"
+#include "base/hash.h"
+
+namespace gate::audit {
+
+class TemporaryState : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern =
+        std::filesystem::temp_directory_path().string() + "/gate-audit-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    state_ = root_ + "/state";
+    database_ = state_ + "/audit.db";
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  static Record Decision(const std::string& command) {
+    Record record;
+    record.kind = Kind::kDecision;
+    record.time_ns = 1795237567ull * 1000000000ull;
+    record.id = NewUuid(record.time_ns / 1000000);
+    record.agent = "claude";
+    record.session = "s1";
+    record.mode = "hook";
+    record.command = command;
+    record.cwd = "/home/u/project";
+    record.action = "allow";
+    record.reason = "read-only";
+    record.rule_id = "core.read";
+    record.detail = "{\"host\":\"h\"}";
+    return record;
+  }
+
+  // Opens, appends `count` decisions, closes.
+  void Fill(int count) {
+    auto log = Log::Open(state_, Options{});
+    ASSERT_TRUE(log) << log.error().message;
+    for (int i = 0; i < count; ++i) {
+      Record record = Decision("command " + std::to_string(i + 1));
+      const auto status = log->Append(&record);
+      ASSERT_TRUE(status) << status.error().message;
+    }
+  }
+
+  Verdict VerifyLog(const std::string& anchor = "") {
+    auto log = Log::OpenReadOnly(state_);
+    EXPECT_TRUE(log) << log.error().message;
+    if (!log) return {};
+    auto verdict = log->Verify(anchor);
+    EXPECT_TRUE(verdict) << verdict.error().message;
+    return verdict ? *verdict : Verdict{};
+  }
+
+  std::string root_, state_, database_;
+};
+
+}  // namespace gate::audit

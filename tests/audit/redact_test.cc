@@ -1,0 +1,264 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "audit/log.h"
+#include "audit/redact.h"
+
+namespace gate::audit {
+namespace {
+
+struct Case {
+  const char* text;
+  const char* secret;  // must be gone
+  const char* kept;    // must still be there
+};
+
+// The secrets are made up. Those with a known format are put together from
+// parts, so that scanners of this repository have nothing to find.
+#define AWS \
+  "AKIA"    \
+  "ABCDEFGHIJKLMNOP"
+#define GITHUB \
+  "gh"         \
+  "p_0123456789abcdefghijABCDEFGHIJ"
+#define OPENAI \
+  "sk"         \
+  "-proj-0a1b2c3d4e5f6g7h8i9j"
+#define TOKEN_JWT     \
+  "eyJ"               \
+  "hbGciOiJIUzI1NiJ9" \
+  ".eyJ"              \
+  "zdWIiOiIxMjM0In0.c2lnbmF0dXJl"
+
+const Case kCases[] = {
+    // Assignments.
+    {"GITHUB_TOKEN=hunter2 gh pr list", "hunter2", "gh pr list"},
+    {"export DB_PASSWORD='a b c'; psql", "a b c", "; psql"},
+    {"export API_KEY=\"x y\" && run", "x y", "&& run"},
+    {"env MY_SECRET=s3cr3t make", "s3cr3t", "make"},
+    {"docker run -e POSTGRES_PASSWORD=pw123 postgres:16", "pw123",
+     "postgres:16"},
+    {"docker build --build-arg NPM_TOKEN=abcdef .", "abcdef", " ."},
+    {"bash -c 'export TOKEN=abc123; curl x'", "abc123", "; curl x'"},
+    {"bash -c \"PASSWORD=\\\"a b\\\" run\"", "a b", "run"},
+    {"set -x; AWS_SECRET_ACCESS_KEY=wJalr/K7+MDENG aws s3 ls", "wJalr",
+     "aws s3 ls"},
+    {"java -Ddb.password=tiger -jar a.jar", "tiger", "-jar a.jar"},
+    {"PGPASSWORD=$(cat f) TOKEN=zzz9 psql", "zzz9", "$(cat f)"},
+    {"KEY=abcdef ./sign", "abcdef", "./sign"},
+    {"SECRET=${FOO:-fallback9} run", "fallback9", "run"},
+    // Options.
+    {"tool --password hunter2 --verbose", "hunter2", "--verbose"},
+    {"tool --password=hunter2 --verbose", "hunter2", "--verbose"},
+    {"tool --api-key 'k e y' next", "k e y", "next"},
+    {"tool --token \"$X\" --auth-token abc", "abc", "\"$X\""},
+    {"mysql -u root -phunter2 db", "hunter2", "-u root"},
+    {"mysql -u root -p'hun ter' db", "hun ter", "-u root"},
+    {"sudo -u postgres mysqldump -phunter2 db", "hunter2", "-u postgres"},
+    {"sshpass -p hunter2 ssh host", "hunter2", "ssh host"},
+    {"curl -u alice:hunter2 https://x.example/", "hunter2", "alice:"},
+    {"curl --user 'alice:hun ter' https://x.example/", "hun ter", "alice:"},
+    {"curl -s --user=alice:hunter2 x", "hunter2", "alice:"},
+    {"wget --user=a --password=hunter2 x", "hunter2", "--user=a"},
+    {"redis-cli -a hunter2 ping", "hunter2", "ping"},
+    {"docker login -u a -p hunter2 r.example", "hunter2", "r.example"},
+    {"openssl enc -pass pass:hunter2 -in f", "hunter2", "-in f"},
+    {"gh secret set NAME --body hunter2", "hunter2", "NAME"},
+    {"kubectl create secret generic s --from-literal=user=hunter2", "hunter2",
+     "--from-literal=user="},
+    {"aws configure set aws_secret_access_key hunter2", "hunter2",
+     "aws configure"},
+    {"npm config set //r.example/:_authToken hunter2", "hunter2", "npm config"},
+    // Standard input.
+    {"echo hunter2 | docker login --password-stdin r", "hunter2", "docker"},
+    {"printf '%s' hunter2 | gh auth login --with-token", "hunter2", "gh auth"},
+    {"docker login --password-stdin r <<< hunter2", "hunter2", "login"},
+    {"echo hunter2 | sudo -S apt update", "hunter2", "apt update"},
+    {"echo 'root:hunter2' | chpasswd -e", "hunter2", "chpasswd"},
+    // Headers, queries, members.
+    {"curl -H 'Authorization: Bearer abc.def' x", "abc.def", "' x"},
+    {"curl -H \"Authorization: token abc\" x", "abc", "\" x"},
+    {"curl -H 'Cookie: sid=1; a=b' x", "sid=1; a=b", "' x"},
+    {"curl -H 'X-Api-Key: abc' x", "abc", "' x"},
+    {"curl -H 'PRIVATE-TOKEN: abc' x", "abc", "' x"},
+    {"curl 'https://x.example/?a=1&token=abc&b=2'", "abc", "&b=2'"},
+    {"curl 'https://x.example/?key=abc123&b=2'", "abc123", "&b=2'"},
+    {"curl -d '{\"user\":\"u\",\"password\":\"hunter2\"}' x", "hunter2",
+     "\"user\":\"u\""},
+    {"curl -d \"{\\\"password\\\": \\\"hunter2\\\"}\" x", "hunter2", "x"},
+    {"python -c \"d={'api_key': 'abc'}\"", "'abc'", "python"},
+    {"cat > c.yml <<E\nuser: u\npassword: hunter2\nE", "hunter2", "user: u"},
+    {"cat > ~/.netrc <<E\nmachine m login l password hunter2\nE", "hunter2",
+     "machine m"},
+    {"psql -c \"ALTER USER u PASSWORD 'hunter2'\"", "hunter2", "ALTER USER u"},
+    {"mysql -e \"CREATE USER u IDENTIFIED BY 'hunter2'\"", "hunter2",
+     "CREATE USER u"},
+    // URLs.
+    {"git clone https://alice:hunter2@git.example/r.git", "hunter2",
+     "https://alice:"},
+    {"psql postgres://u:p%40ss@db.example:5432/d", "p%40ss",
+     "@db.example:5432"},
+    {"git push https://0123456789abcdefghij@git.example/r", "0123456789",
+     "@git.example"},
+    // Formats.
+    {"run " AWS " x", AWS, " x"},
+    {"run " GITHUB " x", GITHUB, " x"},
+    {"export A=" GITHUB, GITHUB, "export A="},
+    {"run '" OPENAI "'", OPENAI, "run"},
+    {"run " TOKEN_JWT " x", "c2lnbmF0dXJl", " x"},
+    {"echo '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE "
+     "KEY-----' > k",
+     "MIIE", "> k"},
+    {"curl https://hooks.slack.com/services/"
+     "T0/B0/abcdefghijklmnop",
+     "abcdefghijklmnop", "hooks.slack.com"},
+    {"echo Bearer abcdefgh12345678", "abcdefgh12345678", "Bearer"},
+};
+
+TEST(Redact, TakesOutTheSecretAndKeepsTheRest) {
+  for (const Case& c : kCases) {
+    const std::string out = Redact(c.text, nullptr);
+    EXPECT_EQ(out.find(c.secret), std::string::npos) << c.text << " -> " << out;
+    EXPECT_NE(out.find(c.kept), std::string::npos) << c.text << " -> " << out;
+    EXPECT_NE(out.find("[redacted:"), std::string::npos)
+        << c.text << " -> " << out;
+  }
+}
+
+TEST(Redact, IsIdempotent) {
+  for (const Case& c : kCases) {
+    const std::string once = Redact(c.text, nullptr);
+    EXPECT_EQ(Redact(once, nullptr), once) << c.text;
+  }
+}
+
+TEST(Redact, LeavesOrdinaryCommandsAlone) {
+  const char* const ordinary[] = {
+      "git status && git commit -m 'fix token: handle empty input'",
+      "sort --key=2 file | uniq -c",
+      "TOKENIZERS_PARALLELISM=false python train.py --max_tokens=4096",
+      "curl -u \"$USER:$PASS\" https://x.example/",
+      "export TOKEN=\"$GITHUB_TOKEN\"",
+      "PASSWORD=${PASSWORD} make",
+      "ssh user@host.example:22 'ls -la'",
+      "git clone https://git.example/a:b/c.git",
+      "git clone git@git.example:a/b.git",
+      "docker run secret:latest",
+      "ls ~/.ssh/id_ed25519 /etc/passwd",
+      "grep -rn 'password' src/ | head",
+      "ssh-keygen -t ed25519 -f key",
+      "mysql -p db",
+      "cat /run/secrets/TOKEN_FILE",
+      "tool --password-file /run/pw --token-file=t",
+      "sk-learn-contrib-something-long-name",
+      "npm_config_cache=/tmp/x npm ci",
+      "find . -name '*.key' -print",
+      "echo hello | cat",
+      "PWD=/tmp OLDPWD=/x pwd",
+      "kubectl get secret my-secret -o yaml",
+      "python -m pytest tests/test_token.py -k 'not secret'",
+  };
+  for (const char* text : ordinary) {
+    EXPECT_EQ(Redact(text, nullptr), text);
+  }
+}
+
+TEST(Redact, NamesEachKindOnce) {
+  std::vector<std::string> kinds;
+  Redact("A_TOKEN=x B_TOKEN=y tool --password z", &kinds);
+  EXPECT_EQ(kinds, (std::vector<std::string>{"assignment", "option"}));
+}
+
+TEST(Redact, AcceptsAnyBytes) {
+  EXPECT_EQ(Redact("", nullptr), "");
+  for (const char* text : {"TOKEN=",
+                           "TOKEN='",
+                           "TOKEN=\\",
+                           "--password",
+                           "--password ",
+                           "\\",
+                           "'",
+                           "\"",
+                           "<<<",
+                           "://",
+                           "://@",
+                           "eyJ",
+                           "-----BEGIN ",
+                           "\"token\":",
+                           "\"token\": \"",
+                           "Authorization:",
+                           "curl -u",
+                           "mysql -p",
+                           "|",
+                           "bearer",
+                           "\xff\xfeTOKEN=\xff x"}) {
+    Redact(text, nullptr);
+    RedactDetail(std::string("{\"a\":\"") + text, nullptr);
+  }
+}
+
+// Texts in which a careless scanner would read the rest again at every step.
+TEST(Redact, IsLinear) {
+  const char* const pieces[] = {"\"TOKEN=$(",
+                                "TOKEN='",
+                                "<<<\"",
+                                "eyJ-",
+                                "sk-",
+                                "\"token\": \"$(",
+                                "://a:b",
+                                "bearer ",
+                                "--password ",
+                                "curl -u ",
+                                "-----BEGIN ",
+                                "Cookie: $(",
+                                "\\\"",
+                                "SG.",
+                                "TOKEN=${TOKEN=",
+                                "\"token\\\":\\\"$(",
+                                "echo x | ",
+                                "TOKEN=`"};
+  for (const char* piece : pieces) {
+    std::string text = "\"";
+    while (text.size() < (1u << 20)) text += piece;
+    const clock_t start = clock();
+    Redact(text, nullptr);
+    RedactDetail("{\"x\":\"" + text, nullptr);
+    EXPECT_LT(clock() - start, 3 * CLOCKS_PER_SEC) << piece;
+  }
+}
+
+TEST(RedactDetail, CleansEveryStringAndStaysJson) {
+  std::vector<std::string> kinds;
+  EXPECT_EQ(
+      RedactDetail(R"({"a":"TOKEN=\"x y\" ls","n":1,"password":"pw"})", &kinds),
+      R"({"a":"TOKEN=[redacted:assignment] ls","n":1,)"
+      R"("password":"[redacted:member]"})");
+  EXPECT_EQ(kinds, (std::vector<std::string>{"assignment", "member"}));
+  EXPECT_EQ(RedactDetail(R"({"argv":["t","--password","pw","x"]})", nullptr),
+            R"({"argv":["t","--password","[redacted:option]","x"]})");
+  EXPECT_EQ(RedactDetail(R"({"a":"pass\u0077ord"} )", nullptr),
+            R"({"a":"pass\u0077ord"} )");
+  EXPECT_EQ(RedactDetail(R"({"a":"x\nTOKEN=a\tb"})", nullptr),
+            R"({"a":"x\u000aTOKEN=[redacted:assignment]\u0009b"})");
+  EXPECT_EQ(RedactDetail("", nullptr), "");
+}
+
+TEST(SecretName, KnowsNamesOfSecrets) {
+  for (const char* name :
+       {"GITHUB_TOKEN", "db-password", "X-Api-Key", "AWS_SECRET_ACCESS_KEY",
+        "--password", "--client-secret", "SSH_PRIVATE_KEY", "passwd",
+        "npm_config__authToken", "SESSION_COOKIE"}) {
+    EXPECT_TRUE(IsSecretName(name)) << name;
+  }
+  for (const char* name :
+       {"PATH", "PWD", "OLDPWD", "OLD_PWD", "--key", "KEYBOARD", "monkey",
+        "--password-stdin", "TOKEN_FILE", "PUBLIC_KEY", "max_tokens", "author",
+        "--no-password", ""}) {
+    EXPECT_FALSE(IsSecretName(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace gate::audit

@@ -1,0 +1,245 @@
+// What someone with a copy of SQLite can do to the file, and how Verify calls
+// it. Also the stopped writer, which needs a transaction held open.
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "audit/chain.h"
+#include "audit/log.h"
+#include "tests/audit/log_fixture.h"
+
+namespace gate::audit {
+namespace {
+
+class TamperTest : public TemporaryState {
+ protected:
+  void Sql(const std::string& sql) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(database_.c_str(), &db), SQLITE_OK);
+    char* message = nullptr;
+    EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &message),
+              SQLITE_OK)
+        << sql << ": " << (message != nullptr ? message : "");
+    sqlite3_free(message);
+    sqlite3_close(db);
+    // The mode that a tool leaves behind.
+    chmod(database_.c_str(), 0600);
+  }
+};
+
+TEST_F(TamperTest, EachKindIsNamed) {
+  const struct {
+    const char* what;
+    const char* sql;
+    Finding finding;
+    uint64_t sequence;
+  } cases[] = {
+      {"nothing", "SELECT 1", Finding::kOk, 0},
+      {"command", "UPDATE log SET command='ls' WHERE seq=5", Finding::kEdited,
+       5},
+      {"action", "UPDATE log SET action='deny' WHERE seq=1", Finding::kEdited,
+       1},
+      {"time", "UPDATE log SET time_ns=time_ns+1 WHERE seq=10",
+       Finding::kEdited, 10},
+      {"enforced", "UPDATE log SET enforced=0 WHERE seq=3", Finding::kEdited,
+       3},
+      {"exit code", "UPDATE log SET exit_code=0 WHERE seq=3", Finding::kEdited,
+       3},
+      {"detail", "UPDATE log SET detail=detail||' ' WHERE seq=3",
+       Finding::kEdited, 3},
+      {"kind", "UPDATE log SET kind='other' WHERE seq=3", Finding::kEdited, 3},
+      {"moved between fields",
+       "UPDATE log SET agent='c',session='laudes1' WHERE seq=3",
+       Finding::kEdited, 3},
+      {"hash", "UPDATE log SET hash=zeroblob(32) WHERE seq=4", Finding::kEdited,
+       4},
+      {"no hash", "UPDATE log SET hash=x'' WHERE seq=4", Finding::kEdited, 4},
+      {"previous", "UPDATE log SET prev=zeroblob(32) WHERE seq=4",
+       Finding::kEdited, 4},
+      {"first deleted", "DELETE FROM log WHERE seq=1", Finding::kMissing, 1},
+      {"middle deleted", "DELETE FROM log WHERE seq=6", Finding::kMissing, 6},
+      {"two deleted", "DELETE FROM log WHERE seq IN (6,7)", Finding::kMissing,
+       6},
+      {"neighbours swapped",
+       "UPDATE log SET seq=-1 WHERE seq=4;UPDATE log SET seq=4 WHERE seq=5;"
+       "UPDATE log SET seq=5 WHERE seq=-1",
+       Finding::kReordered, 4},
+      {"two swapped",
+       "UPDATE log SET seq=-1 WHERE seq=3;UPDATE log SET seq=3 WHERE seq=8;"
+       "UPDATE log SET seq=8 WHERE seq=-1",
+       Finding::kReordered, 3},
+      {"deleted and renumbered",
+       "DELETE FROM log WHERE seq=5;UPDATE log SET seq=seq-1 WHERE seq>5",
+       Finding::kReordered, 5},
+      {"newer record version", "UPDATE log SET v=2 WHERE seq=5",
+       Finding::kUnreadable, 5},
+      {"copied to the end",
+       "INSERT INTO log SELECT 11,v,kind,id,parent,time_ns,agent,session,mode,"
+       "enforced,command,cwd,action,reason,rule_id,policy_revision,backend,"
+       "status,exit_code,duration_ms,detail,prev,hash FROM log WHERE seq=2",
+       Finding::kReordered, 11},
+      {"last deleted", "DELETE FROM log WHERE seq=10", Finding::kOk, 0},
+      {"all deleted", "DELETE FROM log", Finding::kOk, 0},
+  };
+  for (const auto& c : cases) {
+    std::filesystem::remove_all(state_);
+    Fill(10);
+    const std::string anchor = VerifyLog().anchor;
+    Sql(std::string("DROP TRIGGER log_no_update;DROP TRIGGER log_no_delete;") +
+        c.sql);
+    const Verdict verdict = VerifyLog();
+    EXPECT_EQ(verdict.finding, c.finding) << c.what << ": " << verdict.message;
+    EXPECT_EQ(verdict.sequence, c.sequence) << c.what;
+    EXPECT_FALSE(verdict.anchored);
+    if (c.finding == Finding::kOk) {
+      EXPECT_NE(verdict.message.find("unanchored"), std::string::npos);
+      // With the anchor the cut tail shows.
+      const Verdict anchored = VerifyLog(anchor);
+      if (std::string(c.what) == "nothing") {
+        EXPECT_EQ(anchored.finding, Finding::kOk);
+        EXPECT_TRUE(anchored.anchored);
+        EXPECT_TRUE(VerifyLog(verdict.head).anchored);
+      } else {
+        EXPECT_EQ(anchored.finding, Finding::kTruncated) << c.what;
+      }
+    }
+  }
+}
+
+TEST_F(TamperTest, TriggersStopPlainStatements) {
+  Fill(3);
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(database_.c_str(), &db), SQLITE_OK);
+  for (const char* sql : {"UPDATE log SET command='x'", "DELETE FROM log",
+                          "DELETE FROM log WHERE seq=3"}) {
+    EXPECT_NE(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+  }
+  sqlite3_close(db);
+}
+
+TEST_F(TamperTest, OlderCopyIsFoundWithTheAnchor) {
+  Fill(5);
+  Sql("PRAGMA wal_checkpoint(TRUNCATE)");
+  const std::string copy = root_ + "/copy";
+  std::filesystem::copy_file(database_, copy);
+  Fill(5);
+  const std::string anchor = VerifyLog().anchor;
+  for (const char* suffix : {"-wal", "-shm"}) {
+    std::filesystem::remove(database_ + suffix);
+  }
+  std::filesystem::copy_file(copy, database_,
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog(anchor).finding, Finding::kTruncated);
+  // More records on the older copy do not hide it.
+  Fill(10);
+  const Verdict verdict = VerifyLog(anchor);
+  EXPECT_EQ(verdict.finding, Finding::kEdited);
+  EXPECT_EQ(verdict.sequence, 10u);
+}
+
+TEST_F(TamperTest, AnotherLogIsTheWrongFile) {
+  Fill(5);
+  const std::string anchor = VerifyLog().anchor;
+  std::filesystem::remove_all(state_);
+  Fill(5);
+  EXPECT_EQ(VerifyLog(anchor).finding, Finding::kWrongFile);
+}
+
+TEST_F(TamperTest, ConsistentRewriteIsFoundWithTheAnchor) {
+  Fill(5);
+  const std::string anchor = VerifyLog().anchor;
+  // The last record replaced by another that fits the chain.
+  Sql("DROP TRIGGER log_no_delete;DELETE FROM log WHERE seq=5");
+  Fill(1);
+  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog(anchor).finding, Finding::kEdited);
+}
+
+TEST_F(TamperTest, AnchorMustBeOne) {
+  Fill(1);
+  auto log = Log::OpenReadOnly(state_);
+  ASSERT_TRUE(log);
+  for (const char* text :
+       {"x", "1:2", "::", "0123456789abcdef:0:ab", "0123456789abcdef:x:ab"}) {
+    EXPECT_EQ(log->Verify(text).error().code, ErrorCode::kInvalid) << text;
+  }
+}
+
+TEST_F(TamperTest, DamagedPagesAreUnreadable) {
+  Fill(200);
+  Sql("PRAGMA wal_checkpoint(TRUNCATE)");
+  const auto size = std::filesystem::file_size(database_);
+  FILE* file = fopen(database_.c_str(), "r+");
+  ASSERT_NE(file, nullptr);
+  fseek(file, static_cast<long>(size / 4096 / 2 * 4096), SEEK_SET);
+  const std::string garbage(4096, '\xee');
+  fwrite(garbage.data(), 1, garbage.size(), file);
+  fclose(file);
+  auto log = Log::OpenReadOnly(state_);
+  if (!log) return;  // found at once
+  const auto verdict = log->Verify("");
+  if (verdict) {
+    EXPECT_NE(verdict->finding, Finding::kOk);
+  }
+}
+
+TEST_F(TamperTest, CanonicalBytesAreFixed) {
+  Record record = Decision("ls");
+  record.id = "i";
+  record.parent = "p";
+  Hash previous{};
+  previous[0] = 1;
+  // The bytes of docs/audit-format.md; a change here breaks every old log.
+  const std::string bytes = CanonicalBytes(record, 7, previous);
+  EXPECT_EQ(bytes.substr(0, 20), "gate.audit.record/1\n");
+  EXPECT_EQ(bytes.substr(20, 2), std::string("\x01\0", 2));
+  EXPECT_EQ(bytes.substr(52, 8), std::string("\0\0\0\0\0\0\0\x07", 8));
+  EXPECT_EQ(bytes.substr(60, 16),
+            std::string("\0\0\0\0\0\0\0\x08", 8) + "decision");
+  record.exit_code = -1;
+  EXPECT_EQ(Hex(ChainHash(record, 7, previous)),
+            Hex(Sha256(CanonicalBytes(record, 7, previous))));
+}
+
+// A writer stopped in the middle of its transaction: the others give up after
+// their time limit, and go on when it does.
+TEST_F(TamperTest, StoppedWriterDelaysOthersNoLongerThanTheirLimit) {
+  Fill(1);
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t holder = fork();
+  if (holder == 0) {
+    sqlite3* db = nullptr;
+    sqlite3_open(database_.c_str(), &db);
+    sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    raise(SIGSTOP);
+    _exit(0);  // without COMMIT: rolled back
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  int status = 0;
+  waitpid(holder, &status, WUNTRACED);
+  auto log = Log::Open(state_, Options{.busy_timeout_ms = 150});
+  ASSERT_TRUE(log);
+  Record record = Decision("waits");
+  timespec before{}, after{};
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  const auto refused = log->Append(&record);
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kTimeout);
+  EXPECT_LT(after.tv_sec - before.tv_sec, 2);
+  kill(holder, SIGCONT);
+  waitpid(holder, &status, 0);
+  EXPECT_TRUE(log->Append(&record));
+  EXPECT_EQ(record.sequence, 2u);
+  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+}
+
+}  // namespace
+}  // namespace gate::audit
