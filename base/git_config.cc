@@ -1,9 +1,16 @@
+// The grammar, from config.c: sections `[name "sub"]` or `[name.sub]`, entries
+// that may follow the section on its line, comments from `#` or `;`, values
+// with quotes and backslash escapes. A backslash continues a line only inside
+// a value: in a comment it is a character like any other.
 #include "base/git_config.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <cctype>
+#include <cstdlib>
 
 #include "base/file.h"
 #include "base/paths.h"
@@ -11,188 +18,372 @@
 namespace gate {
 namespace {
 
-constexpr size_t kMaxConfigBytes = 1 << 20;
+constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+// More than any path; git reads .git files and commondir whole.
+constexpr size_t kMaxPathFileBytes = size_t{1} << 16;
 
-std::string Lower(std::string_view text) {
+char LowerCase(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+std::string LowerCase(std::string_view text) {
   std::string lower(text);
-  for (char& c : lower)
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return LowerCase(c); });
   return lower;
 }
+// git's isspace(): no form feed, no vertical tab.
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool IsAlpha(char c) { return LowerCase(c) >= 'a' && LowerCase(c) <= 'z'; }
+bool IsKeyChar(char c) {
+  return IsAlpha(c) || (c >= '0' && c <= '9') || c == '-';
+}
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
-    text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-    text.remove_suffix(1);
+class Parser {
+ public:
+  Parser(std::string_view text, std::vector<GitEntry>* entries)
+      : text_(text), entries_(entries) {}
+
+  bool Run() {
+    if (text_.find('\0') != std::string_view::npos) return false;
+    if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
+    bool comment = false;
+    while (true) {
+      const size_t begin = at_;
+      const char c = Next();
+      if (c == '\n') {
+        if (end_) return true;
+        comment = false;
+      } else if (comment || IsSpace(c)) {
+        continue;
+      } else if (c == '#' || c == ';') {
+        comment = true;
+      } else if (c == '[') {
+        if (!Section()) return false;
+      } else if (!IsAlpha(c) || !Entry(begin)) {
+        return false;
+      }
+    }
+  }
+
+ private:
+  // The next character; "\r\n" and the end of the text are a newline.
+  char Next() {
+    if (at_ >= text_.size()) {
+      end_ = true;
+      return '\n';
+    }
+    if (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n')
+      ++at_;
+    return text_[at_++];
+  }
+
+  bool Section() {
+    section_.clear();
+    while (true) {
+      char c = Next();
+      if (end_) return false;
+      if (c == ']') {
+        if (section_.empty()) return false;
+        section_ += '.';
+        return true;
+      }
+      if (IsSpace(c)) {
+        do {
+          if (c == '\n') return false;
+          c = Next();
+        } while (IsSpace(c));
+        if (c != '"' || !Subsection()) return false;
+        section_ += '.';
+        return true;
+      }
+      if (!IsKeyChar(c) && c != '.') return false;
+      section_ += LowerCase(c);
+    }
+  }
+
+  // After the opening quote, to the closing bracket.
+  bool Subsection() {
+    section_ += '.';
+    while (true) {
+      char c = Next();
+      if (c == '"') break;
+      if (c == '\\') c = Next();
+      if (c == '\n') return false;
+      section_ += c;
+    }
+    return Next() == ']';
+  }
+
+  // An entry whose first character, at `begin`, was read.
+  bool Entry(size_t begin) {
+    GitEntry entry;
+    entry.begin = begin;
+    entry.key = section_ + LowerCase(text_[begin]);
+    char c = Next();
+    while (!end_ && IsKeyChar(c)) {
+      entry.key += LowerCase(c);
+      c = Next();
+    }
+    while (c == ' ' || c == '\t') c = Next();
+    if (c == '\n') {
+      entry.boolean = true;
+      entry.value = "true";
+    } else if (c != '=' || !Value(&entry.value)) {
+      return false;
+    }
+    // Without the newline that ended it.
+    entry.end = end_ ? at_ : at_ - 1;
+    entries_->push_back(std::move(entry));
+    return true;
+  }
+
+  bool Value(std::string* value) {
+    bool quoted = false;
+    bool comment = false;
+    size_t spaces = 0;
+    while (true) {
+      char c = Next();
+      if (c == '\n') return !quoted;
+      if (comment) continue;
+      if (IsSpace(c) && !quoted) {
+        if (!value->empty()) ++spaces;
+        continue;
+      }
+      if (!quoted && (c == ';' || c == '#')) {
+        comment = true;
+        continue;
+      }
+      value->append(spaces, ' ');
+      spaces = 0;
+      if (c == '"') {
+        quoted = !quoted;
+        continue;
+      }
+      if (c == '\\') {
+        c = Next();
+        if (c == '\n') {
+          if (end_) return !quoted;
+          continue;
+        }
+        constexpr std::string_view kEscapes = "ntb\\\"";
+        constexpr std::string_view kMeanings = "\n\t\b\\\"";
+        const size_t which = kEscapes.find(c);
+        if (which == std::string_view::npos) return false;
+        c = kMeanings[which];
+      }
+      *value += c;
+    }
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  bool end_ = false;
+  std::string section_;  // with a final dot
+  std::vector<GitEntry>* entries_;
+};
+
+// Keys beyond the words below.
+constexpr auto kKeys = std::to_array<std::string_view>({
+    "core.attributesfile",
+    "core.fsmonitor",
+    "core.gitproxy",
+    "core.hookspath",
+    "diff.external",
+    "extensions.worktreeconfig",
+    "init.templatedir",
+    "sendemail.smtpserver",
+});
+// Sections whose every entry names a program or where to find one.
+constexpr auto kSections = std::to_array<std::string_view>({
+    "browser",
+    "difftool",
+    "filter",
+    "guitool",
+    "hook",
+    "include",
+    "includeif",
+    "instaweb",
+    "man",
+    "mergetool",
+    "pager",
+    "protocol",
+});
+// How names end that stand for programs in git or its helpers:
+// core.sshCommand, credential.helper, gpg.program, merge.x.driver,
+// tar.x.command, trailer.x.cmd, uploadpack.packObjectsHook,
+// lfs.customtransfer.x.path, …
+constexpr auto kEndings = std::to_array<std::string_view>({
+    "agent",      "args",    "askpass",  "browser",     "clean",
+    "cmd",        "command", "driver",   "editor",      "exec",
+    "external",   "filter",  "helper",   "hook",        "hookspath",
+    "pager",      "process", "program",  "receivepack", "script",
+    "shell",      "smudge",  "textconv", "tunnel",      "uploadarchive",
+    "uploadpack", "vcs",
+});
+
+template <class List>
+bool Contains(const List& list, std::string_view value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// A value that git takes for a truth value and not for a program.
+bool IsTruthValue(std::string_view value) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"", "true", "false", "yes", "no", "on", "off", "0", "1"});
+  return Contains(kWords, LowerCase(value));
+}
+
+// The text of a .git or commondir file without its line end, as git cuts it.
+std::string_view CutLineEnd(std::string_view text) {
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
   return text;
 }
 
-// Sections all of whose variables may name programs or files to include.
-constexpr std::array kSections = {
-    "include",  "includeif", "alias",       "filter",    "difftool",
-    "mergetool", "browser",  "man",         "credential", "gpg",
-    "pager",    "sendemail", "uploadpack",  "instaweb",  "hook",
-    "trailer",  "web",       "guitool",     "interactive"};
-// Variables that name a program, or a place that git takes programs from.
-constexpr std::array kVariables = {
-    "core.fsmonitor", "core.pager",    "core.editor",
-    "core.hookspath", "core.sshcommand", "core.gitproxy",
-    "core.askpass",   "core.alternaterefscommand", "core.worktree",
-    "diff.external",  "sequence.editor", "init.templatedir",
-    "extensions.worktreeconfig"};
-// The last part of keys with a subsection: diff.X.command, merge.X.driver,
-// remote.X.uploadpack, submodule.X.update …
-constexpr std::array kLeaves = {"command", "textconv",   "driver", "cmd",
-                                "program", "helper",     "vcs",    "update",
-                                "receivepack", "uploadpack", "proxy"};
-
-// `false`, `0` and friends switch a program off rather than name one.
-bool IsOff(std::string_view value) {
-  const std::string lower = Lower(Trim(value));
-  return lower == "false" || lower == "0" || lower == "no" || lower == "off";
+bool IsObjectName(std::string_view text) {
+  constexpr size_t kSha1Digits = 40;
+  return text.size() >= kSha1Digits &&
+         std::all_of(text.begin(), text.begin() + kSha1Digits, [](char c) {
+           return (c >= '0' && c <= '9') ||
+                  (LowerCase(c) >= 'a' && LowerCase(c) <= 'f');
+         });
 }
 
-bool RunsProgram(const std::string& key, std::string_view value) {
-  if (IsOff(value)) return false;
-  const std::string section = key.substr(0, key.find('.'));
-  for (const char* name : kSections)
-    if (section == name) return true;
-  for (const char* name : kVariables)
-    if (key == name) return true;
-  const size_t last = key.rfind('.');
-  if (key.find('.') == last) return false;  // no subsection
-  const std::string leaf = key.substr(last + 1);
-  for (const char* name : kLeaves) {
-    if (leaf != name) continue;
-    // A submodule's update is one of four words unless it begins with `!`.
-    const std::string_view word = Trim(value);
-    return section != "submodule" || word.starts_with('!') ||
-           word.starts_with('"');
+// setup.c, validate_headref().
+bool IsHead(const std::string& path) {
+  struct stat info = {};
+  if (lstat(path.c_str(), &info) != 0) return false;
+  constexpr size_t kHeadBytes = 255;
+  std::array<char, kHeadBytes> buffer;
+  if (S_ISLNK(info.st_mode)) {
+    const ssize_t size = readlink(path.c_str(), buffer.data(), buffer.size());
+    return size >= 0 &&
+           std::string_view(buffer.data(), static_cast<size_t>(size))
+               .starts_with("refs/");
   }
-  return false;
+  // What git cannot open is no repository to it either.
+  const Fd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!fd) return false;
+  const ssize_t size = read(fd.get(), buffer.data(), buffer.size());
+  if (size < 0) return false;
+  std::string_view text(buffer.data(), static_cast<size_t>(size));
+  if (IsObjectName(text)) return true;
+  if (!text.starts_with("ref:")) return false;
+  text.remove_prefix(4);
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  return text.starts_with("refs/");
 }
 
-bool IsDirectory(const std::string& path) {
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+// setup.c, get_common_dir().
+std::string CommonOf(const std::string& git_directory) {
+  const Result<std::string> text =
+      ReadFile(git_directory + "/commondir", kMaxPathFileBytes);
+  return text ? Normalise(CutLineEnd(*text), git_directory) : git_directory;
 }
 
-// One logical line: continuations joined, comments kept (they are cut later).
-std::string_view NextLine(std::string_view* rest, std::string* joined) {
-  joined->clear();
-  while (!rest->empty()) {
-    const size_t newline = rest->find('\n');
-    std::string_view line = rest->substr(0, newline);
-    rest->remove_prefix(newline == std::string_view::npos ? rest->size()
-                                                          : newline + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    size_t slashes = 0;
-    while (slashes < line.size() && line[line.size() - 1 - slashes] == '\\')
-      ++slashes;
-    if (slashes % 2 == 1) {
-      joined->append(line.substr(0, line.size() - 1));
-      continue;
-    }
-    joined->append(line);
-    break;
-  }
-  return *joined;
+// setup.c, is_git_directory().
+bool IsGitDirectory(const std::string& path) {
+  if (!IsHead(path + "/HEAD")) return false;
+  const std::string common = CommonOf(path);
+  return access((common + "/objects").c_str(), X_OK) == 0 &&
+         access((common + "/refs").c_str(), X_OK) == 0;
+}
+
+std::string RealPath(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  if (real == nullptr) return Normalise(path, "/");
+  std::string out = real;
+  std::free(real);
+  return out;
 }
 
 }  // namespace
 
 GitDirectories FindGitDirectories(const std::string& directory) {
   GitDirectories found;
-  for (std::string at = Normalise(directory, "/");;
-       at = std::string(DirName(at))) {
-    const std::string dot_git = at + (at == "/" ? ".git" : "/.git");
-    struct stat info{};
-    if (::stat(dot_git.c_str(), &info) == 0) {
-      found.worktree = at;
+  for (std::string at = RealPath(directory);; at = std::string(DirName(at))) {
+    const std::string dot_git = at == "/" ? "/.git" : at + "/.git";
+    struct stat info = {};
+    const bool exists = stat(dot_git.c_str(), &info) == 0;
+    if (exists && S_ISREG(info.st_mode)) {
+      // git goes no further than such a file, whatever is in it.
       found.own = dot_git;
-      if (S_ISREG(info.st_mode)) {
-        auto text = ReadFile(dot_git, 4096);
-        if (text && text->starts_with("gitdir:"))
-          found.own = Normalise(Trim(std::string_view(*text).substr(7)), at);
+      const Result<std::string> text = ReadFile(dot_git, kMaxPathFileBytes);
+      constexpr std::string_view kPrefix = "gitdir: ";
+      if (text && text->starts_with(kPrefix)) {
+        found.own = Normalise(
+            CutLineEnd(std::string_view(*text).substr(kPrefix.size())), at);
       }
-      break;
+    } else if (exists && IsGitDirectory(dot_git)) {
+      found.own = dot_git;
+    } else if (IsGitDirectory(at)) {
+      found.own = at;  // bare: git takes the directory itself
     }
-    // A bare repository: git takes the directory itself for one.
-    struct stat head{};
-    if (::stat((at + "/HEAD").c_str(), &head) == 0 &&
-        IsDirectory(at + "/objects") && IsDirectory(at + "/refs")) {
+    if (!found.own.empty()) {
       found.worktree = at;
-      found.own = at;
-      break;
+      found.common = CommonOf(found.own);
+      return found;
     }
     if (at == "/") return found;
   }
-  found.common = found.own;
-  if (auto common = ReadFile(found.own + "/commondir", 4096))
-    found.common = Normalise(Trim(*common), found.own);
-  return found;
+}
+
+bool ParseGitConfig(std::string_view text, std::vector<GitEntry>* entries) {
+  return Parser(text, entries).Run();
+}
+
+bool RunsProgram(const GitEntry& entry) {
+  const std::string_view key = entry.key;
+  const std::string_view section = key.substr(0, key.find('.'));
+  const std::string_view name = key.substr(key.rfind('.') + 1);
+  // An alias is another git command, unless it runs a shell or begins with
+  // options, of which -c sets any variable.
+  if (section == "alias")
+    return entry.value.starts_with('!') || entry.value.starts_with('-');
+  // A transport of the form NAME::ADDRESS starts git-remote-NAME.
+  if ((section == "url" || section == "remote" || section == "branch" ||
+       section == "submodule") &&
+      (key.find("::") != std::string_view::npos ||
+       entry.value.find("::") != std::string::npos)) {
+    return true;
+  }
+  if (section == "submodule" && name == "update")
+    return entry.value.starts_with('!');
+  // `true` is git's own monitor or pager; only another value is a program.
+  if ((key == "core.fsmonitor" || section == "pager") &&
+      IsTruthValue(entry.value)) {
+    return false;
+  }
+  if (key == "extensions.worktreeconfig" && !entry.boolean &&
+      (LowerCase(entry.value) == "false" || entry.value == "0")) {
+    return false;
+  }
+  if (key == "color.pager" || name == "partialclonefilter") return false;
+  if (Contains(kKeys, key) || Contains(kSections, section)) return true;
+  // man.x.path, lfs.customtransfer.x.path; a submodule's path is a directory.
+  if (name == "path" && section != "submodule") return true;
+  return std::any_of(
+      kEndings.begin(), kEndings.end(),
+      [name](std::string_view ending) { return name.ends_with(ending); });
 }
 
 std::vector<std::string> GitProgramKeysIn(std::string_view text) {
   std::vector<std::string> keys;
-  std::string section;
-  std::string joined;
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  while (!text.empty()) {
-    std::string_view line = Trim(NextLine(&text, &joined));
-    while (!line.empty() && line.front() == '[') {
-      // [section "subsection"] or [section.subsection]; what follows on the
-      // same line is a variable.
-      size_t close = 1;
-      bool quoted = false;
-      for (; close < line.size(); ++close) {
-        if (line[close] == '\\' && quoted) { ++close; continue; }
-        if (line[close] == '"') quoted = !quoted;
-        if (line[close] == ']' && !quoted) break;
-      }
-      if (close >= line.size()) {
-        keys.push_back("malformed");
-        return keys;
-      }
-      const std::string_view head = Trim(line.substr(1, close - 1));
-      const size_t quote = head.find('"');
-      section = Lower(Trim(head.substr(0, quote)));
-      if (quote != std::string_view::npos)
-        section += "." + std::string(head.substr(quote + 1,
-                                                 head.rfind('"') - quote - 1));
-      line = Trim(line.substr(close + 1));
-    }
-    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
-    const size_t equals = line.find('=');
-    const std::string variable = Lower(Trim(line.substr(0, equals)));
-    // A variable without a value means "true".
-    const std::string_view value = equals == std::string_view::npos
-                                       ? std::string_view("true")
-                                       : line.substr(equals + 1);
-    for (const char c : variable)
-      if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') {
-        keys.push_back("malformed");
-        return keys;
-      }
-    if (section.empty()) {
-      keys.push_back("malformed");
-      return keys;
-    }
-    const std::string key = section + "." + variable;
-    if (RunsProgram(key, value)) keys.push_back(key);
+  std::vector<GitEntry> entries;
+  const bool whole = ParseGitConfig(text, &entries);
+  for (GitEntry& entry : entries) {
+    if (RunsProgram(entry) || entry.key == "core.worktree")
+      keys.push_back(std::move(entry.key));
   }
+  if (!whole) keys.push_back("malformed");
   return keys;
 }
 
 Result<std::vector<std::string>> GitProgramKeys(const std::string& file) {
-  auto text = ReadFile(file, kMaxConfigBytes);
-  if (!text) {
-    if (text.error().code == ErrorCode::kNotFound)
-      return std::vector<std::string>();
-    return std::unexpected(text.error());
-  }
-  return GitProgramKeysIn(*text);
+  const Result<std::string> text = ReadFile(file, kMaxConfigBytes);
+  if (text) return GitProgramKeysIn(*text);
+  if (text.error().code == ErrorCode::kNotFound)
+    return std::vector<std::string>();
+  return std::unexpected(text.error());
 }
 
 }  // namespace gate

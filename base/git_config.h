@@ -2,10 +2,12 @@
 //
 // A repository's configuration is written by whoever may write the workspace;
 // git runs what it names (git-config(1): core.fsmonitor, core.pager, filters,
-// `!` aliases, …) even for commands that only look. The reader follows git's
-// syntax (git-config(1), "Syntax"; git 2.39) and gives no benefit of doubt.
+// `!` aliases, …) even for commands that only look. Reading and finding follow
+// git's own code (config.c and setup.c of git 2.39) step by step, because a
+// line that git reads and this does not would be a way around the policy.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +17,10 @@
 namespace gate {
 
 // The git directory that git finds from a directory: its own one, and the one
-// it shares with other worktrees. Both empty when there is none.
+// it shares with other worktrees. All empty when there is none. Like git it
+// passes over a `.git` that is no repository and goes on to the parent; the
+// directory's symbolic links are resolved first. Mount points and
+// GIT_CEILING_DIRECTORIES do not stop it.
 struct GitDirectories {
   std::string worktree;  // where .git was found
   std::string own;       // .git, or what the .git file points to
@@ -23,14 +28,31 @@ struct GitDirectories {
 };
 GitDirectories FindGitDirectories(const std::string& directory);
 
-// The keys in configuration `text`, lower-case section and variable
-// ("core.fsmonitor", "alias.x", "filter.lfs.clean"), that make git run a
-// program or read other configuration files. Malformed lines count as the key
-// "malformed".
+// One variable of a configuration file.
+struct GitEntry {
+  std::string key;  // section.subsection.name; section and name lower case
+  std::string value;
+  bool boolean = false;  // written without a value, which means true
+  size_t begin = 0;      // bytes [begin, end) of the assignment in the text
+  size_t end = 0;
+};
+
+// Every entry of configuration `text`. False when git would refuse the file;
+// the entries before the error are still listed. A NUL byte is an error here.
+bool ParseGitConfig(std::string_view text, std::vector<GitEntry>* entries);
+
+// Whether git may run a program because of `entry`, or take configuration,
+// hooks or a transport from elsewhere because of it. Keys it does not know are
+// judged by how their names end (…command, …helper, …program), so that a new
+// kind of hook is rather reported than missed.
+bool RunsProgram(const GitEntry& entry);
+
+// The keys of the entries in `text` that run programs, and core.worktree. A
+// file that git would refuse counts as the key "malformed".
 std::vector<std::string> GitProgramKeysIn(std::string_view text);
 
-// The same of a file; empty when it does not exist. kTooLarge, kInvalid (not a
-// regular file) otherwise.
+// The same of a file; empty when it does not exist. kTooLarge beyond 1 MiB,
+// kInvalid for what is not a regular file, otherwise.
 Result<std::vector<std::string>> GitProgramKeys(const std::string& file);
 
 }  // namespace gate

@@ -1,0 +1,270 @@
+#include "base/git_config.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "tests/base/temporary.h"
+
+namespace gate {
+namespace {
+
+namespace fs = std::filesystem;
+using Keys = std::vector<std::string>;
+
+TEST(GitConfig, WhatRunsAProgramIsFoundHoweverItIsWritten) {
+  const struct {
+    std::string text;
+    Keys keys;
+  } cases[] = {
+      {"", {}},
+      {"[core]\n\tbare = false\n[user]\n\tname = x\n", {}},
+      {"[core]\n\tfsmonitor = ./x\n", {"core.fsmonitor"}},
+      {"[CORE]fsMonitor=x", {"core.fsmonitor"}},
+      {"[core] fsmonitor = x # c", {"core.fsmonitor"}},
+      {"[core]\r\nfsmonitor = x\r\n", {"core.fsmonitor"}},
+      {"\xef\xbb\xbf[core]\nfsmonitor=x", {"core.fsmonitor"}},
+      {"[core]\nfsmonitor = \"x\\\ny\"\n", {"core.fsmonitor"}},
+      // A comment does not continue, whatever it ends with.
+      {"# c \\\n[core]\nfsmonitor=x\n", {"core.fsmonitor"}},
+      {"[core]\nbare = no ; c \\\nfsmonitor=x\n", {"core.fsmonitor"}},
+      {"[core] ; \\\nfsmonitor=x\n", {"core.fsmonitor"}},
+      // A value does, and hides what follows.
+      {"[core]\nx = a \\\nfsmonitor=y\n", {}},
+      {"[core]\nx = \"#\"\nfsmonitor=y\n", {"core.fsmonitor"}},
+      // Truth values are git's own features, but only of these keys.
+      {"[core]\nfsmonitor\n", {}},
+      {"[core]\nfsmonitor = False\n", {}},
+      {"[core]\nfsmonitor = \"true\"\n", {}},
+      {"[core]\nhooksPath = 0\n", {"core.hookspath"}},
+      {"[include]\npath = no\n", {"include.path"}},
+      {"[pager]\nlog = off\n", {}},
+      {"[pager]\nlog = ./x\n", {"pager.log"}},
+      {"[color]\npager = false\n", {}},
+      {"[core]\npager = cat\n", {"core.pager"}},
+      {"[filter \"A.b\"]\nclean = x\nrequired = true\n",
+       {"filter.A.b.clean", "filter.A.b.required"}},
+      {"[filter.lfs]\nsmudge = x\n", {"filter.lfs.smudge"}},
+      {"[diff \"]\"]\ntextconv = x\n", {"diff.].textconv"}},
+      {"[diff \"a\\\"b\"]\ncommand = x\n", {"diff.a\"b.command"}},
+      {"[merge \"m\"]\ndriver = x\n", {"merge.m.driver"}},
+      {"[includeIf \"gitdir:/\"]\npath = x\n", {"includeif.gitdir:/.path"}},
+      {"[credential \"https://h\"]\nhelper = x\n",
+       {"credential.https://h.helper"}},
+      {"[gpg]\nprogram = x\nformat = ssh\n", {"gpg.program"}},
+      {"[alias]\nst = status\na = !sh\nb = -c core.pager=x log\n",
+       {"alias.a", "alias.b"}},
+      {"[submodule \"s\"]\npath = s\nupdate = checkout\nurl = ../s\n", {}},
+      {"[submodule \"s\"]\nupdate = !x\n", {"submodule.s.update"}},
+      {"[remote \"o\"]\nurl = https://h/r\nfetch = +refs/*:refs/*\n", {}},
+      {"[remote \"o\"]\nurl = ext::sh -c x\n", {"remote.o.url"}},
+      {"[remote \"o\"]\nuploadpack = x\n", {"remote.o.uploadpack"}},
+      {"[remote \"o\"]\npartialclonefilter = blob:none\n", {}},
+      {"[protocol \"ext\"]\nallow = always\n", {"protocol.ext.allow"}},
+      {"[extensions]\nworktreeConfig = true\n", {"extensions.worktreeconfig"}},
+      {"[core]\nworktree = /etc\n", {"core.worktree"}},
+      {"[lfs \"customtransfer.x\"]\npath = x\n", {"lfs.customtransfer.x.path"}},
+      {"[lfs]\nrepositoryformatversion = 0\n", {}},
+      {"[tar \"t\"]\ncommand = x\n", {"tar.t.command"}},
+      {"[gc]\nrecentObjectsHook = x\n", {"gc.recentobjectshook"}},
+      // What git refuses to read.
+      {"[core]\nfsmonitor x\n", {"malformed"}},
+      {"[core\nfsmonitor = x\n", {"malformed"}},
+      {"[core \"a]\n", {"malformed"}},
+      {"[core]\nx = \"open\n", {"malformed"}},
+      {"[core]\nx = \\q\n", {"malformed"}},
+      {"[]\n", {"malformed"}},
+      {std::string("[core]\nx = a\0b\n", 14), {"malformed"}},
+      {"[core]\nfsmonitor = x\n=\n", {"core.fsmonitor", "malformed"}},
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(GitProgramKeysIn(c.text), c.keys) << Visible(c.text, true);
+}
+
+TEST(GitConfig, EntriesHaveTheirPlace) {
+  const std::string text = "[a]\n\tb = c # d\n\te\r\n[f]g=h";
+  std::vector<GitEntry> entries;
+  ASSERT_TRUE(ParseGitConfig(text, &entries));
+  ASSERT_EQ(entries.size(), 3u);
+  const auto slice = [&](const GitEntry& entry) {
+    return text.substr(entry.begin, entry.end - entry.begin);
+  };
+  EXPECT_EQ(slice(entries[0]), "b = c # d");
+  EXPECT_EQ(entries[0].value, "c");
+  EXPECT_TRUE(entries[1].boolean);
+  EXPECT_EQ(slice(entries[2]), "g=h");
+  EXPECT_EQ(entries[2].key, "f.g");
+}
+
+// What git itself reads from the same bytes, as "key\nvalue" or "key";
+// nullopt when it refuses them.
+std::string AskGit(const std::string& file, bool* refused) {
+  const std::string command =
+      "HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1 git config -z --list --file " +
+      ShellQuote(file) + " 2>/dev/null";
+  std::string out;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return out;
+  std::array<char, 4096> buffer;
+  while (const size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+    out.append(buffer.data(), got);
+  *refused = pclose(pipe) != 0;
+  return out;
+}
+
+TEST(GitConfig, ReadsWhatGitReads) {
+  if (system("git --version >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "git is not installed";
+  const TemporaryDirectory dir;
+  // Pieces that mean something to the grammar, put together at random.
+  constexpr std::array kPieces = {"[a]",
+                                  "[b \"c\"]",
+                                  "[d.e]",
+                                  "[",
+                                  "]",
+                                  "\"",
+                                  "\\",
+                                  "\n",
+                                  "\n",
+                                  "\r\n",
+                                  " ",
+                                  "\t",
+                                  "#",
+                                  ";",
+                                  "x",
+                                  "y-1",
+                                  "=",
+                                  " = ",
+                                  "\\n",
+                                  "\\\\",
+                                  "\\\"",
+                                  "\r",
+                                  "v w",
+                                  "\n[a]\n",
+                                  "k=v\n",
+                                  "\\\n",
+                                  "K = 1 ; c \\\n",
+                                  "\"q # r\"",
+                                  "\nk = \"a",
+                                  "b\"\n",
+                                  "\f",
+                                  "[f \"g\\\"h\\i\"]"};
+  uint32_t state = 7;
+  const auto random = [&state](size_t below) {
+    state = state * 1664525 + 1013904223;
+    return static_cast<size_t>(state >> 8) % below;
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::string text = random(8) == 0 ? "" : "[s]\n";
+    for (size_t i = random(14); i > 0; --i)
+      text += kPieces[random(kPieces.size())];
+    ASSERT_TRUE(WriteFileAtomically(dir / "config", text, 0600));
+    bool refused = false;
+    const std::string expected = AskGit(dir / "config", &refused);
+    std::vector<GitEntry> entries;
+    const bool whole = ParseGitConfig(text, &entries);
+    EXPECT_EQ(whole, !refused) << Visible(text);
+    if (!whole || refused) continue;
+    std::string found;
+    for (const GitEntry& entry : entries) {
+      found += entry.key;
+      if (!entry.boolean) found += "\n" + entry.value;
+      found += '\0';
+    }
+    EXPECT_EQ(Visible(found), Visible(expected)) << Visible(text);
+  }
+}
+
+// A directory that git takes for a repository.
+void MakeRepository(const std::string& path) {
+  fs::create_directories(path + "/objects");
+  fs::create_directories(path + "/refs");
+  ASSERT_TRUE(WriteFileAtomically(path + "/HEAD", "ref: refs/heads/m\n", 0644));
+}
+
+void Write(const std::string& path, const std::string& text) {
+  ASSERT_TRUE(WriteFileAtomically(path, text, 0644));
+}
+
+TEST(GitDirectories, AreTheOnesThatGitFinds) {
+  const TemporaryDirectory dir;
+  const std::string root = fs::canonical(dir.path());
+  MakeRepository(root + "/.git");
+  for (const char* name :
+       {"/empty/.git", "/bad-head/.git", "/no-refs/.git/objects", "/file",
+        "/file-bad", "/sub/deep", "/tree", "/dir-head/.git/HEAD"}) {
+    fs::create_directories(root + name);
+  }
+  MakeRepository(root + "/bad-head/.git");
+  Write(root + "/bad-head/.git/HEAD", "refs/heads/main\n");
+  Write(root + "/no-refs/.git/HEAD", "ref: refs/heads/main\n");
+  MakeRepository(root + "/bare.git");
+  MakeRepository(root + "/inner/.git");
+  Write(root + "/inner/.git/HEAD", std::string(40, 'a') + "\n");
+  MakeRepository(root + "/link-head/.git");
+  fs::remove(root + "/link-head/.git/HEAD");
+  fs::create_symlink("refs/heads/x", root + "/link-head/.git/HEAD");
+  MakeRepository(root + "/far-head/.git");
+  fs::remove(root + "/far-head/.git/HEAD");
+  fs::create_symlink(root + "/.git/HEAD", root + "/far-head/.git/HEAD");
+  Write(root + "/file/.git", "gitdir: ../inner/.git\n");
+  Write(root + "/file-bad/.git", "gitdir:../inner/.git\n");
+  fs::create_directories(root + "/.git/worktrees/t");
+  Write(root + "/.git/worktrees/t/HEAD", "ref: refs/heads/t\n");
+  Write(root + "/.git/worktrees/t/commondir", "../..\n");
+  Write(root + "/tree/.git", "gitdir: " + root + "/.git/worktrees/t\n");
+  fs::create_directory_symlink(root + "/inner", root + "/sub/link");
+
+  const struct {
+    std::string from, worktree, own, common;
+  } cases[] = {
+      {"", "", "/.git", "/.git"},
+      {"/sub/deep", "", "/.git", "/.git"},
+      // What is no repository is passed over.
+      {"/empty", "", "/.git", "/.git"},
+      {"/bad-head", "", "/.git", "/.git"},
+      {"/no-refs", "", "/.git", "/.git"},
+      {"/dir-head", "", "/.git", "/.git"},
+      {"/far-head", "", "/.git", "/.git"},
+      {"/inner", "/inner", "/inner/.git", "/inner/.git"},
+      {"/sub/link", "/inner", "/inner/.git", "/inner/.git"},
+      {"/link-head", "/link-head", "/link-head/.git", "/link-head/.git"},
+      {"/bare.git", "/bare.git", "/bare.git", "/bare.git"},
+      {"/bare.git/refs", "/bare.git", "/bare.git", "/bare.git"},
+      {"/file", "/file", "/inner/.git", "/inner/.git"},
+      {"/tree", "/tree", "/.git/worktrees/t", "/.git"},
+      // git refuses to work here; it does not go on to the parent.
+      {"/file-bad", "/file-bad", "/file-bad/.git", "/file-bad/.git"},
+  };
+  for (const auto& c : cases) {
+    const GitDirectories git = FindGitDirectories(root + c.from);
+    EXPECT_EQ(git.worktree, root + c.worktree) << c.from;
+    EXPECT_EQ(git.own, root + c.own) << c.from;
+    EXPECT_EQ(git.common, root + c.common) << c.from;
+    if (c.from == "/file-bad" || system("git --version >/dev/null 2>&1") != 0) {
+      continue;
+    }
+    // The same question to git.
+    const std::string command =
+        "cd " + ShellQuote(root + c.from) +
+        " && HOME=/nonexistent git -c safe.directory='*' rev-parse "
+        "--absolute-git-dir 2>/dev/null";
+    FILE* pipe = popen(command.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::array<char, 4096> line = {};
+    ASSERT_NE(fgets(line.data(), line.size(), pipe), nullptr) << c.from;
+    pclose(pipe);
+    EXPECT_EQ(std::string(line.data()), git.own + "\n") << c.from;
+  }
+}
+
+}  // namespace
+}  // namespace gate
