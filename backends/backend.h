@@ -33,15 +33,15 @@ std::optional<Network> ParseNetwork(const std::string& text);
 
 // What a profile can require of a backend.
 enum class Feature : uint8_t {
-  kReadOnlyRoot,     // nothing outside the writable roots can be changed
-  kReadDeny,         // named paths cannot be read
-  kProtectedPaths,   // named paths inside writable roots cannot be changed
+  kReadOnlyRoot,    // nothing outside the writable roots can be changed
+  kReadDeny,        // named paths cannot be read
+  kProtectedPaths,  // named paths inside writable roots cannot be changed
   kPrivateTmp,
   kNetworkNone,
   kNetworkLoopback,
-  kProcessIsolation, // cannot see or signal outside processes
+  kProcessIsolation,  // cannot see or signal outside processes
   kSeccomp,
-  kLandlock,         // a second wall
+  kLandlock,  // a second wall
   kCleanEnvironment,
   kLimits,
 };
@@ -79,15 +79,18 @@ struct Limits {
 // What a contained command may touch. Paths are absolute and normalised.
 struct Profile {
   std::string name = "read-only";
-  std::vector<std::string> write;       // writable roots
-  std::vector<std::string> deny_read;   // hidden: cannot be read or listed
-  std::vector<std::string> protect;     // inside `write`, exact paths that may
-                                        // not be changed or created
+  std::vector<std::string> write;      // writable roots
+  std::vector<std::string> deny_read;  // hidden: cannot be read or listed
+  std::vector<std::string> protect;    // inside `write`, exact paths that may
+                                       // not be changed or created
   std::vector<std::string> protect_names;  // the same by name, at any depth
-  std::string private_tmp;   // host directory that stands at /tmp, /var/tmp
-                             // and /dev/shm (as sub-directories); empty: a
-                             // fresh tmpfs for this run
-  std::string workspace;     // stays visible where it lies below /tmp
+  std::string private_tmp;  // host directory that stands at /tmp, /var/tmp
+                            // and /dev/shm (as sub-directories); empty: a
+                            // fresh tmpfs for this run
+  std::string workspace;    // stays visible where it lies below /tmp
+  // Where protected files that a run created are moved to. Empty: a hidden
+  // directory beside them, which is still reported.
+  std::string quarantine_dir;
   Network network = Network::kNone;
   std::vector<std::string> environment_keep;  // names; empty: the default list
   std::map<std::string, std::string> environment_set;
@@ -96,8 +99,8 @@ struct Profile {
 };
 
 struct Command {
-  std::vector<std::string> argv;   // argv[0] is looked up in PATH inside
-  std::string cwd;                 // absolute
+  std::vector<std::string> argv;         // argv[0] is looked up in PATH inside
+  std::string cwd;                       // absolute
   std::vector<std::string> environment;  // NAME=VALUE, before cleaning
 };
 
@@ -114,30 +117,33 @@ enum class OutcomeStatus : uint8_t {
   kTimeout,
   kLimit,
   kViolation,
-  kUnobserved,   // allowed raw through a hook: gate does not see its end
+  kUnobserved,  // allowed raw through a hook: gate does not see its end
 };
 const char* Name(OutcomeStatus status);
 
 struct Violation {
-  std::string kind;    // "protected-path", "network", …
+  std::string kind;  // "protected-path", "network", …
   std::string detail;
 };
 
 struct Outcome {
   OutcomeStatus status = OutcomeStatus::kSetupFailed;
-  std::string reason;          // for people; why setup failed, which limit
-  int exit_code = 0;           // kExited
-  int signal = 0;              // kSignalled
-  bool not_found = false;      // the program does not exist (exit 127)
+  std::string reason;      // for people; why setup failed, which limit
+  int exit_code = 0;       // kExited
+  int signal = 0;          // kSignalled
+  bool not_found = false;  // the program does not exist (exit 127)
   uint64_t duration_ms = 0;
   std::vector<Violation> violations;
+  // False when the search for protected names at depth ended at its limits
+  // (backends/guard.h) before every directory was seen.
+  bool sweep_complete = true;
 };
 
 struct Availability {
   bool available = false;
-  std::string why;             // why not, or what version
+  std::string why;  // why not, or what version
   FeatureSet features;
-  std::vector<std::string> lost;   // what is missing here of its full strength
+  std::vector<std::string> lost;  // what is missing here of its full strength
 };
 
 class Backend {

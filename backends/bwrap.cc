@@ -1,0 +1,364 @@
+#include "backends/bwrap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "backends/guard.h"
+#include "backends/limits.h"
+#include "backends/native/seccomp.h"
+#include "backends/native/sys.h"
+#include "backends/spawn.h"
+#include "backends/supervise.h"
+#include "base/file.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr std::array<int, 3> kFixedVersion = {0, 12, 0};
+constexpr size_t kMaxStatusBytes = 4096;
+
+// An anonymous file with `content`, read from its start.
+Fd MemoryFile(const char* name, const void* content, size_t size) {
+  Fd fd(memfd_create(name, MFD_CLOEXEC));
+  if (!fd || write(fd.get(), content, size) != static_cast<ssize_t>(size) ||
+      lseek(fd.get(), 0, SEEK_SET) != 0)
+    return Fd();
+  return fd;
+}
+
+// The number after `key` in bwrap's status lines; -1 when it is not there.
+long StatusNumber(const std::string& text, const char* key) {
+  const size_t at = text.find(key);
+  if (at == std::string::npos) return -1;
+  const size_t digits = text.find_first_of("0123456789", at + strlen(key));
+  if (digits == std::string::npos) return -1;
+  return strtol(text.c_str() + digits, nullptr, 10);
+}
+
+// The first child of bwrap's process 1: the command. 0 when unknown.
+pid_t CommandOf(pid_t init) {
+  const std::string number = std::to_string(init);
+  const Result<std::string> text = ReadFile(
+      "/proc/" + number + "/task/" + number + "/children", kMaxStatusBytes);
+  return text ? static_cast<pid_t>(strtol(text->c_str(), nullptr, 10)) : 0;
+}
+
+FeatureSet BwrapFeatures() {
+  return {Feature::kReadOnlyRoot,     Feature::kReadDeny,
+          Feature::kProtectedPaths,   Feature::kPrivateTmp,
+          Feature::kNetworkNone,      Feature::kNetworkLoopback,
+          Feature::kProcessIsolation, Feature::kSeccomp,
+          Feature::kCleanEnvironment, Feature::kLimits};
+}
+
+// Where `program` is on PATH, if not writable by others: its version decides
+// what is said about it. Empty when there is none.
+std::string FindBwrap() {
+  for (const char* path :
+       {"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"})
+    if (access(path, X_OK) == 0) return path;
+  return "";
+}
+
+// Why a shell's search would not find `program`: ENOENT, EACCES, or 0. Looked
+// at outside, after bwrap failed: bwrap does not say why.
+int Missing(const std::string& program,
+            const std::vector<std::string>& environment) {
+  if (program.find('/') != std::string::npos)
+    return access(program.c_str(), X_OK) == 0 ? 0 : errno;
+  std::string_view search = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& entry : environment)
+    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
+  int seen = ENOENT;
+  while (true) {
+    const size_t colon = search.find(':');
+    const std::string path =
+        std::string(search.substr(0, colon)) + "/" + program;
+    if (access(path.c_str(), X_OK) == 0) return 0;
+    if (errno == EACCES) seen = EACCES;
+    if (colon == std::string_view::npos) return seen;
+    search.remove_prefix(colon + 1);
+  }
+}
+
+Outcome Failed(std::string reason) {
+  Outcome outcome;
+  outcome.reason = std::move(reason);
+  return outcome;
+}
+
+class Bwrap : public Backend {
+ public:
+  const char* Name() const override { return "bwrap"; }
+  Strength GetStrength() const override { return Strength::kNamespace; }
+  int Priority() const override { return 20; }
+  Availability Probe() override;
+  Outcome Run(const Profile& profile, const Command& command,
+              const Io& io) override;
+};
+
+// Runs `argv` with its output caught. Empty when it did not exit with 0.
+std::string Output(const std::vector<std::string>& argv) {
+  int pipes[2];
+  if (pipe2(pipes, O_CLOEXEC) != 0) return "";
+  const Fd read_end(pipes[0]);
+  Fd write_end(pipes[1]);
+  const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  SpawnRequest request;
+  request.argv = argv;
+  request.io = {null.get(), write_end.get(), null.get()};
+  const Spawned child = Spawn(request);
+  write_end.reset();
+  if (child.error != 0) return "";
+  const Result<std::string> text = ReadAll(read_end.get(), kMaxStatusBytes);
+  int status = 0;
+  while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return text && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? *text : "";
+}
+
+Availability Bwrap::Probe() {
+  Availability availability;
+  const std::string program = FindBwrap();
+  if (program.empty()) {
+    availability.why = "bwrap is not installed";
+    return availability;
+  }
+  const std::string version = Output({program, "--version"});
+  // "bubblewrap 0.8.0"
+  std::array<int, 3> numbers = {};
+  if (sscanf(version.c_str(), "bubblewrap %d.%d.%d", &numbers[0], &numbers[1],
+             &numbers[2]) < 2) {
+    availability.why = program + " does not say its version";
+    return availability;
+  }
+  // A tiny run that writes where it must not, with the real options.
+  Profile profile;
+  Command command;
+  command.argv = {"/bin/sh", "-c", "! (: >/.gate-probe) 2>/dev/null"};
+  command.cwd = "/";
+  command.environment = {"PATH=/usr/bin:/bin"};
+  const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const Outcome outcome =
+      Run(profile, command, {null.get(), null.get(), null.get()});
+  if (outcome.status != OutcomeStatus::kExited || outcome.exit_code != 0) {
+    availability.why = outcome.status == OutcomeStatus::kExited
+                           ? "a wall does not hold on this machine"
+                           : outcome.reason;
+    return availability;
+  }
+  availability.available = true;
+  availability.why = version.substr(0, version.find('\n'));
+  availability.features = BwrapFeatures();
+  availability.lost = {
+      "landlock: no second wall behind the mounts",
+      "without network there is still a loopback interface",
+      "an end by signal n is seen as exit code 128+n",
+      "memory is limited per process, not in sum",
+  };
+  if (numbers < kFixedVersion)
+    availability.lost.push_back(
+        "bwrap before 0.12.0 follows links while making mount points "
+        "(CVE-2026-87766)");
+  return availability;
+}
+
+Outcome Bwrap::Run(const Profile& profile, const Command& command,
+                   const Io& io) {
+  const uint64_t begin = MonotonicMs();
+  const std::string program = FindBwrap();
+  if (program.empty()) return Failed("bwrap is not installed");
+  if (command.argv.empty() || command.argv[0].empty())
+    return Failed("there is no program to run");
+  if (profile.network == Network::kDomains)
+    return Failed("a network limited to domains is not available here");
+  const std::vector<Feature> missing =
+      profile.required.Without(BwrapFeatures());
+  if (!missing.empty())
+    return Failed(std::string("bwrap lacks what the profile requires: ") +
+                  backends::Name(missing.front()));
+  for (const int fd : {io.in, io.out, io.err}) {
+    struct stat info = {};
+    if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode))
+      return Failed("a standard stream is a directory or not open");
+  }
+  const RunUser user = ChooseUser(profile);
+  Guard guard = Guard::Record(profile, command.cwd);
+  Result<View> view = MakeView(profile, guard, user);
+  if (!view) return Failed(view.error().message);
+
+  const Filter filter = MakeFilter();
+  const Fd seccomp = MemoryFile("gate-filter", filter.code.data(),
+                                filter.size * sizeof(filter.code[0]));
+  int status_pipe[2];
+  if (!seccomp || pipe2(status_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+    return Failed("cannot make a descriptor for bwrap");
+  const Fd status_read(status_pipe[0]);
+  Fd status_write(status_pipe[1]);
+  BwrapInputs inputs;
+  inputs.view = std::move(*view);
+  inputs.cwd = command.cwd;
+  inputs.network = profile.network;
+  inputs.terminal = isatty(io.in) == 1;
+  inputs.seccomp_fd = seccomp.get();
+  inputs.status_fd = status_write.get();
+  inputs.tmpfs_bytes = profile.limits.memory_bytes;
+  // Through a file, since an argument vector has a limit and a mount each
+  // takes three words.
+  std::string words;
+  for (const std::string& word : BwrapArguments(inputs))
+    words.append(word).push_back('\0');
+  const Fd arguments = MemoryFile("gate-arguments", words.data(), words.size());
+  if (!arguments) return Failed("cannot make a descriptor for bwrap");
+
+  const HeldSignals signals;
+  SpawnRequest request;
+  request.argv = {program, "--args", std::to_string(arguments.get()), "--"};
+  request.argv.insert(request.argv.end(), command.argv.begin(),
+                      command.argv.end());
+  request.environment = CleanEnvironment(command.environment, profile);
+  SwitchEnvironment(user, &request.environment);
+  request.cwd = "/";
+  request.io = io;
+  request.mask = signals.before();
+  request.keep = {arguments.get(), seccomp.get(), status_write.get()};
+  request.die_with_parent = true;
+  request.own_session = !inputs.terminal;
+  request.switch_user = user.switched;
+  request.uid = user.uid;
+  request.gid = user.gid;
+  request.limits = ProcessLimits(profile.limits);
+  const Spawned child = Spawn(request);
+  status_write.reset();
+  if (child.error != 0)
+    return Failed("cannot start bwrap: " + std::string(strerror(child.error)));
+
+  std::string status_text;
+  const auto read_status = [&] {
+    char buffer[512];
+    ssize_t got = 0;
+    while (status_text.size() < kMaxStatusBytes &&
+           (got = read(status_read.get(), buffer, sizeof(buffer))) > 0)
+      status_text.append(buffer, static_cast<size_t>(got));
+  };
+  Watch watch;
+  watch.pidfd = child.pidfd.get();
+  watch.wall_ms = profile.limits.wall_ms;
+  watch.terminal = inputs.terminal;
+  watch.forward = [&](int signal) {
+    read_status();
+    const long init = StatusNumber(status_text, "\"child-pid\"");
+    const pid_t target = init > 0 ? CommandOf(static_cast<pid_t>(init)) : 0;
+    // Before the command runs there is only bwrap to tell.
+    if (target > 0)
+      kill(inputs.terminal ? target : -getpgid(target), signal);
+    else
+      sys::PidfdSignal(child.pidfd.get(), SIGTERM);
+  };
+  watch.expire = [&] { watch.forward(SIGTERM); };
+  watch.kill = [&] { sys::PidfdSignal(child.pidfd.get(), SIGKILL); };
+  int status = 0;
+  const bool timed_out = WatchUntilEnd(signals, watch, &status);
+  read_status();
+
+  Outcome outcome;
+  const long code = StatusNumber(status_text, "\"exit-code\"");
+  if (timed_out) {
+    outcome.status = OutcomeStatus::kTimeout;
+    outcome.reason = "the wall clock limit of " +
+                     std::to_string(profile.limits.wall_ms) + " ms";
+  } else if (WIFSIGNALED(status)) {
+    outcome.status = OutcomeStatus::kSignalled;
+    outcome.signal = WTERMSIG(status);
+    outcome.reason = "bwrap was killed";
+  } else if (const int lacking = Missing(command.argv[0], request.environment);
+             code < 0 && lacking != 0) {
+    outcome.status = OutcomeStatus::kExited;
+    outcome.not_found = lacking == ENOENT;
+    outcome.exit_code = outcome.not_found ? 127 : 126;
+    outcome.reason = command.argv[0] + ": " + strerror(lacking);
+  } else if (code < 0) {
+    return Failed("bwrap could not build the sandbox (exit code " +
+                  std::to_string(WEXITSTATUS(status)) +
+                  "; its message is on the error stream)");
+  } else {
+    outcome.status = OutcomeStatus::kExited;
+    outcome.exit_code = static_cast<int>(code);
+    outcome.reason = "exited";
+  }
+  guard.Sweep(&outcome);
+  outcome.duration_ms = MonotonicMs() - begin;
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<std::string> BwrapArguments(const BwrapInputs& inputs) {
+  std::vector<std::string> out = {"--unshare-user",       "--unshare-pid",
+                                  "--unshare-ipc",        "--unshare-uts",
+                                  "--unshare-cgroup-try", "--die-with-parent",
+                                  "--cap-drop",           "ALL"};
+  const auto add = [&out](std::initializer_list<std::string> words) {
+    out.insert(out.end(), words);
+  };
+  if (inputs.network != Network::kOpen) add({"--unshare-net"});
+  if (!inputs.terminal) add({"--new-session"});
+  if (inputs.view.write_everything)
+    add({"--bind", "/", "/"});
+  else
+    add({"--ro-bind", "/", "/"});
+  add({"--proc", "/proc"});
+  std::vector<std::string> seal;
+  const auto tmpfs = [&](const std::string& mode, const std::string& target) {
+    add({"--perms", mode});
+    if (inputs.tmpfs_bytes > 0)
+      add({"--size", std::to_string(inputs.tmpfs_bytes)});
+    add({"--tmpfs", target});
+  };
+  for (const ViewMount& mount : inputs.view.mounts) {
+    switch (mount.kind) {
+      case MountKind::kDevices:
+        add({"--dev", mount.target});
+        break;
+      case MountKind::kFresh:
+        tmpfs(mount.mode == 01777 ? "1777" : "0755", mount.target);
+        break;
+      case MountKind::kBacked:
+        add({"--bind", mount.source, mount.target});
+        break;
+      case MountKind::kShown:
+      case MountKind::kBind:
+        add({mount.read_only ? "--ro-bind" : "--bind", mount.target,
+             mount.target});
+        break;
+      case MountKind::kHidden:
+        if (mount.directory) {
+          tmpfs(mount.holds_others ? "0711" : "0000", mount.target);
+          seal.push_back(mount.target);
+        } else {
+          // A device on a mount without devices: it cannot be opened.
+          add({"--ro-bind", "/dev/null", mount.target});
+        }
+        break;
+    }
+  }
+  for (const std::string& target : seal) add({"--remount-ro", target});
+  if (inputs.seccomp_fd >= 0)
+    add({"--seccomp", std::to_string(inputs.seccomp_fd)});
+  if (inputs.status_fd >= 0)
+    add({"--json-status-fd", std::to_string(inputs.status_fd)});
+  add({"--chdir", inputs.cwd});
+  return out;
+}
+
+std::unique_ptr<Backend> MakeBwrap() { return std::make_unique<Bwrap>(); }
+
+}  // namespace gate::backends

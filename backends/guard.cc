@@ -1,0 +1,277 @@
+// The half of the guard that looks before the run; guard_sweep.cc is the half
+// that looks after it.
+#include "backends/guard.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "backends/quarantine.h"
+#include "base/paths.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr int kMaxLinkHops = 8;
+
+std::string Join(const std::string& base, const std::string& name) {
+  return base == "/" ? "/" + name : base + "/" + name;
+}
+
+// The path with every symbolic link resolved; of a path that does not exist,
+// the longest existing part resolved.
+std::string Canonical(const std::string& path) {
+  char buffer[PATH_MAX];
+  std::string rest, head = path;
+  while (true) {
+    if (realpath(head.c_str(), buffer) != nullptr)
+      return rest.empty() ? buffer : Join(buffer, rest);
+    if (head == "/" || head.empty() || head == ".") return path;
+    rest = std::string(BaseName(head)) + (rest.empty() ? "" : "/" + rest);
+    head = std::string(DirName(head));
+  }
+}
+
+bool ReadLink(const std::string& path, std::string* target) {
+  char buffer[PATH_MAX];
+  const ssize_t size = readlink(path.c_str(), buffer, sizeof(buffer));
+  if (size < 0) return false;
+  target->assign(buffer, static_cast<size_t>(size));
+  return true;
+}
+
+bool Exists(const std::string& path) {
+  struct stat info = {};
+  return lstat(path.c_str(), &info) == 0;
+}
+
+long Depth(const std::string& path) {
+  return std::count(path.begin(), path.end(), '/');
+}
+
+}  // namespace
+
+Guard Guard::Record(const Profile& profile, const std::string& cwd) {
+  Guard guard;
+  clock_gettime(CLOCK_REALTIME_COARSE, &guard.start_);
+  guard.quarantine_ = profile.quarantine_dir;
+  for (const std::string& root : profile.write)
+    if (Exists(root)) guard.roots_.push_back(Canonical(root));
+  if (guard.roots_.empty()) return guard;
+  for (const std::string& name : profile.protect_names) {
+    // Git directories have rules of their own.
+    if (name != ".git" && !name.starts_with(".git/") && !name.empty())
+      guard.names_.push_back(name);
+  }
+  if (!profile.workspace.empty()) {
+    const std::string workspace = Canonical(profile.workspace);
+    if (guard.RootOf(workspace) != nullptr) guard.workspace_ = workspace;
+  }
+  for (const std::string& root : guard.roots_)
+    if (root != "/") guard.AddBase(root);
+  if (!guard.workspace_.empty()) guard.AddBase(guard.workspace_);
+  const std::string here = Canonical(cwd);
+  if (const std::string* root = guard.RootOf(here); root != nullptr) {
+    const std::string stop = *root != "/" ? *root
+                             : IsWithin(here, guard.workspace_)
+                                 ? guard.workspace_
+                                 : std::string(DirName(here));
+    for (std::string at = here; at != stop && at.size() > 1;
+         at = std::string(DirName(at)))
+      guard.AddBase(at);
+  }
+  for (const std::string& path : profile.protect) guard.ProtectPath(path);
+  std::stable_sort(guard.binds_.begin(), guard.binds_.end(),
+                   [](const Bind& a, const Bind& b) {
+                     return Depth(a.path) < Depth(b.path);
+                   });
+  return guard;
+}
+
+const std::string* Guard::RootOf(const std::string& path) const {
+  const std::string* best = nullptr;
+  for (const std::string& root : roots_)
+    if (IsWithin(path, root) && (best == nullptr || root.size() > best->size()))
+      best = &root;
+  return best;
+}
+
+void Guard::AddBase(const std::string& base) {
+  if (std::find(bases_.begin(), bases_.end(), base) != bases_.end()) return;
+  struct stat info = {};
+  if (!StatPath(base, &info) || !S_ISDIR(info.st_mode)) return;
+  bases_.push_back(base);
+  for (const std::string& name : names_) Protect(base, name, 0);
+  RecordGit(base);
+}
+
+void Guard::ProtectPath(const std::string& path) {
+  // The last component is not resolved: it may be a link of its own.
+  const std::string parent = Canonical(std::string(DirName(path)));
+  const std::string full = Join(parent, std::string(BaseName(path)));
+  const std::string* root = RootOf(full);
+  if (root == nullptr || full == *root) return;
+  Protect(*root, full.substr(*root == "/" ? 1 : root->size() + 1), 0);
+}
+
+void Guard::Pin(const std::string& root, const std::string& path) {
+  for (std::string at(DirName(path)); at.size() > root.size() && at != "/";
+       at = std::string(DirName(at))) {
+    if (!bound_.insert(at).second) return;  // and so are those above it
+    struct stat info = {};
+    if (!StatPath(at, &info)) return;
+    binds_.push_back({at, false, true, info.st_dev, info.st_ino});
+  }
+}
+
+void Guard::Protect(const std::string& base, const std::string& relative,
+                    int hops) {
+  const std::string path = Join(base, relative);
+  const std::string* root = RootOf(path);
+  if (root == nullptr || path == *root) return;
+  struct stat info = {};
+  const bool found = StatPath(path, &info);
+  if (!found && errno != ELOOP) {
+    // Nothing is there, or it cannot be looked at, which ends in the same:
+    // whatever is there afterwards is taken away.
+    absent_.push_back({base, relative});
+    return;
+  }
+  if (found && !S_ISLNK(info.st_mode)) {
+    if (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)) return;
+    const auto known =
+        std::find_if(binds_.begin(), binds_.end(),
+                     [&](const Bind& bind) { return bind.path == path; });
+    if (!bound_.insert(path).second) {
+      // A pin so far: becoming read-only covers what is below it as well.
+      if (known != binds_.end()) known->read_only = true;
+      return;
+    }
+    binds_.push_back(
+        {path, true, S_ISDIR(info.st_mode), info.st_dev, info.st_ino});
+    Pin(*root, path);
+    return;
+  }
+  // A link, here or on the way: it must stay what it is, and what it leads to
+  // is protected in its place.
+  if (hops >= kMaxLinkHops) return;
+  for (size_t slash = base.size();;) {
+    slash = path.find('/', slash + 1);
+    const std::string part = path.substr(0, slash);
+    std::string target;
+    if (ReadLink(part, &target)) {
+      if (bound_.insert(part).second) links_.push_back({part, target});
+      const std::string rest =
+          slash == std::string::npos ? "" : path.substr(slash + 1);
+      const std::string aim =
+          Canonical(Normalise(target, std::string(DirName(part))));
+      const std::string full = rest.empty() ? aim : Join(aim, rest);
+      const std::string* other = RootOf(full);
+      if (other != nullptr && full != *other)
+        Protect(*other, full.substr(*other == "/" ? 1 : other->size() + 1),
+                hops + 1);
+      return;
+    }
+    if (slash == std::string::npos) return;
+  }
+}
+
+void Guard::RecordGit(const std::string& base) {
+  const std::string git = Join(base, ".git");
+  struct stat info = {};
+  if (Exists(Join(base, "HEAD")) && Exists(Join(base, "objects")) &&
+      Exists(Join(base, "refs")))
+    RecordGitDirectory(base, false);
+  if (!StatPath(git, &info)) return;
+  if (S_ISDIR(info.st_mode)) {
+    RecordGitDirectory(git, true);
+    return;
+  }
+  // A worktree's or submodule's pointer, or a link: it must stay, and what it
+  // points to is a git directory.
+  Protect(base, ".git", 0);
+  std::string aim;
+  if (S_ISLNK(info.st_mode)) {
+    aim = Canonical(git);
+  } else {
+    const Result<std::string> text = ReadRegular(git, 4096);
+    if (!text || !text->starts_with("gitdir: ")) return;
+    aim = Canonical(Normalise(
+        std::string_view(*text).substr(8, text->find_first_of("\r\n") - 8),
+        base));
+  }
+  RecordGitDirectory(aim, true);
+  const Result<std::string> common = ReadRegular(Join(aim, "commondir"), 4096);
+  if (common)
+    RecordGitDirectory(
+        Canonical(Normalise(
+            std::string_view(*common).substr(0, common->find_first_of("\r\n")),
+            aim)),
+        true);
+}
+
+void Guard::RecordGitDirectory(const std::string& directory, bool main) {
+  struct stat info = {};
+  if (RootOf(directory) == nullptr || !StatPath(directory, &info) ||
+      !S_ISDIR(info.st_mode) ||
+      git_directories_.size() >= static_cast<size_t>(kMaxModules) ||
+      !git_directories_.insert(directory).second)
+    return;
+  const std::string hooks = Join(directory, "hooks");
+  if (Exists(hooks)) {
+    Protect(directory, "hooks", 0);
+  } else {
+    absent_hooks_.push_back({hooks});
+  }
+  Protect(directory, "info/attributes", 0);
+  Protect(directory, "commondir", 0);
+  RecordConfig(Join(directory, "config"));
+  RecordConfig(Join(directory, "config.worktree"));
+  if (!main) return;
+  // Submodules' directories nest by their names; linked worktrees do not.
+  std::vector<std::string> open = {Join(directory, "modules"),
+                                   Join(directory, "worktrees")};
+  for (size_t i = 0; i < open.size() && i < kMaxModules; ++i) {
+    DIR* list = opendir(open[i].c_str());
+    if (list == nullptr) continue;
+    while (const dirent* entry = readdir(list)) {
+      if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
+      const std::string below = Join(open[i], entry->d_name);
+      if (Exists(Join(below, "HEAD"))) {
+        RecordGitDirectory(below, false);
+        open.push_back(Join(below, "modules"));
+      } else {
+        open.push_back(below);
+      }
+    }
+    closedir(list);
+  }
+}
+
+void Guard::RecordConfig(const std::string& path) {
+  struct stat info = {};
+  GitConfig config;
+  config.path = path;
+  if (StatPath(path, &info)) {
+    if (S_ISLNK(info.st_mode)) {
+      ProtectPath(path);
+      return;
+    }
+    config.existed = true;
+    config.mode = info.st_mode & 0777;
+    Result<std::string> text = ReadRegular(path, kMaxGitConfig);
+    config.readable = text.has_value();
+    if (text) config.content = std::move(*text);
+    // What cannot be compared afterwards must not change.
+    if (!config.readable) ProtectPath(path);
+  }
+  configs_.push_back(std::move(config));
+}
+
+}  // namespace gate::backends

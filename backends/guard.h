@@ -1,0 +1,144 @@
+// Protected paths inside writable roots.
+//
+// Mounts can hold what exists. What does not exist yet cannot be denied by a
+// mount without making it first, and a ghost file on the host is not
+// acceptable; so it is looked for after the run, before the caller hears of
+// the outcome. One guard serves every backend that lets a command write to the
+// host's file system:
+//
+//   Guard guard = Guard::Record(profile, cwd);   before the start
+//   … mount guard.binds() …                      the backend
+//   guard.Sweep(&outcome);                       when nothing runs any more
+//
+// What is protected:
+// - `profile.protect`: exact paths. `profile.protect_names`: each name in
+//   every writable root, in the working directory and in the directories
+//   between. Existing ones are binds; each directory between the root and a
+//   bind is pinned by a bind of itself, so that it cannot be renamed away.
+//   Symbolic links are recorded, and what they lead to is protected as well.
+// - Git directories of these places and their submodules: `hooks`,
+//   `info/attributes`, `commondir` and a `.git` file are binds; `config` and
+//   `config.worktree` stay writable, and are put back when the run changed a
+//   key that runs a program (backends/git_config.h).
+// - At any depth below the workspace, by the sweep: protected names that were
+//   created or changed since the start, hooks and program-running keys of
+//   repositories that the run made. Names inside such a repository stay. Of
+//   a protected directory at depth only its direct entries are looked at.
+//
+// The sweep moves what it finds to the quarantine directory and reports it as
+// a violation. Its limits, stated in the outcome (`sweep_complete`):
+// kMaxSweepDirectories directories, breadth first, and kMaxSweepMs. What it
+// finds existed until the end of the run, where only the run itself could use
+// it; a client or a person that reads the workspace meanwhile sees it. If gate
+// is killed the sweep does not happen.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <bitset>
+#include <cstdint>
+#include <ctime>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+
+namespace gate::backends {
+
+inline constexpr int kMaxSweepDirectories = 4096;
+inline constexpr int kMaxSweepMs = 30;
+inline constexpr int kMaxModules = 256;  // git directories looked at
+inline constexpr size_t kMaxGitConfig = 1 << 20;
+
+// One mount of a path onto itself.
+struct Bind {
+  std::string path;        // no symbolic link in it
+  bool read_only = false;  // false: a pin
+  bool directory = false;
+  dev_t device = 0;  // what was there when it was looked at
+  ino_t inode = 0;
+};
+
+class Guard {
+ public:
+  // Looks at what exists. About a microsecond a name.
+  static Guard Record(const Profile& profile, const std::string& cwd);
+
+  // Ancestors before what lies below them.
+  const std::vector<Bind>& binds() const { return binds_; }
+
+  // Quarantines and reports. Call once, when no process of the run is left.
+  void Sweep(Outcome* outcome);
+
+ private:
+  struct Absent {
+    std::string base;      // a directory, no symbolic link in it
+    std::string relative;  // below it
+  };
+  struct Link {
+    std::string path;
+    std::string target;
+  };
+  struct GitConfig {
+    std::string path;
+    bool existed = false;
+    bool readable = true;
+    std::string content;
+    mode_t mode = 0644;
+  };
+  struct Hooks {
+    std::string path;  // of a known git directory, absent before
+  };
+  struct Pattern {
+    std::string first;  // first component of a name, lower case
+    std::string rest;   // "" or "/…"
+  };
+
+  void AddBase(const std::string& base);
+  void Protect(const std::string& base, const std::string& relative, int hops);
+  void ProtectPath(const std::string& path);
+  void Pin(const std::string& root, const std::string& path);
+  void RecordGit(const std::string& base);
+  void RecordGitDirectory(const std::string& directory, bool main);
+  void RecordConfig(const std::string& path);
+  const std::string* RootOf(const std::string& path) const;
+
+  void SweepAbsent();
+  void SweepLinks();
+  void SweepConfigs();
+  void SweepTree();
+  void SweepDirectory(const std::string& directory, bool own_repository,
+                      bool exact, std::vector<std::pair<std::string, bool>>*);
+  void FindProtected(const std::string& path, const std::string& lower,
+                     std::vector<std::string>* found);
+  void SweepGitDirectory(const std::string& directory);
+  void SweepHooks(const std::string& directory, bool all);
+  void CleanConfig(const std::string& path);
+  void SweepGitFile(const std::string& path);
+  bool Changed(const struct stat& info) const;
+  void Quarantine(const std::string& path, const std::string& kind,
+                  const std::string& why);
+  void Report(const std::string& kind, const std::string& detail);
+
+  std::vector<std::string> roots_;  // writable, canonical
+  std::vector<std::string> bases_;  // where names are protected exactly
+  std::vector<std::string> names_;
+  std::string workspace_;
+  std::string quarantine_;
+  std::vector<Bind> binds_;
+  std::set<std::string> bound_;
+  std::vector<Absent> absent_;
+  std::vector<Link> links_;
+  std::vector<GitConfig> configs_;
+  std::set<std::string> git_directories_;
+  std::vector<Hooks> absent_hooks_;
+  timespec start_ = {};
+  std::vector<Pattern> patterns_;
+  std::bitset<256> first_letters_;
+  int quarantined_ = 0;
+  Outcome* outcome_ = nullptr;
+};
+
+}  // namespace gate::backends

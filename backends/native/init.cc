@@ -1,0 +1,200 @@
+// Async-signal-safe throughout: the parent may have threads, so nothing is
+// allocated and no lock is taken between clone3 and exec.
+//
+// Process 1 of a pid namespace gets no signal from inside that it has no
+// handler for, and it installs none: the command cannot end it. gate speaks to
+// it through a pipe.
+#include "backends/native/init.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "backends/native/sys.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr int kReport = 3;
+constexpr int kControl = 4;
+
+[[noreturn]] void Finish(const InitReport& report) {
+  (void)!write(kReport, &report, sizeof(report));
+  _exit(0);
+}
+
+[[noreturn]] void FinishSetup(const SetupError& error) {
+  InitReport report;
+  report.kind = InitReport::kSetupFailed;
+  report.setup = error;
+  Finish(report);
+}
+
+// Puts the five descriptors at 0 to 4 and closes every other one.
+bool ArrangeDescriptors(const InitContext& context) {
+  const int from[] = {context.in, context.out, context.err, context.report,
+                      context.control};
+  int high[5];
+  // First out of each other's way.
+  for (int i = 0; i < 5; ++i) {
+    high[i] = fcntl(from[i], F_DUPFD, 5);
+    if (high[i] < 0) return false;
+  }
+  for (int i = 0; i < 5; ++i)
+    if (dup2(high[i], i) < 0) return false;
+  if (syscall(SYS_close_range, 5u, ~0u, 0u) != 0) return false;
+  return fcntl(kReport, F_SETFD, FD_CLOEXEC) == 0 &&
+         fcntl(kControl, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+// Runs in the child of vfork: shares the memory of process 1, which waits.
+[[noreturn]] void Execute(const InitContext& context, volatile int* error,
+                          volatile int* limit_error) {
+  const NativePlan& plan = *context.plan;
+  if (!plan.terminal) setsid();
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGPIPE, &action, nullptr);
+  for (const Limit& limit : plan.limits) {
+    if (ApplyLimit(limit) != 0) {
+      *limit_error = errno;
+      _exit(127);
+    }
+  }
+  sigprocmask(SIG_SETMASK, &context.mask, nullptr);
+  int seen = ENOENT;
+  for (const char* program : plan.programs) {
+    execve(program, plan.argv.data(), plan.envp.data());
+    // As a shell's search does: a file that may not be run is remembered, a
+    // missing one is passed over.
+    if (errno != ENOENT && errno != ENOTDIR) seen = errno;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
+  }
+  *error = seen;
+  _exit(127);
+}
+
+uint32_t TryWalls() {
+  uint32_t works = 0;
+  const int fd =
+      open("/.gate-probe", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0 && (errno == EROFS || errno == EACCES)) works |= kWorksReadOnly;
+  if (fd >= 0) unlink("/.gate-probe");
+  if (getpid() == 1) works |= kWorksProcessOne;
+  if (syscall(SYS_umount2, "/proc", 0) != 0 && errno == EPERM &&
+      prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+    works |= kWorksFilter;
+  const int tmp =
+      open("/tmp/.gate-probe", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (tmp >= 0) works |= kWorksTmp;
+  const int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in self = {};
+  self.sin_family = AF_INET;
+  self.sin_port = htons(9);
+  self.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (tcp >= 0 &&
+      connect(tcp, reinterpret_cast<sockaddr*>(&self), sizeof(self)) != 0 &&
+      (errno == ENETUNREACH || errno == EACCES))
+    works |= kWorksNoNetwork;
+  return works;
+}
+
+// Sends `signal` to the command as its terminal or caller would.
+void Forward(pid_t command, bool terminal, int signal) {
+  if (terminal)
+    kill(command, signal);
+  else
+    kill(-command, signal);
+}
+
+}  // namespace
+
+void RunInit(const InitContext& context) {
+  SetupError error;
+  NativePlan* plan = context.plan;
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (!ArrangeDescriptors(context)) {
+    error.error = errno;
+    error.stage = Stage::kStreams;
+    InitReport report;
+    report.kind = InitReport::kSetupFailed;
+    report.setup = error;
+    (void)!write(context.report, &report, sizeof(report));
+    _exit(0);
+  }
+  if (plan->user.switched) {
+    char go = 0;
+    if (read(kControl, &go, 1) != 1 || go != 'g') _exit(0);
+  }
+  if (!EnterIdentity(plan, context.uid, context.gid, &error))
+    FinishSetup(error);
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // a new identity clears it
+  if (!BuildView(plan, &error)) FinishSetup(error);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  prctl(PR_SET_NAME, "gate-init", 0, 0, 0);
+
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &children, nullptr);
+  const int wake = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+
+  if (!RaiseWalls(*plan, &error)) FinishSetup(error);
+
+  InitReport report;
+  if (context.probe) {
+    report.kind = InitReport::kProbed;
+    report.works = TryWalls();
+    Finish(report);
+  }
+
+  volatile int exec_error = 0, limit_error = 0;
+  const pid_t command = vfork();
+  if (command == 0) Execute(context, &exec_error, &limit_error);
+  if (command < 0 || wake < 0 || limit_error != 0) {
+    error.error = limit_error != 0 ? limit_error : errno;
+    error.stage = limit_error != 0 ? Stage::kLimits : Stage::kFork;
+    FinishSetup(error);
+  }
+  if (exec_error != 0) {
+    report.kind = InitReport::kNotExecuted;
+    report.error = exec_error;
+    Finish(report);
+  }
+  // Whoever reads the command's output must see its end when it ends.
+  close(0);
+  close(1);
+  close(2);
+
+  pollfd fds[] = {{kControl, POLLIN, 0}, {wake, POLLIN, 0}};
+  while (true) {
+    int status = 0;
+    const pid_t gone = waitpid(-1, &status, WNOHANG);
+    if (gone == command) {
+      report.kind = InitReport::kEnded;
+      report.wait_status = status;
+      Finish(report);
+    }
+    if (gone > 0) continue;
+    poll(fds, 2, -1);
+    if (fds[1].revents & POLLIN) {
+      signalfd_siginfo info;
+      while (read(wake, &info, sizeof(info)) > 0) {
+      }
+    }
+    if (fds[0].revents != 0) {
+      unsigned char signal = 0;
+      if (read(kControl, &signal, 1) != 1) _exit(0);  // gate is gone
+      if (signal == kExpired)
+        kill(-1, SIGTERM);  // everybody but this process
+      else
+        Forward(command, plan->terminal, signal);
+    }
+  }
+}
+
+}  // namespace gate::backends

@@ -1,0 +1,57 @@
+// Process 1 of the sandbox.
+#pragma once
+
+#include <signal.h>
+
+#include <cstdint>
+
+#include "backends/native/setup.h"
+
+namespace gate::backends {
+
+// What process 1 tells gate, once, before it ends. The command never holds the
+// descriptor it goes through.
+struct InitReport {
+  enum Kind : uint32_t {
+    kNothing,  // process 1 ended without a word: it was killed
+    kSetupFailed,
+    kNotExecuted,  // the program: `error` is ENOENT, EACCES, …
+    kEnded,        // `wait_status`
+    kProbed,       // `works`
+  };
+  uint32_t kind = kNothing;
+  SetupError setup;
+  int error = 0;
+  int wait_status = 0;
+  uint32_t works = 0;
+};
+
+// Bits of InitReport::works, each tried from inside the finished sandbox.
+enum Works : uint32_t {
+  kWorksReadOnly = 1,    // a file could not be made in the root
+  kWorksProcessOne = 2,  // this is process 1 of its namespace
+  kWorksFilter = 4,      // a refused call was refused
+  kWorksTmp = 8,         // the private /tmp can be written
+  kWorksNoNetwork = 16,  // nothing could be reached, not even this host
+};
+
+// The byte on the control pipe that says that the wall clock has run out.
+inline constexpr unsigned char kExpired = 255;
+
+struct InitContext {
+  NativePlan* plan = nullptr;
+  int in = 0, out = 1, err = 2;
+  int report = -1;   // write end: the InitReport
+  int control = -1;  // read end: 'g' when the maps are written, then one byte
+                     // a signal to forward; its end means gate is gone
+  uid_t uid = 0;     // of gate
+  gid_t gid = 0;
+  sigset_t mask;       // what the command starts with
+  bool probe = false;  // try the walls instead of running a command
+};
+
+// Builds the sandbox, runs the command, reports. Ends the process, and with it
+// everything else in its namespace.
+[[noreturn]] void RunInit(const InitContext& context);
+
+}  // namespace gate::backends

@@ -1,0 +1,201 @@
+#include "backends/native/plan.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "backends/view.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
+
+class Planner {
+ public:
+  Planner(const Profile& profile, const Command& command, const Guard& guard)
+      : profile_(profile), command_(command), guard_(guard) {}
+
+  Result<NativePlan> Run() {
+    plan_.user = ChooseUser(profile_);
+    plan_.filter = MakeFilter();
+    plan_.abi = LandlockAbi();
+    GATE_CHECK(SetNetwork());
+    GATE_TRY(const View view, MakeView(profile_, guard_, plan_.user));
+    plan_.write_everything = view.write_everything;
+    Node("hidden", 0);
+    Node("hidden-file", 0, ScratchNode::kFile);
+    plan_.mounts.reserve(view.mounts.size() + 8);
+    for (const ViewMount& mount : view.mounts) AddMount(mount);
+    plan_.landlock.push_back({"/dev", true});
+    for (const std::string& path : view.writable)
+      plan_.landlock.push_back({plan_.Keep(path), false});
+    SetCommand();
+    SetLimits();
+    return std::move(plan_);
+  }
+
+ private:
+  Status SetNetwork() {
+    switch (profile_.network) {
+      case Network::kNone:
+        plan_.no_tcp = true;
+        return {};
+      case Network::kLoopback:
+        plan_.loopback = true;
+        return {};
+      case Network::kOpen:
+        plan_.new_network = false;
+        return {};
+      case Network::kDomains:
+        break;
+    }
+    return Fail(ErrorCode::kUnavailable,
+                "a network limited to domains is not available here");
+  }
+
+  void AddMount(const ViewMount& mount) {
+    MountOp op;
+    op.target = plan_.Keep(mount.target);
+    op.read_only = mount.read_only;
+    op.optional = mount.optional;
+    if (mount.make) op.make = mount.directory ? Make::kDirectory : Make::kFile;
+    switch (mount.kind) {
+      case MountKind::kDevices:
+        AddDevices(op);
+        return;
+      case MountKind::kFresh:
+        op.kind = Source::kScratch;
+        op.source = NextNode(mount.mode);
+        break;
+      case MountKind::kHidden:
+        op.kind = Source::kScratch;
+        if (!mount.directory)
+          op.source = "hidden-file";
+        else if (mount.holds_others)
+          op.source = NextNode(0711);  // passed through, not listed
+        else
+          op.source = "hidden";
+        break;
+      case MountKind::kBacked:
+        op.kind = Source::kHost;
+        op.source = plan_.Keep(mount.source);
+        op.device = mount.device;
+        op.inode = mount.inode;
+        break;
+      case MountKind::kShown:
+        op.kind = Source::kHost;
+        op.source = op.target;
+        op.same_target = true;
+        op.device = mount.device;
+        op.inode = mount.inode;
+        break;
+      case MountKind::kBind:
+        op.kind = Source::kSelf;
+        op.device = mount.device;
+        op.inode = mount.inode;
+        break;
+    }
+    plan_.mounts.push_back(op);
+  }
+
+  void AddDevices(MountOp op) {
+    Node("dev", 0755);
+    Node("dev/pts", 0755);
+    Node("dev/shm", 0755);
+    for (const auto& [name, target] :
+         {std::pair{"dev/fd", "/proc/self/fd"},
+          std::pair{"dev/stdin", "/proc/self/fd/0"},
+          std::pair{"dev/stdout", "/proc/self/fd/1"},
+          std::pair{"dev/stderr", "/proc/self/fd/2"},
+          std::pair{"dev/ptmx", "pts/ptmx"}})
+      plan_.scratch.push_back({name, 0, ScratchNode::kLink, target});
+    op.kind = Source::kScratch;
+    op.source = "dev";
+    plan_.mounts.push_back(op);
+    for (const char* name :
+         {"null", "zero", "full", "random", "urandom", "tty"}) {
+      const char* path = plan_.Keep(std::string("/dev/") + name);
+      struct stat info = {};
+      if (stat(path, &info) != 0 || !S_ISCHR(info.st_mode)) continue;
+      Node(path + 1, 0600, ScratchNode::kFile);
+      MountOp device;
+      device.target = device.source = path;
+      device.kind = Source::kHost;
+      device.device = info.st_dev;
+      device.inode = info.st_ino;
+      device.keep_devices = true;
+      plan_.mounts.push_back(device);
+    }
+  }
+
+  const char* NextNode(mode_t mode) {
+    const char* name = plan_.Keep("part-" + std::to_string(++parts_));
+    Node(name, mode);
+    return name;
+  }
+
+  void Node(const char* path, mode_t mode,
+            ScratchNode::Kind kind = ScratchNode::kDirectory) {
+    plan_.scratch.push_back({path, mode, kind, ""});
+  }
+
+  void SetCommand() {
+    std::vector<std::string> environment =
+        CleanEnvironment(command_.environment, profile_);
+    SwitchEnvironment(plan_.user, &environment);
+    environment.push_back("PWD=" + command_.cwd);
+    std::string_view search = kDefaultPath;
+    for (const std::string& entry : environment)
+      if (entry.starts_with("PATH="))
+        search = std::string_view(entry).substr(5);
+    const std::string& program = command_.argv[0];
+    if (program.find('/') != std::string::npos) {
+      plan_.programs.push_back(plan_.Keep(program));
+    } else {
+      while (true) {
+        const size_t colon = search.find(':');
+        std::string directory(search.substr(0, colon));
+        if (directory.empty()) directory = ".";
+        plan_.programs.push_back(plan_.Keep(directory + "/" + program));
+        if (colon == std::string_view::npos) break;
+        search.remove_prefix(colon + 1);
+      }
+    }
+    for (const std::string& word : command_.argv)
+      plan_.argv.push_back(const_cast<char*>(plan_.Keep(word)));
+    plan_.argv.push_back(nullptr);
+    for (const std::string& entry : environment)
+      plan_.envp.push_back(const_cast<char*>(plan_.Keep(entry)));
+    plan_.envp.push_back(nullptr);
+    plan_.cwd = plan_.Keep(command_.cwd);
+  }
+
+  void SetLimits() {
+    plan_.limits = ProcessLimits(profile_.limits);
+    const uint64_t memory = profile_.limits.memory_bytes;
+    plan_.tmpfs_options =
+        memory > 0 ? plan_.Keep("mode=0755,size=" + std::to_string(memory))
+                   : "mode=0755";
+  }
+
+  const Profile& profile_;
+  const Command& command_;
+  const Guard& guard_;
+  NativePlan plan_;
+  int parts_ = 0;
+};
+
+}  // namespace
+
+Result<NativePlan> MakeNativePlan(const Profile& profile,
+                                  const Command& command, const Guard& guard) {
+  if (command.argv.empty() || command.argv[0].empty())
+    return Fail(ErrorCode::kInvalid, "there is no program to run");
+  if (!command.cwd.starts_with('/'))
+    return Fail(ErrorCode::kInvalid, "the working directory is not absolute");
+  return Planner(profile, command, guard).Run();
+}
+
+}  // namespace gate::backends

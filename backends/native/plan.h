@@ -1,0 +1,81 @@
+// What the child has to do, worked out beforehand.
+//
+// Everything that needs allocation, names or decisions happens in the parent;
+// the child walks over these arrays with system calls only.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/guard.h"
+#include "backends/identity.h"
+#include "backends/limits.h"
+#include "backends/native/landlock.h"
+#include "backends/native/seccomp.h"
+
+namespace gate::backends {
+
+enum class Source : uint8_t {
+  kSelf,     // what stands at the target now
+  kHost,     // `source`, opened before anything is covered
+  kScratch,  // `source` in the run's own tmpfs
+};
+
+enum class Make : uint8_t { kNothing, kDirectory, kFile };
+
+// One mount. The child executes them in order, outermost targets first.
+struct MountOp {
+  const char* target = "";
+  const char* source = "";
+  Source kind = Source::kSelf;
+  Make make = Make::kNothing;  // the target is missing in what covers it
+  bool read_only = false;
+  bool keep_devices = false;  // a device node must stay usable
+  bool optional = false;      // skipped where the run's user cannot reach
+  bool same_target = false;   // kHost: the target is the source itself
+  // What must be found at the target (kSelf, same_target) and at the source
+  // (kHost); inode 0: any.
+  dev_t device = 0;
+  ino_t inode = 0;
+  int fd = -1;  // the child's
+};
+
+// A directory or file of the scratch tmpfs.
+struct ScratchNode {
+  const char* path = "";  // below its root
+  mode_t mode = 0;
+  enum Kind : uint8_t { kDirectory, kFile, kLink } kind = kDirectory;
+  const char* link = "";
+};
+
+struct NativePlan {
+  std::deque<std::string> text;  // owns what the pointers below name
+  std::vector<ScratchNode> scratch;
+  std::vector<MountOp> mounts;
+  std::vector<LandlockRoot> landlock;
+  std::vector<Limit> limits;
+  std::vector<const char*> programs;  // candidates for exec, in order
+  std::vector<char*> argv, envp;      // null-terminated
+  const char* cwd = "/";
+  const char* tmpfs_options = "";
+  Filter filter;
+  RunUser user;
+  int abi = 0;
+  bool write_everything = false;  // "/" is a writable root
+  bool new_network = true;
+  bool loopback = false;
+  bool no_tcp = false;
+  bool terminal = false;
+
+  const char* Keep(std::string value) {
+    return text.emplace_back(std::move(value)).c_str();
+  }
+};
+
+// kNotFound, kPermission, kInvalid with what is wrong in the message.
+Result<NativePlan> MakeNativePlan(const Profile& profile,
+                                  const Command& command, const Guard& guard);
+
+}  // namespace gate::backends

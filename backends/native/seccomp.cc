@@ -1,0 +1,217 @@
+// The program is assembled from a table. Every entry of the table stands for
+// two instructions ("is it this number? then refuse"), so that no jump is
+// longer than its own entry; the kernel caches the verdict of numbers that are
+// always allowed, so the length of the chain costs nothing afterwards.
+#include "backends/native/seccomp.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+namespace gate::backends {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+constexpr uint32_t kX32Bit = 0x40000000;
+#elif defined(__aarch64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+#error "no system call table for this architecture"
+#endif
+
+// Numbers that are the same on every architecture since 5.1 and that older
+// headers lack.
+enum : uint32_t {
+  kOpenTreeAttr = 467,
+};
+
+constexpr uint32_t kRefused[] = {
+    // Other processes.
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_pidfd_getfd,
+    SYS_kcmp,
+    // Large kernel interfaces that ordinary programs do without.
+    SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    // Kernel keys: the session's keyring belongs to the caller.
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+    // Mounts and roots.
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_open_tree,
+    SYS_move_mount,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fspick,
+    SYS_mount_setattr,
+    kOpenTreeAttr,
+    SYS_setns,
+    // Files by number, around every path.
+    SYS_open_by_handle_at,
+    // The machine.
+    SYS_kexec_load,
+#ifdef SYS_kexec_file_load
+    SYS_kexec_file_load,
+#endif
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_acct,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_reboot,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_clock_adjtime,
+    SYS_adjtimex,
+    SYS_syslog,
+    SYS_quotactl,
+    SYS_vhangup,
+    SYS_sethostname,
+    SYS_setdomainname,
+#ifdef SYS_quotactl_fd
+    SYS_quotactl_fd,
+#endif
+#ifdef __x86_64__
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_modify_ldt,
+    SYS_uselib,
+#endif
+    SYS_lookup_dcookie,
+    SYS_nfsservctl,
+};
+
+constexpr uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP |
+                                    CLONE_NEWUTS | CLONE_NEWIPC |
+                                    CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+constexpr uint32_t kNewTime = 0x80;  // CLONE_NEWTIME, valid for unshare only
+
+constexpr uint32_t kTiocsti = 0x5412;
+constexpr uint32_t kTioclinux = 0x541C;
+constexpr uint32_t kTioccons = 0x541D;
+constexpr uint32_t kTiocsetd = 0x5423;
+
+constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
+constexpr uint32_t Errno(int error) {
+  return SECCOMP_RET_ERRNO | static_cast<uint32_t>(error);
+}
+
+class Assembler {
+ public:
+  explicit Assembler(Filter* filter) : filter_(filter) {}
+
+  void Load(size_t offset) {
+    Add(BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset));
+  }
+  // The low half of argument `n`: both architectures are little endian.
+  void LoadArgument(size_t n) {
+    Load(offsetof(seccomp_data, args) + n * sizeof(uint64_t));
+  }
+  void Return(uint32_t verdict) { Add(BPF_RET | BPF_K, 0, 0, verdict); }
+  // Skips `count` instructions unless the value is `value`.
+  void Unless(uint32_t value, uint8_t count) {
+    Add(BPF_JMP | BPF_JEQ | BPF_K, 0, count, value);
+  }
+  void SkipIf(uint32_t value, uint8_t count) {
+    Add(BPF_JMP | BPF_JEQ | BPF_K, count, 0, value);
+  }
+  void ReturnIf(uint32_t value, uint32_t verdict) {
+    Unless(value, 1);
+    Return(verdict);
+  }
+  void ReturnIfAny(uint32_t mask, uint32_t verdict) {
+    Add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, mask);
+    Return(verdict);
+  }
+  void ReturnIfAtLeast(uint32_t value, uint32_t verdict) {
+    Add(BPF_JMP | BPF_JGE | BPF_K, 0, 1, value);
+    Return(verdict);
+  }
+
+ private:
+  void Add(int code, uint8_t yes, uint8_t no, uint32_t k) {
+    // A table that outgrows the array would lose its end, the part that
+    // allows: everything is refused then, and every test fails.
+    if (filter_->size >= kMaxFilter) return;
+    filter_->code[filter_->size++] = {static_cast<uint16_t>(code), yes, no, k};
+  }
+  Filter* filter_;
+};
+
+}  // namespace
+
+Filter MakeFilter() {
+  Filter filter;
+  Assembler a(&filter);
+  a.Load(offsetof(seccomp_data, arch));
+  a.SkipIf(kArchitecture, 1);
+  a.Return(SECCOMP_RET_KILL_PROCESS);
+  a.Load(offsetof(seccomp_data, nr));
+#ifdef __x86_64__
+  a.ReturnIfAtLeast(kX32Bit, Errno(EPERM));
+#endif
+  for (uint32_t number : kRefused) a.ReturnIf(number, Errno(EPERM));
+
+  // clone3 passes its flags in memory, where a filter cannot look: the C
+  // library falls back to clone.
+  a.ReturnIf(SYS_clone3, Errno(ENOSYS));
+  a.Unless(SYS_clone, 4);
+  a.LoadArgument(0);
+  a.ReturnIfAny(kNewNamespaces, Errno(EPERM));
+  a.Return(kAllow);
+  a.Unless(SYS_unshare, 4);
+  a.LoadArgument(0);
+  a.ReturnIfAny(kNewNamespaces | kNewTime, Errno(EPERM));
+  a.Return(kAllow);
+
+  // The kernel looks at the low 32 bits of an ioctl's number, and so must we.
+  a.Unless(SYS_ioctl, 10);
+  a.LoadArgument(1);
+  for (uint32_t request : {kTiocsti, kTioclinux, kTioccons, kTiocsetd})
+    a.ReturnIf(request, Errno(EPERM));
+  a.Return(kAllow);
+
+  // Local and internet sockets (the network namespace decides what they
+  // reach), and of netlink only the routing tables, which libraries read.
+  a.Unless(SYS_socket, 12);
+  a.LoadArgument(0);
+  for (uint32_t family : {AF_UNIX, AF_INET, AF_INET6})
+    a.ReturnIf(family, kAllow);
+  a.Unless(AF_NETLINK, 3);
+  a.LoadArgument(2);
+  a.ReturnIf(0, kAllow);
+  a.Return(Errno(EAFNOSUPPORT));
+
+  a.Return(kAllow);
+  return filter;
+}
+
+int InstallFilter(const Filter& filter) {
+  const sock_fprog program = {filter.size,
+                              const_cast<sock_filter*>(filter.code.data())};
+  return static_cast<int>(
+      syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+}  // namespace gate::backends

@@ -1,0 +1,36 @@
+// The system calls a contained command may not make.
+//
+// A deny list: an ordinary program must not notice it. It takes away what
+// breaks other walls or widens the kernel's attack surface without serving
+// ordinary work: the mount family, namespaces, ptrace and reading other
+// processes, kernel keys, io_uring, bpf, perf, userfaultfd, modules, clocks,
+// handles of files by number, terminal injection, exotic socket families.
+// Calls of another architecture kill the process, those of the x32 ABI are
+// refused. The same program is used by native and bwrap.
+//
+// Not in it: what ordinary programs need (socketpair, memfd_create, prctl,
+// nested seccomp and Landlock, AF_UNIX, AF_INET).
+#pragma once
+
+#include <linux/filter.h>
+
+#include <array>
+#include <cstddef>
+
+namespace gate::backends {
+
+inline constexpr size_t kMaxFilter = 256;
+
+struct Filter {
+  std::array<sock_filter, kMaxFilter> code = {};
+  unsigned short size = 0;
+};
+
+// The program for this machine's architecture. Pure; microseconds.
+Filter MakeFilter();
+
+// Installs it for the calling thread, which must have no_new_privs set.
+// 0, or -1 with errno. Async-signal-safe.
+int InstallFilter(const Filter& filter);
+
+}  // namespace gate::backends

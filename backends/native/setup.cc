@@ -1,0 +1,338 @@
+// The order matters:
+//
+//   1. clones of what stays reachable (writable roots, devices, private tmp
+//      directories) are taken while the host's mounts are as they were;
+//   2. a scratch tmpfs is made, its parts are cloned;
+//   3. every mount of the namespace becomes read-only, nosuid, nodev, private
+//      in one call;
+//   4. the clones and the parts are attached, outermost first, each on a
+//      target that is opened without following links and compared with what
+//      the parent saw there.
+//
+// A clone that is attached over a target that somebody exchanged in between
+// therefore fails; it never lands elsewhere.
+#include "backends/native/setup.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "backends/native/sys.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr const char* kStages[] = {
+    "nothing",
+    "the standard streams",
+    "the user and group maps",
+    "the loopback interface",
+    "opening a path to show",
+    "the private tmpfs",
+    "the read-only root",
+    "a process file system of its own",
+    "a place for a mount",
+    "opening a mount's target",
+    "a path that changed meanwhile",
+    "a mount",
+    "the terminal devices",
+    "the working directory",
+    "no_new_privs",
+    "Landlock",
+    "giving up capabilities",
+    "the system call filter",
+    "starting a process",
+    "a resource limit",
+    "the probe",
+};
+static_assert(sizeof(kStages) / sizeof(kStages[0]) ==
+              static_cast<size_t>(Stage::kProbe) + 1);
+
+constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+constexpr char kScratchPlace[] = "/dev";
+
+bool Fail(SetupError* error, Stage stage, int index = -1) {
+  error->stage = stage;
+  error->error = errno;
+  error->index = index;
+  return false;
+}
+
+bool WriteProc(const char* path, const char* text, size_t size) {
+  const int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const ssize_t written = write(fd, text, size);
+  const int saved = errno;
+  close(fd);
+  errno = saved;
+  return written == static_cast<ssize_t>(size);
+}
+
+// "ID ID 1" without the C library's formatting.
+size_t IdentityMap(unsigned id, char* out) {
+  char digits[12];
+  size_t count = 0;
+  do {
+    digits[count++] = static_cast<char>('0' + id % 10);
+    id /= 10;
+  } while (id != 0);
+  size_t size = 0;
+  for (int twice = 0; twice < 2; ++twice) {
+    for (size_t i = count; i > 0; --i) out[size++] = digits[i - 1];
+    out[size++] = ' ';
+  }
+  out[size++] = '1';
+  return size;
+}
+
+bool RaiseLoopback() {
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  ifreq request = {};
+  request.ifr_name[0] = 'l';
+  request.ifr_name[1] = 'o';
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  const int result = ioctl(fd, SIOCSIFFLAGS, &request);
+  const int saved = errno;
+  close(fd);
+  errno = saved;
+  return result == 0;
+}
+
+bool Same(int fd, const MountOp& op) {
+  if (op.inode == 0) return true;
+  struct stat info = {};
+  if (fstat(fd, &info) != 0) return false;
+  if (info.st_dev == op.device && info.st_ino == op.inode) return true;
+  errno = ESTALE;
+  return false;
+}
+
+// A detached copy of what `fd` stands for, with the op's attributes.
+int CloneTree(int fd, const char* path, unsigned flags, const MountOp& op) {
+  const int tree =
+      sys::OpenTree(fd, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
+  if (tree < 0) return -1;
+  sys::MountAttributes attributes;
+  attributes.set = op.keep_devices ? MOUNT_ATTR_NOSUID : kQuiet;
+  if (op.read_only) attributes.set |= MOUNT_ATTR_RDONLY;
+  attributes.propagation = MS_PRIVATE;
+  if (sys::MountSetAttributes(
+          tree, "",
+          AT_EMPTY_PATH | (flags & static_cast<unsigned>(AT_RECURSIVE)),
+          attributes) != 0) {
+    const int saved = errno;
+    close(tree);
+    errno = saved;
+    return -1;
+  }
+  return tree;
+}
+
+// With `first`, what cannot be opened is left for a second try.
+bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
+  for (size_t i = 0; i < plan->mounts.size(); ++i) {
+    MountOp& op = plan->mounts[i];
+    if (op.kind != Source::kHost || op.fd >= 0) continue;
+    const int fd = sys::OpenExact(op.source);
+    if (fd < 0) {
+      if (first || op.optional) continue;
+      return Fail(error, Stage::kOpenSource, static_cast<int>(i));
+    }
+    if (!Same(fd, op)) return Fail(error, Stage::kChanged, static_cast<int>(i));
+    op.fd = CloneTree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, op);
+    if (op.fd < 0) return Fail(error, Stage::kOpenSource, static_cast<int>(i));
+    close(fd);
+  }
+  return true;
+}
+
+bool MakeScratch(NativePlan* plan, SetupError* error) {
+  if (mount("gate", kScratchPlace, "tmpfs", MS_NOSUID, plan->tmpfs_options) !=
+      0)
+    return Fail(error, Stage::kScratch);
+  const int root = open(kScratchPlace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) return Fail(error, Stage::kScratch);
+  for (const ScratchNode& node : plan->scratch) {
+    if (node.kind == ScratchNode::kDirectory) {
+      if (mkdirat(root, node.path, node.mode) != 0)
+        return Fail(error, Stage::kScratch);
+    } else if (node.kind == ScratchNode::kFile) {
+      if (mknodat(root, node.path, S_IFREG | node.mode, 0) != 0)
+        return Fail(error, Stage::kScratch);
+    } else if (symlinkat(node.link, root, node.path) != 0) {
+      return Fail(error, Stage::kScratch);
+    }
+  }
+  for (size_t i = 0; i < plan->mounts.size(); ++i) {
+    MountOp& op = plan->mounts[i];
+    if (op.kind != Source::kScratch) continue;
+    // Read-only comes later: things may have to be made in it first.
+    MountOp writable = op;
+    writable.read_only = false;
+    op.fd = CloneTree(root, op.source, 0, writable);
+    if (op.fd < 0) return Fail(error, Stage::kScratch, static_cast<int>(i));
+  }
+  close(root);
+  return true;
+}
+
+// Makes the missing part of a target inside what covers its place.
+bool MakeTarget(const MountOp& op) {
+  char path[PATH_MAX];
+  const size_t size = strlen(op.target);
+  if (size >= sizeof(path)) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  memcpy(path, op.target, size + 1);
+  for (size_t i = 1; i <= size; ++i) {
+    if (path[i] != '/' && path[i] != '\0') continue;
+    const bool last = path[i] == '\0';
+    path[i] = '\0';
+    int made = 0;
+    if (last && op.make == Make::kFile)
+      made = mknod(path, S_IFREG | 0600, 0);
+    else
+      made = mkdir(path, 0755);
+    // What cannot be made but is there is found when the target is opened.
+    if (made != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+      return false;
+    if (!last) path[i] = '/';
+  }
+  return true;
+}
+
+bool Attach(NativePlan* plan, SetupError* error) {
+  for (size_t i = 0; i < plan->mounts.size(); ++i) {
+    MountOp& op = plan->mounts[i];
+    const int index = static_cast<int>(i);
+    if (op.kind != Source::kSelf && op.fd < 0) continue;  // optional
+    if (op.make != Make::kNothing && !MakeTarget(op))
+      return Fail(error, Stage::kMakeTarget, index);
+    const int target = sys::OpenExact(op.target);
+    if (target < 0) {
+      // Out of reach for this user, and so for the command.
+      if (op.optional && errno == EACCES) continue;
+      return Fail(error, Stage::kOpenTarget, index);
+    }
+    int tree = op.fd;
+    if (op.kind == Source::kSelf) {
+      if (!Same(target, op)) return Fail(error, Stage::kChanged, index);
+      tree = CloneTree(target, "", AT_EMPTY_PATH | AT_RECURSIVE, op);
+      if (tree < 0) return Fail(error, Stage::kMount, index);
+    } else if (op.same_target && op.make == Make::kNothing &&
+               !Same(target, op)) {
+      return Fail(error, Stage::kChanged, index);
+    }
+    if (sys::MoveMount(tree, target, "",
+                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0)
+      return Fail(error, Stage::kMount, index);
+    close(target);
+    if (op.kind == Source::kScratch && op.read_only) continue;
+    close(tree);
+  }
+  for (size_t i = 0; i < plan->mounts.size(); ++i) {
+    const MountOp& op = plan->mounts[i];
+    if (op.kind != Source::kScratch || !op.read_only) continue;
+    sys::MountAttributes attributes;
+    attributes.set = MOUNT_ATTR_RDONLY;
+    if (sys::MountSetAttributes(op.fd, "", AT_EMPTY_PATH, attributes) != 0)
+      return Fail(error, Stage::kMount, static_cast<int>(i));
+    close(op.fd);
+  }
+  return true;
+}
+
+bool DropCapabilities() {
+  constexpr int kMaxCapability = 63;
+  for (int capability = 0; capability <= kMaxCapability; ++capability)
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
+      if (errno == EINVAL) break;  // past the last one of this kernel
+      return false;
+    }
+  if (prctl(PR_SET_SECUREBITS,
+            SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                SECBIT_NO_CAP_AMBIENT_RAISE |
+                SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
+            0, 0, 0) != 0)
+    return false;
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
+    return false;
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  return syscall(SYS_capset, &header, none) == 0;
+}
+
+}  // namespace
+
+const char* Name(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
+
+bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error) {
+  const RunUser& user = plan->user;
+  if (user.switched) {
+    // Some paths only root can walk to (gate's private directories), some only
+    // the owner (without capabilities root cannot pass a home of mode 0700).
+    if (!OpenHostSources(plan, true, error)) return false;
+    // Saved and file system ids follow; capabilities in the new namespace
+    // stay, since its uid 0 is mapped to nobody.
+    if (syscall(SYS_setgroups, size_t{0}, nullptr) != 0 ||
+        syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
+        syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0)
+      return Fail(error, Stage::kIdentity);
+    return true;
+  }
+  // A caller that changed its user is not dumpable, and its files in /proc
+  // then belong to root.
+  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  char map[32];
+  if (!WriteProc("/proc/self/setgroups", "deny", 4) ||
+      !WriteProc("/proc/self/uid_map", map, IdentityMap(uid, map)) ||
+      !WriteProc("/proc/self/gid_map", map, IdentityMap(gid, map)))
+    return Fail(error, Stage::kIdentity);
+  return true;
+}
+
+bool BuildView(NativePlan* plan, SetupError* error) {
+  if (plan->loopback && !RaiseLoopback()) return Fail(error, Stage::kLoopback);
+  const mode_t mask = umask(0);
+  if (!OpenHostSources(plan, false, error)) return false;
+  if (!MakeScratch(plan, error)) return false;
+  sys::MountAttributes attributes;
+  attributes.set = kQuiet | (plan->write_everything ? 0 : MOUNT_ATTR_RDONLY);
+  attributes.propagation = MS_PRIVATE;
+  if (sys::MountSetAttributes(AT_FDCWD, "/", AT_RECURSIVE, attributes) != 0)
+    return Fail(error, Stage::kReadOnlyRoot);
+  // Read-only as a whole: uid 0 owns most of /proc/sys even without any
+  // capability, and nothing ordinary is written there.
+  if (mount("proc", "/proc", "proc",
+            MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
+    return Fail(error, Stage::kProc);
+  if (!Attach(plan, error)) return false;
+  if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+            "newinstance,ptmxmode=0666,mode=0620") != 0)
+    return Fail(error, Stage::kDevpts);
+  umask(mask);
+  if (chdir(plan->cwd) != 0) return Fail(error, Stage::kWorkingDirectory);
+  return true;
+}
+
+bool RaiseWalls(const NativePlan& plan, SetupError* error) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return Fail(error, Stage::kNoNewPrivileges);
+  if (plan.abi > 0 && RestrictWrites(plan.abi, plan.landlock.data(),
+                                     plan.landlock.size(), plan.no_tcp) != 0)
+    return Fail(error, Stage::kLandlock);
+  if (!DropCapabilities()) return Fail(error, Stage::kCapabilities);
+  if (InstallFilter(plan.filter) != 0) return Fail(error, Stage::kSeccomp);
+  return true;
+}
+
+}  // namespace gate::backends

@@ -1,0 +1,51 @@
+// The child's part: mounts, identity, walls. Async-signal-safe throughout.
+#pragma once
+
+#include "backends/native/plan.h"
+
+namespace gate::backends {
+
+// Steps of the child, for error messages.
+enum class Stage : uint32_t {
+  kNone,
+  kStreams,
+  kIdentity,
+  kLoopback,
+  kOpenSource,
+  kScratch,
+  kReadOnlyRoot,
+  kProc,
+  kMakeTarget,
+  kOpenTarget,
+  kChanged,
+  kMount,
+  kDevpts,
+  kWorkingDirectory,
+  kNoNewPrivileges,
+  kLandlock,
+  kCapabilities,
+  kSeccomp,
+  kFork,
+  kLimits,
+  kProbe,
+};
+const char* Name(Stage stage);
+
+struct SetupError {
+  Stage stage = Stage::kNone;
+  int error = 0;
+  int index = -1;  // of the mount
+};
+
+// Maps the user into the new user namespace. When the plan switches users the
+// parent has written the maps already.
+bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error);
+
+// Everything from the loopback interface to the working directory.
+bool BuildView(NativePlan* plan, SetupError* error);
+
+// no_new_privs, Landlock, capabilities, seccomp; the last thing before the
+// command is started.
+bool RaiseWalls(const NativePlan& plan, SetupError* error);
+
+}  // namespace gate::backends

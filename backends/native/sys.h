@@ -1,0 +1,68 @@
+// System calls and constants newer than the C library's headers.
+//
+// All functions return as the system call does: -1 and errno. They allocate
+// nothing and may be called between clone and exec.
+#pragma once
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace gate::backends::sys {
+
+// A fork with namespaces; the parent gets a pidfd.
+inline pid_t Clone(uint64_t flags, int* pidfd) {
+  clone_args args = {};
+  args.flags = flags | CLONE_PIDFD;
+  args.pidfd = reinterpret_cast<uint64_t>(pidfd);
+  args.exit_signal = SIGCHLD;
+  return static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof(args)));
+}
+
+inline int OpenAt2(int directory, const char* path, uint64_t flags,
+                   uint64_t resolve) {
+  open_how how = {};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = resolve;
+  return static_cast<int>(
+      syscall(SYS_openat2, directory, path, &how, sizeof(how)));
+}
+
+// A handle on `path` that no symbolic link had a part in.
+inline int OpenExact(const char* path) {
+  return OpenAt2(AT_FDCWD, path, O_PATH | O_NOFOLLOW,
+                 RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+inline int OpenTree(int directory, const char* path, unsigned flags) {
+  return static_cast<int>(syscall(SYS_open_tree, directory, path, flags));
+}
+
+inline int MoveMount(int from, int to, const char* path, unsigned flags) {
+  return static_cast<int>(syscall(SYS_move_mount, from, "", to, path, flags));
+}
+
+struct MountAttributes {
+  uint64_t set = 0;
+  uint64_t clear = 0;
+  uint64_t propagation = 0;
+  uint64_t userns = 0;
+};
+
+inline int MountSetAttributes(int directory, const char* path, unsigned flags,
+                              MountAttributes attributes) {
+  return static_cast<int>(syscall(SYS_mount_setattr, directory, path, flags,
+                                  &attributes, sizeof(attributes)));
+}
+
+inline int PidfdSignal(int pidfd, int signal) {
+  return static_cast<int>(
+      syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+
+}  // namespace gate::backends::sys

@@ -1,0 +1,96 @@
+#include "backends/none.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backends/native/sys.h"
+#include "backends/spawn.h"
+#include "backends/supervise.h"
+
+namespace gate::backends {
+namespace {
+
+class None : public Backend {
+ public:
+  const char* Name() const override { return "none"; }
+  Strength GetStrength() const override { return Strength::kNone; }
+  int Priority() const override { return 1000; }
+
+  Availability Probe() override {
+    Availability availability;
+    availability.available = true;
+    availability.why = "no containment at all";
+    availability.lost = {"everything"};
+    return availability;
+  }
+
+  Outcome Run(const Profile& profile, const Command& command,
+              const Io& io) override {
+    Outcome outcome;
+    if (const auto missing = profile.required.Without(FeatureSet());
+        !missing.empty()) {
+      outcome.reason = std::string("the profile requires ") +
+                       backends::Name(missing.front());
+      return outcome;
+    }
+    const uint64_t begin = MonotonicMs();
+    const HeldSignals signals;
+    SpawnRequest request;
+    request.argv = command.argv;
+    request.environment = command.environment;
+    request.cwd = command.cwd;
+    request.io = io;
+    request.mask = signals.before();
+    // On a terminal the command stays in the foreground group.
+    request.own_group = isatty(io.in) != 1;
+    const Spawned child = Spawn(request);
+    if (child.error != 0) {
+      outcome.reason = command.argv.empty()
+                           ? "there is no program to run"
+                           : command.argv[0] + ": " + strerror(child.error);
+      if (child.stage == SpawnStage::kExec) {
+        outcome.status = OutcomeStatus::kExited;
+        outcome.not_found = child.error == ENOENT;
+        outcome.exit_code = outcome.not_found ? 127 : 126;
+      }
+      return outcome;
+    }
+    const pid_t target = request.own_group ? -child.pid : child.pid;
+    Watch watch;
+    watch.pidfd = child.pidfd.get();
+    watch.wall_ms = profile.limits.wall_ms;
+    watch.terminal = !request.own_group;
+    watch.forward = [&](int signal) { kill(target, signal); };
+    watch.expire = [&] { kill(target, SIGTERM); };
+    watch.kill = [&] { kill(target, SIGKILL); };
+    int status = 0;
+    const bool timed_out = WatchUntilEnd(signals, watch, &status);
+    if (timed_out) {
+      if (request.own_group) kill(target, SIGKILL);
+      outcome.status = OutcomeStatus::kTimeout;
+      outcome.reason = "the wall clock limit of " +
+                       std::to_string(profile.limits.wall_ms) + " ms";
+    } else if (WIFEXITED(status)) {
+      outcome.status = OutcomeStatus::kExited;
+      outcome.exit_code = WEXITSTATUS(status);
+      outcome.reason = "exited";
+    } else {
+      outcome.status = OutcomeStatus::kSignalled;
+      outcome.signal = WTERMSIG(status);
+      outcome.reason = std::string("ended by ") + strsignal(outcome.signal);
+    }
+    outcome.duration_ms = MonotonicMs() - begin;
+    return outcome;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeNone(unsafe::NoSandbox) {
+  return std::make_unique<None>();
+}
+
+}  // namespace gate::backends

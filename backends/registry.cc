@@ -1,0 +1,16 @@
+#include "backends/backend.h"
+#include "backends/bwrap.h"
+#include "backends/native/native.h"
+#include "backends/none.h"
+
+namespace gate::backends {
+
+std::vector<std::unique_ptr<Backend>> MakeBackends() {
+  std::vector<std::unique_ptr<Backend>> all;
+  all.push_back(MakeNative());
+  all.push_back(MakeBwrap());
+  all.push_back(MakeNone(unsafe::NoSandbox()));
+  return all;
+}
+
+}  // namespace gate::backends

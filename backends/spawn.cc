@@ -1,0 +1,134 @@
+#include "backends/spawn.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "backends/native/sys.h"
+
+namespace gate::backends {
+namespace {
+
+struct Prepared {
+  std::vector<std::string> programs;
+  std::vector<const char*> candidates;
+  std::vector<char*> argv, envp;
+};
+
+Prepared Prepare(const SpawnRequest& request) {
+  Prepared prepared;
+  std::string_view search = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& entry : request.environment) {
+    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
+    prepared.envp.push_back(const_cast<char*>(entry.c_str()));
+  }
+  prepared.envp.push_back(nullptr);
+  for (const std::string& word : request.argv)
+    prepared.argv.push_back(const_cast<char*>(word.c_str()));
+  prepared.argv.push_back(nullptr);
+  const std::string& program = request.argv[0];
+  if (program.find('/') != std::string::npos) {
+    prepared.programs.push_back(program);
+  } else if (!program.empty()) {
+    while (true) {
+      const size_t colon = search.find(':');
+      std::string directory(search.substr(0, colon));
+      prepared.programs.push_back((directory.empty() ? "." : directory) + "/" +
+                                  program);
+      if (colon == std::string_view::npos) break;
+      search.remove_prefix(colon + 1);
+    }
+  }
+  for (const std::string& path : prepared.programs)
+    prepared.candidates.push_back(path.c_str());
+  return prepared;
+}
+
+struct Trouble {
+  SpawnStage stage;
+  int error;
+};
+
+[[noreturn]] void Report(int fd, SpawnStage stage, int error) {
+  const Trouble trouble = {stage, error};
+  (void)!write(fd, &trouble, sizeof(trouble));
+  _exit(127);
+}
+
+[[noreturn]] void Child(const SpawnRequest& request, const Prepared& prepared,
+                        int report) {
+  if (request.die_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (request.own_session) setsid();
+  if (request.own_group && !request.own_session) setpgid(0, 0);
+  const int from[] = {request.io.in, request.io.out, request.io.err};
+  int high[3];
+  for (int i = 0; i < 3; ++i) high[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 3);
+  for (int i = 0; i < 3; ++i) dup2(high[i], i);
+  // Everything but the streams closes at exec, then what stays is opened up.
+  syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+  for (const int fd : request.keep) fcntl(fd, F_SETFD, 0);
+  if (request.switch_user &&
+      // Not the C library's functions, which speak to all threads.
+      (syscall(SYS_setgroups, size_t{0}, nullptr) != 0 ||
+       syscall(SYS_setresgid, request.gid, request.gid, request.gid) != 0 ||
+       syscall(SYS_setresuid, request.uid, request.uid, request.uid) != 0))
+    Report(report, SpawnStage::kUser, errno);
+  if (request.die_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0)
+    Report(report, SpawnStage::kDirectory, errno);
+  for (const Limit& limit : request.limits)
+    if (ApplyLimit(limit) != 0) Report(report, SpawnStage::kLimits, errno);
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGPIPE, &action, nullptr);
+  sigprocmask(SIG_SETMASK, &request.mask, nullptr);
+  int seen = ENOENT;
+  for (const char* program : prepared.candidates) {
+    execve(program, prepared.argv.data(), prepared.envp.data());
+    if (errno != ENOENT && errno != ENOTDIR) seen = errno;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
+  }
+  Report(report, SpawnStage::kExec, seen);
+}
+
+}  // namespace
+
+Spawned Spawn(const SpawnRequest& request) {
+  Spawned spawned;
+  int report[2];
+  if (request.argv.empty() || pipe2(report, O_CLOEXEC) != 0) {
+    spawned.error = request.argv.empty() ? EINVAL : errno;
+    spawned.stage = SpawnStage::kFork;
+    return spawned;
+  }
+  const Fd read_end(report[0]);
+  Fd write_end(report[1]);
+  const Prepared prepared = Prepare(request);
+  int pidfd = -1;
+  spawned.pid = sys::Clone(0, &pidfd);
+  if (spawned.pid == 0) Child(request, prepared, report[1]);
+  if (spawned.pid < 0) {
+    spawned.error = errno;
+    spawned.stage = SpawnStage::kFork;
+    return spawned;
+  }
+  spawned.pidfd = Fd(pidfd);
+  write_end.reset();
+  Trouble trouble = {};
+  ssize_t got = 0;
+  do {
+    got = read(read_end.get(), &trouble, sizeof(trouble));
+  } while (got < 0 && errno == EINTR);
+  if (got == static_cast<ssize_t>(sizeof(trouble))) {
+    spawned.error = trouble.error;
+    spawned.stage = trouble.stage;
+    int status = 0;
+    while (waitpid(spawned.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  return spawned;
+}
+
+}  // namespace gate::backends

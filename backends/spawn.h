@@ -1,0 +1,44 @@
+// Starting a program exactly: streams, directory, signals, nothing inherited.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/limits.h"
+#include "base/file.h"
+
+namespace gate::backends {
+
+struct SpawnRequest {
+  std::vector<std::string> argv;  // argv[0] is looked up in PATH
+  std::vector<std::string> environment;
+  std::string cwd;  // empty: the caller's
+  Io io;
+  sigset_t mask = {};      // what the program starts with
+  bool own_group = false;  // a process group of its own
+  bool own_session = false;
+  bool die_with_parent = false;
+  std::vector<int> keep;  // descriptors that stay, with their numbers
+  uid_t uid = 0;          // with `switch_user`
+  gid_t gid = 0;
+  bool switch_user = false;
+  std::vector<Limit> limits;
+};
+
+enum class SpawnStage : int { kNone, kFork, kUser, kDirectory, kLimits, kExec };
+
+struct Spawned {
+  pid_t pid = -1;
+  Fd pidfd;
+  int error = 0;  // errno of `stage`; 0: it runs
+  SpawnStage stage = SpawnStage::kNone;
+};
+
+// Every other descriptor than the streams and `keep` is closed.
+Spawned Spawn(const SpawnRequest& request);
+
+}  // namespace gate::backends

@@ -1,0 +1,93 @@
+#include "backends/supervise.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace gate::backends {
+namespace {
+
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+int StatusOf(const siginfo_t& info) {
+  if (info.si_code == CLD_EXITED) return (info.si_status & 0xff) << 8;
+  return info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+}  // namespace
+
+uint64_t MonotonicMs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 +
+         static_cast<uint64_t>(now.tv_nsec) / 1000000;
+}
+
+HeldSignals::HeldSignals() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal : kForwarded) {
+    struct sigaction action = {};
+    if (sigaction(signal, nullptr, &action) == 0 &&
+        action.sa_handler != SIG_IGN)
+      sigaddset(&held, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &held, &before_);
+  fd_ = Fd(signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+HeldSignals::~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
+                   int* status) {
+  const uint64_t start = MonotonicMs();
+  uint64_t deadline = watch.wall_ms == 0 ? 0 : start + watch.wall_ms;
+  bool timed_out = false, killed = false;
+  while (true) {
+    int timeout = -1;
+    if (deadline != 0) {
+      const uint64_t now = MonotonicMs();
+      if (now >= deadline) {
+        if (!timed_out) {
+          timed_out = true;
+          watch.expire();
+          deadline = now + kGraceMs;
+        } else if (!killed) {
+          killed = true;
+          watch.kill();
+          deadline = 0;
+        }
+        continue;
+      }
+      timeout = static_cast<int>(std::min<uint64_t>(deadline - now, 1u << 30));
+    }
+    pollfd fds[] = {{watch.pidfd, POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+    if (poll(fds, 2, timeout) < 0 && errno != EINTR) break;
+    if (fds[1].revents & POLLIN) {
+      signalfd_siginfo info = {};
+      while (read(signals.fd(), &info, sizeof(info)) ==
+             static_cast<ssize_t>(sizeof(info))) {
+        if (watch.terminal && info.ssi_code == SI_KERNEL) continue;
+        watch.forward(static_cast<int>(info.ssi_signo));
+      }
+    }
+    if (fds[0].revents == 0) continue;
+    siginfo_t info = {};
+    if (waitid(P_PIDFD, static_cast<id_t>(watch.pidfd), &info, WEXITED) == 0) {
+      *status = StatusOf(info);
+      return timed_out;
+    }
+    if (errno != EINTR) break;
+  }
+  // Nothing can be learned any more: end it rather than leave it running.
+  watch.kill();
+  *status = SIGKILL;
+  return timed_out;
+}
+
+}  // namespace gate::backends

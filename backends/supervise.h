@@ -1,0 +1,49 @@
+// Watching one command from outside: signals, the clock, its end.
+#pragma once
+
+#include <signal.h>
+
+#include <cstdint>
+#include <functional>
+
+#include "base/file.h"
+
+namespace gate::backends {
+
+// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT of this thread wait in a
+// descriptor. A signal that was ignored stays ignored.
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;  // restores the mask once
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  int fd() const { return fd_.get(); }
+  // The mask before, which the command must start with.
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_;
+  Fd fd_;
+};
+
+struct Watch {
+  int pidfd = -1;
+  uint64_t wall_ms = 0;  // 0: no limit
+  // The terminal has sent its signals to the command itself already.
+  bool terminal = false;
+  std::function<void(int signal)> forward;  // to the command
+  std::function<void()> expire;             // SIGTERM to everything
+  std::function<void()> kill;               // everything, at once
+};
+
+inline constexpr int kGraceMs = 500;  // between SIGTERM and SIGKILL
+
+// Blocks until the process is gone and reaped; true when the wall clock ended
+// it. `status` is as waitpid gives it.
+bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch, int* status);
+
+uint64_t MonotonicMs();
+
+}  // namespace gate::backends

@@ -1,0 +1,255 @@
+// Mounts are arranged from the outside in, so that each one knows what it
+// stands in: a writable root below a cover needs its directories made there, a
+// hidden or protected path below a cover needs nothing.
+#include "backends/view.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/paths.h"
+
+namespace gate::backends {
+namespace {
+
+struct Found {
+  std::string path;  // no links in it
+  struct stat info = {};
+};
+
+// `path` with its links resolved. kNotFound when it is not there or out of the
+// caller's (and so of the command's) reach.
+Result<Found> Resolve(const std::string& path) {
+  char buffer[PATH_MAX];
+  Found found;
+  if (realpath(path.c_str(), buffer) == nullptr ||
+      lstat(buffer, &found.info) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
+      return Fail(ErrorCode::kNotFound, "no `" + path + "`");
+    return FailErrno("cannot resolve `" + path + "`");
+  }
+  found.path = buffer;
+  return found;
+}
+
+long Depth(const std::string& path) {
+  return path == "/" ? 0 : std::count(path.begin(), path.end(), '/');
+}
+
+bool IsCover(MountKind kind) {
+  return kind == MountKind::kDevices || kind == MountKind::kFresh ||
+         kind == MountKind::kBacked || kind == MountKind::kHidden;
+}
+
+class Builder {
+ public:
+  Builder(const Profile& profile, const Guard& guard, const RunUser& user)
+      : profile_(profile), guard_(guard), user_(user) {}
+
+  Result<View> Run() {
+    GATE_CHECK(AddCovers());
+    GATE_CHECK(AddRoots());
+    AddVisible(profile_.workspace, !view_.write_everything);
+    if (profile_.network == Network::kOpen)
+      AddVisible("/etc/resolv.conf", true);
+    GATE_CHECK(AddHidden());
+    for (const Bind& bind : guard_.binds()) {
+      ViewMount& mount = Add(MountKind::kBind, bind.path);
+      mount.directory = bind.directory;
+      mount.read_only = bind.read_only;
+      mount.device = bind.device;
+      mount.inode = bind.inode;
+    }
+    Arrange();
+    if (view_.write_everything) view_.writable.push_back("/");
+    return std::move(view_);
+  }
+
+ private:
+  ViewMount& Add(MountKind kind, const std::string& target) {
+    ViewMount mount;
+    mount.kind = kind;
+    mount.target = target;
+    return mounts_.emplace_back(std::move(mount));
+  }
+
+  bool Has(const std::string& target) const {
+    return std::any_of(
+        mounts_.begin(), mounts_.end(),
+        [&](const ViewMount& mount) { return mount.target == target; });
+  }
+
+  Status AddCovers() {
+    Add(MountKind::kDevices, "/dev").read_only = true;
+    AddFresh("/run", 0755);
+    AddFresh("/var/run", 0755);
+    GATE_CHECK(AddTemporary("/tmp", "tmp"));
+    GATE_CHECK(AddTemporary("/var/tmp", "var-tmp"));
+    GATE_CHECK(AddTemporary("/dev/shm", "shm"));
+    return {};
+  }
+
+  void AddFresh(const char* path, mode_t mode) {
+    const Result<Found> found = Resolve(path);
+    if (!found || !S_ISDIR(found->info.st_mode) || Has(found->path)) return;
+    Add(MountKind::kFresh, found->path).mode = mode;
+    view_.writable.push_back(found->path);
+  }
+
+  Status AddTemporary(const char* path, const char* name) {
+    if (profile_.private_tmp.empty()) {
+      AddFresh(path, 01777);
+      return {};
+    }
+    const std::string backing = profile_.private_tmp + "/" + name;
+    if (mkdir(backing.c_str(), 0700) != 0 && errno != EEXIST)
+      return FailErrno("cannot make `" + backing + "`");
+    GATE_TRY(const Found source, Resolve(backing));
+    if (BaseName(source.path) != name || !S_ISDIR(source.info.st_mode))
+      return Fail(ErrorCode::kInvalid, "`" + backing + "` is not a directory");
+    if (user_.switched && source.info.st_uid != user_.uid &&
+        chown(source.path.c_str(), user_.uid, user_.gid) != 0)
+      return FailErrno("cannot give `" + backing + "` to its user");
+    if ((source.info.st_mode & 07777) != 01777 &&
+        chmod(source.path.c_str(), 01777) != 0)
+      return FailErrno("cannot set the mode of `" + backing + "`");
+    const Result<Found> target = Resolve(path);
+    if (!target || Has(target->path)) return {};
+    ViewMount& mount = Add(MountKind::kBacked, target->path);
+    mount.source = source.path;
+    mount.device = source.info.st_dev;
+    mount.inode = source.info.st_ino;
+    view_.writable.push_back(target->path);
+    return {};
+  }
+
+  Status AddRoots() {
+    for (const std::string& path : profile_.write) {
+      const Result<Found> found = Resolve(path);
+      if (!found) {
+        if (found.error().code == ErrorCode::kNotFound &&
+            path != profile_.workspace)
+          continue;  // nothing there to write
+        return std::unexpected(found.error());
+      }
+      if (found->path == "/") {
+        view_.write_everything = true;
+        continue;
+      }
+      // A profile that names /tmp itself still gets the private one.
+      if (Has(found->path)) continue;
+      for (const char* system : {"/proc", "/sys", "/dev"})
+        if (IsWithin(found->path, system))
+          return Fail(ErrorCode::kInvalid,
+                      "`" + path + "` cannot be a writable root");
+      Show(*found, false);
+      mounts_.back().optional = user_.switched && path != profile_.workspace;
+    }
+    return {};
+  }
+
+  void Show(const Found& found, bool read_only) {
+    ViewMount& mount = Add(MountKind::kShown, found.path);
+    mount.directory = S_ISDIR(found.info.st_mode);
+    mount.read_only = read_only;
+    mount.device = found.info.st_dev;
+    mount.inode = found.info.st_ino;
+  }
+
+  // What must stay readable although a cover hides the place it is in.
+  void AddVisible(const std::string& path, bool read_only) {
+    if (path.empty()) return;
+    const Result<Found> found = Resolve(path);
+    if (!found || Has(found->path)) return;
+    const ViewMount* in = Innermost(found->path, mounts_.size());
+    if (in != nullptr && IsCover(in->kind)) Show(*found, read_only);
+  }
+
+  Status AddHidden() {
+    for (const std::string& path : profile_.deny_read) {
+      const Result<Found> found = Resolve(path);
+      if (!found) {
+        if (found.error().code == ErrorCode::kNotFound) continue;
+        return std::unexpected(found.error());
+      }
+      if (found->path == "/")
+        return Fail(ErrorCode::kInvalid, "the root cannot be hidden");
+      ViewMount& mount = Add(MountKind::kHidden, found->path);
+      mount.directory = S_ISDIR(found->info.st_mode);
+      mount.read_only = true;
+      mount.optional = user_.switched;
+    }
+    return {};
+  }
+
+  // The mount that `path` stands in, among the first `count`.
+  ViewMount* Innermost(const std::string& path, size_t count) {
+    ViewMount* best = nullptr;
+    for (size_t i = 0; i < count; ++i) {
+      ViewMount& mount = mounts_[i];
+      if (mount.kind == MountKind::kBind || !mount.directory ||
+          mount.target.size() >= path.size() || !IsWithin(path, mount.target))
+        continue;
+      if (best == nullptr || mount.target.size() > best->target.size())
+        best = &mount;
+    }
+    return best;
+  }
+
+  void Arrange() {
+    std::stable_sort(mounts_.begin(), mounts_.end(),
+                     [](const ViewMount& a, const ViewMount& b) {
+                       const long depth_a = Depth(a.target);
+                       const long depth_b = Depth(b.target);
+                       return depth_a != depth_b ? depth_a < depth_b
+                                                 : a.kind < b.kind;
+                     });
+    // Only mounts that can hold others are looked through; the guard's binds,
+    // of which there may be thousands, are not among them.
+    std::vector<ViewMount> all = std::move(mounts_);
+    mounts_.clear();
+    std::vector<size_t> place;  // of mounts_[i] in view_.mounts
+    for (ViewMount& mount : all) {
+      ViewMount* in = Innermost(mount.target, mounts_.size());
+      const bool covered = in != nullptr && IsCover(in->kind);
+      if (covered &&
+          (mount.kind == MountKind::kBind || mount.kind == MountKind::kHidden))
+        continue;
+      if (mount.kind == MountKind::kHidden && Has(mount.target) &&
+          view_.mounts.back().kind == MountKind::kHidden &&
+          view_.mounts.back().target == mount.target)
+        continue;
+      if (mount.kind == MountKind::kShown) {
+        if (covered) {
+          mount.make = true;
+          const size_t which = static_cast<size_t>(in - mounts_.data());
+          view_.mounts[place[which]].holds_others = true;
+        }
+        if (!mount.read_only) view_.writable.push_back(mount.target);
+      }
+      view_.mounts.push_back(mount);
+      if (mount.kind == MountKind::kBind) continue;
+      place.push_back(view_.mounts.size() - 1);
+      mounts_.push_back(std::move(mount));
+    }
+  }
+
+  const Profile& profile_;
+  const Guard& guard_;
+  const RunUser& user_;
+  std::vector<ViewMount> mounts_;
+  View view_;
+};
+
+}  // namespace
+
+Result<View> MakeView(const Profile& profile, const Guard& guard,
+                      const RunUser& user) {
+  return Builder(profile, guard, user).Run();
+}
+
+}  // namespace gate::backends

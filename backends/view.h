@@ -1,0 +1,56 @@
+// What a contained command sees, as a list of mounts in the order in which
+// they must be made: the same for every backend that builds on the host's own
+// file system. Native and bwrap differ only in how they make them.
+//
+// Everything that is not named is the host's, read-only. The list says what
+// covers it (private /tmp, /var/tmp, /dev/shm, /run; empty places for hidden
+// paths), what is writable in it, and what is protected in that.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/guard.h"
+#include "backends/identity.h"
+
+namespace gate::backends {
+
+enum class MountKind : uint8_t {
+  kDevices,  // the minimal /dev
+  kFresh,    // an empty private directory
+  kBacked,   // a private directory kept on the host in `source`
+  kShown,    // the host's own `target`, as it is or `read_only`
+  kBind,     // what stands at `target` by then, onto itself (the guard's)
+  kHidden,   // an empty directory or file that nobody can open
+};
+
+struct ViewMount {
+  MountKind kind = MountKind::kFresh;
+  std::string target;  // no symbolic link in it
+  std::string source;  // kBacked
+  bool directory = true;
+  bool read_only = false;
+  bool make = false;  // the target is below a cover: make it there first
+  bool holds_others = false;  // something is made below this cover
+  bool optional = false;      // out of reach for the run's user: leave it out
+  mode_t mode = 0755;         // kFresh
+  dev_t device = 0;  // of what was seen at `target` (kBacked: `source`)
+  ino_t inode = 0;
+};
+
+struct View {
+  std::vector<ViewMount> mounts;      // outermost first
+  std::vector<std::string> writable;  // private places and writable roots
+  bool write_everything = false;      // "/" is a writable root
+};
+
+// kInvalid for a root that cannot be writable or a hidden "/"; kNotFound for a
+// workspace that is not there. Makes the sub-directories tmp, var-tmp and shm
+// of `profile.private_tmp`.
+Result<View> MakeView(const Profile& profile, const Guard& guard,
+                      const RunUser& user);
+
+}  // namespace gate::backends

@@ -1,0 +1,171 @@
+// The order of questions: may it run at all, does it need a place, which
+// profile (the strictest asked), what that profile requires, and which of the
+// backends that give it comes first. Every question that has no answer ends in
+// a refusal or an error.
+#include "router/plan.h"
+
+#include <algorithm>
+
+namespace gate::router {
+namespace {
+
+using backends::Feature;
+using backends::FeatureSet;
+using backends::Network;
+using backends::Profile;
+using backends::Strength;
+
+FeatureSet RequiredFeatures(const Profile& profile) {
+  FeatureSet required = {Feature::kPrivateTmp, Feature::kProcessIsolation,
+                         Feature::kSeccomp, Feature::kCleanEnvironment};
+  const bool everything = std::find(profile.write.begin(), profile.write.end(),
+                                    "/") != profile.write.end();
+  if (!everything) required.Add(Feature::kReadOnlyRoot);
+  if (!profile.deny_read.empty()) required.Add(Feature::kReadDeny);
+  if (!profile.write.empty() &&
+      (!profile.protect.empty() || !profile.protect_names.empty()))
+    required.Add(Feature::kProtectedPaths);
+  if (profile.network == Network::kNone) required.Add(Feature::kNetworkNone);
+  if (profile.network == Network::kLoopback ||
+      profile.network == Network::kDomains)
+    required.Add(Feature::kNetworkLoopback);
+  const backends::Limits& limits = profile.limits;
+  if (limits.cpu_s + limits.memory_bytes + limits.processes +
+          limits.open_files + limits.file_bytes + limits.wall_ms >
+      0)
+    required.Add(Feature::kLimits);
+  return required;
+}
+
+std::string Names(const std::vector<Feature>& features) {
+  std::string text;
+  for (const Feature feature : features)
+    text += (text.empty() ? "" : ", ") + std::string(Name(feature));
+  return text;
+}
+
+// Why `candidate` cannot be used; empty when it can. With `accept_loss`
+// missing features alone do not exclude it.
+std::string Objection(const Candidate& candidate, Strength required,
+                      FeatureSet features, bool accept_loss) {
+  if (candidate.strength == Strength::kNone) return "contains nothing";
+  if (candidate.strength < required)
+    return std::string("is weaker than ") + Name(required);
+  if (!candidate.availability.available)
+    return candidate.availability.why.empty() ? "is not available"
+                                              : candidate.availability.why;
+  const std::vector<Feature> missing =
+      features.Without(candidate.availability.features);
+  if (!missing.empty() && !accept_loss) return "cannot give " + Names(missing);
+  return "";
+}
+
+Result<const Candidate*> Choose(const std::vector<Candidate>& candidates,
+                                const Settings& settings, FeatureSet features) {
+  const Strength required = std::max(settings.required, Strength::kLandlock);
+  if (!settings.backend.empty()) {
+    for (const Candidate& candidate : candidates) {
+      if (candidate.name != settings.backend) continue;
+      const std::string objection =
+          Objection(candidate, required, features, settings.accept_loss);
+      if (objection.empty()) return &candidate;
+      const bool weaker = candidate.strength < required;
+      return Fail(weaker ? ErrorCode::kInvalid : ErrorCode::kUnavailable,
+                  "backend `" + settings.backend + "`: " + objection);
+    }
+    return Fail(ErrorCode::kUnavailable,
+                "no backend is called `" + settings.backend + "`");
+  }
+  const Candidate* best = nullptr;
+  std::string objections;
+  const auto better = [&](const Candidate& a, const Candidate& b) {
+    const size_t loss_a = features.Without(a.availability.features).size();
+    const size_t loss_b = features.Without(b.availability.features).size();
+    if (loss_a != loss_b) return loss_a < loss_b;
+    if (settings.hardened && a.strength != b.strength)
+      return a.strength > b.strength;
+    return a.priority < b.priority;
+  };
+  for (const Candidate& candidate : candidates) {
+    const std::string objection =
+        Objection(candidate, required, features, settings.accept_loss);
+    if (!objection.empty()) {
+      objections +=
+          (objections.empty() ? "" : "; ") + candidate.name + ": " + objection;
+      continue;
+    }
+    if (best == nullptr || better(candidate, *best)) best = &candidate;
+  }
+  if (best == nullptr)
+    return Fail(ErrorCode::kUnavailable,
+                "no backend can contain this command (" + objections + ")");
+  return best;
+}
+
+}  // namespace
+
+Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
+                      const std::vector<Candidate>& candidates,
+                      const Settings& settings, const ProfileInputs& inputs) {
+  using rules::Action;
+  Plan plan;
+  if (decision.action == Action::kAsk && !approved) {
+    plan.why = "not approved: " + decision.reason;
+    return plan;
+  }
+  if (decision.action != Action::kAllow &&
+      decision.action != Action::kSandbox && decision.action != Action::kAsk) {
+    plan.why = decision.reason;
+    return plan;
+  }
+  // Whoever names a profile or a backend wants the command contained.
+  const bool contain = decision.contain ||
+                       decision.action == Action::kSandbox ||
+                       !settings.profile.empty() || !settings.backend.empty();
+  if (!contain) {
+    plan.mode = Mode::kDirect;
+    plan.why = decision.reason;
+    return plan;
+  }
+
+  std::string name = decision.profile;
+  if (!settings.profile.empty()) {
+    name = JoinProfiles(decision.profile, settings.profile);
+    if (name != settings.profile)
+      return Fail(ErrorCode::kInvalid,
+                  "profile `" + settings.profile + "` is not as strict as `" +
+                      decision.profile + "`, which the policy asks for");
+  }
+  const Network asked =
+      backends::ParseNetwork(decision.network).value_or(Network::kNone);
+  GATE_TRY(plan.profile,
+           MakeProfile(name, inputs, JoinNetworks(asked, settings.network)));
+  plan.profile.limits = settings.limits;
+  plan.profile.required = RequiredFeatures(plan.profile);
+  GATE_TRY(const Candidate* chosen,
+           Choose(candidates, settings, plan.profile.required));
+
+  // What the chosen one does not give has been accepted by policy: it is said,
+  // and not demanded of it again.
+  const FeatureSet given = chosen->availability.features;
+  FeatureSet kept;
+  for (int i = 0; i < backends::kFeatures; ++i) {
+    const auto feature = static_cast<Feature>(i);
+    if (!plan.profile.required.Has(feature)) continue;
+    if (given.Has(feature))
+      kept.Add(feature);
+    else
+      plan.lost.push_back(std::string("not given: ") + Name(feature));
+  }
+  plan.profile.required = kept;
+  plan.lost.insert(plan.lost.end(), chosen->availability.lost.begin(),
+                   chosen->availability.lost.end());
+  plan.mode = Mode::kSandbox;
+  plan.backend = chosen->name;
+  plan.why = "profile " + name + ", network " + Name(plan.profile.network) +
+             ": " + chosen->name +
+             (settings.backend.empty() ? "" : " (asked for)");
+  return plan;
+}
+
+}  // namespace gate::router

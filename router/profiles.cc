@@ -1,0 +1,253 @@
+// What the named profiles stand for. The lists are data: a name is in one of
+// them because a program runs what is found there (protected), or because it
+// holds what opens another door (hidden).
+#include <array>
+#include <string_view>
+
+#include "router/plan.h"
+
+namespace gate::router {
+namespace {
+
+// Below the home directory: keys, tokens, browser profiles, histories.
+constexpr auto kSecrets = std::to_array<std::string_view>({
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".gcloud",
+    ".kube",
+    ".docker",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".config/gh",
+    ".config/hub",
+    ".config/glab-cli",
+    ".vault-token",
+    ".credentials",
+    ".secrets",
+    ".keys",
+    ".pki",
+    ".terraform.d",
+    ".terraformrc",
+    ".config/op",
+    ".op",
+    ".password-store",
+    ".1password",
+    ".local/share/keyrings",
+    ".config/Bitwarden",
+    ".config/sops",
+    ".config/age",
+    ".age",
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".s3cfg",
+    ".boto",
+    ".config/rclone",
+    ".config/containers/auth.json",
+    ".oci",
+    ".config/doctl",
+    ".config/heroku",
+    ".fly",
+    ".huggingface/token",
+    ".cache/huggingface/token",
+    ".electrum",
+    ".bitcoin",
+    ".ethereum",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".thunderbird",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".lesshst",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+});
+
+// Readable by root only; a command of root's would read them without any
+// capability.
+constexpr auto kSystemSecrets = std::to_array<std::string_view>({
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
+    "/etc/ssh/ssh_host_rsa_key",
+    "/etc/ssh/ssh_host_ecdsa_key",
+    "/etc/ssh/ssh_host_ed25519_key",
+    "/etc/krb5.keytab",
+    "/var/lib/docker",
+    "/var/lib/containerd",
+    "/var/lib/kubelet",
+});
+
+// Files that a shell, an agent or an editor runs or obeys, by name in any
+// directory. Not here: .gitmodules, since ordinary `git submodule add` writes
+// it and git itself takes no program from it; CI files, which run elsewhere.
+constexpr auto kProtectedNames = std::to_array<std::string_view>({
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".inputrc",
+    ".config/fish",
+    ".envrc",
+    ".direnvrc",
+    ".gitconfig",
+    ".config/git/config",
+    ".npmrc",
+    ".yarnrc",
+    ".pypirc",
+    ".ripgreprc",
+    ".gdbinit",
+    ".lldbinit",
+    ".mcp.json",
+    ".claude.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/commands",
+    ".claude/agents",
+    ".claude/hooks",
+    ".claude/skills",
+    ".claude/plugins",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".continue",
+    ".windsurf",
+    ".aider.conf.yml",
+    ".amp",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".gate",
+});
+
+// The same and more, exactly below the home directory, for a profile that can
+// write there.
+constexpr auto kProtectedAtHome = std::to_array<std::string_view>({
+    ".ssh",
+    ".gnupg",
+    ".config/autostart",
+    ".config/systemd",
+    ".local/share/systemd",
+    ".config/environment.d",
+    ".pam_environment",
+    ".xprofile",
+    ".xinitrc",
+    ".xsession",
+    ".xsessionrc",
+    ".bashrc.d",
+    ".config/zsh",
+    ".oh-my-zsh",
+    ".local/bin",
+    "bin",
+    ".config/git",
+    ".config/Code",
+    ".vscode-server",
+    ".cursor-server",
+});
+constexpr auto kProtectedSystem = std::to_array<std::string_view>({
+    "/etc",
+    "/boot",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/var/spool",
+});
+
+std::string Below(const std::string& directory, std::string_view name) {
+  return directory + (directory.ends_with('/') ? "" : "/") + std::string(name);
+}
+
+}  // namespace
+
+Result<backends::Profile> MakeProfile(const std::string& name,
+                                      const ProfileInputs& inputs,
+                                      backends::Network network) {
+  backends::Profile profile;
+  profile.name = name;
+  profile.network = network;
+  profile.workspace = inputs.workspace;
+  profile.private_tmp = inputs.private_tmp;
+  if (!inputs.state_dir.empty())
+    profile.quarantine_dir = Below(inputs.state_dir, "quarantine");
+
+  const bool full = name == "full-access";
+  if (full) {
+    profile.write.push_back("/");
+  } else if (name == "workspace-write") {
+    if (!inputs.workspace.empty()) {
+      profile.write.push_back(inputs.workspace);
+      profile.write.insert(profile.write.end(), inputs.git_dirs.begin(),
+                           inputs.git_dirs.end());
+    }
+    profile.write.insert(profile.write.end(), inputs.caches.begin(),
+                         inputs.caches.end());
+  } else if (name != "read-only") {
+    return Fail(ErrorCode::kInvalid, "no profile is called `" + name + "`");
+  }
+
+  // Tickets, keys and the record are out of reach in every profile.
+  if (!inputs.state_dir.empty()) profile.deny_read.push_back(inputs.state_dir);
+  if (!full) {
+    if (!inputs.home.empty())
+      for (std::string_view secret : kSecrets)
+        profile.deny_read.push_back(Below(inputs.home, secret));
+    for (std::string_view secret : kSystemSecrets)
+      profile.deny_read.emplace_back(secret);
+  }
+  for (std::string_view protect : kProtectedNames)
+    profile.protect_names.emplace_back(protect);
+  for (const std::string* place : {&inputs.config_dir, &inputs.cache_dir})
+    if (!place->empty()) profile.protect.push_back(*place);
+  if (full) {
+    for (std::string_view protect : kProtectedSystem)
+      profile.protect.emplace_back(protect);
+    if (!inputs.home.empty()) {
+      for (std::string_view protect : kProtectedNames)
+        profile.protect.push_back(Below(inputs.home, protect));
+      for (std::string_view protect : kProtectedAtHome)
+        profile.protect.push_back(Below(inputs.home, protect));
+    }
+  }
+  return profile;
+}
+
+}  // namespace gate::router

@@ -1,0 +1,182 @@
+// What a contained command gets: its exit code, its streams, its environment,
+// and a place in which ordinary work goes on.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+class RunTest : public Sandbox {};
+INSTANTIATE_TEST_SUITE_P(All, RunTest, testing::ValuesIn(Everyone()), WhoName);
+
+TEST_P(RunTest, PassesExitCodesOnExactly) {
+  for (const int code : {0, 1, 2, 7, 126, 127, 255}) {
+    const Ran ran = Bash("exit " + std::to_string(code));
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited);
+    EXPECT_EQ(ran.outcome.exit_code, code) << ran.outcome.reason;
+  }
+}
+
+TEST_P(RunTest, TellsASignalFromAnExit) {
+  const Ran ran = Bash("kill -TERM $$");
+  if (std::string(GetParam().backend) == "native") {
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSignalled);
+    EXPECT_EQ(ran.outcome.signal, SIGTERM);
+  } else {
+    EXPECT_EQ(ran.outcome.exit_code, 128 + SIGTERM);
+  }
+}
+
+TEST_P(RunTest, SaysWhenAProgramIsMissingOrNotExecutable) {
+  const Ran missing = Run({"no-such-program"});
+  EXPECT_EQ(missing.outcome.status, OutcomeStatus::kExited);
+  EXPECT_TRUE(missing.outcome.not_found);
+  EXPECT_EQ(missing.outcome.exit_code, 127);
+  const Ran plain = Run({w_ + "/file"});
+  EXPECT_FALSE(plain.outcome.not_found);
+  EXPECT_EQ(plain.outcome.exit_code, 126);
+}
+
+TEST_P(RunTest, NeverFallsBackToAnotherDirectory) {
+  cwd_ = w_ + "/gone";
+  const Ran ran = Run({"/bin/pwd"});
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed);
+}
+
+TEST_P(RunTest, PassesStreamsThrough) {
+  Write(base_ + "/input", "one\ntwo\n");
+  in_ = open((base_ + "/input").c_str(), O_RDONLY | O_CLOEXEC);
+  const Ran ran = Bash("cat; echo out; echo err >&2");
+  close(in_);
+  EXPECT_EQ(ran.output, "one\ntwo\nout\nerr\n");
+}
+
+TEST_P(RunTest, RefusesAStreamThatIsADirectory) {
+  in_ = open(x_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const Ran ran = Bash("true");
+  close(in_);
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed);
+}
+
+TEST_P(RunTest, EndsAtTheWallClock) {
+  profile_.limits.wall_ms = 150;
+  const Ran ran = Bash("trap '' TERM; while :; do read -t 9 <> <(:); done");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kTimeout) << ran.outcome.reason;
+}
+
+TEST_P(RunTest, LeavesNothingRunningBehind) {
+  const Ran ran = Bash(
+      "(setsid bash -c 'while :; do echo tick >> \"$W/ticks\"; sleep "
+      "0.01; done' >/dev/null 2>&1 &); while ! test -s \"$W/ticks\"; do "
+      "sleep 0.01; done");
+  ASSERT_EQ(ran.outcome.exit_code, 0) << ran.output;
+  const std::string before = Read(w_ + "/ticks");
+  usleep(60000);
+  EXPECT_EQ(Read(w_ + "/ticks"), before);
+}
+
+TEST_P(RunTest, WorksInTheWorkspaceAsOutside) {
+  const Ran ran = Bash(
+      "set -e; echo new > new; mkdir d; mv new d/; ln -s d/new link; cat link; "
+      "chmod +x d/new; cp -a d e; rm -r d; test -f e/new; mktemp >/dev/null; "
+      "echo x > /dev/null; exec 3<>/dev/tty || true; head -c1 /dev/urandom "
+      "| wc -c; echo a > /dev/stdout");
+  EXPECT_EQ(ran.outcome.exit_code, 0) << ran.output;
+  EXPECT_EQ(Read(w_ + "/e/new"), "new\n");
+  struct stat info = {};
+  ASSERT_EQ(stat((w_ + "/e/new").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, uid_);
+}
+
+TEST_P(RunTest, KeepsTheWorkspaceVisibleBelowAPrivatePlace) {
+  char pattern[] = "/tmp/gate-below-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern), nullptr);
+  const std::string below = pattern;
+  ASSERT_EQ(chmod(pattern, 0755), 0);
+  if (uid_ != geteuid()) {
+    ASSERT_EQ(chown(pattern, uid_, gid_), 0);
+  }
+  profile_.write = {below};
+  profile_.workspace = below;
+  cwd_ = below;
+  const Ran ran = Bash("echo x > made; ls -a /tmp | wc -l");
+  EXPECT_EQ(ran.output, "3\n");
+  EXPECT_EQ(Read(below + "/made"), "x\n");
+  unlink((below + "/made").c_str());
+  profile_.write.clear();
+  const Ran read_only = Bash("echo x > made; pwd");
+  EXPECT_NE(read_only.output.find(below), std::string::npos);
+  EXPECT_FALSE(Exists(below + "/made"));
+  rmdir(pattern);
+}
+
+TEST_P(RunTest, SharesTheSessionsPrivateTmp) {
+  profile_.private_tmp = base_ + "/session";
+  MakeDirectory(profile_.private_tmp);
+  Bash("echo one > /tmp/a; echo two > /var/tmp/b; echo three > /dev/shm/c");
+  const Ran ran = Bash("cat /tmp/a /var/tmp/b /dev/shm/c");
+  EXPECT_EQ(ran.output, "one\ntwo\nthree\n");
+  EXPECT_FALSE(Exists("/dev/shm/c"));
+}
+
+TEST_P(RunTest, ForgetsAPrivateTmpOfItsOwn) {
+  Bash("echo one > /tmp/gate-one");
+  const Ran ran = Bash("cat /tmp/gate-one");
+  EXPECT_NE(ran.outcome.exit_code, 0);
+  EXPECT_FALSE(Exists("/tmp/gate-one"));
+}
+
+TEST_P(RunTest, WithholdsSecretsFromTheEnvironment) {
+  environment_.insert(
+      environment_.end(),
+      {"OPENAI_API_KEY=canary-1", "LD_PRELOAD=/canary-2.so",
+       "BASH_ENV=/canary-3", "SSH_AUTH_SOCK=/canary-4", "MY_BUILD_FLAG=kept"});
+  const Ran ran = Bash("env; tr '\\0' '\\n' < /proc/self/environ");
+  EXPECT_EQ(ran.output.find("canary"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("MY_BUILD_FLAG=kept"), std::string::npos);
+}
+
+TEST_P(RunTest, FailsRatherThanGivingLessThanRequired) {
+  profile_.network = Network::kDomains;
+  EXPECT_EQ(Bash("true").outcome.status, OutcomeStatus::kSetupFailed);
+  profile_.network = Network::kNone;
+  profile_.workspace = profile_.write[0] = base_ + "/absent";
+  cwd_ = "/";
+  EXPECT_EQ(Bash("true").outcome.status, OutcomeStatus::kSetupFailed);
+  profile_.workspace = profile_.write[0] = "/proc/self";
+  EXPECT_EQ(Bash("true").outcome.status, OutcomeStatus::kSetupFailed);
+}
+
+TEST_P(RunTest, HidesManyPathsAndStillStarts) {
+  for (int i = 0; i < 300; ++i) {
+    const std::string path = w_ + "/p" + std::to_string(i);
+    Write(path, "x");
+    profile_.protect.push_back(path);
+  }
+  const Ran ran = Bash("echo y > p7; echo y > p299; echo y > free");
+  EXPECT_EQ(Read(w_ + "/p7"), "x");
+  EXPECT_EQ(Read(w_ + "/p299"), "x");
+  EXPECT_EQ(Read(w_ + "/free"), "y\n") << ran.outcome.reason;
+}
+
+TEST_P(RunTest, TakesAnyFileName) {
+  for (const std::string name :
+       {"with\nnewline", "quo'te\"s", "-leading", "\xff\xfe", "sp ace"}) {
+    const std::string directory = base_ + "/" + name;
+    MakeDirectory(directory);
+    Write(directory + "/.bashrc", "x");
+    profile_.write = {directory};
+    profile_.workspace = directory;
+    profile_.protect_names = {".bashrc"};
+    cwd_ = directory;
+    const Ran ran = Bash("echo y > .bashrc; echo z > made");
+    EXPECT_EQ(Read(directory + "/.bashrc"), "x");
+    EXPECT_EQ(Read(directory + "/made"), "z\n") << ran.output;
+  }
+}
+
+}  // namespace
+}  // namespace gate::backends

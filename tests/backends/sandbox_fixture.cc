@@ -1,0 +1,290 @@
+#include "tests/backends/sandbox_fixture.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/paths.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr uid_t kNobody = 65534;
+
+// Runs `body` in a child as `uid`; what it returns comes back.
+std::string InChild(uid_t uid, gid_t gid,
+                    const std::function<std::string()>& body) {
+  int pipes[2];
+  if (pipe2(pipes, O_CLOEXEC) != 0) return "pipe failed";
+  const pid_t child = fork();
+  if (child == 0) {
+    close(pipes[0]);
+    if (geteuid() == 0 && uid != 0 &&
+        (setgroups(0, nullptr) != 0 || setresgid(gid, gid, gid) != 0 ||
+         setresuid(uid, uid, uid) != 0))
+      _exit(99);
+    const std::string text = body();
+    (void)WriteAll(pipes[1], text);
+    _exit(0);
+  }
+  close(pipes[1]);
+  const Fd read_end(pipes[0]);
+  const Result<std::string> text = ReadAll(read_end.get(), size_t{64} << 20);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return "child failed with status " + std::to_string(status);
+  return text ? *text : "";
+}
+
+// One field a line; the output comes last.
+std::string Pack(const Outcome& outcome) {
+  std::ostringstream text;
+  text << static_cast<int>(outcome.status) << '\n'
+       << outcome.exit_code << '\n'
+       << outcome.signal << '\n'
+       << outcome.not_found << '\n'
+       << outcome.sweep_complete << '\n'
+       << outcome.reason << '\n'
+       << outcome.violations.size() << '\n';
+  for (const Violation& violation : outcome.violations)
+    text << violation.kind << '\n' << violation.detail << '\n';
+  return text.str();
+}
+
+Outcome Unpack(const std::string& packed) {
+  std::istringstream text(packed);
+  Outcome outcome;
+  int status = 0;
+  size_t count = 0;
+  text >> status >> outcome.exit_code >> outcome.signal >> outcome.not_found >>
+      outcome.sweep_complete;
+  text.ignore();
+  std::getline(text, outcome.reason);
+  text >> count;
+  text.ignore();
+  outcome.status = static_cast<OutcomeStatus>(status);
+  for (size_t i = 0; i < count && i < 1000; ++i) {
+    Violation violation;
+    std::getline(text, violation.kind);
+    std::getline(text, violation.detail);
+    outcome.violations.push_back(violation);
+  }
+  if (!text) outcome.reason = "the test's child: " + packed;
+  return outcome;
+}
+
+// A directory that no sandbox hides, where a test may make things.
+std::string OpenPlace() {
+  char here[4096];
+  std::vector<std::string> places = {"/srv", "/opt"};
+  if (getcwd(here, sizeof(here)) != nullptr)
+    places.insert(places.begin(), here);
+  if (const char* home = getenv("HOME"); home != nullptr)
+    places.emplace_back(home);
+  for (const std::string& place : places) {
+    if (IsWithin(place, "/tmp") || IsWithin(place, "/var/tmp")) continue;
+    if (access(place.c_str(), W_OK) != 0) continue;
+    // Others must be able to walk there.
+    struct stat info = {};
+    if (geteuid() == 0 &&
+        (stat(place.c_str(), &info) != 0 || (info.st_mode & S_IXOTH) == 0 ||
+         IsWithin(place, "/root")))
+      continue;
+    return place;
+  }
+  return "/var/tmp";
+}
+
+}  // namespace
+
+std::vector<Who> Everyone() {
+  std::vector<Who> all = {{"native", false}, {"bwrap", false}};
+  if (geteuid() == 0) {
+    all.push_back({"native", true});
+    all.push_back({"bwrap", true});
+  }
+  return all;
+}
+
+std::string WhoName(const testing::TestParamInfo<Who>& info) {
+  return std::string(info.param.backend) +
+         (info.param.ordinary ? "_as_nobody" : "_as_caller");
+}
+
+std::unique_ptr<Backend> Find(const std::string& name) {
+  for (std::unique_ptr<Backend>& backend : MakeBackends())
+    if (name == backend->Name()) return std::move(backend);
+  return nullptr;
+}
+
+void Sandbox::SetUp() {
+  uid_ = GetParam().ordinary ? kNobody : geteuid();
+  gid_ = GetParam().ordinary ? kNobody : getegid();
+  // What works is asked once for each backend and user.
+  static std::map<std::string, std::string> known;
+  const std::string key = WhoName({GetParam(), 0});
+  if (!known.contains(key)) {
+    known[key] = InChild(uid_, gid_, [] {
+      const Availability found = Find(GetParam().backend)->Probe();
+      return found.available ? std::string("yes") : found.why;
+    });
+  }
+  if (known[key] != "yes") {
+    const char* must = getenv("GATE_MUST_WORK");
+    if (must != nullptr && strstr(must, GetParam().backend) != nullptr)
+      FAIL() << key << " must work, but: " << known[key];
+    GTEST_SKIP() << key << " does not work here: " << known[key];
+  }
+  std::string pattern = OpenPlace() + "/gate-test-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  base_ = pattern;
+  w_ = base_ + "/work space";
+  x_ = base_ + "/outside";
+  h_ = base_ + "/home";
+  s_ = h_ + "/.ssh/id";
+  quarantine_ = base_ + "/quarantine";
+  ASSERT_EQ(chmod(base_.c_str(), 0755), 0);
+  if (uid_ != geteuid()) {
+    ASSERT_EQ(chown(base_.c_str(), uid_, gid_), 0);
+  }
+  for (const std::string& directory : {w_, x_, h_, h_ + "/.ssh"})
+    MakeDirectory(directory);
+  Write(s_, "CANARY-SECRET\n");
+  Write(x_ + "/existing", "before\n");
+  Write(w_ + "/file", "in the workspace\n");
+  profile_.name = "workspace-write";
+  profile_.write = {w_};
+  profile_.workspace = w_;
+  profile_.deny_read = {h_ + "/.ssh"};
+  profile_.quarantine_dir = quarantine_;
+  profile_.environment_set = {
+      {"W", w_}, {"X", x_}, {"H", h_}, {"S", s_}, {"HOME", h_}};
+  environment_ = {"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+                  "LANG=C.UTF-8",
+                  "GIT_AUTHOR_NAME=t",
+                  "GIT_AUTHOR_EMAIL=t@t",
+                  "GIT_COMMITTER_NAME=t",
+                  "GIT_COMMITTER_EMAIL=t@t"};
+  cwd_ = w_;
+}
+
+void Sandbox::TearDown() {
+  if (base_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(base_, ignored);
+  if (std::filesystem::exists(base_))
+    (void)!system(
+        ("chmod -R u+rwx '" + base_ + "'; rm -rf '" + base_ + "'").c_str());
+}
+
+Ran Sandbox::Bash(const std::string& line) {
+  return Run({"/bin/bash", "-c", line});
+}
+
+Ran Sandbox::Run(const std::vector<std::string>& argv) {
+  const std::string log =
+      base_ + "/../" + std::string(BaseName(base_)) + ".log";
+  const Fd out(open(log.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (uid_ != geteuid()) (void)!fchown(out.get(), uid_, gid_);
+  const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Io io{in_ >= 0 ? in_ : null.get(), out.get(), out.get()};
+  const std::string packed = InChild(uid_, gid_, [&] {
+    Command command;
+    command.argv = argv;
+    command.cwd = cwd_;
+    command.environment = environment_;
+    return Pack(Find(GetParam().backend)->Run(profile_, command, io));
+  });
+  Ran ran;
+  ran.outcome = Unpack(packed);
+  ran.output = Read(log);
+  unlink(log.c_str());
+  return ran;
+}
+
+std::string Sandbox::Outside(const std::string& line) {
+  return InChild(uid_, gid_, [&] {
+    setenv("W", w_.c_str(), 1);
+    setenv("X", x_.c_str(), 1);
+    setenv("H", h_.c_str(), 1);
+    setenv("HOME", h_.c_str(), 1);
+    for (const char* name : {"GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME",
+                             "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"})
+      setenv(name, "t", 1);
+    if (chdir(w_.c_str()) != 0) return std::string("no workspace");
+    FILE* pipe = popen(("{ " + line + "\n} 2>&1").c_str(), "r");
+    std::string text;
+    char buffer[4096];
+    size_t got = 0;
+    while ((got = fread(buffer, 1, sizeof(buffer), pipe)) > 0)
+      text.append(buffer, got);
+    pclose(pipe);
+    return text;
+  });
+}
+
+std::string Sandbox::Read(const std::string& path) const {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool Sandbox::Exists(const std::string& path) const {
+  struct stat info = {};
+  return lstat(path.c_str(), &info) == 0;
+}
+
+void Sandbox::Write(const std::string& path, const std::string& content) {
+  std::ofstream(path) << content;
+  if (uid_ != geteuid()) {
+    ASSERT_EQ(chown(path.c_str(), uid_, gid_), 0);
+  }
+}
+
+void Sandbox::MakeDirectory(const std::string& path) {
+  ASSERT_TRUE(MakeDirectories(path, 0755)) << path;
+  for (std::string at = path; at.size() > base_.size();
+       at = std::string(DirName(at)))
+    if (uid_ != geteuid()) {
+      ASSERT_EQ(chown(at.c_str(), uid_, gid_), 0);
+    }
+}
+
+std::string Sandbox::Manifest(const std::string& path) const {
+  namespace fs = std::filesystem;
+  std::vector<std::string> lines;
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    struct stat info = {};
+    lstat(entry.path().c_str(), &info);
+    std::ostringstream line;
+    line << entry.path().string() << ' ' << info.st_mode << ' ' << info.st_size
+         << ' ' << info.st_mtim.tv_sec << '.' << info.st_mtim.tv_nsec << ' '
+         << info.st_uid << ' ' << info.st_nlink;
+    if (S_ISREG(info.st_mode)) line << ' ' << Read(entry.path());
+    lines.push_back(line.str());
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+bool Sandbox::HasViolation(const Outcome& outcome, const std::string& kind) {
+  for (const Violation& violation : outcome.violations)
+    if (violation.kind == kind) return true;
+  return false;
+}
+
+}  // namespace gate::backends

@@ -1,0 +1,64 @@
+// A place on the host to attack from inside, and a way to run there.
+//
+// Every case runs as the caller and, when the caller is root, again as uid
+// 65534 in a copy of the place that belongs to it. Cases judge by what is
+// outside afterwards, never by what the contained command says.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+
+namespace gate::backends {
+
+struct Who {
+  const char* backend;
+  bool ordinary;  // as uid 65534; else as the caller
+};
+std::vector<Who> Everyone();
+std::string WhoName(const testing::TestParamInfo<Who>& info);
+
+struct Ran {
+  Outcome outcome;
+  std::string output;  // both streams
+};
+
+class Sandbox : public testing::TestWithParam<Who> {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  // A bash line in the workspace, with W, X, H and S set.
+  Ran Bash(const std::string& line);
+  Ran Run(const std::vector<std::string>& argv);
+  // Something outside, as the same user as the sandbox.
+  std::string Outside(const std::string& line);
+
+  std::string Read(const std::string& path) const;
+  bool Exists(const std::string& path) const;  // lstat
+  void Write(const std::string& path, const std::string& content);
+  void MakeDirectory(const std::string& path);
+  // Every path, type, mode, size, time and content hash below `path`.
+  std::string Manifest(const std::string& path) const;
+  static bool HasViolation(const Outcome& outcome, const std::string& kind);
+
+  std::string base_;  // below no private place
+  std::string w_, x_, h_, s_, quarantine_;
+  Profile profile_;
+  std::vector<std::string> environment_;
+  std::string cwd_;
+  int in_ = -1;  // -1: /dev/null
+  uid_t uid_ = 0;
+  gid_t gid_ = 0;
+};
+
+// A backend by name; fails the test, or skips it, when it does not work here:
+// it fails when the environment variable GATE_MUST_WORK names it.
+std::unique_ptr<Backend> Find(const std::string& name);
+
+}  // namespace gate::backends

@@ -1,0 +1,313 @@
+#include "router/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace gate::router {
+namespace {
+
+using backends::Feature;
+using backends::FeatureSet;
+using backends::Network;
+using backends::Strength;
+using engine::Decision;
+using rules::Action;
+
+FeatureSet AllFeatures() {
+  FeatureSet all;
+  for (int i = 0; i < backends::kFeatures; ++i)
+    all.Add(static_cast<Feature>(i));
+  return all;
+}
+
+Candidate Make(const std::string& name, Strength strength, int priority,
+               bool available = true, FeatureSet features = AllFeatures()) {
+  Candidate candidate;
+  candidate.name = name;
+  candidate.strength = strength;
+  candidate.priority = priority;
+  candidate.availability.available = available;
+  candidate.availability.why = available ? "works" : "is not installed";
+  candidate.availability.features = features;
+  return candidate;
+}
+
+std::vector<Candidate> Usual() {
+  return {Make("native", Strength::kNamespace, 10),
+          Make("bwrap", Strength::kNamespace, 20),
+          Make("docker", Strength::kContainer, 50),
+          Make("none", Strength::kNone, 1000, true, FeatureSet())};
+}
+
+Decision Decide(Action action, bool contain = true) {
+  Decision decision;
+  decision.action = action;
+  decision.contain = contain;
+  decision.reason = "because";
+  return decision;
+}
+
+ProfileInputs Inputs() {
+  ProfileInputs inputs;
+  inputs.workspace = "/work/project";
+  inputs.home = "/home/user";
+  inputs.config_dir = "/home/user/.config/gate";
+  inputs.state_dir = "/home/user/.local/state/gate";
+  inputs.cache_dir = "/home/user/.cache/gate";
+  return inputs;
+}
+
+TEST(MakePlan, RefusesADenyHoweverItIsAsked) {
+  for (const bool approved : {false, true}) {
+    const auto plan =
+        MakePlan(Decide(Action::kDeny), approved, Usual(), {}, Inputs());
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->mode, Mode::kRefused);
+    EXPECT_EQ(plan->why, "because");
+  }
+}
+
+TEST(MakePlan, RefusesAnAskUntilItIsApproved) {
+  const auto refused =
+      MakePlan(Decide(Action::kAsk), false, Usual(), {}, Inputs());
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->mode, Mode::kRefused);
+  const auto contained =
+      MakePlan(Decide(Action::kAsk), true, Usual(), {}, Inputs());
+  ASSERT_TRUE(contained);
+  EXPECT_EQ(contained->mode, Mode::kSandbox);
+  const auto direct =
+      MakePlan(Decide(Action::kAsk, false), true, Usual(), {}, Inputs());
+  ASSERT_TRUE(direct);
+  EXPECT_EQ(direct->mode, Mode::kDirect);
+}
+
+TEST(MakePlan, RunsAnAllowRawUnlessItMustBeContained) {
+  EXPECT_EQ(
+      MakePlan(Decide(Action::kAllow, false), false, Usual(), {}, Inputs())
+          ->mode,
+      Mode::kDirect);
+  EXPECT_EQ(MakePlan(Decide(Action::kAllow, true), false, Usual(), {}, Inputs())
+                ->mode,
+            Mode::kSandbox);
+  Settings settings;
+  settings.profile = "read-only";
+  EXPECT_EQ(MakePlan(Decide(Action::kAllow, false), false, Usual(), settings,
+                     Inputs())
+                ->mode,
+            Mode::kSandbox);
+}
+
+TEST(MakePlan, TakesTheCheapestOfThoseThatSuffice) {
+  const auto plan =
+      MakePlan(Decide(Action::kSandbox), false, Usual(), {}, Inputs());
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->backend, "native");
+}
+
+TEST(MakePlan, TakesTheStrongestWhenHardened) {
+  Settings settings;
+  settings.hardened = true;
+  EXPECT_EQ(
+      MakePlan(Decide(Action::kSandbox), false, Usual(), settings, Inputs())
+          ->backend,
+      "docker");
+}
+
+TEST(MakePlan, PassesOverWhatIsNotAvailable) {
+  std::vector<Candidate> candidates = Usual();
+  candidates[0].availability.available = false;
+  EXPECT_EQ(MakePlan(Decide(Action::kSandbox), false, candidates, {}, Inputs())
+                ->backend,
+            "bwrap");
+}
+
+TEST(MakePlan, PassesOverWhatLacksARequiredFeature) {
+  std::vector<Candidate> candidates = Usual();
+  candidates[0].availability.features = {Feature::kReadOnlyRoot};
+  EXPECT_EQ(MakePlan(Decide(Action::kSandbox), false, candidates, {}, Inputs())
+                ->backend,
+            "bwrap");
+}
+
+TEST(MakePlan, PutsFeaturesBeforeStrengthWhenLossIsAccepted) {
+  std::vector<Candidate> candidates = {
+      Make("strong", Strength::kContainer, 1, true, {Feature::kReadOnlyRoot}),
+      Make("whole", Strength::kNamespace, 99)};
+  Settings settings;
+  settings.accept_loss = true;
+  settings.hardened = true;
+  EXPECT_EQ(
+      MakePlan(Decide(Action::kSandbox), false, candidates, settings, Inputs())
+          ->backend,
+      "whole");
+}
+
+TEST(MakePlan, SaysWhatAnAcceptedLossIs) {
+  const std::vector<Candidate> candidates = {
+      Make("weak", Strength::kNamespace, 1, true,
+           {Feature::kReadOnlyRoot, Feature::kReadDeny})};
+  EXPECT_FALSE(
+      MakePlan(Decide(Action::kSandbox), false, candidates, {}, Inputs()));
+  Settings settings;
+  settings.accept_loss = true;
+  const auto plan =
+      MakePlan(Decide(Action::kSandbox), false, candidates, settings, Inputs());
+  ASSERT_TRUE(plan);
+  EXPECT_NE(
+      std::find(plan->lost.begin(), plan->lost.end(), "not given: private-tmp"),
+      plan->lost.end());
+  EXPECT_TRUE(
+      plan->profile.required.Without(candidates[0].availability.features)
+          .empty());
+}
+
+TEST(MakePlan, AnExplicitBackendThatIsAbsentIsAnError) {
+  std::vector<Candidate> candidates = Usual();
+  candidates[1].availability.available = false;
+  Settings settings;
+  for (const char* name : {"bwrap", "gvisor"}) {
+    settings.backend = name;
+    const auto plan = MakePlan(Decide(Action::kSandbox), false, candidates,
+                               settings, Inputs());
+    ASSERT_FALSE(plan) << name;
+    EXPECT_EQ(plan.error().code, ErrorCode::kUnavailable) << name;
+  }
+}
+
+TEST(MakePlan, AnExplicitBackendThatIsWeakerIsInvalid) {
+  Settings settings;
+  settings.backend = "none";
+  const auto none =
+      MakePlan(Decide(Action::kSandbox), false, Usual(), settings, Inputs());
+  ASSERT_FALSE(none);
+  settings.backend = "native";
+  settings.required = Strength::kContainer;
+  const auto weak =
+      MakePlan(Decide(Action::kSandbox), false, Usual(), settings, Inputs());
+  ASSERT_FALSE(weak);
+  EXPECT_EQ(weak.error().code, ErrorCode::kInvalid);
+}
+
+TEST(MakePlan, NoBackendIsAnErrorThatNamesEachReason) {
+  std::vector<Candidate> candidates = {
+      Make("native", Strength::kNamespace, 10, false)};
+  const auto plan =
+      MakePlan(Decide(Action::kSandbox), false, candidates, {}, Inputs());
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(plan.error().message.find("native: is not installed"),
+            std::string::npos);
+}
+
+TEST(MakePlan, ProfileMayBeStricterButNotWeaker) {
+  Decision decision = Decide(Action::kSandbox);
+  Settings settings;
+  settings.profile = "read-only";
+  EXPECT_EQ(
+      MakePlan(decision, false, Usual(), settings, Inputs())->profile.name,
+      "read-only");
+  for (const char* weaker : {"full-access", "no-such-profile"}) {
+    settings.profile = weaker;
+    const auto plan = MakePlan(decision, false, Usual(), settings, Inputs());
+    ASSERT_FALSE(plan) << weaker;
+    EXPECT_EQ(plan.error().code, ErrorCode::kInvalid) << weaker;
+  }
+}
+
+TEST(MakePlan, AnUnknownNetworkIsNone) {
+  Decision decision = Decide(Action::kSandbox);
+  decision.network = "everything";
+  EXPECT_EQ(MakePlan(decision, false, Usual(), {}, Inputs())->profile.network,
+            Network::kNone);
+}
+
+// Thousands of generated inputs: whatever is asked, the plan is not weaker
+// than the decision and no setting lowers what another one raised.
+TEST(MakePlan, NeverGivesLessThanTheDecision) {
+  std::mt19937 random(20251121);
+  const auto pick = [&](int below) {
+    return static_cast<int>(random() % static_cast<unsigned>(below));
+  };
+  const char* profiles[] = {"full-access", "workspace-write", "read-only"};
+  const char* networks[] = {"none", "loopback", "open", "nonsense"};
+  for (int round = 0; round < 5000; ++round) {
+    Decision decision = Decide(static_cast<Action>(pick(4)), pick(2) == 1);
+    decision.profile = profiles[pick(3)];
+    decision.network = networks[pick(4)];
+    Settings settings;
+    settings.required = static_cast<Strength>(pick(6));
+    settings.hardened = pick(2) == 1;
+    settings.accept_loss = pick(4) == 0;
+    settings.network = static_cast<Network>(pick(4));
+    if (pick(3) == 0) settings.profile = profiles[pick(3)];
+    std::vector<Candidate> candidates;
+    for (int i = 0; i < 5; ++i) {
+      FeatureSet features;
+      for (int f = 0; f < backends::kFeatures; ++f)
+        if (pick(8) != 0) features.Add(static_cast<Feature>(f));
+      candidates.push_back(Make("b" + std::to_string(i),
+                                static_cast<Strength>(pick(6)), pick(100),
+                                pick(3) != 0, features));
+    }
+    if (pick(4) == 0) settings.backend = "b" + std::to_string(pick(6));
+    const bool approved = pick(2) == 1;
+    const auto plan =
+        MakePlan(decision, approved, candidates, settings, Inputs());
+    const bool refused = decision.action == Action::kDeny ||
+                         (decision.action == Action::kAsk && !approved);
+    if (refused) {
+      ASSERT_TRUE(plan);
+      ASSERT_EQ(plan->mode, Mode::kRefused);
+      continue;
+    }
+    if (!plan) continue;  // an error runs nothing
+    ASSERT_NE(plan->mode, Mode::kRefused);
+    if (plan->mode == Mode::kDirect) {
+      ASSERT_FALSE(decision.contain);
+      ASSERT_NE(decision.action, Action::kSandbox);
+      continue;
+    }
+    const auto chosen = std::find_if(
+        candidates.begin(), candidates.end(),
+        [&](const Candidate& c) { return c.name == plan->backend; });
+    ASSERT_NE(chosen, candidates.end());
+    ASSERT_TRUE(chosen->availability.available);
+    ASSERT_GE(chosen->strength, settings.required);
+    ASSERT_GT(chosen->strength, Strength::kNone);
+    if (!settings.backend.empty()) {
+      ASSERT_EQ(plan->backend, settings.backend);
+    }
+    ASSERT_EQ(JoinProfiles(plan->profile.name, decision.profile),
+              plan->profile.name);
+    ASSERT_LE(plan->profile.network, settings.network);
+    ASSERT_LE(
+        plan->profile.network,
+        backends::ParseNetwork(decision.network).value_or(Network::kNone));
+    ASSERT_TRUE(
+        plan->profile.required.Without(chosen->availability.features).empty());
+    if (settings.accept_loss) continue;
+    for (const std::string& lost : plan->lost)
+      ASSERT_EQ(lost.find("not given"), std::string::npos);
+  }
+}
+
+TEST(Join, IsALattice) {
+  const char* names[] = {"full-access", "workspace-write", "read-only", "x"};
+  for (const char* a : names)
+    for (const char* b : names) {
+      EXPECT_EQ(JoinProfiles(a, b), JoinProfiles(b, a));
+      EXPECT_EQ(JoinProfiles(JoinProfiles(a, b), b), JoinProfiles(a, b));
+      for (const char* c : names)
+        EXPECT_EQ(JoinProfiles(JoinProfiles(a, b), c),
+                  JoinProfiles(a, JoinProfiles(b, c)));
+    }
+  EXPECT_EQ(JoinProfiles("x", "full-access"), "read-only");
+  EXPECT_EQ(JoinNetworks(Network::kNone, Network::kOpen), Network::kNone);
+  EXPECT_EQ(JoinNetworks(Network::kOpen, Network::kLoopback),
+            Network::kLoopback);
+}
+
+}  // namespace
+}  // namespace gate::router

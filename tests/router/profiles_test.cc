@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "router/plan.h"
+
+namespace gate::router {
+namespace {
+
+using backends::Network;
+using backends::Profile;
+
+bool Has(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+ProfileInputs Inputs() {
+  ProfileInputs inputs;
+  inputs.workspace = "/work/project";
+  inputs.home = "/home/user";
+  inputs.config_dir = "/home/user/.config/gate";
+  inputs.state_dir = "/home/user/.local/state/gate";
+  inputs.cache_dir = "/home/user/.cache/gate";
+  inputs.caches = {"/home/user/.cache/pip"};
+  inputs.git_dirs = {"/work/main/.git"};
+  return inputs;
+}
+
+TEST(MakeProfile, ReadOnlyWritesNowhere) {
+  const Profile profile = *MakeProfile("read-only", Inputs(), Network::kNone);
+  EXPECT_TRUE(profile.write.empty());
+  EXPECT_EQ(profile.workspace, "/work/project");
+}
+
+TEST(MakeProfile, WorkspaceWriteWritesTheWorkspaceItsGitDirsAndCaches) {
+  const Profile profile =
+      *MakeProfile("workspace-write", Inputs(), Network::kLoopback);
+  EXPECT_EQ(profile.write,
+            (std::vector<std::string>{"/work/project", "/work/main/.git",
+                                      "/home/user/.cache/pip"}));
+  EXPECT_EQ(profile.network, Network::kLoopback);
+}
+
+TEST(MakeProfile, WithoutAWorkspaceNoGitDirIsWritable) {
+  ProfileInputs inputs = Inputs();
+  inputs.workspace.clear();
+  const Profile profile =
+      *MakeProfile("workspace-write", inputs, Network::kNone);
+  EXPECT_EQ(profile.write, std::vector<std::string>{"/home/user/.cache/pip"});
+}
+
+TEST(MakeProfile, GatesStateIsHiddenInEveryProfile) {
+  for (const char* name : {"read-only", "workspace-write", "full-access"}) {
+    const Profile profile = *MakeProfile(name, Inputs(), Network::kNone);
+    EXPECT_TRUE(Has(profile.deny_read, "/home/user/.local/state/gate"));
+    EXPECT_TRUE(Has(profile.protect, "/home/user/.config/gate"));
+    EXPECT_TRUE(Has(profile.protect_names, ".claude/settings.json"));
+  }
+}
+
+TEST(MakeProfile, SecretsAreHiddenUnlessAccessIsFull) {
+  for (const char* name : {"read-only", "workspace-write"}) {
+    const Profile profile = *MakeProfile(name, Inputs(), Network::kNone);
+    EXPECT_TRUE(Has(profile.deny_read, "/home/user/.ssh"));
+    EXPECT_TRUE(Has(profile.deny_read, "/home/user/.aws"));
+    EXPECT_TRUE(Has(profile.deny_read, "/etc/shadow"));
+  }
+}
+
+TEST(MakeProfile, FullAccessStillProtectsStartUpFiles) {
+  const Profile profile = *MakeProfile("full-access", Inputs(), Network::kOpen);
+  EXPECT_EQ(profile.write, std::vector<std::string>{"/"});
+  EXPECT_TRUE(Has(profile.protect, "/home/user/.bashrc"));
+  EXPECT_TRUE(Has(profile.protect, "/etc"));
+}
+
+TEST(MakeProfile, OrdinaryGitIsNotInTheWay) {
+  const Profile profile =
+      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+  EXPECT_FALSE(Has(profile.protect_names, ".gitmodules"));
+  EXPECT_FALSE(Has(profile.protect_names, ".gitignore"));
+  EXPECT_FALSE(Has(profile.protect_names, ".git"));
+}
+
+TEST(MakeProfile, AnUnknownNameIsAnError) {
+  const auto profile = MakeProfile("yolo", Inputs(), Network::kNone);
+  ASSERT_FALSE(profile);
+  EXPECT_EQ(profile.error().code, ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace gate::router
