@@ -1,0 +1,177 @@
+#include "parser/state.h"
+
+#include <algorithm>
+
+namespace gate::parser {
+namespace {
+
+Variable Known(std::string text, bool exported) {
+  Variable variable;
+  variable.scalar = {Value::Of(std::move(text))};
+  variable.exported = exported;
+  return variable;
+}
+
+Values UnionOrEither(const Values& a, const Values& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  return Union(a, b);
+}
+
+Variable JoinVariables(const Variable& a, const Variable& b) {
+  if (a == b) return a;
+  Variable joined = a;
+  joined.exported |= b.exported;
+  joined.readonly &= b.readonly;
+  joined.maybe_unset = a.maybe_unset || b.maybe_unset;
+  joined.tainted |= b.tainted;
+  const bool alike = a.shape == b.shape && a.integer == b.integer &&
+                     a.lower == b.lower && a.upper == b.upper &&
+                     a.reference == b.reference;
+  if (!alike) {
+    // Attributes that differ change what a later assignment stores.
+    joined.scalar = {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+    joined.unknown_elements = true;
+    joined.integer = joined.lower = joined.upper = joined.reference = false;
+    joined.tainted = true;
+    if (a.shape == Variable::Shape::kAssociative ||
+        b.shape == Variable::Shape::kAssociative)
+      joined.shape = Variable::Shape::kAssociative;
+    else if (a.shape != b.shape)
+      joined.shape = Variable::Shape::kIndexed;
+    joined.indexed.clear();
+    joined.associative.clear();
+    return joined;
+  }
+  if (a.shape == Variable::Shape::kScalar &&
+      a.scalar.empty() != b.scalar.empty())
+    joined.maybe_unset = true;
+  joined.scalar = UnionOrEither(a.scalar, b.scalar);
+  joined.unknown_elements |= b.unknown_elements;
+  const auto join_elements = [&joined](auto& into, const auto& other) {
+    bool same = into.size() == other.size();
+    for (const auto& [key, values] : other) {
+      const auto [it, added] = into.try_emplace(key, values);
+      same &= !added;
+      if (!added) it->second = Union(it->second, values);
+    }
+    // Which elements there are differs between the branches.
+    if (!same) joined.unknown_elements = true;
+  };
+  join_elements(joined.indexed, b.indexed);
+  join_elements(joined.associative, b.associative);
+  return joined;
+}
+
+// One side alone has the name: it may be what the environment says.
+Variable Uncertain(Variable variable) {
+  variable.maybe_unset = true;
+  if (variable.shape == Variable::Shape::kScalar)
+    variable.scalar = UnionOrEither(
+        variable.scalar, {Value::Hole(UnknownCode::kDynamicArgument, Span{})});
+  else
+    variable.unknown_elements = true;
+  return variable;
+}
+
+template <class Map>
+void JoinTexts(Map& into, const Map& other) {
+  for (auto& [key, values] : into)
+    if (!other.contains(key))
+      values =
+          Union(values, {Value::Hole(UnknownCode::kDynamicArgument, Span{})});
+  for (const auto& [key, values] : other) {
+    const auto it = into.find(key);
+    if (it != into.end())
+      it->second = Union(it->second, values);
+    else
+      into[key] =
+          Union(values, {Value::Hole(UnknownCode::kDynamicArgument, Span{})});
+  }
+}
+
+}  // namespace
+
+State InitialState(const Context& context) {
+  State state;
+  auto& variables = state.variables;
+  const auto set = [&variables](const char* name, const std::string& text) {
+    if (!text.empty()) variables[name] = Known(text, true);
+  };
+  set("HOME", context.home);
+  set("PWD", context.cwd);
+  set("USER", context.user);
+  set("LOGNAME", context.user);
+  set("SHELL", context.shell);
+  set("PATH", context.path);
+  variables["IFS"] = Known(" \t\n", false);
+  variables["PS4"] = Known("+ ", false);
+  variables["BASH"] = Known("/bin/bash", false);
+  variables["OPTIND"] = Known("1", false);
+  state.cwd = {Value::Of(context.cwd)};
+  state.status = 0;
+  return state;
+}
+
+State Join(const State& a, const State& b) {
+  State joined = a;
+  for (auto& [name, variable] : joined.variables) {
+    const auto other = b.variables.find(name);
+    variable = other == b.variables.end()
+                   ? Uncertain(std::move(variable))
+                   : JoinVariables(variable, other->second);
+  }
+  for (const auto& [name, variable] : b.variables)
+    if (!a.variables.contains(name))
+      joined.variables.emplace(name, Uncertain(variable));
+  for (const auto& [name, bodies] : b.functions) {
+    auto& mine = joined.functions[name];
+    for (const Function& body : bodies)
+      if (std::find(mine.begin(), mine.end(), body) == mine.end())
+        mine.push_back(body);
+  }
+  JoinTexts(joined.aliases, b.aliases);
+  if (a.positional.size() != b.positional.size()) {
+    joined.positional.clear();
+    joined.positional_unknown = true;
+  } else {
+    for (size_t i = 0; i < joined.positional.size(); ++i)
+      joined.positional[i] = Union(joined.positional[i], b.positional[i]);
+  }
+  joined.positional_unknown |= b.positional_unknown;
+  joined.zero = Union(a.zero, b.zero);
+  joined.cwd = Union(a.cwd, b.cwd);
+  if (a.directory_stack != b.directory_stack)
+    joined.directory_stack = {
+        {Value::Hole(UnknownCode::kDynamicArgument, Span{})}};
+  for (const auto& [name, text] : b.traps) {
+    const auto [it, added] = joined.traps.try_emplace(name, text);
+    if (!added) it->second = Union(it->second, text);
+  }
+  JoinTexts(joined.descriptors, b.descriptors);
+  JoinTexts(joined.files, b.files);
+  joined.background_pid = UnionOrEither(a.background_pid, b.background_pid);
+  // Of two option settings, the one that hides least.
+  joined.expand_aliases |= b.expand_aliases;
+  joined.xtrace |= b.xtrace;
+  joined.noexec &= b.noexec;
+  joined.errexit &= b.errexit;
+  joined.nounset &= b.nounset;
+  joined.extglob |= b.extglob;
+  joined.noglob &= b.noglob;
+  joined.nullglob |= b.nullglob;
+  joined.lastpipe |= b.lastpipe;
+  joined.globstar |= b.globstar;
+  joined.dotglob |= b.dotglob;
+  joined.nocaseglob |= b.nocaseglob;
+  joined.brace_expansion |= b.brace_expansion;
+  joined.ifs_unknown |= b.ifs_unknown;
+  if (a.status != b.status) joined.status = std::nullopt;
+  joined.exited = a.exited && b.exited;
+  joined.returning = a.returning && b.returning;
+  joined.loop_break = std::min(a.loop_break, b.loop_break);
+  joined.loop_continue = std::min(a.loop_continue, b.loop_continue);
+  return joined;
+}
+
+}  // namespace gate::parser

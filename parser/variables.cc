@@ -1,0 +1,445 @@
+// Variables of the shell: reading, writing, subscripts, attributes.
+#include <algorithm>
+#include <cctype>
+
+#include "parser/expand_internal.h"
+
+namespace gate::parser {
+namespace {
+
+constexpr int kMaxReferences = 8;
+
+Values Anything(Span span = {}) {
+  return {Value::Hole(UnknownCode::kDynamicArgument, span)};
+}
+
+std::string ChangeCase(std::string_view text, bool upper) {
+  std::string out(text);
+  for (char& c : out) {
+    const auto u = static_cast<unsigned char>(c);
+    c = static_cast<char>(upper ? std::toupper(u) : std::tolower(u));
+  }
+  return out;
+}
+
+// `values` as the attributes of `variable` store them.
+Values Attributed(Expander& x, const Variable& variable, Values values) {
+  if (variable.integer) {
+    Values numbers;
+    for (const Value& value : values) {
+      const auto number = EvaluateArithmetic(x, value, Span{});
+      numbers = numbers.empty()
+                    ? Values{number ? Value::Of(std::to_string(*number))
+                                    : Value::Hole(UnknownCode::kDynamicArgument,
+                                                  Span{}, true)}
+                    : Union(numbers,
+                            {number ? Value::Of(std::to_string(*number))
+                                    : Value::Hole(UnknownCode::kDynamicArgument,
+                                                  Span{}, true)});
+    }
+    return numbers;
+  }
+  if (!variable.lower && !variable.upper) return values;
+  return MapKnown(values, [&](std::string_view text) {
+    return Value::Of(ChangeCase(text, variable.upper));
+  });
+}
+
+// Digits that an integer variable adds: "1" += "2" is 3 with -i.
+Values Added(Expander& x, const Variable& variable, const Values& old,
+             const Values& more) {
+  if (!variable.integer)
+    return Concatenate(old.empty() ? Values{Value{}} : old, more);
+  Values sum;
+  for (const Value& a : old.empty() ? Values{Value::Of("0")} : old) {
+    for (const Value& b : more) {
+      const auto left = EvaluateArithmetic(x, a, Span{});
+      const auto right = EvaluateArithmetic(x, b, Span{});
+      Value value =
+          left && right
+              ? Value::Of(std::to_string(
+                    static_cast<int64_t>(static_cast<uint64_t>(*left) +
+                                         static_cast<uint64_t>(*right))))
+              : Value::Hole(UnknownCode::kDynamicArgument, Span{}, true);
+      sum = sum.empty() ? Values{value} : Union(sum, {value});
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool IsName(std::string_view text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0)
+    return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+}
+
+Values MapKnown(const Values& values,
+                const std::function<Value(std::string_view)>& f) {
+  Values mapped;
+  for (const Value& value : values) {
+    Value one = value.known() ? f(value.text())
+                              : Value::Hole(UnknownCode::kDynamicArgument,
+                                            value.chunks[0].span);
+    mapped = mapped.empty() ? Values{std::move(one)} : Union(mapped, {one});
+  }
+  return mapped;
+}
+
+std::string ResolveReference(const State& state, const std::string& name) {
+  std::string at = name;
+  for (int i = 0; i < kMaxReferences; ++i) {
+    const auto found = state.variables.find(at);
+    if (found == state.variables.end() || !found->second.reference) return at;
+    const Values& target = found->second.scalar;
+    if (target.size() != 1 || !target[0].known()) return "";
+    at = std::string(target[0].text());
+    if (at.find('[') != std::string::npos) return at;
+  }
+  return "";
+}
+
+bool SplitSubscript(const std::string& text, std::string* name,
+                    std::string* subscript) {
+  const size_t open = text.find('[');
+  if (open == std::string::npos || !text.ends_with(']')) return false;
+  *name = text.substr(0, open);
+  *subscript = text.substr(open + 1, text.size() - open - 2);
+  return IsName(*name);
+}
+
+Variable* FindVariable(State& state, const std::string& name) {
+  const auto found = state.variables.find(name);
+  return found == state.variables.end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> SubscriptKey(Expander& x, const Variable* variable,
+                                        const Values& subscript, Span span,
+                                        int64_t* index) {
+  const bool associative =
+      variable != nullptr && variable->shape == Variable::Shape::kAssociative;
+  if (associative) {
+    if (subscript.size() != 1 || !subscript[0].known()) return std::nullopt;
+    return std::string(subscript[0].text());
+  }
+  std::optional<int64_t> number;
+  for (size_t i = 0; i < subscript.size(); ++i) {
+    const auto one = EvaluateArithmetic(x, subscript[i], span);
+    number = i == 0 ? one : (number == one ? number : std::nullopt);
+  }
+  if (!number) return std::nullopt;
+  if (*number < 0 && variable != nullptr && !variable->unknown_elements) {
+    const int64_t last =
+        variable->indexed.empty() ? -1 : variable->indexed.rbegin()->first;
+    *number += last + 1;
+  }
+  *index = *number;
+  return "";
+}
+
+void AssignElement(Expander& x, const std::string& name,
+                   const Values& subscript, const Values& value, bool append,
+                   Span span) {
+  Variable& variable = x.state.variables[name];
+  if (variable.shape == Variable::Shape::kScalar) {
+    variable.shape = Variable::Shape::kIndexed;
+    if (!variable.scalar.empty()) variable.indexed[0] = variable.scalar;
+    variable.scalar.clear();
+  }
+  int64_t index = 0;
+  const auto key = SubscriptKey(x, &variable, subscript, span, &index);
+  // Evaluating the subscript may have moved the map.
+  Variable& target = x.state.variables[name];
+  if (!key) {
+    target.unknown_elements = true;
+    for (auto& [i, values] : target.indexed) values = Union(values, value);
+    for (auto& [k, values] : target.associative) values = Union(values, value);
+    return;
+  }
+  Values& slot = target.shape == Variable::Shape::kAssociative
+                     ? target.associative[*key]
+                     : target.indexed[index];
+  slot = Attributed(x, target, append ? Added(x, target, slot, value) : value);
+}
+
+void SetVariable(Expander& x, const std::string& raw_name, const Values& value,
+                 bool append) {
+  std::string name = raw_name;
+  std::string subscript;
+  if (SplitSubscript(raw_name, &name, &subscript)) {
+    AssignElement(x, ResolveReference(x.state, name),
+                  ExpandText(x, Value::Of(subscript), Span{}), value, append,
+                  Span{});
+    return;
+  }
+  if (!IsName(name)) return;
+  if (const std::string target = ResolveReference(x.state, name);
+      target != name) {
+    if (target.empty()) {
+      x.host.Note(UnknownCode::kUnmodelled, Span{}, "a name reference");
+      return;
+    }
+    SetVariable(x, target, value, append);
+    return;
+  }
+  Variable& old = x.state.variables[name];
+  if (old.readonly && !old.scalar.empty()) return;
+  if (old.shape != Variable::Shape::kScalar) {
+    const Values zero = {Value::Of("0")};
+    AssignElement(x, name, zero, value, append, Span{});
+    return;
+  }
+  Values before = old.scalar;
+  const Variable attributes = old;
+  Values stored = append ? Added(x, attributes, before, value)
+                         : Attributed(x, attributes, value);
+  if (append && (attributes.lower || attributes.upper))
+    stored = Attributed(x, attributes, stored);
+  Variable& variable = x.state.variables[name];
+  variable.scalar = std::move(stored);
+  variable.maybe_unset = false;
+  if (name == "IFS") x.state.ifs_unknown = false;
+}
+
+void UnsetVariable(Expander& x, const std::string& raw_name) {
+  std::string name = raw_name;
+  std::string subscript;
+  if (SplitSubscript(raw_name, &name, &subscript)) {
+    const Values key = ExpandText(x, Value::Of(subscript), Span{});
+    Variable* variable = FindVariable(x.state, name);
+    if (variable == nullptr) return;
+    int64_t index = 0;
+    const auto found = SubscriptKey(x, variable, key, Span{}, &index);
+    variable = FindVariable(x.state, name);
+    if (!found)
+      variable->unknown_elements = true;
+    else if (variable->shape == Variable::Shape::kAssociative)
+      variable->associative.erase(*found);
+    else
+      variable->indexed.erase(index);
+    return;
+  }
+  // A variable without a value: known to be unset.
+  x.state.variables[ResolveReference(x.state, name)] = Variable{};
+}
+
+Values GetVariable(Expander& x, const std::string& raw_name,
+                   std::optional<bool>* set) {
+  std::optional<bool> ignored;
+  std::optional<bool>& is_set = set != nullptr ? *set : ignored;
+  is_set = true;
+  const State& state = x.state;
+  const auto digits = [] {
+    return Values{Value::Hole(UnknownCode::kDynamicArgument, Span{}, true)};
+  };
+  if (raw_name.empty()) {
+    is_set = std::nullopt;
+    return Anything();
+  }
+  if (std::isdigit(static_cast<unsigned char>(raw_name[0])) != 0) {
+    if (raw_name == "0") return state.zero;
+    size_t index = 0;
+    for (const char c : raw_name)
+      index =
+          index > 1000000 ? index : index * 10 + static_cast<size_t>(c - '0');
+    if (index <= state.positional.size() && index > 0)
+      return state.positional[index - 1];
+    if (state.positional_unknown) {
+      is_set = std::nullopt;
+      return Anything();
+    }
+    is_set = false;
+    return {Value{}};
+  }
+  if (raw_name.size() == 1) {
+    switch (raw_name[0]) {
+      case '?':
+        return state.status ? Values{Value::Of(std::to_string(*state.status))}
+                            : digits();
+      case '$':
+        return digits();
+      case '!':
+        if (state.background_pid.empty()) {
+          is_set = std::nullopt;
+          return {Value{}, digits()[0]};
+        }
+        return state.background_pid;
+      case '#':
+        return state.positional_unknown
+                   ? digits()
+                   : Values{Value::Of(std::to_string(state.positional.size()))};
+      case '-':
+        return Anything();
+      case '_':
+        return Anything();
+      default:
+        break;
+    }
+  }
+  const std::string name = ResolveReference(state, raw_name);
+  std::string array;
+  std::string subscript;
+  if (SplitSubscript(name, &array, &subscript)) {
+    is_set = std::nullopt;
+    return Element(x, array, ExpandText(x, Value::Of(subscript), Span{}), set,
+                   Span{});
+  }
+  const auto found = state.variables.find(name);
+  if (found == state.variables.end()) {
+    static constexpr const char* kNumbers[] = {
+        "BASHPID", "RANDOM", "SRANDOM",      "SECONDS", "UID",     "EUID",
+        "PPID",    "LINENO", "EPOCHSECONDS", "SHLVL",   "COLUMNS", "LINES"};
+    for (const char* number : kNumbers)
+      if (name == number) return digits();
+    is_set = std::nullopt;
+    return Anything();
+  }
+  const Variable& variable = found->second;
+  if (variable.shape != Variable::Shape::kScalar)
+    return Element(x, name, {Value::Of("0")}, set, Span{});
+  if (variable.scalar.empty()) {
+    is_set = variable.maybe_unset ? std::nullopt : std::optional(false);
+    return variable.maybe_unset ? Anything() : Values{Value{}};
+  }
+  if (variable.maybe_unset) is_set = std::nullopt;
+  return variable.scalar;
+}
+
+Values Element(Expander& x, const std::string& name, const Values& subscript,
+               std::optional<bool>* set, Span span) {
+  std::optional<bool> ignored;
+  std::optional<bool>& is_set = set != nullptr ? *set : ignored;
+  Variable* variable = FindVariable(x.state, name);
+  int64_t index = 0;
+  const auto key = SubscriptKey(x, variable, subscript, span, &index);
+  variable = FindVariable(x.state, name);
+  if (variable == nullptr) {
+    is_set = std::nullopt;
+    return Anything(span);
+  }
+  if (variable->shape == Variable::Shape::kScalar) {
+    if (key && index == 0) return GetVariable(x, name, set);
+    is_set = key ? std::optional(false) : std::nullopt;
+    return key ? Values{Value{}} : Anything(span);
+  }
+  if (key) {
+    const Values* found = nullptr;
+    if (variable->shape == Variable::Shape::kAssociative) {
+      const auto it = variable->associative.find(*key);
+      if (it != variable->associative.end()) found = &it->second;
+    } else {
+      const auto it = variable->indexed.find(index);
+      if (it != variable->indexed.end()) found = &it->second;
+    }
+    if (found != nullptr) {
+      is_set = true;
+      return variable->unknown_elements ? Union(*found, Anything(span))
+                                        : *found;
+    }
+    is_set = variable->unknown_elements ? std::nullopt : std::optional(false);
+    return variable->unknown_elements ? Anything(span) : Values{Value{}};
+  }
+  // Which element is not known: any of them, or none.
+  is_set = std::nullopt;
+  if (variable->unknown_elements) return Anything(span);
+  Values any{Value{}};
+  for (const auto& [i, values] : variable->indexed) any = Union(any, values);
+  for (const auto& [k, values] : variable->associative)
+    any = Union(any, values);
+  return any;
+}
+
+void Assign(Expander& x, const Assignment& assignment) {
+  const std::string name = ResolveReference(x.state, assignment.name);
+  if (name.empty()) {
+    x.host.Note(UnknownCode::kUnmodelled, assignment.span, "a name reference");
+    return;
+  }
+  if (!assignment.is_array) {
+    const Values value = assignment.value == kNone
+                             ? Values{Value{}}
+                             : ExpandToValue(x, assignment.value, true);
+    if (assignment.subscript == kNone) {
+      SetVariable(x, name, value, assignment.append);
+      return;
+    }
+    AssignElement(x, name, SubscriptText(x, name, assignment.subscript), value,
+                  assignment.append, assignment.span);
+    return;
+  }
+  Variable variable;
+  if (const Variable* old = FindVariable(x.state, name)) {
+    variable = *old;
+    if (old->readonly) return;
+  }
+  if (!assignment.append) {
+    variable.indexed.clear();
+    variable.associative.clear();
+    variable.unknown_elements = false;
+    variable.scalar.clear();
+  }
+  if (variable.shape == Variable::Shape::kScalar) {
+    variable.shape = Variable::Shape::kIndexed;
+    if (!variable.scalar.empty()) variable.indexed[0] = variable.scalar;
+    variable.scalar.clear();
+  }
+  variable.maybe_unset = false;
+  const bool associative = variable.shape == Variable::Shape::kAssociative;
+  // Elements see the old value while they are expanded.
+  struct Item {
+    bool keyed;
+    Values subscript;
+    Values value;
+    bool append;
+  };
+  std::vector<Item> items;
+  bool unknown_count = false;
+  for (const ArrayElement& element : assignment.elements) {
+    if (element.subscript != kNone) {
+      items.push_back({true, SubscriptText(x, name, element.subscript),
+                       element.value == kNone
+                           ? Values{Value{}}
+                           : ExpandToValue(x, element.value, true),
+                       element.append});
+      continue;
+    }
+    const std::vector<Fields> alternatives = ExpandWords(x, {element.value});
+    if (alternatives.size() != 1) unknown_count = true;
+    for (const Field& field : alternatives[0]) {
+      if (field.splits || field.glob) unknown_count = true;
+      items.push_back({false, {}, {field.value}, false});
+    }
+  }
+  x.state.variables[name] = variable;
+  int64_t next = 0;
+  if (assignment.append && !variable.indexed.empty())
+    next = variable.indexed.rbegin()->first + 1;
+  for (size_t i = 0; i < items.size(); ++i) {
+    Item& item = items[i];
+    if (item.keyed) {
+      int64_t index = 0;
+      if (!associative) {
+        Variable* target = FindVariable(x.state, name);
+        if (SubscriptKey(x, target, item.subscript, assignment.span, &index))
+          next = index + 1;
+      }
+      AssignElement(x, name, item.subscript, item.value, item.append,
+                    assignment.span);
+    } else if (associative) {
+      // (key value key value)
+      const Values value =
+          i + 1 < items.size() ? items[i + 1].value : Values{Value{}};
+      AssignElement(x, name, item.value, value, false, assignment.span);
+      ++i;
+    } else {
+      AssignElement(x, name, {Value::Of(std::to_string(next++))}, item.value,
+                    false, assignment.span);
+    }
+  }
+  if (unknown_count) x.state.variables[name].unknown_elements = true;
+}
+
+}  // namespace gate::parser
