@@ -47,6 +47,10 @@ enum class PartKind : uint8_t {
 struct Part {
   PartKind kind = PartKind::kLiteral;
   bool backquoted = false;
+  // kCommand, kProcess: bash finds an error inside when it gets there; `body`
+  // holds the lines before it. (An error that bash finds before it runs
+  // anything is a syntax error of the whole text instead.)
+  bool unreadable = false;
   Span span;
   std::string text;
   std::vector<PartId> parts;
@@ -57,38 +61,38 @@ struct Part {
 
 // ${!name[subscript]OPERATOR operand / replacement}
 enum class ParameterOp : uint8_t {
-  kPlain,          // $x ${x}
-  kLength,         // ${#x}
-  kDefault,        // ${x-w}  (colon: ${x:-w}), likewise below
-  kAssign,         // ${x=w}
-  kError,          // ${x?w}
-  kAlternative,    // ${x+w}
-  kRemovePrefix,   // ${x#p}    longest: ##
-  kRemoveSuffix,   // ${x%p}    longest: %%
-  kReplace,        // ${x/p/r}  all: //, prefix: /#, suffix: /%
-  kSlice,          // ${x:o:l}  operand = offset, replacement = length
-  kUpper,          // ${x^p}    all: ^^
-  kLower,          // ${x,p}    all: ,,
-  kToggle,         // ${x~p}    all: ~~
-  kTransform,      // ${x@Q}: operand text is the letter
-  kNames,          // ${!prefix*} ${!prefix@}: `name` is the prefix
-  kKeys,           // ${!x[*]} ${!x[@]}
-  kBad,            // not a legal expansion: bash stops with an error when it
-                   // gets there
+  kPlain,         // $x ${x}
+  kLength,        // ${#x}
+  kDefault,       // ${x-w}  (colon: ${x:-w}), likewise below
+  kAssign,        // ${x=w}
+  kError,         // ${x?w}
+  kAlternative,   // ${x+w}
+  kRemovePrefix,  // ${x#p}    longest: ##
+  kRemoveSuffix,  // ${x%p}    longest: %%
+  kReplace,       // ${x/p/r}  all: //, prefix: /#, suffix: /%
+  kSlice,         // ${x:o:l}  operand = offset, replacement = length
+  kUpper,         // ${x^p}    all: ^^
+  kLower,         // ${x,p}    all: ,,
+  kToggle,        // ${x~p}    all: ~~
+  kTransform,     // ${x@Q}: operand text is the letter
+  kNames,         // ${!prefix*} ${!prefix@}: `name` is the prefix
+  kKeys,          // ${!x[*]} ${!x[@]}
+  kBad,           // not a legal expansion: bash stops with an error when it
+                  // gets there
 };
 
 enum class ReplaceMode : uint8_t { kFirst, kAll, kPrefix, kSuffix };
 
 struct Parameter {
-  std::string name;        // x, 1, 10, @ * # ? - $ ! _
-  bool indirect = false;   // ${!x…}
+  std::string name;       // x, 1, 10, @ * # ? - $ ! _
+  bool indirect = false;  // ${!x…}
   bool has_subscript = false;
   WordId subscript = kNone;  // text "@" or "*" stands for all elements
   ParameterOp op = ParameterOp::kPlain;
   bool colon = false;
-  bool longest = false;    // ## and %%
-  bool all = false;        // ^^ ,, ~~
-  bool at_names = false;   // kNames with @ rather than *
+  bool longest = false;   // ## and %%
+  bool all = false;       // ^^ ,, ~~
+  bool at_names = false;  // kNames with @ rather than *
   ReplaceMode replace = ReplaceMode::kFirst;
   WordId operand = kNone;      // as a word; inside "…" read as in quotes
   WordId replacement = kNone;  // kReplace, kSlice; kNone when absent
@@ -102,25 +106,25 @@ struct Word {
 
 // [n]> word and friends.
 enum class RedirectKind : uint8_t {
-  kRead,           // <
-  kWrite,          // >
-  kClobber,        // >|
-  kAppend,         // >>
-  kReadWrite,      // <>
-  kBothWrite,      // &>  and >&word with a word that is not a descriptor
-  kBothAppend,     // &>>
-  kDuplicateIn,    // <&
-  kDuplicateOut,   // >&
-  kHereDocument,   // << and <<-
-  kHereString,     // <<<
+  kRead,          // <
+  kWrite,         // >
+  kClobber,       // >|
+  kAppend,        // >>
+  kReadWrite,     // <>
+  kBothWrite,     // &>  and >&word with a word that is not a descriptor
+  kBothAppend,    // &>>
+  kDuplicateIn,   // <&
+  kDuplicateOut,  // >&
+  kHereDocument,  // << and <<-
+  kHereString,    // <<<
 };
 
 struct Redirect {
   RedirectKind kind = RedirectKind::kRead;
-  Span span;                // operator and target; not a here-document's body
-  int descriptor = -1;      // explicit number, or -1 for the default
-  std::string variable;     // {name}> ; empty when there is none
-  WordId target = kNone;    // file, descriptor or here-string word
+  Span span;              // operator and target; not a here-document's body
+  int descriptor = -1;    // explicit number, or -1 for the default
+  std::string variable;   // {name}> ; empty when there is none
+  WordId target = kNone;  // file, descriptor or here-string word
   // kHereDocument: the body as a word of kQuotedText and expansions (one
   // kSingleQuoted part when the delimiter was quoted), tabs stripped for <<-.
   WordId body = kNone;
@@ -145,27 +149,31 @@ struct Assignment {
 };
 
 enum class NodeKind : uint8_t {
-  kSimple,       // assignments, words, redirects
-  kPipeline,     // children; `negated`, `timed`, `pipe_stderr`
-  kAnd,          // children[0] && children[1]
-  kOr,           // children[0] || children[1]
-  kList,         // children in order; `asynchronous[i]` after a `&`
-  kSubshell,     // (…)  children[0]
-  kGroup,        // {…}  children[0]
-  kIf,           // children: condition, body, [condition, body]…, [else]
-  kFor,          // name; words when `has_in`; children[0] body
-  kArithmeticFor,// words: the three expressions; children[0] body
-  kSelect,       // like kFor
-  kWhile,        // children: condition, body
-  kUntil,        // children: condition, body
-  kCase,         // words[0] subject; `clauses`
-  kFunction,     // name; children[0] body
-  kConditional,  // [[ … ]]: `words` in order, operators included as words
-  kArithmetic,   // (( … )): words[0]
-  kCoproc,       // name (may be empty); children[0]
+  kSimple,         // assignments, words, redirects
+  kPipeline,       // children; `negated`, `timed`, `pipe_stderr`
+  kAnd,            // children[0] && children[1]
+  kOr,             // children[0] || children[1]
+  kList,           // children in order; `asynchronous[i]` after a `&`
+  kSubshell,       // (…)  children[0]
+  kGroup,          // {…}  children[0]
+  kIf,             // children: condition, body, [condition, body]…, [else]
+  kFor,            // name; words when `has_in`; children[0] body
+  kArithmeticFor,  // words: the three expressions; children[0] body
+  kSelect,         // like kFor
+  kWhile,          // children: condition, body
+  kUntil,          // children: condition, body
+  kCase,           // words[0] subject; `clauses`
+  kFunction,       // name; children[0] body
+  kConditional,    // [[ … ]]: `words` in order, operators included as words
+  kArithmetic,     // (( … )): words[0]
+  kCoproc,         // name (may be empty); children[0]
 };
 
-enum class ClauseEnd : uint8_t { kBreak, kFallThrough, kContinue };  // ;; ;& ;;&
+enum class ClauseEnd : uint8_t {
+  kBreak,
+  kFallThrough,
+  kContinue
+};  // ;; ;& ;;&
 
 struct Clause {
   std::vector<WordId> patterns;
@@ -184,11 +192,11 @@ struct Node {
   std::vector<WordId> words;
   std::vector<Assignment> declarations;
   std::vector<uint32_t> declared;
-  std::vector<RedirectId> redirects;    // any kind of command
+  std::vector<RedirectId> redirects;  // any kind of command
   std::vector<NodeId> children;
-  std::vector<bool> asynchronous;       // kList
-  std::vector<bool> pipe_stderr;        // kPipeline: `|&` after child i
-  std::vector<Clause> clauses;          // kCase
+  std::vector<bool> asynchronous;  // kList
+  std::vector<bool> pipe_stderr;   // kPipeline: `|&` after child i
+  std::vector<Clause> clauses;     // kCase
   // kConditional: which of `words` stood quoted nowhere and are operators
   // (! && || ( ) == =~ -f …) is decided by the reader: true for operators.
   std::vector<bool> operators;
