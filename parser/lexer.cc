@@ -531,7 +531,7 @@ Tok Reader::LexWord() {
     p_ = After(p_);
     end = p_;
   }
-  token_.begin = begin;
+  token_.begin = std::min(begin, end_);
   token_.end = std::min(end, end_);
   return FinishWord();
 }
