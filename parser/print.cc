@@ -135,8 +135,9 @@ class Printer {
     if (node.negated) out_ += " !";
     if (node.timed) out_ += " time";
     if (!node.name.empty()) {
-      out_ += " name=";
+      out_ += " name=\"";
       Text(node.name);
+      out_ += '"';
     }
     if (node.has_in) out_ += " in";
     for (const Assignment& assignment : node.assignments) {
