@@ -124,6 +124,8 @@ class FieldBuilder {
       present_ = piece.quoted;
       return;
     }
+    // White space of an expansion before this piece ended a field.
+    if (!piece.split && pending_end_) Finish();
     if (piece.quoted) {
       for (const Chunk& chunk : piece.value.chunks) {
         if (chunk.hole) continue;
@@ -131,12 +133,10 @@ class FieldBuilder {
       }
       value_.Append(piece.value);
       present_ = true;
-      pending_end_ = false;
       return;
     }
     if (!piece.split) {
       for (const Chunk& chunk : piece.value.chunks) Literal(chunk);
-      if (!piece.value.chunks.empty()) pending_end_ = false;
       return;
     }
     for (const Chunk& chunk : piece.value.chunks) {
@@ -161,11 +161,11 @@ class FieldBuilder {
 
  private:
   void AppendHole(const Chunk& chunk) {
+    if (pending_end_) Finish();
     Value hole;
     hole.chunks.push_back(chunk);
     value_.Append(hole);
     present_ = true;
-    pending_end_ = false;
   }
 
   void Literal(const Chunk& chunk) {
@@ -191,10 +191,7 @@ class FieldBuilder {
       if (!IsIfs(text[i])) {
         size_t end = i;
         while (end < text.size() && !IsIfs(text[end])) ++end;
-        if (pending_end_) {
-          Finish();
-          pending_end_ = false;
-        }
+        if (pending_end_) Finish();
         Literal({std::string(text.substr(i, end - i)), false, false,
                  UnknownCode::kDynamicArgument, Span{}});
         present_ = true;
@@ -209,7 +206,6 @@ class FieldBuilder {
       // A delimiter ends the field it follows, also an empty one.
       present_ = true;
       Finish();
-      pending_end_ = false;
       ++i;
       while (i < text.size() && IsIfs(text[i]) && IsBlank(text[i])) ++i;
     }
