@@ -1,0 +1,203 @@
+// gate rules list|show|lint|test.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/gateway.h"
+#include "cli/json_writer.h"
+#include "cli/terminal.h"
+#include "engine/examples.h"
+#include "rules/lint.h"
+#include "rules/list.h"
+
+namespace gate::cli {
+namespace {
+
+constexpr int kProblems = 1;
+
+Colour ColourOf(rules::Action action) {
+  switch (action) {
+    case rules::Action::kAllow: return Colour::kGreen;
+    case rules::Action::kSandbox: return Colour::kBlue;
+    case rules::Action::kAsk: return Colour::kYellow;
+    case rules::Action::kDeny: return Colour::kRed;
+  }
+  return Colour::kRed;
+}
+
+void WriteRule(const rules::RuleInfo& rule, JsonWriter* json) {
+  json->BeginObject().Field("schema", "gate.rule/1").Field("id", rule.id);
+  json->Field("pack", rule.pack).Field("source", rule.source);
+  json->Field("layer", Name(rule.layer)).Field("action", Name(rule.action));
+  json->Field("reason", rule.reason).Field("suggestion", rule.suggestion);
+  json->Field("severity", rule.severity).Flag("locked", rule.locked);
+  json->Flag("disabled", rule.disabled).Flag("observed", rule.observed_only);
+  json->Key("examples").BeginArray();
+  for (const rules::RuleExample& example : rule.examples)
+    json->BeginObject()
+        .Field("command", example.command)
+        .Flag("matches", example.matches)
+        .EndObject();
+  json->EndArray().EndObject();
+}
+
+std::string Flags(const rules::RuleInfo& rule) {
+  std::string flags;
+  if (rule.locked) flags += " locked";
+  if (rule.disabled) flags += " disabled";
+  if (rule.observed_only) flags += " observed";
+  return flags;
+}
+
+// What loading found; true when some layer did not load.
+bool PrintDiagnostics(const std::vector<Diagnostic>& diagnostics) {
+  for (const Diagnostic& diagnostic : diagnostics)
+    std::fputs(Render(diagnostic).c_str(), stderr);
+  return HasErrors(diagnostics);
+}
+
+int List(const rules::Policy& policy, const Arguments& arguments) {
+  CLI::App app("Lists all rules, by layer.", "gate rules list");
+  bool json = false;
+  std::string action;
+  std::string layer;
+  app.add_flag("--json", json, "a JSON object a line");
+  app.add_option("--action", action, "allow, sandbox, ask, deny");
+  app.add_option("--layer", layer, "builtin, user, system, project, session");
+  if (auto code = ParseWith(app, arguments)) return *code;
+  const bool colour = WantsColour(STDOUT_FILENO);
+  for (const rules::RuleInfo& rule : rules::ListRules(policy)) {
+    if (!action.empty() && action != Name(rule.action)) continue;
+    if (!layer.empty() && layer != Name(rule.layer)) continue;
+    if (json) {
+      JsonWriter line;
+      WriteRule(rule, &line);
+      std::puts(line.text().c_str());
+      continue;
+    }
+    std::string verdict = Name(rule.action);
+    verdict.resize(8, ' ');
+    std::printf("%s%s  %s%s\n",
+                Paint(ColourOf(rule.action), verdict, colour).c_str(),
+                rule.id.c_str(), Visible(rule.reason).c_str(),
+                Paint(Colour::kDim, Flags(rule), colour).c_str());
+  }
+  return PrintDiagnostics(policy.diagnostics()) ? kExitPolicy : 0;
+}
+
+int Show(const rules::Policy& policy, const Arguments& arguments) {
+  CLI::App app("Shows one rule whole.", "gate rules show");
+  std::string id;
+  bool json = false;
+  app.add_flag("--json", json, "a JSON object a line");
+  app.add_option("id", id, "the rule's id")->required();
+  if (auto code = ParseWith(app, arguments)) return *code;
+  const auto found = rules::FindRules(policy, id);
+  if (found.empty()) {
+    Complain("no rule is called `" + Visible(id) + "`");
+    return kProblems;
+  }
+  for (const rules::RuleInfo& rule : found) {
+    if (json) {
+      JsonWriter line;
+      WriteRule(rule, &line);
+      std::puts(line.text().c_str());
+      continue;
+    }
+    std::printf("%s  %s%s\n", rule.id.c_str(), Name(rule.action),
+                Flags(rule).c_str());
+    std::printf("  from      %s (%s)\n", rule.source.c_str(), Name(rule.layer));
+    std::printf("  reason    %s\n", Visible(rule.reason).c_str());
+    if (!rule.suggestion.empty())
+      std::printf("  instead   %s\n", Visible(rule.suggestion).c_str());
+    if (!rule.severity.empty())
+      std::printf("  severity  %s\n", rule.severity.c_str());
+    if (!rule.profile.empty())
+      std::printf("  profile   %s\n", rule.profile.c_str());
+    if (!rule.network.empty())
+      std::printf("  network   %s\n", rule.network.c_str());
+    for (const rules::RuleExample& example : rule.examples)
+      std::printf("  %s  %s\n", example.matches ? "matches " : "leaves  ",
+                  Visible(example.command).c_str());
+  }
+  return 0;
+}
+
+int Lint(const rules::Policy& policy, const Arguments& arguments) {
+  CLI::App app("Finds what is wrong or doubtful in the rules.",
+               "gate rules lint");
+  if (auto code = ParseWith(app, arguments)) return *code;
+  std::vector<Diagnostic> findings = policy.diagnostics();
+  for (const Diagnostic& finding : rules::Lint(policy, NowMs()))
+    findings.push_back(finding);
+  for (const Diagnostic& finding :
+       engine::ExampleDiagnostics(engine::RunExamples(policy)))
+    findings.push_back(finding);
+  for (const Diagnostic& finding : findings)
+    std::fputs(Render(finding).c_str(), stdout);
+  if (HasErrors(findings))
+    return policy.floor() == rules::Action::kAllow ? kProblems : kExitPolicy;
+  if (findings.empty()) std::puts("nothing to say");
+  return 0;
+}
+
+int Test(const rules::Policy& policy, const Arguments& arguments) {
+  CLI::App app("Runs the examples that stand in the rules.",
+               "gate rules test");
+  std::string id;
+  bool verbose = false;
+  app.add_option("id", id, "only the examples of this rule");
+  app.add_flag("--verbose", verbose, "show passing examples, too");
+  if (auto code = ParseWith(app, arguments)) return *code;
+  if (PrintDiagnostics(policy.diagnostics())) return kExitPolicy;
+  const auto results = engine::RunExamples(policy, id);
+  size_t failed = 0;
+  for (const engine::ExampleResult& result : results) {
+    failed += result.passed ? 0 : 1;
+    if (result.passed && !verbose) continue;
+    std::printf("%s %s:%u: %s must %smatch `%s` (%s)\n",
+                result.passed ? "ok  " : "FAIL", result.file.c_str(),
+                result.line, result.rule.c_str(),
+                result.expected ? "" : "not ",
+                Visible(result.command).c_str(), Name(result.action));
+  }
+  std::printf("%zu passed, %zu failed\n", results.size() - failed, failed);
+  if (results.empty()) {
+    Complain("there is no example to run");
+    return kProblems;
+  }
+  return failed == 0 ? 0 : kProblems;
+}
+
+}  // namespace
+
+int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  struct Row {
+    const char* name;
+    int (*run)(const rules::Policy&, const Arguments&);
+  };
+  static constexpr Row kRows[] = {
+      {"list", List}, {"show", Show}, {"lint", Lint}, {"test", Test}};
+  const std::string name = arguments.empty() ? "" : arguments[0];
+  if (name == "--help" || name == "-h") {
+    std::puts("usage: gate rules list|show|lint|test [OPTIONS]");
+    return 0;
+  }
+  for (const Row& row : kRows) {
+    if (name != row.name) continue;
+    Gateway gateway(ReadProcessFacts(globals));
+    const ProcessFacts& facts = gateway.facts();
+    return row.run(gateway.PolicyFor(FindWorkspace(facts, facts.cwd)),
+                   Arguments(arguments.begin() + 1, arguments.end()));
+  }
+  Complain(name.empty() ? "which of them?"
+                        : "`" + Visible(name) + "` is not a command of gate rules");
+  std::fputs("help: gate rules list|show|lint|test\n", stderr);
+  return kExitUsage;
+}
+
+}  // namespace gate::cli
