@@ -1,8 +1,14 @@
 // What ordinary filters print for literal input: base64 -d, rev, tr, cut, …
 //
 // Used to see through text that is decoded on its way to a shell. Each is the
-// program's documented behaviour for the options named in filters.cc; any
-// other option gives nullopt, never a guess.
+// program's documented behaviour for a part of its options; any other option,
+// and input whose result depends on the locale or the program's version
+// (mostly: bytes that are not ASCII, input that the program would complain
+// of), gives nullopt, never a guess. tests/parser/filters_test.cc compares
+// them with the real programs.
+//
+// Known: awk base32 base64 cat cut echo fold grep gunzip gzip head openssl
+// paste printf rev sed seq sort tac tail tee tr uniq xxd yes zcat.
 #pragma once
 
 #include <optional>
@@ -22,5 +28,10 @@ std::optional<std::string> RunFilter(const std::vector<std::string>& argv,
 
 // True when `program` is one that RunFilter knows at all.
 bool IsFilter(std::string_view program);
+
+// True for `yes`, which prints until its reader closes the pipe: what
+// RunFilter gives is the beginning, whole lines up to kMaxFilterBytes, and
+// stands for the whole only where a `head` follows that takes less.
+bool IsEndless(const std::vector<std::string>& argv);
 
 }  // namespace gate::parser
