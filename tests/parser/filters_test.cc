@@ -84,6 +84,7 @@ TEST(Filters, GzipIsInflatedAndVerified) {
       25);
   EXPECT_EQ(RunFilter({"gunzip"}, packed), std::string("rm x\n"));
   for (size_t k = 10; k < packed.size(); ++k) {
+    if (k == 16) continue;  // its upper bits are padding
     std::string broken = packed;
     broken[k] = static_cast<char>(broken[k] ^ 0x10);
     EXPECT_NE(RunFilter({"gunzip"}, broken), std::string("rm x\n")) << k;
