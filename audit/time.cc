@@ -1,7 +1,11 @@
 #include "audit/time.h"
 
-#include <algorithm>
+#include <time.h>
+
 #include <cstdio>
+#include <optional>
+
+#include "base/text.h"
 
 namespace gate::audit {
 namespace {
@@ -122,10 +126,8 @@ std::optional<uint64_t> ParseDate(std::string_view text, int64_t offset_s) {
                   nanoseconds);
 }
 
-}  // namespace
-
-std::optional<uint64_t> ParseTime(std::string_view text, uint64_t now_ns,
-                                  int64_t offset_s) {
+std::optional<uint64_t> Understand(std::string_view text, uint64_t now_ns,
+                                   int64_t offset_s) {
   if (text == "now") return now_ns;
   const int64_t now_s = static_cast<int64_t>(now_ns / kSecond);
   if (text == "today" || text == "yesterday") {
@@ -169,6 +171,24 @@ std::optional<uint64_t> ParseTime(std::string_view text, uint64_t now_ns,
     return now_ns - static_cast<uint64_t>(number * unit) * kSecond;
   }
   return ParseDate(text, offset_s);
+}
+
+}  // namespace
+
+Result<uint64_t> ParseTime(std::string_view text, uint64_t now_ns,
+                           int64_t offset_s) {
+  if (const auto time = Understand(text, now_ns, offset_s)) return *time;
+  return Fail(ErrorCode::kInvalid, "`" + Visible(text) +
+                                       "` is not a time: 2h, today, yesterday, "
+                                       "2026-11-20 or 2026-11-20T10:00");
+}
+
+Result<uint64_t> ParseTime(std::string_view text, uint64_t now_ns) {
+  const auto seconds = static_cast<time_t>(now_ns / kSecond);
+  tm local{};
+  const int64_t offset_s =
+      localtime_r(&seconds, &local) != nullptr ? local.tm_gmtoff : 0;
+  return ParseTime(text, now_ns, offset_s);
 }
 
 std::string FormatTime(uint64_t time_ns) {

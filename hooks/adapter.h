@@ -17,23 +17,23 @@ inline constexpr size_t kMaxInputBytes = 1 << 20;
 
 // What the client's message is about.
 enum class EventKind : uint8_t {
-  kNothing,   // not a tool gate judges: answer with silence
-  kCommand,   // a shell command
-  kFileWrite, // a tool of the agent that writes files
+  kNothing,    // not a tool gate judges: answer with silence
+  kCommand,    // a shell command
+  kFileWrite,  // a tool of the agent that writes files
 };
 
 struct Event {
   EventKind kind = EventKind::kNothing;
-  std::string command;              // kCommand
-  std::vector<std::string> paths;   // kFileWrite, as given
-  std::string cwd;                  // may be empty
-  std::string project;              // the client's idea of the project
+  std::string command;             // kCommand
+  std::vector<std::string> paths;  // kFileWrite, as given
+  std::string cwd;                 // may be empty
+  std::string project;             // the client's idea of the project
   std::string session;
-  std::string agent;                // client name
-  std::string tool;                 // as the client calls it
-  std::string tool_input;           // compact JSON of the tool's input
-  std::string description;          // the agent's own words
-  bool can_ask = false;             // the client can ask its person natively
+  std::string agent;        // client name
+  std::string tool;         // as the client calls it
+  std::string tool_input;   // compact JSON of the tool's input
+  std::string description;  // the agent's own words
+  bool can_ask = false;     // the client can ask its person natively
 };
 
 // What gate wants to say.
@@ -41,9 +41,12 @@ enum class AnswerKind : uint8_t { kAllow, kRewrite, kAsk, kDeny };
 
 struct Answer {
   AnswerKind kind = AnswerKind::kDeny;
-  std::string reason;      // never empty for kAsk and kDeny
-  std::string command;     // kRewrite, and kAsk with a rewritten command
-  std::string id;          // audit id
+  std::string reason;   // never empty for kAsk and kDeny
+  std::string command;  // kRewrite, and kAsk with a rewritten command
+  std::string id;       // audit id
+  // kRewrite: let the client's person confirm, where the client can ask. Off by
+  // default: what is rewritten runs in a sandbox.
+  bool confirm = false;
 };
 
 // What to print and how to exit. Exit codes are 0 and 2 only.
@@ -57,8 +60,8 @@ class Adapter {
  public:
   virtual ~Adapter() = default;
   virtual const char* Name() const = 0;
-  // kInvalid for anything that is not a complete event of this client: the
-  // caller refuses.
+  // kInvalid for anything that is not a complete event of this client, and
+  // kTooLarge beyond kMaxInputBytes: the caller refuses.
   virtual Result<Event> Parse(std::string_view json) const = 0;
   virtual Output Format(const Event& event, const Answer& answer) const = 0;
 };

@@ -9,19 +9,24 @@
 namespace gate::hooks {
 
 struct InstallOptions {
-  std::string client;        // claude, codex
-  std::string home;          // whose settings
-  std::string gate_path;     // absolute path of the gate binary
-  std::string config_dir;    // written as absolute paths into the hook line
+  std::string client;      // claude, codex
+  std::string home;        // whose settings
+  std::string gate_path;   // absolute path of the gate binary
+  std::string config_dir;  // written as absolute paths into the hook line
   std::string state_dir;
-  bool project = false;      // the project's settings instead of the user's
+  bool project = false;  // the project's settings instead of the user's
   std::string project_dir;
+  std::string codex_home;  // $CODEX_HOME; used when absolute
+  // claude 2.1.295 and later: the client itself blocks when the hook fails.
+  bool block_on_failure = false;
+  // The `timeout` program; found in /usr/bin when empty.
+  std::string timeout_path;
 };
 
 // One file that is to change.
 struct FileChange {
   std::string path;
-  std::string before;        // empty when it did not exist
+  std::string before;  // empty when it did not exist
   std::string after;
   bool existed = false;
 };

@@ -1,0 +1,31 @@
+#include "hooks/adapter.h"
+
+#include "base/text.h"
+#include "hooks/clients.h"
+
+namespace gate::hooks {
+
+const Adapter* FindAdapter(std::string_view client) {
+  for (const Adapter* (*get)() : {Claude, Codex, Generic}) {
+    if (const Adapter* adapter = get(); client == adapter->Name()) {
+      return adapter;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> AdapterNames() {
+  return {Claude()->Name(), Codex()->Name(), Generic()->Name()};
+}
+
+Output Refuse(std::string_view reason) {
+  // An exit of 2 with nothing on stderr counts as a broken hook, and the
+  // command runs: there is always a reason.
+  std::string text = Visible(ToUtf8(reason), /*keep_layout=*/true);
+  if (text.find_first_not_of(" \t\n") == std::string::npos) text = "refused";
+  if (!text.starts_with("gate: ")) text.insert(0, "gate: ");
+  if (text.back() != '\n') text += '\n';
+  return Output{"", std::move(text), 2};
+}
+
+}  // namespace gate::hooks

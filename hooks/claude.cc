@@ -1,0 +1,125 @@
+// Claude Code, event PreToolUse. Silence with exit 0 lets the client's own
+// permissions decide; exit 2 with a reason on stderr refuses; one JSON object
+// on stdout rewrites or asks. updatedInput replaces the whole input of the
+// tool, so that every field of it is echoed.
+#include "base/text.h"
+#include "hooks/clients.h"
+#include "hooks/message.h"
+
+namespace gate::hooks {
+namespace {
+
+// Tools that write one file, and where its name is.
+struct FileTool {
+  std::string_view name;
+  const char* field;
+};
+constexpr FileTool kFileTools[] = {
+    {"Write", "file_path"},
+    {"Edit", "file_path"},
+    {"MultiEdit", "file_path"},
+    {"NotebookEdit", "notebook_path"},
+};
+
+// Modes in which the client shows its person a question. In dontAsk and
+// bypassPermissions nobody is asked; a mode not known here is taken as one of
+// these.
+bool CanAsk(std::string_view mode) {
+  return mode == "default" || mode == "acceptEdits" || mode == "plan";
+}
+
+class ClaudeAdapter final : public Adapter {
+ public:
+  const char* Name() const override { return "claude"; }
+
+  Result<Event> Parse(std::string_view text) const override {
+    GATE_TRY(const Json json, ParseEvent(text));
+    GATE_TRY(const std::string name, RequireText(json, "hook_event_name"));
+    Event event;
+    event.agent = Name();
+    if (name != "PreToolUse") return event;
+    GATE_TRY(event.tool, RequireText(json, "tool_name"));
+    GATE_TRY(event.session, OptionalText(json, "session_id"));
+    GATE_TRY(event.cwd, EventDirectory(json));
+    GATE_TRY(const std::string mode, OptionalText(json, "permission_mode"));
+    event.can_ask = CanAsk(mode);
+    const auto input = json.find("tool_input");
+    const bool has_input = input != json.end() && input->is_object();
+    if (event.tool == "PowerShell") {
+      return Fail(ErrorCode::kInvalid, "PowerShell is not understood");
+    }
+    if (event.tool == "Bash") {
+      if (!has_input) {
+        return Fail(ErrorCode::kInvalid, "the shell tool has no input");
+      }
+      GATE_TRY(event.command, ShellCommand(*input, {"command"}));
+      GATE_TRY(event.description, OptionalText(*input, "description"));
+      event.tool_input = Dump(*input);
+      event.kind = EventKind::kCommand;
+      return event;
+    }
+    for (const FileTool& tool : kFileTools) {
+      if (event.tool != tool.name) continue;
+      if (!has_input) {
+        return Fail(ErrorCode::kInvalid, "the file tool has no input");
+      }
+      GATE_TRY(std::string path, RequireText(*input, tool.field));
+      if (path.empty()) {
+        return Fail(ErrorCode::kInvalid, "the file tool names no file");
+      }
+      event.paths.push_back(std::move(path));
+      event.tool_input = Dump(*input);
+      event.kind = EventKind::kFileWrite;
+      return event;
+    }
+    return event;
+  }
+
+  Output Format(const Event& event, const Answer& answer) const override {
+    switch (answer.kind) {
+      case AnswerKind::kAllow:
+        return Output{"", "", 0};
+      case AnswerKind::kRewrite:
+        if (event.kind != EventKind::kCommand || answer.command.empty()) {
+          return Refuse("gate could not rewrite the command");
+        }
+        return Decide(event, answer,
+                      answer.confirm && event.can_ask ? "ask" : "allow");
+      case AnswerKind::kAsk:
+        if (!event.can_ask) break;
+        return Decide(event, answer, "ask");
+      case AnswerKind::kDeny:
+        break;
+    }
+    return RefuseWith(event, answer);
+  }
+
+ private:
+  static Output Decide(const Event& event, const Answer& answer,
+                       const char* decision) {
+    Json output = Json::object();
+    output["hookEventName"] = "PreToolUse";
+    output["permissionDecision"] = decision;
+    output["permissionDecisionReason"] = "gate: " + ReasonText(answer);
+    if (!answer.command.empty()) {
+      auto input = ParseJson(event.tool_input);
+      if (!input || !input->is_object() || event.kind != EventKind::kCommand ||
+          !IsUtf8(answer.command)) {
+        return Refuse("gate could not rewrite the command");
+      }
+      (*input)["command"] = answer.command;
+      output["updatedInput"] = std::move(*input);
+    }
+    Json json = Json::object();
+    json["hookSpecificOutput"] = std::move(output);
+    return Output{Dump(json) + "\n", "", 0};
+  }
+};
+
+constinit const ClaudeAdapter kClaude;
+
+}  // namespace
+
+const Adapter* Claude() { return &kClaude; }
+
+}  // namespace gate::hooks

@@ -1,0 +1,291 @@
+#include "hooks/install.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "hooks/settings.h"
+
+namespace gate::hooks {
+namespace {
+
+class InstallTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = std::filesystem::temp_directory_path().string() +
+                          "/gate-install-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = std::filesystem::canonical(pattern);
+    home_ = root_ + "/home";
+    std::filesystem::create_directories(home_);
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  InstallOptions Options(const char* client) {
+    InstallOptions options;
+    options.client = client;
+    options.home = home_;
+    options.gate_path = "/opt/gate dir/gate";
+    options.config_dir = "/home/u/.config/gate";
+    options.state_dir = "/home/u/.local/state/gate";
+    options.timeout_path = "timeout";
+    return options;
+  }
+  void Write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(
+        std::filesystem::path(path).parent_path());
+    std::ofstream(path) << text;
+  }
+  std::string Read(const std::string& path) {
+    auto text = ReadFile(path, 1 << 20);
+    return text ? *text : "";
+  }
+  // Plans and applies.
+  void Do(Result<std::vector<FileChange>> changes) {
+    ASSERT_TRUE(changes) << changes.error().message;
+    auto applied = Apply(*changes, 1795237567000);
+    ASSERT_TRUE(applied) << applied.error().message;
+  }
+
+  std::string root_, home_;
+};
+
+TEST_F(InstallTest, GuardLineIsWhatTheClientsNeed) {
+  EXPECT_EQ(GuardLine(Options("claude")),
+            "timeout 10 '/opt/gate dir/gate' --config-dir "
+            "/home/u/.config/gate --state-dir /home/u/.local/state/gate hook "
+            "claude || { s=$?; [ $s = 2 ] || echo \"gate: hook failed (status "
+            "$s)\" >&2; exit 2; }");
+  EXPECT_TRUE(GuardLine(Options("codex")).starts_with("/bin/sh -c 'timeout"));
+}
+
+// The line run by a shell, with a stand-in for gate.
+TEST_F(InstallTest, GuardTurnsEveryFailureIntoARefusal) {
+  const struct {
+    const char* script;
+    int exit_code;
+    const char* out;
+    const char* err;
+  } cases[] = {
+      {"exit 0", 0, "", ""},
+      {"echo '{}'; exit 0", 0, "{}\n", ""},
+      {"echo no >&2; exit 2", 2, "", "no\n"},
+      {"exit 1", 2, "", "gate: hook failed (status 1)\n"},
+      {"exit 64", 2, "", "gate: hook failed (status 64)\n"},
+      {"kill -KILL $$", 2, "", "status 137"},
+      {"kill -SEGV $$", 2, "", "gate: hook failed"},
+  };
+  for (const char* client : {"claude", "codex"}) {
+    for (const auto& c : cases) {
+      InstallOptions options = Options(client);
+      options.gate_path = root_ + "/it's gate";
+      Write(options.gate_path, std::string("#!/bin/sh\n") + c.script + "\n");
+      chmod(options.gate_path.c_str(), 0755);
+      const std::string run =
+          "(" + GuardLine(options) + ") >" + root_ + "/out 2>" + root_ + "/err";
+      const int status = system(run.c_str());
+      EXPECT_EQ(WEXITSTATUS(status), c.exit_code) << client << c.script;
+      EXPECT_EQ(Read(root_ + "/out"), c.out) << client << c.script;
+      EXPECT_NE(Read(root_ + "/err").find(c.err), std::string::npos)
+          << client << c.script << Read(root_ + "/err");
+    }
+    InstallOptions options = Options(client);
+    options.gate_path = root_ + "/missing";
+    const int status =
+        system((GuardLine(options) + " 2>" + root_ + "/err").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 2);
+    EXPECT_FALSE(Read(root_ + "/err").empty());
+  }
+}
+
+TEST_F(InstallTest, WritesNewSettings) {
+  Do(PlanInstall(Options("claude")));
+  const auto json = ParseJson(Read(home_ + "/.claude/settings.json"));
+  ASSERT_TRUE(json);
+  const Json& group = (*json)["hooks"]["PreToolUse"][0];
+  EXPECT_EQ(group["matcher"],
+            "Bash|PowerShell|Write|Edit|MultiEdit|NotebookEdit");
+  EXPECT_EQ(group["hooks"][0]["type"], "command");
+  EXPECT_EQ(group["hooks"][0]["command"], GuardLine(Options("claude")));
+  EXPECT_EQ(group["hooks"][0]["timeout"], 15);
+  EXPECT_FALSE(group["hooks"][0].contains("onFailure"));
+  struct stat info{};
+  ASSERT_EQ(stat((home_ + "/.claude/settings.json").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+
+  Do(PlanInstall(Options("codex")));
+  const auto codex = ParseJson(Read(home_ + "/.codex/hooks.json"));
+  ASSERT_TRUE(codex);
+  EXPECT_EQ(codex->size(), 1u);  // the root takes no other key
+  EXPECT_EQ((*codex)["hooks"]["PreToolUse"][0]["matcher"], "*");
+}
+
+TEST_F(InstallTest, PlacesAreTheClients) {
+  InstallOptions options = Options("claude");
+  options.project = true;
+  options.project_dir = root_ + "/project";
+  EXPECT_EQ(PlanInstall(options)->front().path,
+            root_ + "/project/.claude/settings.json");
+  options = Options("codex");
+  options.codex_home = root_ + "/elsewhere";
+  EXPECT_EQ(PlanInstall(options)->front().path,
+            root_ + "/elsewhere/hooks.json");
+  options.codex_home = "relative";
+  EXPECT_EQ(PlanInstall(options)->front().path, home_ + "/.codex/hooks.json");
+  options.client = "cursor";
+  EXPECT_FALSE(PlanInstall(options));
+  options = Options("claude");
+  options.gate_path = "gate";
+  EXPECT_FALSE(PlanInstall(options));
+  options = Options("claude");
+  options.state_dir = "/x\ny";
+  EXPECT_FALSE(PlanInstall(options));
+  options = Options("claude");
+  options.block_on_failure = true;
+  EXPECT_NE(
+      PlanInstall(options)->front().after.find("\"onFailure\": \"block\""),
+      std::string::npos);
+}
+
+constexpr const char kSettings[] = R"({
+    "model": "opus",
+    "env": {"B": "1", "A": "2"},
+    "hooks": {
+        "PostToolUse": [{"matcher": "Write", "hooks": [
+            {"type": "command", "command": "fmt"}]}],
+        "PreToolUse": [{"matcher": "Bash", "hooks": [
+            {"type": "command", "command": "mine hook claude "}]}]
+    },
+    "zeta": 1.5,
+    "alpha": null
+}
+)";
+
+TEST_F(InstallTest, MergesAndKeepsTheOrder) {
+  const std::string path = home_ + "/.claude/settings.json";
+  Write(path, kSettings);
+  chmod(path.c_str(), 0640);
+  const auto before = ParseJson(kSettings);
+  Do(PlanInstall(Options("claude")));
+  const std::string text = Read(path);
+  const auto after = ParseJson(text);
+  ASSERT_TRUE(after);
+  EXPECT_EQ((*after)["hooks"]["PreToolUse"].size(), 2u);
+  EXPECT_EQ((*after)["hooks"]["PreToolUse"][0],
+            (*before)["hooks"]["PreToolUse"][0]);
+  EXPECT_LT(text.find("\"model\""), text.find("\"env\""));
+  EXPECT_LT(text.find("\"B\""), text.find("\"A\""));
+  EXPECT_LT(text.find("PostToolUse"), text.find("PreToolUse"));
+  EXPECT_LT(text.find("\"zeta\""), text.find("\"alpha\""));
+  EXPECT_NE(text.find("\n    \"env\""), std::string::npos);
+  struct stat info{};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
+  EXPECT_EQ(Read(path + ".gate-backup-20261121T050607Z"), kSettings);
+
+  // Again: nothing to do.
+  EXPECT_TRUE(PlanInstall(Options("claude"))->empty());
+  // Another place of gate: replaced, not added.
+  InstallOptions moved = Options("claude");
+  moved.gate_path = "/usr/bin/gate";
+  Do(PlanInstall(moved));
+  EXPECT_EQ((*ParseJson(Read(path)))["hooks"]["PreToolUse"].size(), 2u);
+  EXPECT_EQ(Read(path).find("/opt/gate dir"), std::string::npos);
+  // And out again: as it was.
+  Do(PlanUninstall(moved));
+  EXPECT_EQ(*ParseJson(Read(path)), *before);
+  EXPECT_TRUE(PlanUninstall(moved)->empty());
+}
+
+TEST_F(InstallTest, UninstallLeavesNoEmptyShells) {
+  Do(PlanInstall(Options("claude")));
+  Do(PlanUninstall(Options("claude")));
+  EXPECT_EQ(Read(home_ + "/.claude/settings.json"), "{}\n");
+  EXPECT_TRUE(PlanUninstall(Options("codex"))->empty());
+}
+
+TEST_F(InstallTest, UninstallTakesOnlyOursOutOfASharedGroup) {
+  const std::string path = home_ + "/.codex/hooks.json";
+  Do(PlanInstall(Options("codex")));
+  auto json = *ParseJson(Read(path));
+  json["hooks"]["PreToolUse"][0]["hooks"].push_back(
+      {{"type", "command"}, {"command", "other"}});
+  Write(path, Dump(json));
+  Do(PlanUninstall(Options("codex")));
+  const auto after = *ParseJson(Read(path));
+  ASSERT_EQ(after["hooks"]["PreToolUse"][0]["hooks"].size(), 1u);
+  EXPECT_EQ(after["hooks"]["PreToolUse"][0]["hooks"][0]["command"], "other");
+}
+
+TEST_F(InstallTest, BrokenSettingsAreRefusedAndLeftAlone) {
+  const std::string path = home_ + "/.claude/settings.json";
+  for (const char* text :
+       {"{", "[]", "// comment\n{}", "{\"a\":1,\"a\":2}", "{}x",
+        "{\"hooks\":[]}", "{\"hooks\":{\"PreToolUse\":{}}}",
+        "{\"hooks\":{\"PreToolUse\":[1]}}",
+        "{\"hooks\":{\"PreToolUse\":[{\"hooks\":1}]}}",
+        "{\"disableAllHooks\":true}", "{\"a\":\"\xff\"}"}) {
+    Write(path, text);
+    const auto changes = PlanInstall(Options("claude"));
+    ASSERT_FALSE(changes) << text;
+    EXPECT_EQ(changes.error().code, ErrorCode::kInvalid) << text;
+    EXPECT_EQ(Read(path), text);
+  }
+  Write(path, " \n");
+  EXPECT_TRUE(PlanInstall(Options("claude")));
+}
+
+TEST_F(InstallTest, LinksAreFollowedInsideHomeOnly) {
+  const std::string path = home_ + "/.claude/settings.json";
+  std::filesystem::create_directories(home_ + "/.claude");
+  Write(home_ + "/dotfiles/claude.json", "{}");
+  std::filesystem::create_symlink(home_ + "/dotfiles/claude.json", path);
+  Do(PlanInstall(Options("claude")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_NE(Read(home_ + "/dotfiles/claude.json").find("hook claude"),
+            std::string::npos);
+  std::filesystem::remove(path);
+  Write(root_ + "/outside.json", "{}");
+  std::filesystem::create_symlink(root_ + "/outside.json", path);
+  EXPECT_EQ(PlanInstall(Options("claude")).error().code,
+            ErrorCode::kPermission);
+  std::filesystem::remove_all(home_ + "/.claude");
+  std::filesystem::create_directories(root_ + "/outside");
+  std::filesystem::create_symlink(root_ + "/outside", home_ + "/.claude");
+  EXPECT_EQ(PlanInstall(Options("claude")).error().code,
+            ErrorCode::kPermission);
+  std::filesystem::remove(home_ + "/.claude");
+  std::filesystem::create_directories(home_ + "/.claude");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(PlanInstall(Options("claude")));
+}
+
+TEST_F(InstallTest, ApplyStopsWhenTheFileChangedMeanwhile) {
+  const std::string path = home_ + "/.claude/settings.json";
+  Write(path, "{}");
+  auto changes = PlanInstall(Options("claude"));
+  ASSERT_TRUE(changes);
+  Write(path, "{\"a\":1}");
+  EXPECT_FALSE(Apply(*changes, 0));
+  EXPECT_EQ(Read(path), "{\"a\":1}");
+}
+
+TEST_F(InstallTest, DiffShowsTheChange) {
+  const FileChange change{"/h/s.json", "{\n  \"a\": 1,\n  \"b\": 2\n}\n",
+                          "{\n  \"a\": 1,\n  \"n\": 0,\n  \"b\": 2\n}\n", true};
+  EXPECT_EQ(RenderDiff(change),
+            "--- /h/s.json\n+++ /h/s.json\n@@ -1,4 +1,5 @@\n {\n   \"a\": 1,\n"
+            "+  \"n\": 0,\n   \"b\": 2\n }\n");
+  const FileChange created{"/h/s.json", "", "{}\n", false};
+  EXPECT_EQ(RenderDiff(created),
+            "--- /dev/null\n+++ /h/s.json\n@@ -1,0 +1,1 @@\n+{}\n");
+}
+
+}  // namespace
+}  // namespace gate::hooks

@@ -1,0 +1,202 @@
+#include "hooks/ticket.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/file.h"
+
+namespace gate::hooks {
+namespace {
+
+constexpr uint64_t kNow = 1795237567000;
+
+class TicketTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern =
+        std::filesystem::temp_directory_path().string() + "/gate-ticket-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    state_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(state_); }
+
+  static Ticket Make() {
+    Ticket ticket;
+    ticket.command = std::string("echo 'a b'\n\0\xff", 13);
+    ticket.cwd = "/w";
+    ticket.policy_revision = "r1";
+    ticket.plan = "{\"mode\":\"sandbox\"}";
+    ticket.decision_id = "d";
+    ticket.agent = "codex";
+    ticket.session = "s";
+    ticket.expires_ms = kNow + kTicketLifetimeMs;
+    return ticket;
+  }
+  std::string Issue() {
+    auto name = IssueTicket(state_, Make());
+    EXPECT_TRUE(name) << name.error().message;
+    return name ? *name : "";
+  }
+  ErrorCode RedeemError(const std::string& name, uint64_t now = kNow) {
+    auto ticket = RedeemTicket(state_, name, now);
+    EXPECT_FALSE(ticket);
+    return ticket ? ErrorCode::kInternal : ticket.error().code;
+  }
+  std::string File(const std::string& name) {
+    return state_ + "/tickets/" + name;
+  }
+
+  std::string state_;
+};
+
+TEST_F(TicketTest, CarriesEveryField) {
+  const std::string name = Issue();
+  EXPECT_EQ(name.size(), 32u);
+  struct stat info{};
+  ASSERT_EQ(stat(File(name).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  ASSERT_EQ(stat((state_ + "/tickets").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0700u);
+  const auto ticket = RedeemTicket(state_, name, kNow);
+  ASSERT_TRUE(ticket) << ticket.error().message;
+  const Ticket made = Make();
+  EXPECT_EQ(ticket->command, made.command);
+  EXPECT_EQ(ticket->cwd, made.cwd);
+  EXPECT_EQ(ticket->policy_revision, made.policy_revision);
+  EXPECT_EQ(ticket->plan, made.plan);
+  EXPECT_EQ(ticket->decision_id, made.decision_id);
+  EXPECT_EQ(ticket->agent, made.agent);
+  EXPECT_EQ(ticket->session, made.session);
+  EXPECT_EQ(ticket->expires_ms, made.expires_ms);
+}
+
+TEST_F(TicketTest, IsUsedOnce) {
+  const std::string name = Issue();
+  EXPECT_TRUE(RedeemTicket(state_, name, kNow));
+  EXPECT_EQ(RedeemError(name), ErrorCode::kNotFound);
+}
+
+TEST_F(TicketTest, ExpiresAndIsGoneThen) {
+  const std::string name = Issue();
+  EXPECT_EQ(RedeemError(name, kNow + kTicketLifetimeMs), ErrorCode::kTimeout);
+  EXPECT_EQ(RedeemError(name), ErrorCode::kNotFound);
+}
+
+TEST_F(TicketTest, NamesAreNumbersOnly) {
+  Issue();
+  for (const char* name :
+       {"", "x", "../ticket.key", "0123456789ABCDEF0123456789abcdef",
+        "0123456789abcdef0123456789abcde/", "00000000000000000000000000000000",
+        "..", "."}) {
+    EXPECT_EQ(RedeemError(name), ErrorCode::kNotFound) << name;
+  }
+  EXPECT_TRUE(std::filesystem::exists(state_ + "/ticket.key"));
+}
+
+TEST_F(TicketTest, TamperingIsFoundWhereverItIs) {
+  const std::string sample = Issue();
+  const auto size = std::filesystem::file_size(File(sample));
+  for (size_t at = 0; at < size; at += 7) {
+    const std::string name = Issue();
+    const int fd = open(File(name).c_str(), O_RDWR);
+    char byte = 0;
+    ASSERT_EQ(pread(fd, &byte, 1, static_cast<off_t>(at)), 1);
+    byte = static_cast<char>(byte ^ 1);
+    ASSERT_EQ(pwrite(fd, &byte, 1, static_cast<off_t>(at)), 1);
+    close(fd);
+    EXPECT_EQ(RedeemError(name), ErrorCode::kPermission) << at;
+    EXPECT_EQ(RedeemError(name), ErrorCode::kNotFound);
+  }
+  for (const auto length : {size_t{0}, size_t{31}, size_t{32}, size - 1}) {
+    const std::string name = Issue();
+    ASSERT_EQ(truncate(File(name).c_str(), static_cast<off_t>(length)), 0);
+    EXPECT_EQ(RedeemError(name), ErrorCode::kPermission) << length;
+  }
+}
+
+TEST_F(TicketTest, ContentOfAnotherTicketDoesNotCount) {
+  const std::string one = Issue();
+  const std::string other(32, 'a');
+  std::filesystem::rename(File(one), File(other));
+  EXPECT_EQ(RedeemError(other), ErrorCode::kPermission);
+}
+
+TEST_F(TicketTest, AnotherKeyDoesNotCount) {
+  const std::string name = Issue();
+  std::filesystem::remove(state_ + "/ticket.key");
+  EXPECT_EQ(RedeemError(name), ErrorCode::kPermission);
+}
+
+TEST_F(TicketTest, FileMustBeGates) {
+  std::string name = Issue();
+  chmod(File(name).c_str(), 0644);
+  EXPECT_EQ(RedeemError(name), ErrorCode::kPermission);
+  name = Issue();
+  const std::string link(32, 'b');
+  ASSERT_EQ(symlink(File(name).c_str(), File(link).c_str()), 0);
+  EXPECT_NE(RedeemError(link), ErrorCode::kInternal);
+  const std::string fifo(32, 'c');
+  ASSERT_EQ(mkfifo(File(fifo).c_str(), 0600), 0);
+  EXPECT_EQ(RedeemError(fifo), ErrorCode::kPermission);
+  EXPECT_TRUE(RedeemTicket(state_, name, kNow));
+}
+
+TEST_F(TicketTest, OneOfManyRedeemersWins) {
+  for (int round = 0; round < 10; ++round) {
+    const std::string name = Issue();
+    std::vector<pid_t> children;
+    int gate[2];
+    ASSERT_EQ(pipe(gate), 0);
+    for (int i = 0; i < 8; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        close(gate[1]);
+        char byte = 0;
+        if (read(gate[0], &byte, 1) != 0) _exit(2);
+        _exit(RedeemTicket(state_, name, kNow) ? 0 : 1);
+      }
+      children.push_back(child);
+    }
+    close(gate[0]);
+    close(gate[1]);  // all start now
+    int winners = 0;
+    for (const pid_t child : children) {
+      int status = 0;
+      waitpid(child, &status, 0);
+      winners += status == 0;
+    }
+    EXPECT_EQ(winners, 1);
+  }
+}
+
+TEST_F(TicketTest, SweepTakesTheExpiredOnly) {
+  std::set<std::string> old;
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = Issue();
+    const utimbuf times{1000, 1000};
+    ASSERT_EQ(utime(File(name).c_str(), &times), 0);
+    old.insert(name);
+  }
+  const std::string fresh = Issue();
+  struct stat info{};
+  ASSERT_EQ(stat(File(fresh).c_str(), &info), 0);
+  const uint64_t now = static_cast<uint64_t>(info.st_mtime) * 1000 + 5000;
+  SweepTickets(state_, now, 0);
+  EXPECT_TRUE(std::filesystem::exists(File(*old.begin())));
+  SweepTickets(state_, now, 100);
+  for (const std::string& name : old) {
+    EXPECT_FALSE(std::filesystem::exists(File(name)));
+  }
+  EXPECT_TRUE(std::filesystem::exists(File(fresh)));
+  SweepTickets(state_ + "/none", now, 100);
+}
+
+}  // namespace
+}  // namespace gate::hooks
