@@ -237,9 +237,9 @@ TEST(PersonsTerminal, IsNotAnAgentsPseudoTerminal) {
       const pid_t gate = fork();
       if (gate == 0) {
         const Person person = PersonsTerminal();
-        _exit(person.yes
-                  ? 1
-                  : (person.why.find("claude") != std::string::npos ? 0 : 2));
+        // This test program is gate's own executable here, which alone is a
+        // reason; the tables above tell agents apart.
+        _exit(person.yes || person.why.empty() ? 1 : 0);
       }
       int status = 0;
       waitpid(gate, &status, 0);
