@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +11,11 @@
 
 #include "backends/guard.h"
 #include "backends/limits.h"
+#include "backends/native/landlock.h"
 #include "backends/native/seccomp.h"
 #include "backends/native/sys.h"
 #include "backends/spawn.h"
+#include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
 
@@ -24,15 +24,6 @@ namespace {
 
 constexpr std::array<int, 3> kFixedVersion = {0, 12, 0};
 constexpr size_t kMaxStatusBytes = 4096;
-
-// An anonymous file with `content`, read from its start.
-Fd MemoryFile(const char* name, const void* content, size_t size) {
-  Fd fd(memfd_create(name, MFD_CLOEXEC));
-  if (!fd || write(fd.get(), content, size) != static_cast<ssize_t>(size) ||
-      lseek(fd.get(), 0, SEEK_SET) != 0)
-    return Fd();
-  return fd;
-}
 
 // The number after `key` in bwrap's status lines; -1 when it is not there.
 long StatusNumber(const std::string& text, const char* key) {
@@ -164,6 +155,10 @@ Availability Bwrap::Probe() {
       "an end by signal n is seen as exit code 128+n",
       "memory is limited per process, not in sum",
   };
+  if (LandlockAbi() < 6)
+    availability.lost.push_back(
+        "abstract unix sockets are reachable where the network is open (needs "
+        "Landlock ABI 6, Linux 6.12)");
   if (numbers < kFixedVersion)
     availability.lost.push_back(
         "bwrap before 0.12.0 follows links while making mount points "
@@ -185,19 +180,20 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   if (!missing.empty())
     return Failed(std::string("bwrap lacks what the profile requires: ") +
                   backends::Name(missing.front()));
-  for (const int fd : {io.in, io.out, io.err}) {
-    struct stat info = {};
-    if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode))
-      return Failed("a standard stream is a directory or not open");
-  }
+  if (const Status streams = CheckStreams(io); !streams)
+    return Failed(streams.error().message);
   const RunUser user = ChooseUser(profile);
+  // Without Landlock a file that was opened for reading could be opened again
+  // for writing through /proc/self/fd, around the read-only mounts.
+  const Result<Fd> copy = CopyInput(io.in);
+  if (!copy) return Failed(copy.error().message);
   Guard guard = Guard::Record(profile, command.cwd);
   Result<View> view = MakeView(profile, guard, user);
   if (!view) return Failed(view.error().message);
 
   const Filter filter = MakeFilter();
-  const Fd seccomp = MemoryFile("gate-filter", filter.code.data(),
-                                filter.size * sizeof(filter.code[0]));
+  const Result<Fd> seccomp = MemoryFile("gate-filter", filter.code.data(),
+                                        filter.size * sizeof(filter.code[0]));
   int status_pipe[2];
   if (!seccomp || pipe2(status_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
     return Failed("cannot make a descriptor for bwrap");
@@ -208,7 +204,7 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   inputs.cwd = command.cwd;
   inputs.network = profile.network;
   inputs.terminal = isatty(io.in) == 1;
-  inputs.seccomp_fd = seccomp.get();
+  inputs.seccomp_fd = seccomp->get();
   inputs.status_fd = status_write.get();
   inputs.tmpfs_bytes = profile.limits.memory_bytes;
   // Through a file, since an argument vector has a limit and a mount each
@@ -216,20 +212,24 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   std::string words;
   for (const std::string& word : BwrapArguments(inputs))
     words.append(word).push_back('\0');
-  const Fd arguments = MemoryFile("gate-arguments", words.data(), words.size());
+  const Result<Fd> arguments =
+      MemoryFile("gate-arguments", words.data(), words.size());
   if (!arguments) return Failed("cannot make a descriptor for bwrap");
 
   const HeldSignals signals;
   SpawnRequest request;
-  request.argv = {program, "--args", std::to_string(arguments.get()), "--"};
+  request.argv = {program, "--args", std::to_string(arguments->get()), "--"};
   request.argv.insert(request.argv.end(), command.argv.begin(),
                       command.argv.end());
   request.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &request.environment);
   request.cwd = "/";
   request.io = io;
+  if (*copy) request.io.in = copy->get();
+  request.no_tcp = profile.network == Network::kNone;
+  request.scope = true;
   request.mask = signals.before();
-  request.keep = {arguments.get(), seccomp.get(), status_write.get()};
+  request.keep = {arguments->get(), seccomp->get(), status_write.get()};
   request.die_with_parent = true;
   request.own_session = !inputs.terminal;
   request.switch_user = user.switched;
@@ -315,7 +315,8 @@ std::vector<std::string> BwrapArguments(const BwrapInputs& inputs) {
     add({"--bind", "/", "/"});
   else
     add({"--ro-bind", "/", "/"});
-  add({"--proc", "/proc"});
+  // uid 0 owns most of /proc/sys even without any capability.
+  add({"--proc", "/proc", "--remount-ro", "/proc"});
   std::vector<std::string> seal;
   const auto tmpfs = [&](const std::string& mode, const std::string& target) {
     add({"--perms", mode});

@@ -87,10 +87,10 @@ Guard Guard::Record(const Profile& profile, const std::string& cwd) {
       guard.AddBase(at);
   }
   for (const std::string& path : profile.protect) guard.ProtectPath(path);
-  std::stable_sort(guard.binds_.begin(), guard.binds_.end(),
-                   [](const Bind& a, const Bind& b) {
-                     return Depth(a.path) < Depth(b.path);
-                   });
+  for (Bind& bind : guard.binds_) bind.depth = Depth(bind.path);
+  std::stable_sort(
+      guard.binds_.begin(), guard.binds_.end(),
+      [](const Bind& a, const Bind& b) { return a.depth < b.depth; });
   return guard;
 }
 
@@ -144,13 +144,10 @@ void Guard::Protect(const std::string& base, const std::string& relative,
     return;
   }
   if (found && !S_ISLNK(info.st_mode)) {
-    if (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)) return;
-    const auto known =
-        std::find_if(binds_.begin(), binds_.end(),
-                     [&](const Bind& bind) { return bind.path == path; });
     if (!bound_.insert(path).second) {
       // A pin so far: becoming read-only covers what is below it as well.
-      if (known != binds_.end()) known->read_only = true;
+      for (Bind& bind : binds_)
+        if (bind.path == path) bind.read_only = true;
       return;
     }
     binds_.push_back(

@@ -59,6 +59,7 @@ struct Bind {
   bool directory = false;
   dev_t device = 0;  // what was there when it was looked at
   ino_t inode = 0;
+  long depth = 0;  // components of `path`
 };
 
 class Guard {

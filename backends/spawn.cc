@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "backends/native/landlock.h"
 #include "backends/native/sys.h"
 
 namespace gate::backends {
@@ -80,6 +81,12 @@ struct Trouble {
     Report(report, SpawnStage::kDirectory, errno);
   for (const Limit& limit : request.limits)
     if (ApplyLimit(limit) != 0) Report(report, SpawnStage::kLimits, errno);
+  if (request.scope || request.no_tcp) {
+    const int abi = LandlockAbi();
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        (abi > 0 && RestrictScope(abi, request.no_tcp) != 0))
+      Report(report, SpawnStage::kWalls, errno);
+  }
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigaction(SIGPIPE, &action, nullptr);

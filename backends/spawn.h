@@ -27,9 +27,22 @@ struct SpawnRequest {
   gid_t gid = 0;
   bool switch_user = false;
   std::vector<Limit> limits;
+  // With either, no_new_privs and what of Landlock does not forbid mounting:
+  // signals and abstract unix sockets end at the program and its children;
+  // no TCP.
+  bool scope = false;
+  bool no_tcp = false;
 };
 
-enum class SpawnStage : int { kNone, kFork, kUser, kDirectory, kLimits, kExec };
+enum class SpawnStage : int {
+  kNone,
+  kFork,
+  kUser,
+  kDirectory,
+  kLimits,
+  kWalls,
+  kExec
+};
 
 struct Spawned {
   pid_t pid = -1;

@@ -3,6 +3,7 @@
 // hidden or protected path below a cover needs nothing.
 #include "backends/view.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,10 +12,14 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "backends/unix_sockets.h"
 #include "base/paths.h"
 
 namespace gate::backends {
 namespace {
+
+// Links in a hidden directory are followed among this many entries.
+constexpr int kMaxHiddenEntries = 256;
 
 struct Found {
   std::string path;  // no links in it
@@ -178,12 +183,40 @@ class Builder {
       }
       if (found->path == "/")
         return Fail(ErrorCode::kInvalid, "the root cannot be hidden");
-      ViewMount& mount = Add(MountKind::kHidden, found->path);
-      mount.directory = S_ISDIR(found->info.st_mode);
-      mount.read_only = true;
-      mount.optional = user_.switched;
+      Hide(*found);
+      if (S_ISDIR(found->info.st_mode)) HideTargets(found->path);
+    }
+    for (const std::string& path : FindUnixSockets()) {
+      const Result<Found> found = Resolve(path);
+      if (!found || !S_ISSOCK(found->info.st_mode)) continue;
+      Hide(*found);
+      mounts_.back().fleeting = true;
     }
     return {};
+  }
+
+  void Hide(const Found& found) {
+    ViewMount& mount = Add(MountKind::kHidden, found.path);
+    mount.directory = S_ISDIR(found.info.st_mode);
+    mount.read_only = true;
+    mount.optional = user_.switched;
+  }
+
+  // A hidden directory may hold links to where its content really is.
+  void HideTargets(const std::string& directory) {
+    DIR* list = opendir(directory.c_str());
+    if (list == nullptr) return;
+    int seen = 0;
+    while (const dirent* entry = readdir(list)) {
+      if (++seen > kMaxHiddenEntries) break;
+      if (entry->d_type != DT_LNK) continue;
+      const Result<Found> target = Resolve(directory + "/" + entry->d_name);
+      if (!target || IsWithin(target->path, directory)) continue;
+      // A link to a place that holds other things (a home, the root) is not
+      // what is meant.
+      if (S_ISREG(target->info.st_mode)) Hide(*target);
+    }
+    closedir(list);
   }
 
   // The mount that `path` stands in, among the first `count`.
@@ -201,11 +234,10 @@ class Builder {
   }
 
   void Arrange() {
+    for (ViewMount& mount : mounts_) mount.depth = Depth(mount.target);
     std::stable_sort(mounts_.begin(), mounts_.end(),
                      [](const ViewMount& a, const ViewMount& b) {
-                       const long depth_a = Depth(a.target);
-                       const long depth_b = Depth(b.target);
-                       return depth_a != depth_b ? depth_a < depth_b
+                       return a.depth != b.depth ? a.depth < b.depth
                                                  : a.kind < b.kind;
                      });
     // Only mounts that can hold others are looked through; the guard's binds,

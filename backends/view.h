@@ -36,9 +36,11 @@ struct ViewMount {
   bool make = false;  // the target is below a cover: make it there first
   bool holds_others = false;  // something is made below this cover
   bool optional = false;      // out of reach for the run's user: leave it out
+  bool fleeting = false;      // may be gone by the time it is covered
   mode_t mode = 0755;         // kFresh
   dev_t device = 0;  // of what was seen at `target` (kBacked: `source`)
   ino_t inode = 0;
+  long depth = 0;  // components of `target`
 };
 
 struct View {

@@ -58,10 +58,34 @@ uint64_t Handled(int abi) {
   return rights;
 }
 
+RulesetAttributes Attributes(int abi, uint64_t fs, bool no_tcp) {
+  RulesetAttributes attributes;
+  attributes.fs = fs;
+  if (abi >= 4 && no_tcp) attributes.net = kBindTcp | kConnectTcp;
+  if (abi >= 6) attributes.scoped = kScopeAbstractUnix | kScopeSignal;
+  return attributes;
+}
+
+int CreateRuleset(int abi, const RulesetAttributes& attributes) {
+  // Older kernels refuse a longer structure than they know.
+  const size_t size = abi >= 6   ? sizeof(attributes)
+                      : abi >= 4 ? 2 * sizeof(uint64_t)
+                                 : sizeof(uint64_t);
+  return static_cast<int>(
+      syscall(SYS_landlock_create_ruleset, &attributes, size, 0u));
+}
+
 int CloseWith(int fd, int error) {
   close(fd);
   errno = error;
   return -1;
+}
+
+int RestrictAndClose(int ruleset) {
+  if (syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0)
+    return CloseWith(ruleset, errno);
+  close(ruleset);
+  return 0;
 }
 
 bool AddRule(int ruleset, int fd, uint64_t handled, bool only_write) {
@@ -86,19 +110,8 @@ int LandlockAbi() {
 
 int RestrictWrites(int abi, const LandlockRoot* roots, size_t count,
                    bool no_tcp) {
-  RulesetAttributes attributes;
-  attributes.fs = Handled(abi);
-  size_t size = sizeof(uint64_t);
-  if (abi >= 4) {
-    size = 2 * sizeof(uint64_t);
-    if (no_tcp) attributes.net = kBindTcp | kConnectTcp;
-  }
-  if (abi >= 6) {
-    size = sizeof(attributes);
-    attributes.scoped = kScopeAbstractUnix | kScopeSignal;
-  }
-  const int ruleset = static_cast<int>(
-      syscall(SYS_landlock_create_ruleset, &attributes, size, 0u));
+  const RulesetAttributes attributes = Attributes(abi, Handled(abi), no_tcp);
+  const int ruleset = CreateRuleset(abi, attributes);
   if (ruleset < 0) return -1;
   for (size_t i = 0; i < count; ++i) {
     const int fd = open(roots[i].path, O_PATH | O_CLOEXEC);
@@ -117,11 +130,14 @@ int RestrictWrites(int abi, const LandlockRoot* roots, size_t count,
     if (!AddRule(ruleset, stream, attributes.fs, true))
       return CloseWith(ruleset, errno);
   }
-  const long restricted = syscall(SYS_landlock_restrict_self, ruleset, 0u);
-  const int error = errno;
-  close(ruleset);
-  errno = error;
-  return restricted == 0 ? 0 : -1;
+  return RestrictAndClose(ruleset);
+}
+
+int RestrictScope(int abi, bool no_tcp) {
+  if (abi < 4 || (abi < 6 && !no_tcp)) return 0;
+  const int ruleset = CreateRuleset(abi, Attributes(abi, 0, no_tcp));
+  if (ruleset < 0) return -1;
+  return RestrictAndClose(ruleset);
 }
 
 }  // namespace gate::backends

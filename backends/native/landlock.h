@@ -27,4 +27,8 @@ struct LandlockRoot {
 int RestrictWrites(int abi, const LandlockRoot* roots, size_t count,
                    bool no_tcp);
 
+// Only what does not concern files, and so leaves mounting possible: the scope
+// (ABI 6) and TCP (ABI 4). Nothing, successfully, on older kernels.
+int RestrictScope(int abi, bool no_tcp);
+
 }  // namespace gate::backends

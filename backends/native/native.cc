@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "backends/guard.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
 #include "backends/native/sys.h"
+#include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
 
@@ -206,14 +206,8 @@ Availability Native::Probe() {
 Outcome Native::Run(const Profile& profile, const Command& command,
                     const Io& io) {
   const uint64_t begin = MonotonicMs();
-  for (const int fd : {io.in, io.out, io.err}) {
-    struct stat info = {};
-    if (fstat(fd, &info) != 0) return Failed("a standard stream is not open");
-    if (S_ISDIR(info.st_mode))
-      return Failed(
-          "a standard stream is a directory, which would reach "
-          "around the sandbox");
-  }
+  if (const Status streams = CheckStreams(io); !streams)
+    return Failed(streams.error().message);
   Guard guard = Guard::Record(profile, command.cwd);
   Result<NativePlan> plan = MakeNativePlan(profile, command, guard);
   if (!plan) return Failed(plan.error().message);
@@ -224,9 +218,18 @@ Outcome Native::Run(const Profile& profile, const Command& command,
         std::string("this machine lacks what the profile requires: ") +
         backends::Name(missing.front()));
   plan->terminal = isatty(io.in) == 1;
+  Io streams = io;
+  Result<Fd> copy = Fd();
+  if (plan->abi == 0) {
+    // As in bwrap: without Landlock the file itself could be opened again.
+    copy = CopyInput(io.in);
+    if (!copy) return Failed(copy.error().message);
+    if (*copy) streams.in = copy->get();
+  }
 
   const HeldSignals signals;
-  const Result<Started> started = Start(&*plan, io, signals.before(), false);
+  const Result<Started> started =
+      Start(&*plan, streams, signals.before(), false);
   if (!started) return Failed(started.error().message);
   Watch watch;
   watch.pidfd = started->pidfd.get();

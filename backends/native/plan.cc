@@ -60,6 +60,7 @@ class Planner {
     op.target = plan_.Keep(mount.target);
     op.read_only = mount.read_only;
     op.optional = mount.optional;
+    op.fleeting = mount.fleeting;
     if (mount.make) op.make = mount.directory ? Make::kDirectory : Make::kFile;
     switch (mount.kind) {
       case MountKind::kDevices:

@@ -33,6 +33,7 @@ struct MountOp {
   Make make = Make::kNothing;  // the target is missing in what covers it
   bool read_only = false;
   bool keep_devices = false;  // a device node must stay usable
+  bool fleeting = false;      // skipped when the target is gone
   bool optional = false;      // skipped where the run's user cannot reach
   bool same_target = false;   // kHost: the target is the source itself
   // What must be found at the target (kSelf, same_target) and at the source

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -190,6 +191,20 @@ Filter MakeFilter() {
   a.LoadArgument(1);
   for (uint32_t request : {kTiocsti, kTioclinux, kTioccons, kTiocsetd})
     a.ReturnIf(request, Errno(EPERM));
+  a.Return(kAllow);
+
+  // Device nodes: without capabilities only 0:0 could be made, which is how an
+  // overlay marks a deletion. The bit is common to the two device types.
+  constexpr uint32_t kDeviceBit = S_IFCHR;
+#ifdef SYS_mknod
+  a.Unless(SYS_mknod, 4);
+  a.LoadArgument(1);
+  a.ReturnIfAny(kDeviceBit, Errno(EPERM));
+  a.Return(kAllow);
+#endif
+  a.Unless(SYS_mknodat, 4);
+  a.LoadArgument(2);
+  a.ReturnIfAny(kDeviceBit, Errno(EPERM));
   a.Return(kAllow);
 
   // Local and internet sockets (the network namespace decides what they

@@ -220,6 +220,7 @@ bool Attach(NativePlan* plan, SetupError* error) {
     if (target < 0) {
       // Out of reach for this user, and so for the command.
       if (op.optional && errno == EACCES) continue;
+      if (op.fleeting && (errno == ENOENT || errno == EACCES)) continue;
       return Fail(error, Stage::kOpenTarget, index);
     }
     int tree = op.fd;

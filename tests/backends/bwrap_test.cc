@@ -43,7 +43,8 @@ TEST(BwrapArguments, BuildTheWholeView) {
   EXPECT_EQ(Print(inputs),
             "--unshare-user\n--unshare-pid\n--unshare-ipc\n--unshare-uts\n"
             "--unshare-cgroup-try\n--die-with-parent\n--cap-drop ALL\n"
-            "--unshare-net\n--new-session\n--ro-bind / /\n--proc /proc\n"
+            "--unshare-net\n--new-session\n--ro-bind / /\n--proc "
+            "/proc\n--remount-ro /proc\n"
             "--dev /dev\n--perms 0755\n--tmpfs /run\n--perms 1777\n"
             "--tmpfs /tmp\n--bind /state/tmp /var/tmp\n--bind /w /w\n"
             "--bind /w/.git /w/.git\n--perms 0000\n--tmpfs /home/u/.ssh\n"

@@ -1,0 +1,152 @@
+// backends_bench [ROUNDS]: what containment adds to fork and exec of `true`.
+//
+// All rows run in turn in every round, so that what disturbs the machine
+// disturbs all alike. Medians; "added" is over the plain row. The bwrap row is
+// the bwrap backend with the same view; "bwrap raw" is the program itself with
+// the options of equal isolation, without gate's guard and bookkeeping.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+
+extern char** environ;
+
+namespace {
+
+using gate::backends::Backend;
+using gate::backends::Network;
+using gate::backends::OutcomeStatus;
+using gate::backends::Profile;
+
+double NowUs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 +
+         static_cast<double>(now.tv_nsec) / 1e3;
+}
+
+bool Spawn(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t pid = 0;
+  int status = 0;
+  return posix_spawnp(&pid, argv[0], nullptr, nullptr, argv.data(), environ) ==
+             0 &&
+         waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+struct Row {
+  std::string name;
+  std::function<bool()> run;
+  std::vector<double> us = {};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 200;
+  char directory[] = "/var/tmp/gate-bench-XXXXXX";
+  if (mkdtemp(directory) == nullptr) return 1;
+  const std::string base = directory;
+  const std::string workspace = base + "/work";
+  mkdir(workspace.c_str(), 0755);
+  for (int i = 0; i < 1000; ++i)
+    std::ofstream(workspace + "/p" + std::to_string(i)) << "x";
+
+  gate::backends::Command command;
+  command.argv = {"/bin/true"};
+  command.cwd = workspace;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    command.environment.emplace_back(*entry);
+
+  std::vector<std::unique_ptr<Backend>> all = gate::backends::MakeBackends();
+  const auto with = [&](const char* name, Network network, int protect) {
+    Backend* found = nullptr;
+    for (const auto& backend : all)
+      if (std::string(name) == backend->Name()) found = backend.get();
+    Profile profile;
+    profile.write = {workspace};
+    profile.workspace = workspace;
+    profile.network = network;
+    for (int i = 0; i < protect; ++i)
+      profile.protect.push_back(workspace + "/p" + std::to_string(i));
+    return [found, profile, &command] {
+      const auto outcome = found->Run(profile, command, {});
+      return outcome.status == OutcomeStatus::kExited && outcome.exit_code == 0;
+    };
+  };
+  std::vector<Row> rows = {
+      {"plain", [] { return Spawn({"/bin/true"}); }},
+      {"native", with("native", Network::kNone, 0)},
+      {"native loopback", with("native", Network::kLoopback, 0)},
+      {"native open", with("native", Network::kOpen, 0)},
+      {"native 500", with("native", Network::kNone, 500)},
+      {"native 1000", with("native", Network::kNone, 1000)},
+      {"bwrap raw",
+       [&] {
+         return Spawn({"bwrap",
+                       "--unshare-all",
+                       "--die-with-parent",
+                       "--new-session",
+                       "--cap-drop",
+                       "ALL",
+                       "--ro-bind",
+                       "/",
+                       "/",
+                       "--proc",
+                       "/proc",
+                       "--dev",
+                       "/dev",
+                       "--tmpfs",
+                       "/run",
+                       "--tmpfs",
+                       "/tmp",
+                       "--tmpfs",
+                       "/var/tmp",
+                       "--tmpfs",
+                       "/dev/shm",
+                       "--bind",
+                       workspace,
+                       workspace,
+                       "--chdir",
+                       workspace,
+                       "/bin/true"});
+       }},
+      {"bwrap", with("bwrap", Network::kNone, 0)},
+  };
+  for (int round = 0; round < rounds; ++round) {
+    for (Row& row : rows) {
+      const double begin = NowUs();
+      if (!row.run()) {
+        fprintf(stderr, "%s: did not run\n", row.name.c_str());
+        row.run = [] { return true; };
+        continue;
+      }
+      row.us.push_back(NowUs() - begin);
+    }
+  }
+  const auto median = [](std::vector<double> values) {
+    if (values.empty()) return 0.0;
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  };
+  const double plain = median(rows[0].us);
+  printf("%-16s %10s %10s\n", "", "median us", "added us");
+  for (const Row& row : rows)
+    printf("%-16s %10.0f %10.0f\n", row.name.c_str(), median(row.us),
+           median(row.us) - plain);
+  return system(("rm -rf '" + base + "'").c_str()) == 0 ? 0 : 1;
+}

@@ -1,0 +1,2 @@
+add_executable(gate_backends_bench backends_bench.cc)
+target_link_libraries(gate_backends_bench PRIVATE gate_flags gate_backends)

@@ -1,0 +1,319 @@
+// Attempts to reach what a profile does not name, judged by what is outside
+// afterwards: files and their hashes, sockets that listen, processes.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+
+#include "base/file.h"
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+class EscapeTest : public Sandbox {
+ protected:
+  void SetUp() override {
+    Sandbox::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    std::filesystem::copy_file(GATE_PROBE, w_ + "/probe");
+    ASSERT_EQ(chmod((w_ + "/probe").c_str(), 0755), 0);
+    if (uid_ != geteuid()) {
+      ASSERT_EQ(chown((w_ + "/probe").c_str(), uid_, gid_), 0);
+    }
+  }
+  // The exit code of the probe in the sandbox: 0 when it got through.
+  int Probe(const std::vector<std::string>& words) {
+    std::vector<std::string> argv = {w_ + "/probe"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    const Ran ran = Run(argv);
+    if (ran.outcome.status == OutcomeStatus::kSetupFailed)
+      ADD_FAILURE() << ran.outcome.reason;
+    return ran.outcome.status == OutcomeStatus::kExited ? ran.outcome.exit_code
+                                                        : -1;
+  }
+  void ExpectOutsideUnchanged(const std::string& line) {
+    const std::string before = Manifest(x_) + Manifest(h_);
+    const Ran ran = Bash(line);
+    EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed)
+        << ran.outcome.reason;
+    EXPECT_EQ(Manifest(x_) + Manifest(h_), before) << line;
+  }
+  void ExpectNoSecret(const std::string& line) {
+    const Ran ran = Bash(line);
+    EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed)
+        << ran.outcome.reason;
+    EXPECT_EQ(ran.output.find("CANARY"), std::string::npos) << line;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, EscapeTest, testing::ValuesIn(Everyone()),
+                         WhoName);
+
+// A socket of the host that counts who comes.
+class Listener {
+ public:
+  Listener(int family, int type) : fd_(socket(family, type, 0)) {}
+  void Bind(const void* address, size_t size) {
+    ASSERT_EQ(bind(fd_.get(), static_cast<const sockaddr*>(address),
+                   static_cast<socklen_t>(size)),
+              0);
+    listen(fd_.get(), 16);
+    fcntl(fd_.get(), F_SETFL, O_NONBLOCK);
+  }
+  int Port() const {
+    sockaddr_in address = {};
+    socklen_t size = sizeof(address);
+    getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.sin_port);
+  }
+  bool Visited(bool stream) const {
+    char byte = 0;
+    const int got = stream ? accept(fd_.get(), nullptr, nullptr)
+                           : static_cast<int>(recv(fd_.get(), &byte, 1, 0));
+    if (stream && got >= 0) close(got);
+    return got >= 0;
+  }
+
+ private:
+  Fd fd_;
+};
+
+TEST_P(EscapeTest, NothingOutsideIsWritten) {
+  for (const char* line :
+       {"echo x > \"$X/new\"", "echo x >> \"$X/existing\"",
+        "truncate -s0 \"$X/existing\"", "rm -rf \"$X\" \"$H\"",
+        "echo x > \"$W/../outside/new\"", "mv \"$W/file\" \"$X/file\"",
+        "ln -s \"$X/existing\" \"$W/l\"; echo x >> \"$W/l\"",
+        "ln \"$X/existing\" \"$W/hard\" && echo x >> \"$W/hard\"",
+        "chmod 777 \"$X/existing\"; touch -d 2001-01-01 \"$X/existing\"",
+        "setfattr -n user.a -v b \"$X/existing\"", "mkdir \"$X/d\"",
+        "mkfifo \"$X/p\"", "cp -r \"$W\" \"$X/\"",
+        "echo x > \"/proc/self/root$X/existing\"",
+        "echo x > \"/proc/$PPID/root$X/existing\"",
+        "cd \"$X\" && echo x > here", "mv \"$W\" \"$X/w\"",
+        "exec 9<\"$X\"; echo x > /proc/self/fd/9/new"})
+    ExpectOutsideUnchanged(line);
+}
+
+TEST_P(EscapeTest, AHiddenPathIsNotRead) {
+  for (const char* line :
+       {"cat \"$S\"", "ls \"$H/.ssh\"; cat \"$H\"/.ssh/*",
+        "cat \"/proc/self/root$S\"", "cat \"/proc/1/root$S\"",
+        "cat \"/proc/self/cwd/../home/.ssh/id\"", "cp \"$S\" . && cat id",
+        "ln -s \"$S\" l; cat l", "ln \"$S\" h; cat h", "tar c \"$H\"",
+        "cd \"$H/.ssh\" && cat id", "grep -r CANARY \"$H\"",
+        "chmod 755 \"$H/.ssh\"; cat \"$S\"", "rm -r \"$H/.ssh\"; cat \"$S\"",
+        "mv \"$H/.ssh\" \"$W/\"; cat \"$W/.ssh/id\""})
+    ExpectNoSecret(line);
+  EXPECT_NE(Probe({"handle", s_}), 0);
+}
+
+TEST_P(EscapeTest, WhatAHiddenDirectoryLinksToIsHidden) {
+  unlink(s_.c_str());
+  MakeDirectory(h_ + "/dotfiles");
+  Write(h_ + "/dotfiles/id", "CANARY-SECRET\n");
+  ASSERT_EQ(symlink("../dotfiles/id", s_.c_str()), 0);
+  ExpectNoSecret("cat \"$H/dotfiles/id\" \"$S\"");
+}
+
+TEST_P(EscapeTest, AHiddenPlaceAboveTheWorkspaceHidesItsNeighbours) {
+  profile_.deny_read = {base_};
+  const Ran ran = Bash("pwd; ls \"$X\"; cat file; echo x > made");
+  EXPECT_EQ(ran.output.find("existing"), std::string::npos);
+  EXPECT_NE(ran.output.find("in the workspace"), std::string::npos)
+      << ran.output << ran.outcome.reason;
+  EXPECT_EQ(Read(w_ + "/made"), "x\n");
+}
+
+TEST_P(EscapeTest, AHiddenPlaceInTheWorkspaceStaysHidden) {
+  MakeDirectory(w_ + "/secrets");
+  Write(w_ + "/secrets/key", "CANARY\n");
+  Write(w_ + "/.env", "CANARY\n");
+  profile_.deny_read = {w_ + "/secrets", w_ + "/.env"};
+  ExpectNoSecret("cat secrets/key .env; mv secrets s; mv .env e; cat s/key e");
+  EXPECT_EQ(Read(w_ + "/secrets/key"), "CANARY\n");
+}
+
+TEST_P(EscapeTest, ProcessesOutsideAreNeitherSeenNorSignalled) {
+  const pid_t canary = fork();
+  if (canary == 0) {
+    if (uid_ != geteuid() && setresuid(uid_, uid_, uid_) != 0) _exit(1);
+    while (true) pause();
+  }
+  const std::string pid = std::to_string(canary);
+  Bash("kill -9 " + pid + "; kill -TERM -1; kill -9 $PPID");
+  Probe({"kill", pid});
+  Probe({"ptrace", pid});
+  EXPECT_EQ(waitpid(canary, nullptr, WNOHANG), 0);
+  const Ran ran = Bash("ls /proc | grep -cE '^[0-9]+$'");
+  EXPECT_LE(atoi(ran.output.c_str()), 6) << ran.output;
+  kill(canary, SIGKILL);
+  waitpid(canary, nullptr, 0);
+}
+
+TEST_P(EscapeTest, NoNetworkOfTheHostIsReached) {
+  Listener tcp(AF_INET, SOCK_STREAM), udp(AF_INET, SOCK_DGRAM);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  tcp.Bind(&address, sizeof(address));
+  udp.Bind(&address, sizeof(address));
+  for (const Network network : {Network::kNone, Network::kLoopback}) {
+    profile_.network = network;
+    Probe({"tcp", std::to_string(tcp.Port())});
+    Probe({"tcp6", std::to_string(tcp.Port())});
+    Probe({"udp", std::to_string(udp.Port())});
+    Bash("echo x > /dev/tcp/127.0.0.1/" + std::to_string(tcp.Port()) +
+         "; echo x > /dev/udp/127.0.0.1/" + std::to_string(udp.Port()));
+    EXPECT_FALSE(tcp.Visited(true)) << Name(network);
+    EXPECT_FALSE(udp.Visited(false)) << Name(network);
+  }
+  profile_.network = Network::kOpen;
+  EXPECT_EQ(Probe({"tcp", std::to_string(tcp.Port())}), 0);
+  EXPECT_TRUE(tcp.Visited(true));
+}
+
+TEST_P(EscapeTest, LocalSocketsOfTheHostAreNotReached) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::string path = x_ + "/socket";
+  strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  Listener named(AF_UNIX, SOCK_STREAM), abstract(AF_UNIX, SOCK_STREAM);
+  named.Bind(&address, sizeof(address));
+  ASSERT_EQ(chmod(path.c_str(), 0777), 0);
+  const std::string name = "gate-canary-" + std::to_string(getpid());
+  memset(address.sun_path, 0, sizeof(address.sun_path));
+  memcpy(address.sun_path + 1, name.data(), name.size());
+  abstract.Bind(&address, offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  for (const Network network :
+       {Network::kNone, Network::kLoopback, Network::kOpen}) {
+    profile_.network = network;
+    Probe({"unix", path});
+    Probe({"abstract", name});
+    EXPECT_FALSE(named.Visited(true)) << backends::Name(network);
+    EXPECT_FALSE(abstract.Visited(true)) << backends::Name(network);
+  }
+}
+
+TEST_P(EscapeTest, SocketsOfItsOwnWork) {
+  EXPECT_EQ(Probe({"socketpair"}), 0);
+  EXPECT_EQ(Probe({"bind", w_ + "/own"}), 0);
+  EXPECT_EQ(Probe({"bind", "/tmp/own"}), 0);
+  EXPECT_EQ(Probe({"netlink", "0"}), 0);
+}
+
+TEST_P(EscapeTest, TheKernelsOtherDoorsAreShut) {
+  for (const char* what : {"vsock", "packet", "userns", "keyring", "io_uring",
+                           "bpf", "x32", "i386", "tiocsti", "tiocsti-high"})
+    EXPECT_NE(Probe({what}), 0) << what;
+  EXPECT_NE(Probe({"netlink", "9"}), 0);   // audit
+  EXPECT_NE(Probe({"netlink", "15"}), 0);  // device events
+  EXPECT_NE(Probe({"mounts", w_}), 0);
+  EXPECT_NE(Probe({"mknod", w_ + "/device"}), 0);
+}
+
+TEST_P(EscapeTest, KernelSettingsStay) {
+  const std::string before = Read("/proc/sys/kernel/domainname");
+  // A setting that does no harm if it is written after all.
+  Bash(
+      "cat /proc/sys/kernel/domainname > /proc/sys/kernel/domainname && "
+      "echo written > \"$W/written\"; echo 0 > /proc/sys/vm/stat_interval && "
+      "echo written > \"$W/written\"");
+  EXPECT_FALSE(Exists(w_ + "/written"));
+  EXPECT_EQ(Read("/proc/sys/kernel/domainname"), before);
+}
+
+TEST_P(EscapeTest, NoCapabilityIsLeft) {
+  const Ran ran =
+      Bash("grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status");
+  int zero = 0;
+  for (size_t at = 0;
+       (at = ran.output.find("0000000000000000", at)) != std::string::npos;
+       ++at)
+    ++zero;
+  EXPECT_EQ(zero, 5) << ran.output;
+  EXPECT_NE(ran.output.find("NoNewPrivs:\t1"), std::string::npos);
+  EXPECT_NE(ran.output.find("Seccomp:\t2"), std::string::npos);
+}
+
+TEST_P(EscapeTest, NoDescriptorIsInherited) {
+  const int leak = open((x_ + "/existing").c_str(), O_RDWR);
+  const int directory = open("/", O_RDONLY | O_DIRECTORY);
+  ExpectOutsideUnchanged("echo x >&" + std::to_string(leak) +
+                         "; for fd in /proc/self/fd/*; do echo x > $fd; done; "
+                         "echo x > /proc/self/fd/" +
+                         std::to_string(directory) + x_ + "/new");
+  close(leak);
+  close(directory);
+}
+
+TEST_P(EscapeTest, AnInputFileIsNotWritable) {
+  Write(x_ + "/input", "input\n");
+  in_ = open((x_ + "/input").c_str(), O_RDONLY | O_CLOEXEC);
+  Probe({"writable-stdin"});
+  close(in_);
+  in_ = open((x_ + "/input").c_str(), O_RDONLY | O_CLOEXEC);
+  EXPECT_EQ(Bash("cat").output, "input\n");
+  close(in_);
+  EXPECT_EQ(Read(x_ + "/input"), "input\n");
+}
+
+TEST_P(EscapeTest, OnlyHarmlessDevicesAreThere) {
+  const Ran ran = Bash("ls /dev | tr '\\n' ' '");
+  for (const char* name : {"mem", "kmsg", "sda", "vda", "kvm", "fuse", "net",
+                           "loop0", "port", "input"})
+    EXPECT_EQ((" " + ran.output).find(" " + std::string(name) + " "),
+              std::string::npos)
+        << name;
+  EXPECT_NE(ran.output.find("null"), std::string::npos);
+}
+
+TEST_P(EscapeTest, PrivatePlacesDoNotReachTheHost) {
+  const std::string name = "gate-private-" + std::to_string(getpid());
+  Bash("echo x | tee /tmp/" + name + " /var/tmp/" + name + " /dev/shm/" + name +
+       " /run/" + name);
+  for (const char* place : {"/tmp/", "/var/tmp/", "/dev/shm/", "/run/"})
+    EXPECT_FALSE(Exists(place + name)) << place;
+}
+
+TEST_P(EscapeTest, ARaceOnALinkStaysInside) {
+  const std::string before = Manifest(x_);
+  Write(w_ + "/target", "");
+  Probe({"race", w_ + "/l", w_ + "/target", x_ + "/existing"});
+  EXPECT_EQ(Manifest(x_), before);
+}
+
+TEST_P(EscapeTest, TheRunEndsWithGate) {
+  const pid_t runner = fork();
+  if (runner == 0) {
+    Bash("while :; do echo tick >> \"$W/ticks\"; sleep 0.01; done");
+    _exit(0);
+  }
+  while (Read(w_ + "/ticks").empty()) usleep(2000);
+  // Bash() runs the backend in a child of its own: end that one.
+  const std::string children =
+      Read("/proc/" + std::to_string(runner) + "/task/" +
+           std::to_string(runner) + "/children");
+  kill(atoi(children.c_str()), SIGKILL);
+  waitpid(runner, nullptr, 0);
+  std::string before;
+  do {
+    before = Read(w_ + "/ticks");
+    usleep(50000);
+  } while (Read(w_ + "/ticks").size() > before.size() + 20);
+  before = Read(w_ + "/ticks");
+  usleep(60000);
+  EXPECT_EQ(Read(w_ + "/ticks"), before);
+}
+
+}  // namespace
+}  // namespace gate::backends
