@@ -49,9 +49,30 @@ struct Judged {
   std::vector<Hit> hits;
 };
 
+uint16_t DoesOf(parser::Role role) {
+  using parser::Role;
+  switch (role) {
+    case Role::kRead:
+    case Role::kListRead:
+    case Role::kDirectory:
+      return rules::kDoesRead;
+    case Role::kCommand:
+    case Role::kShellCode:
+    case Role::kSplitCommand:
+      return rules::kDoesRun;
+    case Role::kForeignCode:
+      return rules::kDoesCode;
+    default:
+      return rules::kDoesOther;
+  }
+}
+
 rules::OptionNames ReadOptions(const parser::Invocation& invocation) {
   parser::Reading reading = parser::ReadArguments(invocation.argv);
-  return {reading.known, reading.complete, std::move(reading.options)};
+  uint16_t does = 0;
+  for (const parser::Finding& finding : reading.findings)
+    does = static_cast<uint16_t>(does | DoesOf(finding.role));
+  return {reading.known, reading.complete, does, std::move(reading.options)};
 }
 
 std::string Text(const LoadedLayer& layer, ImageText text) {
@@ -341,6 +362,10 @@ Decision Evaluation::Run(const Trust& trust) {
     kinds = static_cast<uint16_t>(kinds |
                                   (1u << static_cast<unsigned>(effect.kind)));
   }
+  const uint16_t network =
+      static_cast<uint16_t>(1u << static_cast<unsigned>(EffectKind::kNetwork));
+  for (uint16_t& kinds : effect_kinds_)
+    kinds = static_cast<uint16_t>(kinds | (effect_kinds_.back() & network));
   for (const parser::Flow& flow : analysis_.flows)
     flow_kinds_ = static_cast<uint16_t>(
         flow_kinds_ | (1u << static_cast<unsigned>(flow.kind)));

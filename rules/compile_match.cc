@@ -14,7 +14,8 @@ namespace {
 constexpr int kMaxMatchDepth = 16;
 constexpr size_t kMaxPrefixKeys = 64;
 constexpr char kMatchers[] =
-    "prefix glob regex program subcommand options operands effect flow env "
+    "prefix glob regex program subcommand options operands only_does effect "
+    "flow env "
     "via unknown cwd project agent branch interactive all any unless macro";
 
 KeySet ProgramKeys(const std::vector<std::string_view>& names) {
@@ -206,6 +207,7 @@ Compiler::Match Compiler::MatchMember(File& file, const TreeNode& node,
   if (key == "subcommand") return Strings(file, node, NodeKind::kSubcommand);
   if (key == "options") return Options(file, node);
   if (key == "operands") return Operands(file, node, only_node);
+  if (key == "only_does") return OnlyDoes(file, node);
   if (key == "effect") return Effect(file, node);
   if (key == "flow") return Flow(file, node);
   if (key == "env") return Env(file, node);
@@ -510,6 +512,26 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
   return match;
 }
 
+Compiler::Match Compiler::OnlyDoes(File& file, const TreeNode& node) {
+  Node made;
+  made.kind = NodeKind::kOnlyDoes;
+  for (const std::string_view what : StringList(file, node, "only_does")) {
+    if (what == "read")
+      made.mask |= kDoesRead;
+    else if (what == "run")
+      made.mask |= kDoesRun;
+    else if (what == "code")
+      made.mask |= kDoesCode;
+    else
+      Problem(file, node.begin, "rule-bad-value",
+              "`only_does` knows read, run and code");
+  }
+  Match match;
+  match.scope = kPerInvocation;
+  match.node = AddNode(made);
+  return match;
+}
+
 Compiler::Match Compiler::Effect(File& file, const TreeNode& node) {
   if (!Is(file, node, Type::kObject, "effect")) return Never();
   Node made;
@@ -544,6 +566,8 @@ Compiler::Match Compiler::Effect(File& file, const TreeNode& node) {
       made.b = AddPaths(file, member, "not_path");
     } else if (key == "target") {
       made.c = AddPaths(file, member, "target");
+    } else if (key == "name") {
+      made.f = AddStrings(StringList(file, member, "name"));
     } else if (key == "host") {
       made.d = AddStrings(StringList(file, member, "host"));
     } else if (key == "not_host") {
@@ -557,9 +581,10 @@ Compiler::Match Compiler::Effect(File& file, const TreeNode& node) {
     } else if (key == "from_redirect") {
       flag(member, kRedirectShift);
     } else {
-      UnknownKey(file, member, "effect",
-                 "kind path not_path target host not_host recursive certain "
-                 "listens from_redirect");
+      UnknownKey(
+          file, member, "effect",
+          "kind name path not_path target host not_host recursive certain "
+          "listens from_redirect");
     }
   }
   if (made.mask == 0)

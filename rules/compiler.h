@@ -72,6 +72,7 @@ class Compiler {
   Match Program(File& file, const TreeNode& node);
   Match Options(File& file, const TreeNode& node);
   Match Operands(File& file, const TreeNode& node, uint32_t only_node);
+  Match OnlyDoes(File& file, const TreeNode& node);
   Match Effect(File& file, const TreeNode& node);
   Match Flow(File& file, const TreeNode& node);
   Match Env(File& file, const TreeNode& node);

@@ -158,6 +158,7 @@ class Linter {
     }
     return node.kind == NodeKind::kOptions ||
            node.kind == NodeKind::kOperands ||
+           node.kind == NodeKind::kOnlyDoes ||
            node.kind == NodeKind::kSubcommand || node.kind == NodeKind::kEffect;
   }
 

@@ -92,6 +92,8 @@ Tri Matcher::Eval(uint32_t index) {
       return Options(node);
     case NodeKind::kOperands:
       return Operands(node);
+    case NodeKind::kOnlyDoes:
+      return OnlyDoes(node);
     case NodeKind::kEffect:
       return Effect(node);
     case NodeKind::kFlow:
@@ -402,7 +404,7 @@ Tri Matcher::Env(const Node& node) {
       if (name.ends_with('+')) name.remove_suffix(1);
       best =
           Or(best, judge(name, std::string_view(word.text).substr(equals + 1),
-                         word.known));
+                         word.known && equals + 1 < word.text.size()));
     }
   }
   return best;
@@ -416,7 +418,11 @@ Tri Matcher::Effect(const Node& node) {
     const uint32_t owner = effect.invocation < analysis_.invocations.size()
                                ? effect.invocation
                                : UINT32_MAX;
-    if (owner != subject_->number) continue;
+    // A connection that the shell itself opens belongs to the line, and so to
+    // every command of it, for rules that tighten.
+    const bool of_line = owner == UINT32_MAX && !strict_ &&
+                         effect.kind == parser::EffectKind::kNetwork;
+    if (owner != subject_->number && !of_line) continue;
     if (only_effect_ != UINT32_MAX && only_effect_ != i) continue;
     best = Or(best, OneEffect(node, i));
     if (best == Tri::kYes) break;
@@ -436,7 +442,10 @@ Tri Matcher::OneEffect(const Node& node, uint32_t index) {
   if (!asked(kRecursiveShift, effect.recursive) ||
       !asked(kCertainShift, effect.certain) ||
       !asked(kListensShift, effect.listens) ||
-      !asked(kRedirectShift, effect.from_redirect))
+      !asked(kRedirectShift,
+             effect.from_redirect ||
+                 (effect.kind == parser::EffectKind::kNetwork &&
+                  effect.invocation >= analysis_.invocations.size())))
     return Tri::kNo;
   Tri result = Tri::kYes;
   const bool read = effect.kind == parser::EffectKind::kRead;
@@ -464,6 +473,13 @@ Tri Matcher::OneEffect(const Node& node, uint32_t index) {
         And(result, paths_.MatchAny(*view_, node.c,
                                     {&effect.target, false, index * 2 + 1}));
     if (result == Tri::kNo) return result;
+  }
+  if (node.f.count > 0) {
+    Tri named = effect.path.known ? Tri::kNo : Tri::kPossible;
+    if (effect.path.known)
+      for (const ImageText& text : view_->In(view_->strings, node.f))
+        named = Or(named, TextGlob(view_->Text(text), effect.path.text));
+    result = And(result, named);
   }
   const auto host_in = [&](Range range) {
     if (effect.host.empty()) return Tri::kPossible;

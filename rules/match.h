@@ -25,6 +25,7 @@ struct Facts {
 struct OptionNames {
   bool known = false;     // the program is described
   bool complete = false;  // and every option was understood
+  uint16_t does = 0;      // Does bits of rule.h
   std::vector<std::string> options;
 };
 using OptionReader = OptionNames (*)(const parser::Invocation&);
@@ -74,6 +75,8 @@ class Matcher {
   Tri LiteralOption(std::string_view name);
   Tri Only(const Node& node, std::vector<const parser::Argument*>* operands);
   Tri Operands(const Node& node);
+  Tri OnlyDoes(const Node& node);
+  const OptionNames& ReadOptions();
   Tri Effect(const Node& node);
   Tri OneEffect(const Node& node, uint32_t index);
   Tri Flow(const Node& node);

@@ -43,28 +43,31 @@ Tri Matcher::Options(const Node& node) {
   return result;
 }
 
-Tri Matcher::HasOption(std::string_view name) {
-  const Tri literal = LiteralOption(name);
-  if (literal == Tri::kNo || reader_ == nullptr || name.empty() ||
-      name[0] != '-' || name.find('=') != std::string_view::npos)
-    return literal;
-  // The literal reading finds too much: a value that looks like an option.
-  // The program's description knows better, when it understood every word.
+const OptionNames& Matcher::ReadOptions() {
   Prepared& prepared = Prepare();
   if (!prepared.options_read) {
     prepared.options_read = true;
-    prepared.options = reader_(*invocation_);
+    if (reader_ != nullptr) prepared.options = reader_(*invocation_);
   }
-  const OptionNames& read = prepared.options;
-  if (!read.known || !read.complete) return literal;
-  if (std::find(read.options.begin(), read.options.end(), name) !=
-      read.options.end())
-    return Tri::kYes;
-  // Its canonical name may be another spelling: only when none of the
-  // invocation's options can be `name` is it surely absent.
-  for (const std::string& option : read.options)
-    if (option.size() == 2 || name.size() == 2) return literal;
-  return Tri::kNo;
+  return prepared.options;
+}
+
+Tri Matcher::OnlyDoes(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  const OptionNames& read = ReadOptions();
+  if (!read.known) return Tri::kNo;
+  if ((read.does & ~node.mask) != 0) return Tri::kNo;
+  return read.complete ? Tri::kYes : Tri::kPossible;
+}
+
+Tri Matcher::HasOption(std::string_view name) {
+  const Tri literal = LiteralOption(name);
+  if (literal == Tri::kYes || name.empty() || name[0] != '-') return literal;
+  // Another spelling of it, as the program's description knows it. That the
+  // description does not see it proves nothing: it may not list all options.
+  const std::vector<std::string>& read = ReadOptions().options;
+  return std::find(read.begin(), read.end(), name) != read.end() ? Tri::kYes
+                                                                 : literal;
 }
 
 Tri Matcher::LiteralOption(std::string_view name) {
@@ -234,6 +237,16 @@ Tri Matcher::Operands(const Node& node) {
         options = false;
       else if (!options || word.text.empty() || word.text[0] != '-')
         operands.push_back(&word);
+    }
+  }
+  // The words that name the sub-command are no operands.
+  size_t at = 0;
+  for (const std::string& word : invocation_->subcommand) {
+    for (size_t i = at; i < operands.size(); ++i) {
+      if (!operands[i]->known || operands[i]->text != word) continue;
+      operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(i));
+      at = i;
+      break;
     }
   }
   uint32_t least = 0;

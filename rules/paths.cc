@@ -1,5 +1,6 @@
 #include "rules/paths.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/paths.h"
@@ -31,14 +32,34 @@ bool LiesBelow(std::string_view base, std::string_view text,
   return (i < base.size() ? base[i] : text[i - base.size()]) == '/';
 }
 
+// A pattern whose last component stands for every name, or every hidden one.
+bool TakesAll(const parser::Argument& path) {
+  if (!path.known || !path.glob) return false;
+  const std::string_view text = path.text;
+  const size_t slash = text.rfind('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view last = text.substr(slash + 1);
+  return last == "*" || last == ".*" || last == "**" || last == ".[!.]*" ||
+         last == ".??*" || last == "{*,.*}" || last == ".[^.]*" || last == "?*";
+}
+
 }  // namespace
 
 Tri PathMatcher::Match(const RuleView& view, const PathRecord& record,
                        const PathValue& value) {
   const parser::Argument& path = *value.path;
   if (path.known && path.text.empty()) return Tri::kNo;  // there is no path
-  if (record.shape == PathShape::kClass) return MatchClass(view, record, value);
-  return MatchPattern(view, record, value);
+  const auto match = [&](const PathValue& v) {
+    return record.shape == PathShape::kClass ? MatchClass(view, record, v)
+                                             : MatchPattern(view, record, v);
+  };
+  const Tri found = match(value);
+  if (found == Tri::kYes || !value.spread || !TakesAll(path)) return found;
+  // All that is in a directory, recursively: as good as the directory.
+  parser::Argument directory = path;
+  directory.text.resize(std::max<size_t>(directory.text.rfind('/'), 1));
+  directory.glob = directory.text.find_first_of("*?[") != std::string::npos;
+  return Or(found, match({&directory, true, UINT32_MAX}));
 }
 
 Tri PathMatcher::MatchAny(const RuleView& view, Range range,

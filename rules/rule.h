@@ -85,6 +85,7 @@ enum class NodeKind : uint8_t {
   kSubcommand,
   kOptions,
   kOperands,
+  kOnlyDoes,
   kEffect,
   kFlow,
   kEnv,
@@ -104,7 +105,7 @@ struct Node {
   uint16_t mask = 0;
   uint32_t x = UINT32_MAX;
   uint32_t y = UINT32_MAX;
-  Range a, b, c, d, e;
+  Range a, b, c, d, e, f;
 };
 
 // Node::flags of kEffect: what is asked, two bits each (0 do not care,
@@ -117,6 +118,15 @@ enum EffectFlag : uint8_t {
 };
 // Node::flags of kOptions.
 inline constexpr uint8_t kGlobsAreHarmless = 1;
+
+// What a program's arguments make it do, as its description says: Node::mask
+// of kOnlyDoes.
+enum Does : uint16_t {
+  kDoesRead = 1,   // reads or lists files, starts in a directory
+  kDoesRun = 2,    // runs commands that the line lists and gate judges
+  kDoesCode = 4,   // runs text in another language
+  kDoesOther = 8,  // anything else
+};
 
 // Where a path pattern starts.
 enum class PathBase : uint8_t {
