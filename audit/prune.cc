@@ -159,8 +159,10 @@ bool Log::MaintenanceDue() const {
 void Log::Maintain(uint64_t now_ns) {
   Database& db = impl_->db;
   if (db.handle == nullptr) return;
-  if (db.wal) {
-    // Asked again: a child that opened the log anew has not committed.
+  if (db.newest != 0) {
+    // This connection has committed and knows.
+    if (!MaintenanceDue()) return;
+  } else if (db.wal) {
     sqlite3_file* wal = nullptr;
     sqlite3_int64 size = 0;
     if (!db.Number("SELECT count(*) FROM sqlite_master")) return;
@@ -170,8 +172,6 @@ void Log::Maintain(uint64_t now_ns) {
         size <= kMaxWalBytes) {
       return;
     }
-  } else if (db.newest != 0 && !MaintenanceDue()) {
-    return;
   }
   const int timeout = std::exchange(db.busy_timeout_ms, 0);
   db.armed_for_first = false;

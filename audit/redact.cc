@@ -8,6 +8,7 @@
 #include <array>
 
 #include "audit/log.h"
+#include "audit/secret_names.h"
 
 namespace gate::audit {
 namespace {
@@ -24,78 +25,6 @@ bool IsNameChar(char c) {
 bool IsSeparator(char c) {
   return c == ';' || c == '|' || c == '&' || c == '(' || c == ')' || c == '<' ||
          c == '>' || c == '`';
-}
-
-// Upper case, with - and . as _: DB_PASSWORD for db-password. Of a name longer
-// than this only the end counts.
-struct PlainName {
-  static constexpr size_t kMax = 96;
-  std::array<char, kMax> bytes{};
-  size_t size = 0;
-
-  explicit PlainName(std::string_view name) {
-    while (!name.empty() && name.front() == '-') name.remove_prefix(1);
-    if (name.size() > kMax) name.remove_prefix(name.size() - kMax);
-    for (const char c : name) {
-      bytes[size++] = c >= 'a' && c <= 'z'   ? static_cast<char>(c - 32)
-                      : c == '-' || c == '.' ? '_'
-                                             : c;
-    }
-  }
-  std::string_view view() const { return {bytes.data(), size}; }
-};
-
-// Names of which a part says that the value is secret.
-constexpr std::string_view kSecretParts[] = {
-    "TOKEN",       "SECRET",      "PASSW",          "PASSPHRASE", "PASSCODE",
-    "CREDENTIAL",  "CREDS",       "APIKEY",         "API_KEY",    "ACCESS_KEY",
-    "ACCESSKEY",   "PRIVATE_KEY", "PRIVATEKEY",     "ACCOUNTKEY", "SHAREDKEY",
-    "SIGNING_KEY", "SIGNINGKEY",  "ENCRYPTION_KEY", "MASTER_KEY", "AUTH_KEY",
-    "AUTHKEY",     "BEARER",      "AUTHORIZATION",
-};
-constexpr std::string_view kSecretEnds[] = {"_PASS",  "_PWD", "_PW", "_CRED",
-                                            "COOKIE", "_JWT", "_PSK"};
-constexpr std::string_view kSecretNames[] = {"PASS", "PASSWD", "PWORD", "JWT",
-                                             "AUTH", "CRED",   "PSK"};
-// Only as names of variables and members: as options these name files.
-constexpr std::string_view kSecretValueEnds[] = {"_KEY", "_AUTH"};
-constexpr std::string_view kHarmlessKeys[] = {
-    "PUBLIC_KEY", "PRIMARY_KEY",   "FOREIGN_KEY", "SORT_KEY", "CACHE_KEY",
-    "HOST_KEY",   "PARTITION_KEY", "GROUP_KEY",   "ROW_KEY"};
-// What speaks about a secret without being one.
-constexpr std::string_view kHarmlessEnds[] = {
-    "_FILE",         "_PATH",       "_DIR",     "_FD",       "_STDIN",
-    "_ENV",          "_NAME",       "_LENGTH",  "_LEN",      "_TYPE",
-    "_TTL",          "_COUNT",      "_LIMIT",   "_HELPER",   "_POLICY",
-    "_PROMPT",       "_FIELD",      "_ENABLED", "_REQUIRED", "_EXPIRY",
-    "_URI_TEMPLATE", "_PARALLELISM"};
-constexpr std::string_view kHarmlessStarts[] = {
-    "NO_", "ASK_",  "WITH_", "MAX_", "MIN_",      "NUM_",
-    "N_",  "SKIP_", "HAS_",  "IS_",  "TOKENIZER", "TOKENIZE"};
-
-template <class List>
-bool EndsWithAny(std::string_view name, const List& ends) {
-  return std::any_of(std::begin(ends), std::end(ends),
-                     [&](std::string_view end) { return name.ends_with(end); });
-}
-
-// `value_name`: of a variable, member or header rather than of an option.
-bool IsSecret(std::string_view raw, bool value_name) {
-  const PlainName plain(raw);
-  const std::string_view name = plain.view();
-  if (name.size() < 3 || EndsWithAny(name, kHarmlessEnds)) return false;
-  for (const std::string_view start : kHarmlessStarts) {
-    if (name.starts_with(start)) return false;
-  }
-  for (const std::string_view part : kSecretParts) {
-    if (name.find(part) != kNone) return true;
-  }
-  if (EndsWithAny(name, kSecretEnds)) return name != "OLD_PWD";
-  for (const std::string_view whole : kSecretNames) {
-    if (name == whole) return true;
-  }
-  if (!value_name || EndsWithAny(name, kHarmlessKeys)) return false;
-  return EndsWithAny(name, kSecretValueEnds) || raw == "KEY";
 }
 
 // Values that are no secrets: references to where the secret is, switches,
@@ -577,10 +506,6 @@ class Scanner {
 };
 
 }  // namespace
-
-bool IsSecretName(std::string_view name) {
-  return IsSecret(name, !name.starts_with("-"));
-}
 
 void FindSecretPlaces(std::string_view text, std::vector<SecretSpan>* out) {
   Scanner(text, out).Run();
