@@ -39,11 +39,44 @@ bool HasShellCharacters(std::string_view text) {
 
 }  // namespace
 
-bool SameMeaning(const Finding& a, const Finding& b) {
+FindingIndex::FindingIndex(std::vector<Finding>* findings)
+    : findings_(findings), places_(0, Hash{this}, Same{this}) {}
+
+const Finding& FindingIndex::At(size_t place) const {
+  return place == SIZE_MAX ? *probe_ : (*findings_)[place];
+}
+
+size_t FindingIndex::Hash::operator()(size_t place) const {
+  const Finding& finding = index->At(place);
+  size_t hash = static_cast<size_t>(finding.role) + 1;
+  for (const Argument& word : finding.words) {
+    hash = hash * 1099511628211u + std::hash<std::string>()(word.text) +
+           word.span.begin;
+  }
+  return hash;
+}
+
+bool FindingIndex::Same::operator()(size_t left, size_t right) const {
+  const Finding& a = index->At(left);
+  const Finding& b = index->At(right);
   return a.role == b.role && a.recursive == b.recursive &&
          a.appends_unknown == b.appends_unknown &&
          a.from_stdin == b.from_stdin && a.placeholder == b.placeholder &&
          a.detail == b.detail && a.words == b.words;
+}
+
+size_t FindingIndex::Find(const Finding& finding) {
+  probe_ = &finding;
+  if (findings_->size() <= kFew) {
+    const Same same{this};
+    for (size_t k = 0; k < findings_->size(); ++k) {
+      if (same(k, SIZE_MAX)) return k;
+    }
+    return SIZE_MAX;
+  }
+  for (; indexed_ < findings_->size(); ++indexed_) places_.insert(indexed_);
+  const auto it = places_.find(SIZE_MAX);
+  return it == places_.end() ? SIZE_MAX : *it;
 }
 
 namespace {
@@ -51,7 +84,7 @@ namespace {
 class Collector {
  public:
   Collector(const Tables& tables, const Pass& pass, Reading* reading)
-      : t_(tables), p_(pass), r_(*reading) {}
+      : t_(tables), p_(pass), r_(*reading), index_(&reading->findings) {}
 
   void Run() {
     const Node& leaf = t_.nodes[p_.chain.back()];
@@ -335,7 +368,8 @@ class Collector {
       if (use == nullptr || use->values_count == 0) return;
       words.push_back(Text(p_.values[use->values]));
     }
-    if (!TakesRun(role)) {
+    const bool each = !TakesRun(role) || (ranged && e.pattern.size != 0);
+    if (each) {
       if (chosen.empty() || literal) {
         if (use_ != nullptr && use_->values_count == 0 &&
             t_.image.Text(e.pattern).size() != 0) {
@@ -422,9 +456,9 @@ class Collector {
     finding.detail = std::string(t_.image.Text(e.detail));
     finding.span = span;
     // Two conditions may say the same; the certain one holds.
-    for (Finding& other : r_.findings) {
-      if (!SameMeaning(other, finding)) continue;
-      other.certain |= finding.certain;
+    const size_t same = index_.Find(finding);
+    if (same != SIZE_MAX) {
+      r_.findings[same].certain |= finding.certain;
       return;
     }
     r_.findings.push_back(std::move(finding));
@@ -433,6 +467,7 @@ class Collector {
   const Tables& t_;
   const Pass& p_;
   Reading& r_;
+  FindingIndex index_;
   const Use* use_ = nullptr;
   // What an option that was not seen is for the condition being evaluated.
   mutable Truth unseen_ = Truth::kNo;

@@ -364,6 +364,8 @@ class Walk {
     const std::string_view name = text.substr(0, equals);
     uint32_t option = Lookup(name, true);
     if (option == kNone && Has(Node::kSingle)) option = LookupWhole(name);
+    // Every program may have these, and they run nothing.
+    if (option == kNone && (text == "--help" || text == "--version")) return;
     if (option == kNone) {
       return UnknownOption(equals == std::string_view::npos);
     }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "parser/programs.h"
@@ -69,8 +70,31 @@ void ReadPass(const Tables& tables, uint32_t node, Pass* pass);
 // Adds what `pass` means to `reading`.
 void CollectFindings(const Tables& tables, const Pass& pass, Reading* reading);
 
-// Equal but for `certain` and the span.
-bool SameMeaning(const Finding& a, const Finding& b);
+// Finds equal findings (but for `certain` and the span) in a growing list:
+// by looking at all while there are few, by their hashes when there are many.
+class FindingIndex {
+ public:
+  explicit FindingIndex(std::vector<Finding>* findings);
+  // The place of a finding that means the same; SIZE_MAX when there is none.
+  size_t Find(const Finding& finding);
+
+ private:
+  static constexpr size_t kFew = 24;
+  struct Hash {
+    const FindingIndex* index;
+    size_t operator()(size_t place) const;
+  };
+  struct Same {
+    const FindingIndex* index;
+    bool operator()(size_t a, size_t b) const;
+  };
+  const Finding& At(size_t place) const;
+
+  std::vector<Finding>* findings_;
+  const Finding* probe_ = nullptr;  // stands at place SIZE_MAX
+  size_t indexed_ = 0;
+  std::unordered_set<size_t, Hash, Same> places_;
+};
 
 // Whether `text` fits `pattern`: literal characters, `*` any run, `%` any run
 // without slash, either in parentheses to capture it. `capture` receives the

@@ -115,22 +115,18 @@ uint32_t FindProgram(const Tables& tables, std::string_view program) {
 
 namespace {
 
-bool Contains(const std::vector<Finding>& findings, const Finding& finding) {
-  return std::any_of(
-      findings.begin(), findings.end(),
-      [&](const Finding& other) { return SameMeaning(finding, other); });
-}
-
 // Adds another reading of the same words: what only one of them says is not
 // certain.
-void Join(const Reading& other, Reading* reading) {
+void Join(Reading other, Reading* reading) {
+  FindingIndex theirs(&other.findings);
   for (Finding& finding : reading->findings) {
-    if (!Contains(other.findings, finding)) finding.certain = false;
+    if (theirs.Find(finding) == SIZE_MAX) finding.certain = false;
   }
-  for (const Finding& finding : other.findings) {
-    if (Contains(reading->findings, finding)) continue;
-    reading->findings.push_back(finding);
-    reading->findings.back().certain = false;
+  FindingIndex ours(&reading->findings);
+  for (Finding& finding : other.findings) {
+    if (ours.Find(finding) != SIZE_MAX) continue;
+    finding.certain = false;
+    reading->findings.push_back(std::move(finding));
   }
   for (const std::string& option : other.options) {
     if (std::find(reading->options.begin(), reading->options.end(), option) ==
@@ -227,7 +223,7 @@ void ReadOthers(const Tables& tables, uint32_t node,
             return p.word == point.word && p.choices == point.choices;
           });
     }
-    Join(other, reading);
+    Join(std::move(other), reading);
   }
   const Node& leaf = tables.nodes[first.chain.back()];
   if ((!whole || more) && (leaf.flags & Node::kWrapper) != 0) {
