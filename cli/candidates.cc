@@ -1,6 +1,7 @@
 #include "cli/candidates.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -22,12 +23,15 @@ std::string FileIdentity(const std::string& path) {
          std::to_string(info.st_mtim.tv_nsec);
 }
 
-// What the answer depends on.
+// What the answer depends on. A namespace is named by its link's text; the
+// times of such links are those of the look.
 std::string StoreKey(const ProcessFacts& facts) {
   auto boot = ReadFile("/proc/sys/kernel/random/boot_id", 64);
+  char ns[64];
+  const ssize_t size = ::readlink("/proc/self/ns/user", ns, sizeof ns);
   return (boot ? *boot : "?") + "|" + std::to_string(facts.uid) + "|" +
          FileIdentity("/proc/self/exe") + "|" + FileIdentity("/usr/bin/bwrap") +
-         "|" + FileIdentity("/proc/self/ns/user");
+         "|" + std::string(ns, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
 bool ReadStore(const std::string& path, const std::string& key,

@@ -74,7 +74,7 @@ int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments) {
       std::printf("  %s", Visible(candidate.availability.why).c_str());
     std::puts("");
     for (const std::string& lost : candidate.availability.lost)
-      std::printf("   without %s\n", Visible(lost).c_str());
+      std::printf("   but %s\n", Visible(lost).c_str());
   }
   return 0;
 }

@@ -76,7 +76,7 @@ void CheckBackends(const std::vector<router::Candidate>& candidates,
     if (!candidate.availability.why.empty())
       text += " (" + Visible(candidate.availability.why) + ")";
     for (const std::string& lost : candidate.availability.lost)
-      text += "\n            without " + Visible(lost);
+      text += "\n              but " + Visible(lost);
     findings->push_back({available ? Health::kGood : Health::kNote, "sandbox",
                          std::move(text), ""});
     contained |= available && candidate.strength >= settings.required;

@@ -106,8 +106,9 @@ std::string RenderDecision(const Judgement& judgement, bool colour) {
   } else if (plan.mode == router::Mode::kSandbox) {
     std::string text = plan.backend + ", " + plan.profile.name + ", network " +
                        backends::Name(plan.profile.network);
-    for (const std::string& lost : plan.lost) text += ", without " + lost;
     out += Labelled("runs in", text, colour);
+    for (const std::string& lost : plan.lost)
+      out += Labelled("but", Visible(lost), colour);
   } else if (plan.mode == router::Mode::kDirect) {
     out += Labelled("runs", "as it is", colour);
   }
