@@ -110,17 +110,26 @@ void Widen(const Shell& before, Shell* after) {
 }
 
 size_t CopyCost(const Shell& shell) {
-  size_t cost = 1 + (shell.variables.size() + shell.functions.size() +
-                     shell.positional.size() + shell.streams.size() +
-                     shell.files.size()) /
-                        4;
-  for (const auto& [id, text] : shell.streams) {
-    for (const Value& value : text) cost += value.text().size() / 2048;
+  size_t count = shell.variables.size() + shell.functions.size() +
+                 shell.positional.size() + shell.streams.size() +
+                 shell.files.size();
+  size_t bytes = 0;
+  auto add = [&bytes](const Values& values) {
+    for (const Value& value : values) {
+      for (const Chunk& chunk : value.chunks) bytes += chunk.text.size();
+    }
+  };
+  for (const auto& [name, variable] : shell.variables) {
+    add(variable.scalar);
+    count += variable.indexed.size() + variable.associative.size();
+    for (const auto& [index, values] : variable.indexed) add(values);
+    for (const auto& [key, values] : variable.associative) add(values);
   }
-  for (const auto& [path, text] : shell.files) {
-    for (const Value& value : text) cost += value.text().size() / 2048;
-  }
-  return cost;
+  for (const Values& values : shell.positional) add(values);
+  for (const auto& [id, text] : shell.streams) add(text);
+  for (const auto& [path, text] : shell.files) add(text);
+  // Bounds the memory of all copies together, too.
+  return 1 + count / 4 + bytes / 128;
 }
 
 bool AnyHole(const Values& values) {

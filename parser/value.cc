@@ -5,6 +5,9 @@
 namespace gate::parser {
 namespace {
 
+// Most pieces of one value.
+constexpr size_t kMaxChunks = 256;
+
 // What a set that grew beyond its bound becomes.
 Values Anything() {
   return {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
@@ -50,6 +53,11 @@ std::string Value::Suffix() const {
 
 void Value::Append(std::string_view more) {
   if (more.empty()) return;
+  size_t before = chunks.empty() ? 0 : chunks.back().text.size();
+  if (before + more.size() > kMaxValueBytes || chunks.size() > kMaxChunks) {
+    *this = Hole(UnknownCode::kDynamicArgument, Span{});
+    return;
+  }
   if (!chunks.empty() && !chunks.back().hole) {
     chunks.back().text += more;
     return;
@@ -60,10 +68,12 @@ void Value::Append(std::string_view more) {
 
 void Value::Append(const Value& other) {
   for (const Chunk& chunk : other.chunks) {
-    if (chunk.hole)
-      chunks.push_back(chunk);
-    else
+    if (chunk.hole) {
+      // One more hole after a hole says nothing new, but for digits.
+      if (chunks.size() <= kMaxChunks) chunks.push_back(chunk);
+    } else {
       Append(std::string_view(chunk.text));
+    }
   }
 }
 
