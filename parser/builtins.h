@@ -55,6 +55,8 @@ Values ArgumentValue(Evaluator& e, const Shell& shell, const Field& field);
 // The arguments from `from` on, joined by blanks.
 Values JoinArguments(Evaluator& e, const Shell& shell, const Fields& fields,
                      size_t from);
+// What printf prints, NUL bytes included; nullopt when that is not known.
+std::optional<std::string> PrintfOutput(std::vector<std::string> words);
 Span SpanFrom(Evaluator& e, const Call& call, size_t from);
 
 }  // namespace gate::parser::builtins

@@ -3,6 +3,44 @@
 
 namespace gate::parser::builtins {
 
+std::optional<std::string> PrintfOutput(std::vector<std::string> words) {
+  // A NUL can be printed, but not be part of a value: another character that
+  // nobody writes stands for it while the format is worked out.
+  static constexpr char kStandIn = '\x1d';
+  bool used = false;
+  for (const std::string& word : words) {
+    used = used || word.find(kStandIn) != std::string::npos;
+  }
+  bool has_nul = false;
+  if (!words.empty() && !used) {
+    std::string& format = words[0];
+    for (size_t i = 0; i + 1 < format.size(); ++i) {
+      if (format[i] != '\\') continue;
+      size_t digits = 0;
+      while (digits < 3 && i + 1 + digits < format.size() &&
+             format[i + 1 + digits] == '0') {
+        ++digits;
+      }
+      bool more = i + 1 + digits < format.size() && digits < 3 &&
+                  format[i + 1 + digits] >= '1' &&
+                  format[i + 1 + digits] <= '7';
+      if (digits > 0 && !more) {
+        format.replace(i, digits + 1, 1, kStandIn);
+        has_nul = true;
+      } else {
+        ++i;
+      }
+    }
+  }
+  std::optional<std::string> text = FormatPrintf(words);
+  if (text && has_nul) {
+    for (char& c : *text) {
+      if (c == kStandIn) c = '\0';
+    }
+  }
+  return text;
+}
+
 void Echo(Evaluator& e, Shell& shell, Call& call) {
   shell.status = 0;
   if (!e.Captured(shell, 1)) return;
@@ -87,7 +125,8 @@ void Printf(Evaluator& e, Shell& shell, Call& call) {
   Values text;
   std::optional<std::vector<std::string>> words = KnownWords(call.fields, i);
   if (words && !words->empty()) {
-    std::optional<std::string> result = FormatPrintf(*words);
+    std::optional<std::string> result =
+        variable ? FormatPrintf(*words) : PrintfOutput(*words);
     if (result) text = {Value::Of(*result)};
   } else if (i < call.fields.size()) {
     // %s and text, with arguments that are partly known.

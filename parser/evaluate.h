@@ -185,9 +185,10 @@ class Evaluator final : public Host {
   void ExecuteDead(const Shell& shell, const Script& script, NodeId node);
 
   // Loops. `head` runs the condition and returns whether to go round: true,
-  // false, or nullopt when not known. `body` runs one round.
-  template <typename Head, typename Body>
-  void Loop(Shell& shell, Head head, Body body);
+  // false, or nullopt when not known. `body` runs one round, `step` what comes
+  // between two rounds.
+  template <typename Head, typename Body, typename Step>
+  void Loop(Shell& shell, Head head, Body body, Step step);
 
   // Processes.
   Shell Fork(const Shell& shell);

@@ -4,8 +4,8 @@
 
 namespace gate::parser {
 
-template <typename Head, typename Body>
-void Evaluator::Loop(Shell& shell, Head head, Body body) {
+template <typename Head, typename Body, typename Step>
+void Evaluator::Loop(Shell& shell, Head head, Body body, Step step) {
   Scoped<bool> certain(certain_, certain_);
   size_t index = frames_.size();
   frames_.push_back({});
@@ -46,6 +46,7 @@ void Evaluator::Loop(Shell& shell, Head head, Body body) {
     }
     if (frame.left) certain_ = false;
     if (shell.exited) break;
+    step(shell);
     if (SameShell(before, shell)) break;  // nothing new can come
     if (go && round < kMaxRounds) continue;
     certain_ = false;
@@ -82,7 +83,8 @@ void Evaluator::ExecuteWhile(Shell& shell, const Script& script,
         if (!state.status) return std::nullopt;
         return (*state.status == 0) != until;
       },
-      [&](Shell& state) { Execute(state, script, node.children[1]); });
+      [&](Shell& state) { Execute(state, script, node.children[1]); },
+      [](Shell&) {});
   shell.status.reset();
 }
 
@@ -158,7 +160,7 @@ void Evaluator::ExecuteFor(Shell& shell, const Script& script,
             SetVariable(here, node.name, any);
             return std::nullopt;
           },
-          [&](Shell& state) { Execute(state, script, body); });
+          [&](Shell& state) { Execute(state, script, body); }, [](Shell&) {});
     } else {
       size_t next = 0;
       Loop(
@@ -182,7 +184,7 @@ void Evaluator::ExecuteFor(Shell& shell, const Script& script,
             state.loop_continue = static_cast<int>(next);
             return true;
           },
-          [&](Shell& state) { Execute(state, script, body); });
+          [&](Shell& state) { Execute(state, script, body); }, [](Shell&) {});
       copy.loop_continue = shell.loop_continue;
     }
     MergeInto(out, copy);
@@ -216,7 +218,7 @@ void Evaluator::ExecuteSelect(Shell& shell, const Script& script,
         SetVariable(here, "REPLY", Hole(node.span));
         return std::nullopt;
       },
-      [&](Shell& state) { Execute(state, script, body); });
+      [&](Shell& state) { Execute(state, script, body); }, [](Shell&) {});
   shell.status.reset();
 }
 
@@ -240,17 +242,15 @@ void Evaluator::ExecuteArithmeticFor(Shell& shell, const Script& script,
     return result;
   };
   compute(shell, 0);
-  bool first = true;
   Loop(
       shell,
       [&](Shell& state) -> std::optional<bool> {
-        if (!first) compute(state, 2);
-        first = false;
         std::optional<int64_t> go = compute(state, 1);
         if (!go) return std::nullopt;
         return *go != 0;
       },
-      [&](Shell& state) { Execute(state, script, body); });
+      [&](Shell& state) { Execute(state, script, body); },
+      [&](Shell& state) { compute(state, 2); });
   shell.status.reset();
 }
 

@@ -18,6 +18,16 @@ bool IsStateBuiltin(std::string_view name) {
          name == "umask" || name == "set" || name == "." || name == "source";
 }
 
+// An opening bracket that nothing closes makes no pattern: `[` is a command.
+bool IsPattern(const Field& field) {
+  if (!field.value.known()) return true;
+  std::string_view text = field.value.text();
+  if (text.find_first_of("*?(") != std::string_view::npos) return true;
+  size_t open = text.find('[');
+  return open != std::string_view::npos &&
+         text.find(']', open + 1) != std::string_view::npos;
+}
+
 Field AssignmentField(Evaluator& evaluator, Shell& shell, const Script& script,
                       const Assignment& assignment, Span span) {
   Expander x{shell, script, evaluator};
@@ -30,7 +40,12 @@ Field AssignmentField(Evaluator& evaluator, Shell& shell, const Script& script,
     return field;
   }
   Values value = GetVariable(x, assignment.name);
-  if (!value.empty()) field.value.Append(value.front());
+  if (value.size() == 1) {
+    field.value.Append(value.front());
+  } else {
+    field.value.Append(
+        Value::Hole(UnknownCode::kDynamicArgument, assignment.span));
+  }
   return field;
 }
 
@@ -113,6 +128,9 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
     Scoped<bool> certain(certain_, certain_ && !several);
     for (Fields& fields : alternatives) {
       if (exhausted_) break;
+      for (Field& field : fields) {
+        if (field.glob && !IsPattern(field)) field.glob = false;
+      }
       std::optional<Shell> copy;
       if (several) {
         Spend(CopyCost(shell));
@@ -249,9 +267,9 @@ void Evaluator::ExecuteName(Shell& shell, Call& call, bool functions,
         builtin(*this, shell, call);
         if (analysis_.invocations.size() < before) return;
         Fields fields;
-        for (size_t i = 0, w = 0; i < call.fields.size(); ++i) {
+        for (size_t i = 0; i < call.fields.size(); ++i) {
           fields.push_back(call.fields[i]);
-          for (; w < call.node->words.size(); ++w) {
+          for (size_t w = 0; w < call.node->words.size(); ++w) {
             if (call.node->declared.size() > w &&
                 call.node->declared[w] != kNone &&
                 call.script->ast.words[call.node->words[w]].span ==
@@ -326,7 +344,10 @@ void Evaluator::CallFunction(Shell& shell, const Function& function,
         active.body == function.body && active.positional == positional &&
         active.variables == shell.variables) {
       // The same call is running already from the same state: it can start
-      // nothing new.
+      // nothing new. When nothing stands in its way it never ends.
+      if (certain_ && !shell.exited) {
+        NoteAt(UnknownCode::kLimit, call.span, "endless recursion");
+      }
       shell.status.reset();
       return;
     }

@@ -21,6 +21,7 @@ std::optional<int> DescriptorNumber(std::string_view text) {
 
 // N of /dev/fd/N, /dev/stdin and their kin.
 std::optional<int> DevicePath(std::string_view path) {
+  if (IsProcessPath(path)) return std::nullopt;
   if (path == "/dev/stdin") return 0;
   if (path == "/dev/stdout") return 1;
   if (path == "/dev/stderr") return 2;

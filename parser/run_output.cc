@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/paths.h"
-#include "parser/evaluate.h"
+#include "parser/builtins.h"
 #include "parser/filters.h"
 
 namespace gate::parser {
@@ -17,7 +17,7 @@ Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
   if (base == "printf") {
     if (words->size() < 2) return {};
     std::optional<std::string> text =
-        FormatPrintf({words->begin() + 1, words->end()});
+        builtins::PrintfOutput({words->begin() + 1, words->end()});
     if (text) out.push_back(Value::Of(*text));
     return out;
   }

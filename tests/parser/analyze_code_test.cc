@@ -28,7 +28,7 @@ TEST(AnalyzeCode, RunsTextThatReachesAShell) {
       {"trap 'rm z' 0", "rm z [trap EXIT]\n"},
       {"f() { rm z; }; export -f f; bash -c f",
        "bash -c f\nrm z [bash -c > function f]\n"},
-      {"x='a[$(rm z)]'; echo $((x))", "rm z [$(…)]\n"},
+      {"x='a[$(rm z)]'; echo $((x))", "rm z [$(…)]\n!dynamic_code\n"},
       {"exec 9< <(echo rm z); source /dev/fd/9", "rm z [source]\n"},
       {"echo 'rm z' > >(bash)", "bash [>(…)]\nrm z [>(…) > bash]\n"},
       {"BASH_ENV=<(echo rm z) bash -c :",
@@ -54,13 +54,13 @@ TEST(AnalyzeCode, FollowsWrappers) {
   static constexpr Case kCases[] = {
       {"sudo -u root rm z", "sudo -u root rm z\nrm z\n"},
       {"env A=1 nice -n 5 rm z",
-       "env A=1 nice -n 5 rm z\nnice -n 5 rm z\n"
+       "env 'A=1' nice -n 5 rm z\nnice -n 5 rm z\n"
        "rm z\n"},
-      {"find . -exec rm {} \\;", "find . -exec rm {} ';'\nrm ?\n"},
+      {"find . -exec rm {} \\;", "find . -exec rm '{}' ';'\nrm ?\n"},
       {"echo a b | xargs rm", "xargs rm\nrm a b\n"},
       {"printf '%s\\0' a 'b c' | xargs -0 -n1 rm",
        "xargs -0 -n1 rm\nrm a\nrm 'b c'\n"},
-      {"echo x | xargs -I% cp % d/%", "xargs -I% cp % d/%\ncp x d/x\n"},
+      {"echo x | xargs -I% cp % d/%", "xargs '-I%' cp '%' 'd/%'\ncp x d/x\n"},
       {"a1 | xargs rm", "a1\nxargs rm\nrm ?\n"},
   };
   for (const Case& test : kCases) {
