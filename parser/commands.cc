@@ -128,6 +128,10 @@ NodeId Reader::ReadScript() {
       break;
     }
     Close(list);
+    if (token_.kind == Tok::kNewline && state_.last != Tok::kSemicolon &&
+        state_.last != Tok::kAmpersand && token_.end > token_.begin) {
+      Suspicious(SuspectKind::kSeparator, token_.end - 1, token_.end);
+    }
   }
   return list;
 }
@@ -163,13 +167,23 @@ bool Reader::ParseListItems(NodeId list, bool compound) {
     const Tok separator = Peek();
     if (separator != Tok::kSemicolon && separator != Tok::kAmpersand &&
         !(compound && separator == Tok::kNewline)) {
+      if (compound && separator != Tok::kClose && token_.begin > begin_ &&
+          (ClassOf(text_[token_.begin - 1]) & kBlankClass) != 0) {
+        Suspicious(SuspectKind::kCloser, token_.begin - 1, token_.begin);
+      }
       return true;
     }
+    const uint32_t newline = separator == Tok::kNewline ? token_.end : 0;
     if (separator == Tok::kAmpersand) NodeAt(list).asynchronous.back() = true;
     Accept();
     if (compound) SkipNewlines();
     const Tok next = Peek();
-    if (StartsCommand(next)) continue;
+    if (StartsCommand(next)) {
+      if (newline > 0) {
+        Suspicious(SuspectKind::kSeparator, newline - 1, newline);
+      }
+      continue;
+    }
     if (compound || next == Tok::kNewline || next == Tok::kEof) return true;
     Unexpected();
     return false;
@@ -236,15 +250,17 @@ NodeId Reader::ParsePipelineCommand() {
   bool negated = false;
   bool timed = false;
   while (tok == Tok::kBang || tok == Tok::kTime) {
-    Suspicious(tok == Tok::kBang ? SuspectKind::kBang : SuspectKind::kTime,
-               token_.begin, token_.end);
+    Suspicious(SuspectKind::kKeyword, token_.begin, token_.end);
     Accept();
     if (tok == Tok::kBang) {
       negated = !negated;
     } else {
       timed = true;
-      if (Peek() == Tok::kTimeOption) Accept();
-      if (Peek() == Tok::kTimeEnd) Accept();
+      for (Tok option : {Tok::kTimeOption, Tok::kTimeEnd}) {
+        if (Peek() != option) continue;
+        Suspicious(SuspectKind::kKeyword, token_.begin, token_.end);
+        Accept();
+      }
     }
     tok = Peek();
     if (tok == Tok::kNewline || tok == Tok::kSemicolon || tok == Tok::kEof) {
@@ -456,7 +472,7 @@ bool Reader::ParseRedirect(NodeId node) {
   }
   const RedirectId id = static_cast<RedirectId>(shared_.ast.redirects.size());
   if (redirect.kind == RedirectKind::kHereDocument) {
-    Suspicious(SuspectKind::kHereDocument, begin, token_.end);
+    Suspicious(SuspectKind::kHereOperator, begin, token_.end);
     redirect.span = Map(begin, token_.end);
     shared_.ast.redirects.push_back(std::move(redirect));
     PushHere(id, token_, tok == Tok::kHereDash);

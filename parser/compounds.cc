@@ -38,9 +38,7 @@ NodeId Reader::ParseShellCommand() {
         break;
       case Tok::kOpen:
         command.kind = NodeKind::kSubshell;
-        Suspicious(SuspectKind::kSubshell, token_.begin, token_.end);
-        Accept();
-        good = AddBody(node, Tok::kClose);
+        good = ParseSubshell(node);
         break;
       case Tok::kOpenBrace:
         Accept();
@@ -68,6 +66,18 @@ NodeId Reader::ParseShellCommand() {
   if (!good || failed_ || shared_.too_large) return kNone;
   Close(node);
   return node;
+}
+
+bool Reader::ParseSubshell(NodeId node) {
+  const uint32_t open = token_.begin;
+  const bool nested = open > 0 && text_[open - 1] == '(';
+  Accept();
+  if (!AddBody(node, Tok::kClose)) return false;
+  if (nested) {
+    Suspicious(SuspectKind::kParenthesis, open, open + 1);
+    Suspicious(SuspectKind::kParenthesis, consumed_ - 1, consumed_);
+  }
+  return true;
 }
 
 // for and select.
@@ -109,14 +119,10 @@ bool Reader::ParseLoop(NodeId node) {
 bool Reader::ParseLoopBody(NodeId node) {
   const Tok tok = Peek();
   if (tok == Tok::kDo) {
-    if (!NodeAt(node).has_in) {
-      Suspicious(SuspectKind::kForForm, token_.begin, token_.end);
-    }
     Accept();
     return AddBody(node, Tok::kDone);
   }
   if (tok == Tok::kOpenBrace) {
-    Suspicious(SuspectKind::kForForm, token_.begin, token_.end);
     Accept();
     return AddBody(node, Tok::kCloseBrace);
   }
@@ -280,7 +286,7 @@ bool Reader::ParseFunctionBody(NodeId node) {
 NodeId Reader::ParseCoproc() {
   const NodeId node = AddNode(NodeKind::kCoproc, token_.begin);
   if (node == kNone) return kNone;
-  Suspicious(SuspectKind::kCoproc, token_.begin, token_.end);
+  Suspicious(SuspectKind::kKeyword, token_.begin, token_.end);
   Accept();
   NodeId body = kNone;
   const Tok tok = Peek();
@@ -289,9 +295,11 @@ NodeId Reader::ParseCoproc() {
     if (body == kNone) return kNone;
     std::string store;
     std::string name(TokenText(token_, &store));
+    const Token first = token_;
     AddSimpleWord(body);
     Accept();
     if (StartsShellCommand(Peek())) {
+      Suspicious(SuspectKind::kKeyword, first.begin, first.end);
       NodeAt(node).name = std::move(name);
       body = ParseShellCommand();
       if (body == kNone || !ParseRedirects(body)) return kNone;

@@ -78,7 +78,7 @@ void Reader::PushHere(RedirectId redirect, const Token& delimiter, bool strip) {
 // the one that p_ is on, or at p_ when a line begins there.
 void Reader::GatherHere() {
   uint32_t at = p_;
-  const bool at_line = p_ == begin_ || text_[p_ - 1] == '\n' || p_ > end_;
+  const bool at_line = p_ == begin_ || p_ > end_ || text_[p_ - 1] == '\n';
   uint32_t newline = kNone;
   if (!at_line) {
     const size_t found = text_.substr(0, end_).find('\n', p_);
@@ -148,7 +148,6 @@ void Reader::ReadHere(PendingHere& here, uint32_t* at) {
           content.find(')', here.delimiter.size()) != std::string_view::npos) {
         // bash takes this for the end, too; the rest of the line is code.
         if (joined) Doubt(line, q, "a continued end of a here-document");
-        Suspicious(SuspectKind::kHereDocument, line, q);
         *at = line + static_cast<uint32_t>(tabs + here.delimiter.size());
         found = true;
         body_end = line;
@@ -171,8 +170,8 @@ void Reader::ReadHere(PendingHere& here, uint32_t* at) {
   if (!found) {
     *at = end_;
     body_end = end_;
-    Suspicious(SuspectKind::kHereDocument, here.span.begin, end_);
   }
+  Suspicious(SuspectKind::kHereBody, begin, *at);
 
   Redirect& redirect = shared_.ast.redirects[here.redirect];
   redirect.quoted_delimiter = here.quoted;

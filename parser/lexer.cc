@@ -146,12 +146,13 @@ void Reader::Lex() {
 
 void Reader::SkipComment() {
   const size_t newline = text_.substr(0, end_).find('\n', p_);
-  p_ =
+  const uint32_t end =
       newline == std::string_view::npos ? end_ : static_cast<uint32_t>(newline);
+  Suspicious(SuspectKind::kComment, p_, end);
+  p_ = end;
 }
 
 Tok Reader::LexRaw() {
-  uint32_t before_blanks = p_;
   int c = 0;
   for (;;) {
     token_.begin = p_;
@@ -165,12 +166,12 @@ Tok Reader::LexRaw() {
       break;
     }
   }
-  (void)before_blanks;
-  token_.end = p_;
+  token_.begin = std::min(p_, end_);
+  token_.end = token_.begin;
   if (c < 0) return Tok::kEof;
   if (c == '#') {
     SkipComment();
-    token_.begin = p_;
+    token_.begin = std::min(p_, end_);
     c = '\n';
   }
   if (c == '\n') {
@@ -308,7 +309,6 @@ Tok Reader::LexDoubleParen() {
     return Tok::kError;
   }
   Spend(p_ - first_end);
-  Suspicious(SuspectKind::kArithmetic, token_.begin, p_);
   rewound_to_ = std::max(rewound_to_, p_);
   shared_.sites.resize(token_.sites);
   p_ = first_end;
@@ -412,10 +412,6 @@ Tok Reader::LexWord() {
       token_.quoted = true;
       p_ = After(p_);
       const int escaped = CharAt(p_);
-      if (escaped == '\r' || escaped == ' ' || escaped == '\t' ||
-          escaped == '\v' || escaped == '\f') {
-        Suspicious(SuspectKind::kControl, p_ - 1, p_ + 1);
-      }
       if (escaped >= 0) p_ = After(p_);
       end = p_;
       continue;
@@ -455,7 +451,6 @@ Tok Reader::LexWord() {
         p_ = After(p_);
         if (!ScanPair('(', ')', 0, 0)) return Tok::kError;
         CloseSite(site);
-        Suspicious(SuspectKind::kExtendedGlob, at, p_);
         token_.dollar = false;
         end = p_;
         continue;

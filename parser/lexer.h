@@ -21,6 +21,7 @@
 #include "base/span.h"
 #include "parser/ast.h"
 #include "parser/read.h"
+#include "parser/tree_check.h"
 
 namespace gate::parser::reading {
 
@@ -140,44 +141,6 @@ struct Site {
 struct Sites {
   uint32_t next = 0;
   uint32_t end = 0;
-};
-
-// Constructs that tree-sitter-bash 0.25 is known to read wrongly;
-// docs/parser.md says for each what bash does.
-enum class SuspectKind : uint8_t {
-  kContinuation,      // \<newline>
-  kNewlineBackslash,  // a newline before a backslash
-  kControl,           // CR, VT or FF, or an escaped blank
-  kHereDocument,
-  kReadWrite,       // <>
-  kDescriptorName,  // {fd}>
-  kSlice,           // ${s:…}
-  kExpansion,       // operators of ${…} the grammar lacks
-  kExtendedGlob,
-  kBraceFirst,        // {a,b} as first word
-  kPseudoAssignment,  // -x=1 as first word
-  kCoproc,
-  kTime,
-  kBang,
-  kPipeline,  // three stages, then a newline and && or ||
-  kBackquote,
-  kSubshell,
-  kArithmetic,  // ((…) or $((…) that is, or looks like, a command
-  kForForm,     // for without `in`, or with braces
-  kCaseForm,
-  kRedirect,  // order and form of redirections
-  kWordForm,  // escapes and quotes inside a word
-  kConditional,
-  kAssignment,
-  kFunction,
-  kReserved,  // a reserved word as an ordinary word
-  kComment,
-  kEmpty,  // nothing between separators, an empty body
-};
-
-struct Suspect {
-  Span span;
-  SuspectKind kind = SuspectKind::kContinuation;
 };
 
 // What the readers of one Read() share.
@@ -391,6 +354,7 @@ class Reader {
 
   // compounds.cc
   NodeId ParseShellCommand();
+  bool ParseSubshell(NodeId node);
   bool ParseLoop(NodeId node);
   bool ParseLoopBody(NodeId node);
   bool ParseArithmeticFor(NodeId node);

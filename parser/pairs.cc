@@ -146,7 +146,6 @@ bool Reader::ScanCommand(uint32_t begin, SiteKind kind) {
     if (!ScanPair('(', ')', 0, kArithmeticFlag)) return false;
     shared_.sites[site].body = kUnread;
     CloseSite(site);
-    Suspicious(SuspectKind::kArithmetic, begin, p_);
     return true;
   }
   if (!Enter()) return false;

@@ -28,9 +28,6 @@ uint32_t Reader::BuildParameter(uint32_t p, uint32_t end, Mode mode,
   if (located) {
     const uint32_t open = SkipJoins(p + 1, end);
     ParseParameter(open + 1, after - 1, mode, inner, &parameter);
-    if (parameter.op == ParameterOp::kBad) {
-      Suspicious(SuspectKind::kExpansion, p, after);
-    }
   }
   shared_.ast.parts[part].span = Map(p, after);
   shared_.ast.parts[part].parameter =
@@ -139,7 +136,6 @@ void Reader::ParseOperator(uint32_t p, uint32_t end, Mode mode, Sites sites,
     return;
   }
   const Mode word_mode = mode == Mode::kWord ? Mode::kWord : Mode::kDoubleBrace;
-  const uint32_t from = p;
   char c = text_[p];
   uint32_t after = SkipJoins(p + 1, end);
   const char next = after < end ? text_[after] : '\0';
@@ -147,7 +143,6 @@ void Reader::ParseOperator(uint32_t p, uint32_t end, Mode mode, Sites sites,
     case ':':
       if (after >= end) return;
       if (!OneOf(next, "-=?+")) {
-        Suspicious(SuspectKind::kSlice, from, end);
         parameter->op = ParameterOp::kSlice;
         const uint32_t colon = FindDelimiter(p + 1, end, ':', sites, true);
         parameter->operand = BuildRange(p + 1, colon, Mode::kArithmetic, sites);
@@ -181,7 +176,6 @@ void Reader::ParseOperator(uint32_t p, uint32_t end, Mode mode, Sites sites,
                       : c == '^' ? ParameterOp::kUpper
                       : c == ',' ? ParameterOp::kLower
                                  : ParameterOp::kToggle;
-      if (c == '~') Suspicious(SuspectKind::kExpansion, from, end);
       if (next == c) {
         (c == '#' || c == '%' ? parameter->longest : parameter->all) = true;
         after = SkipJoins(after + 1, end);

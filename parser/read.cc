@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parser/lexer.h"
+#include "parser/tree_check.h"
 
 namespace gate::parser {
 
@@ -49,6 +50,13 @@ Script Read(std::string_view source, const ReadOptions& options) {
     return script;
   }
   script.status = ReadStatus::kOk;
+  if (options.compare) {
+    if (auto where = CheckTree(script.source, script.ast, shared.suspects)) {
+      script.status = ReadStatus::kDisagreement;
+      script.where = *where;
+      script.message = "tree-sitter-bash reads other commands";
+    }
+  }
   return script;
 }
 

@@ -358,7 +358,6 @@ uint32_t Reader::BuildBackquote(uint32_t p, uint32_t end, Mode mode,
       Locate(p, end, SiteKind::kBackquote, mode, sites, &site, &inner);
   const uint32_t after = located ? site.end : end;
   const uint32_t inner_end = located ? after - 1 : end;
-  Suspicious(SuspectKind::kBackquote, p, after);
   const std::string_view raw = text_.substr(p + 1, inner_end - p - 1);
   NodeId body = kNone;
   bool unreadable = !located;
@@ -457,7 +456,6 @@ uint32_t Reader::BuildArithmetic(uint32_t p, uint32_t end, Sites& sites,
   if (!bracket) {
     const bool closes = text_end > text_begin && text_[text_end - 1] == ')';
     if (!closes || !LooksArithmetic(text_begin, text_end - 1)) {
-      Suspicious(SuspectKind::kArithmetic, p, after);
       Reader reader(shared_, text_, open + 1, after - 1, map_);
       reader.state_.extglob = state_.extglob;
       const NodeId body = reader.ReadScript();
