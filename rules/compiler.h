@@ -75,6 +75,7 @@ class Compiler {
   Match OnlyDoes(File& file, const TreeNode& node);
   Match Effect(File& file, const TreeNode& node);
   Match Flow(File& file, const TreeNode& node);
+  Match Sends(File& file, const TreeNode& node);
   Match Env(File& file, const TreeNode& node);
   Match Condition(File& file, const TreeNode& node, NodeKind kind);
   Match Strings(File& file, const TreeNode& node, NodeKind kind);

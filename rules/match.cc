@@ -98,6 +98,8 @@ Tri Matcher::Eval(uint32_t index) {
       return Effect(node);
     case NodeKind::kFlow:
       return Flow(node);
+    case NodeKind::kSends:
+      return Sends();
     case NodeKind::kEnv:
       return Env(node);
     case NodeKind::kVia:
@@ -369,8 +371,15 @@ Tri Matcher::RegexNode(const Node& node) {
 Tri Matcher::Via(const Node& node) {
   if (invocation_ == nullptr) return Tri::kNo;
   Tri best = Tri::kNo;
-  for (const parser::Via& step : invocation_->via)
+  for (const parser::Via& step : invocation_->via) {
     best = Or(best, Names(node, step.kind, true));
+    // "function $program": the command is reached through itself.
+    constexpr std::string_view kFunction = "function ";
+    if (step.kind.starts_with(kFunction) &&
+        std::string_view(step.kind).substr(kFunction.size()) ==
+            invocation_->program)
+      best = Or(best, Names(node, "function $program", false));
+  }
   return best;
 }
 
@@ -406,112 +415,6 @@ Tri Matcher::Env(const Node& node) {
           Or(best, judge(name, std::string_view(word.text).substr(equals + 1),
                          word.known && equals + 1 < word.text.size()));
     }
-  }
-  return best;
-}
-
-Tri Matcher::Effect(const Node& node) {
-  if ((subject_->effect_kinds & node.mask) == 0) return Tri::kNo;
-  Tri best = Tri::kNo;
-  for (uint32_t i = 0; i < analysis_.effects.size(); ++i) {
-    const parser::Effect& effect = analysis_.effects[i];
-    const uint32_t owner = effect.invocation < analysis_.invocations.size()
-                               ? effect.invocation
-                               : UINT32_MAX;
-    // A connection that the shell itself opens belongs to the line, and so to
-    // every command of it, for rules that tighten.
-    const bool of_line = owner == UINT32_MAX && !strict_ &&
-                         effect.kind == parser::EffectKind::kNetwork;
-    if (owner != subject_->number && !of_line) continue;
-    if (only_effect_ != UINT32_MAX && only_effect_ != i) continue;
-    best = Or(best, OneEffect(node, i));
-    if (best == Tri::kYes) break;
-  }
-  return best;
-}
-
-Tri Matcher::OneEffect(const Node& node, uint32_t index) {
-  ++steps_;
-  const parser::Effect& effect = analysis_.effects[index];
-  if ((node.mask & (1u << static_cast<unsigned>(effect.kind))) == 0)
-    return Tri::kNo;
-  const auto asked = [&](int shift, bool value) {
-    const int want = (node.flags >> shift) & 3;
-    return want == 0 || (want == 2) == value;
-  };
-  if (!asked(kRecursiveShift, effect.recursive) ||
-      !asked(kCertainShift, effect.certain) ||
-      !asked(kListensShift, effect.listens) ||
-      !asked(kRedirectShift,
-             effect.from_redirect ||
-                 (effect.kind == parser::EffectKind::kNetwork &&
-                  effect.invocation >= analysis_.invocations.size())))
-    return Tri::kNo;
-  Tri result = Tri::kYes;
-  const bool read = effect.kind == parser::EffectKind::kRead;
-  const bool spread =
-      effect.recursive || effect.kind == parser::EffectKind::kMove;
-  const PathValue value{&effect.path, spread && !read, index * 2};
-  if (node.a.count > 0) {
-    Tri found = paths_.MatchAny(*view_, node.a, value);
-    // Reading a whole tree may come across what lies in it.
-    if (found == Tri::kNo && read && spread)
-      found = And(
-          Tri::kPossible,
-          paths_.MatchAny(*view_, node.a, {&effect.path, true, UINT32_MAX}));
-    result = And(result, found);
-    if (result == Tri::kNo) return result;
-  }
-  if (node.b.count > 0) {
-    result =
-        And(result, Not(paths_.MatchAny(*view_, node.b,
-                                        {&effect.path, false, UINT32_MAX})));
-    if (result == Tri::kNo) return result;
-  }
-  if (node.c.count > 0) {
-    result =
-        And(result, paths_.MatchAny(*view_, node.c,
-                                    {&effect.target, false, index * 2 + 1}));
-    if (result == Tri::kNo) return result;
-  }
-  if (node.f.count > 0) {
-    Tri named = effect.path.known ? Tri::kNo : Tri::kPossible;
-    if (effect.path.known)
-      for (const ImageText& text : view_->In(view_->strings, node.f))
-        named = Or(named, TextGlob(view_->Text(text), effect.path.text));
-    result = And(result, named);
-  }
-  const auto host_in = [&](Range range) {
-    if (effect.host.empty()) return Tri::kPossible;
-    Tri best = Tri::kNo;
-    for (const ImageText& text : view_->In(view_->strings, range))
-      best = Or(best, TextGlob(view_->Text(text), effect.host));
-    return best;
-  };
-  if (node.d.count > 0) result = And(result, host_in(node.d));
-  if (node.e.count > 0) result = And(result, Not(host_in(node.e)));
-  return result;
-}
-
-Tri Matcher::Flow(const Node& node) {
-  if ((subject_->flow_kinds & node.mask) == 0) return Tri::kNo;
-  Tri best = Tri::kNo;
-  for (const parser::Flow& flow : analysis_.flows) {
-    ++steps_;
-    if ((node.mask & (1u << static_cast<unsigned>(flow.kind))) == 0) continue;
-    if (subject_->number != UINT32_MAX &&
-        flow.source_invocation != subject_->number &&
-        flow.sink_invocation != subject_->number)
-      continue;
-    Tri result = Tri::kYes;
-    const PathValue value{&flow.source, false, UINT32_MAX};
-    const bool none = flow.source.known && flow.source.text.empty();
-    if (node.a.count > 0)
-      result = none ? Tri::kPossible : paths_.MatchAny(*view_, node.a, value);
-    if (node.b.count > 0)
-      result = And(result, none ? Tri::kPossible
-                                : Not(paths_.MatchAny(*view_, node.b, value)));
-    best = Or(best, result);
   }
   return best;
 }

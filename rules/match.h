@@ -80,6 +80,7 @@ class Matcher {
   Tri Effect(const Node& node);
   Tri OneEffect(const Node& node, uint32_t index);
   Tri Flow(const Node& node);
+  Tri Sends() const;
   Tri Env(const Node& node);
   Tri Via(const Node& node);
   Tri Unknown(const Node& node);

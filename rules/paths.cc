@@ -214,6 +214,11 @@ Tri PathMatcher::MatchPartial(const RuleView& view, const PathRecord& record,
         &place);
     if (!place.empty()) found = meets(place, true);
   }
+  if (!ends && found == Tri::kYes && record.base == PathBase::kNone &&
+      TakesAll(path) &&
+      (record.shape == PathShape::kName || record.shape == PathShape::kSuffix ||
+       text.starts_with("**")))
+    return Tri::kPossible;  // all files of a directory: one may be called so
   if (!ends || found == Tri::kNo) return found;
   // A known beginning inside a subtree is inside it whatever follows.
   if (record.shape == PathShape::kSubtree) {

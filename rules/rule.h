@@ -86,6 +86,7 @@ enum class NodeKind : uint8_t {
   kOptions,
   kOperands,
   kOnlyDoes,
+  kSends,
   kEffect,
   kFlow,
   kEnv,
@@ -116,6 +117,11 @@ enum EffectFlag : uint8_t {
   kListensShift = 4,
   kRedirectShift = 6,
 };
+// Node::x of kEffect: of a move, look at what goes away only.
+inline constexpr uint32_t kSourceOnly = 1;
+// Node::flags of kFlow: of any command of the line, or leaving this one.
+inline constexpr uint8_t kAnyFlow = 1;
+
 // Node::flags of kOptions.
 inline constexpr uint8_t kGlobsAreHarmless = 1;
 
