@@ -51,9 +51,8 @@ bool RunOnce(Program* program) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(
-      &actions, 0,
-      program->input == "-" ? "/dev/null" : program->input.c_str(), O_RDONLY,
-      0);
+      &actions, 0, program->input == "-" ? "/dev/null" : program->input.c_str(),
+      O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   std::vector<char*> argv;
@@ -61,8 +60,8 @@ bool RunOnce(Program* program) {
   argv.push_back(nullptr);
   pid_t pid = 0;
   const double start = Now();
-  const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr,
-                                  argv.data(), environ);
+  const int error =
+      ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return false;
   ::waitpid(pid, &program->status, 0);
@@ -89,8 +88,8 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(file, line);) {
     std::vector<std::string> parts = SplitTabs(line);
     if (parts.size() < 3) continue;
-    programs.push_back({parts[0], parts[1], {parts.begin() + 2, parts.end()},
-                        {}, 0});
+    programs.push_back(
+        {parts[0], parts[1], {parts.begin() + 2, parts.end()}, {}, 0});
   }
   if (programs.empty() || rounds < 1) return 64;
   for (int round = -3; round < rounds; ++round) {

@@ -47,7 +47,8 @@ Result<std::string> Seal(const std::string& state_dir,
   return Hex(Mac(key, "question\n" + body)) + "\n" + body;
 }
 
-Result<PendingQuestion> Unseal(const std::string& state_dir, const std::string& text) {
+Result<PendingQuestion> Unseal(const std::string& state_dir,
+                               const std::string& text) {
   GATE_TRY(const Hash key, LoadOrCreateKey(state_dir + "/key"));
   const auto damaged = [] {
     return Fail(ErrorCode::kCorrupt, "a kept question does not verify");
@@ -97,7 +98,8 @@ Result<std::vector<std::string>> ListIds(const std::string& state_dir) {
 
 }  // namespace
 
-Status KeepQuestion(const std::string& state_dir, const PendingQuestion& question) {
+Status KeepQuestion(const std::string& state_dir,
+                    const PendingQuestion& question) {
   if (!IsId(question.id)) return Fail(ErrorCode::kInvalid, "not an id");
   GATE_CHECK(MakeDirectories(Directory(state_dir), 0700));
   GATE_TRY(const auto ids, ListIds(state_dir));
@@ -109,7 +111,7 @@ Status KeepQuestion(const std::string& state_dir, const PendingQuestion& questio
 }
 
 Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
-                                            uint64_t now_ms) {
+                                                   uint64_t now_ms) {
   GATE_TRY(const auto ids, ListIds(state_dir));
   std::vector<PendingQuestion> questions;
   for (const std::string& id : ids) {
@@ -125,8 +127,8 @@ Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
   return questions;
 }
 
-Result<PendingQuestion> Approve(const std::string& state_dir, const std::string& id,
-                         uint64_t now_ms) {
+Result<PendingQuestion> Approve(const std::string& state_dir,
+                                const std::string& id, uint64_t now_ms) {
   GATE_TRY(auto questions, ListQuestions(state_dir, now_ms));
   PendingQuestion* found = nullptr;
   for (PendingQuestion& question : questions) {

@@ -19,7 +19,7 @@ inline constexpr uint64_t kPendingLifetimeMs = 24ull * 60 * 60 * 1000;
 inline constexpr uint64_t kApprovalLifetimeMs = 60ull * 60 * 1000;
 
 struct PendingQuestion {
-  std::string id;        // the decision's id
+  std::string id;  // the decision's id
   std::string command;
   std::string cwd;
   std::string policy_revision;
@@ -30,16 +30,17 @@ struct PendingQuestion {
 };
 
 // Keeps `question`. Older ones beyond their lifetime are removed.
-Status KeepQuestion(const std::string& state_dir, const PendingQuestion& question);
+Status KeepQuestion(const std::string& state_dir,
+                    const PendingQuestion& question);
 
 // All questions that are not expired, oldest first.
 Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
-                                            uint64_t now_ms);
+                                                   uint64_t now_ms);
 
 // Marks the question as approved. kNotFound when there is none of that id (a
 // unique prefix of at least 8 characters will do).
-Result<PendingQuestion> Approve(const std::string& state_dir, const std::string& id,
-                         uint64_t now_ms);
+Result<PendingQuestion> Approve(const std::string& state_dir,
+                                const std::string& id, uint64_t now_ms);
 
 // True when a person approved exactly this; the approval is used up.
 bool TakeApproval(const std::string& state_dir, const std::string& command,

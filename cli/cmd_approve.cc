@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "audit/log.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "audit/log.h"
 #include "cli/approvals.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -25,8 +25,9 @@ std::string Render(const PendingQuestion& question, bool colour) {
   text += "  in " + Visible(question.cwd) + "\n";
   text += "  why asked: " + Visible(question.reason) + "\n";
   if (!FindHidden(question.command).empty())
-    text += "  note: it holds invisible or control characters, shown as "
-            "escapes\n";
+    text +=
+        "  note: it holds invisible or control characters, shown as "
+        "escapes\n";
   return text;
 }
 

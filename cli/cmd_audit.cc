@@ -76,7 +76,8 @@ std::string RowText(const audit::Record& record, bool colour) {
                     std::to_string(record.duration_ms) + " ms "
               : " ";
   std::string command = Visible(record.command);
-  if (command.size() > 100) command = Visible(record.command.substr(0, 96)) + "…";
+  if (command.size() > 100)
+    command = Visible(record.command.substr(0, 96)) + "…";
   line += command;
   if (!record.rule_id.empty())
     line += Paint(Colour::kDim, "  [" + record.rule_id + "]", colour);
@@ -112,8 +113,9 @@ bool FinishFilter(FilterOptions* options) {
     const std::string& text;
     uint64_t* ns;
   };
-  for (const Bound& bound : {Bound{options->since, &options->filter.since_ns},
-                             Bound{options->until, &options->filter.until_ns}}) {
+  for (const Bound& bound :
+       {Bound{options->since, &options->filter.since_ns},
+        Bound{options->until, &options->filter.until_ns}}) {
     if (bound.text.empty()) continue;
     const auto parsed = audit::ParseTime(bound.text, NowNs());
     if (!parsed) {
@@ -290,10 +292,9 @@ int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const ProcessFacts facts = ReadProcessFacts(globals);
   for (const Row& row : kRows)
     if (name == row.name)
-      return row.run(facts, arguments.empty()
-                                ? arguments
-                                : Arguments(arguments.begin() + 1,
-                                            arguments.end()));
+      return row.run(facts, arguments.empty() ? arguments
+                                              : Arguments(arguments.begin() + 1,
+                                                          arguments.end()));
   if (name == "--help" || name == "-h") {
     std::puts("usage: gate audit list|show|stats|verify [OPTIONS]");
     return 0;

@@ -41,9 +41,10 @@ std::string ToJson(const std::vector<router::Candidate>& candidates) {
 }  // namespace
 
 int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Lists the sandboxes that work here, in the order they are "
-               "taken; `probe` tries them again.",
-               "gate backends");
+  CLI::App app(
+      "Lists the sandboxes that work here, in the order they are "
+      "taken; `probe` tries them again.",
+      "gate backends");
   bool json = false;
   std::string action;
   app.add_flag("--json", json, "print one JSON object");

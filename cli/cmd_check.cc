@@ -24,12 +24,13 @@ int CheckBatch(const GlobalOptions& globals, const LookOptions& options) {
     written = written && WriteAll(STDOUT_FILENO, out).has_value();
     out.clear();
   };
-  const bool read = ForEachLine(
-      [&](size_t number, std::optional<std::string_view> line) {
+  const bool read =
+      ForEachLine([&](size_t number, std::optional<std::string_view> line) {
         if (line && line->find_first_not_of(" \t\r") == std::string_view::npos)
           return;
-        const BatchItem item = line ? ReadBatchItem(*line) : BatchItem{
-            "null", "", "", "the line is too long"};
+        const BatchItem item =
+            line ? ReadBatchItem(*line)
+                 : BatchItem{"null", "", "", "the line is too long"};
         if (!item.error.empty()) {
           out += BatchErrorToJson(item.id_json, number, "bad_line", item.error);
         } else {
@@ -52,9 +53,8 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
          const Arguments& arguments) {
   LookOptions options;
   const ProcessFacts facts = ReadProcessFacts(globals);
-  if (auto code = ReadLookArguments(
-          name, "Decides on a command; nothing runs.", facts, arguments,
-          &options))
+  if (auto code = ReadLookArguments(name, "Decides on a command; nothing runs.",
+                                    facts, arguments, &options))
     return *code;
   if (options.batch) return CheckBatch(globals, options);
   options.explain |= !record;

@@ -47,9 +47,9 @@ void CheckPolicy(Gateway& gateway, const std::string& workspace,
   for (const Diagnostic& problem : problems) {
     std::string text = Render(problem);
     while (text.ends_with('\n')) text.pop_back();
-    findings->push_back({problem.severity == Severity::kError ? Health::kBad
-                                                              : Health::kNote,
-                         "policy", text, ""});
+    findings->push_back(
+        {problem.severity == Severity::kError ? Health::kBad : Health::kNote,
+         "policy", text, ""});
   }
 }
 
@@ -61,8 +61,7 @@ void CheckWorkspace(const std::string& workspace,
                          "from here write nothing",
                          "work in a project directory"});
   else
-    findings->push_back(
-        {Health::kGood, "workspace", Visible(workspace), ""});
+    findings->push_back({Health::kGood, "workspace", Visible(workspace), ""});
 }
 
 void CheckBackends(const std::vector<router::Candidate>& candidates,
@@ -72,7 +71,8 @@ void CheckBackends(const std::vector<router::Candidate>& candidates,
   for (const router::Candidate& candidate : candidates) {
     if (candidate.strength == backends::Strength::kNone) continue;
     const bool available = candidate.availability.available;
-    std::string text = candidate.name + (available ? " works" : " does not work");
+    std::string text =
+        candidate.name + (available ? " works" : " does not work");
     if (!candidate.availability.why.empty())
       text += " (" + Visible(candidate.availability.why) + ")";
     for (const std::string& lost : candidate.availability.lost)
@@ -106,8 +106,8 @@ void CheckAudit(const ProcessFacts& facts, std::vector<Finding>* findings) {
   }
   auto stats = log->Count("action", {});
   if (!stats)
-    findings->push_back({Health::kBad, "audit", stats.error().message,
-                         "gate audit verify"});
+    findings->push_back(
+        {Health::kBad, "audit", stats.error().message, "gate audit verify"});
   else
     findings->push_back({Health::kGood, "audit",
                          std::to_string(stats->records) + " records in " +
@@ -126,8 +126,7 @@ void CheckHooks(const ProcessFacts& facts, std::vector<Finding>* findings) {
     auto missing = hooks::PlanInstall(options);
     if (!missing) {
       findings->push_back({Health::kBad, "hook",
-                           std::string(client) + ": " +
-                               missing.error().message,
+                           std::string(client) + ": " + missing.error().message,
                            ""});
     } else if (missing->empty()) {
       findings->push_back({Health::kGood, "hook",

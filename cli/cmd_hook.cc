@@ -42,7 +42,7 @@ void OnDeadline(int) {
 }
 
 void ArmDeadline() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = OnDeadline;
   ::sigaction(SIGALRM, &action, nullptr);
   sigset_t alarm;
@@ -109,8 +109,8 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
   answer.reason = judgement.decision.reason;
   if (judgement.plan.mode == router::Mode::kDirect) {
     // Silence, unless the line was gate's own wrapper with the agent's flags.
-    answer.kind = judgement.unwrapped ? AnswerKind::kRewrite
-                                      : AnswerKind::kAllow;
+    answer.kind =
+        judgement.unwrapped ? AnswerKind::kRewrite : AnswerKind::kAllow;
     answer.command = LineOf(judgement.question);
     return answer;
   }
@@ -156,13 +156,19 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
     answer.reason = RefusalText(*judgement);
     return answer;
   }
-  const PendingQuestion pending{
-      judgement->id, line, judgement->question.cwd, judgement->policy_revision,
-      judgement->question.agent, judgement->decision.reason, NowMs(), 0};
+  const PendingQuestion pending{judgement->id,
+                                line,
+                                judgement->question.cwd,
+                                judgement->policy_revision,
+                                judgement->question.agent,
+                                judgement->decision.reason,
+                                NowMs(),
+                                0};
   if (!KeepQuestion(state, pending)) return Deny(*judgement);
   return Deny(*judgement,
               ". Do not reach it another way; ask the user, who can allow this "
-              "exact command with: gate approve " + judgement->id);
+              "exact command with: gate approve " +
+                  judgement->id);
 }
 
 Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
@@ -227,8 +233,10 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
                         answer.error().message);
   if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
       !stored)
-    return RefuseAtOnce("the decision could not be recorded, so the command "
-                        "is refused: " + stored.error().message);
+    return RefuseAtOnce(
+        "the decision could not be recorded, so the command "
+        "is refused: " +
+        stored.error().message);
   const int code = Print(adapter->Format(*event, *answer));
   gateway.Maintain();
   return code;

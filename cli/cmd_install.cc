@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "audit/log.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "audit/log.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "hooks/install.h"
@@ -54,8 +54,8 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     options.state_dir = facts.places.state;
     options.project = project;
     options.project_dir = facts.cwd;
-    auto changes = install ? hooks::PlanInstall(options)
-                           : hooks::PlanUninstall(options);
+    auto changes =
+        install ? hooks::PlanInstall(options) : hooks::PlanUninstall(options);
     if (!changes) {
       Complain(client + ": " + changes.error().message);
       return kExitInternal;

@@ -35,8 +35,8 @@ int ParseBatch(const ProcessFacts& facts, const LookOptions& options) {
       ForEachLine([&](size_t, std::optional<std::string_view> line) {
         if (line && line->find_first_not_of(" \t\r") == std::string_view::npos)
           return;
-        BatchItem item = line ? ReadBatchItem(*line)
-                              : BatchItem{"null", "", "", "too long"};
+        BatchItem item =
+            line ? ReadBatchItem(*line) : BatchItem{"null", "", "", "too long"};
         if (!item.error.empty()) {
           out += parser::UnreadablePrediction(item.id_json);
         } else {

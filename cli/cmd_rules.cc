@@ -21,10 +21,14 @@ constexpr int kProblems = 1;
 
 Colour ColourOf(rules::Action action) {
   switch (action) {
-    case rules::Action::kAllow: return Colour::kGreen;
-    case rules::Action::kSandbox: return Colour::kBlue;
-    case rules::Action::kAsk: return Colour::kYellow;
-    case rules::Action::kDeny: return Colour::kRed;
+    case rules::Action::kAllow:
+      return Colour::kGreen;
+    case rules::Action::kSandbox:
+      return Colour::kBlue;
+    case rules::Action::kAsk:
+      return Colour::kYellow;
+    case rules::Action::kDeny:
+      return Colour::kRed;
   }
   return Colour::kRed;
 }
@@ -146,8 +150,7 @@ int Lint(const rules::Policy& policy, const Arguments& arguments) {
 }
 
 int Test(const rules::Policy& policy, const Arguments& arguments) {
-  CLI::App app("Runs the examples that stand in the rules.",
-               "gate rules test");
+  CLI::App app("Runs the examples that stand in the rules.", "gate rules test");
   std::string id;
   bool verbose = false;
   app.add_option("id", id, "only the examples of this rule");
@@ -161,8 +164,7 @@ int Test(const rules::Policy& policy, const Arguments& arguments) {
     if (result.passed && !verbose) continue;
     std::printf("%s %s:%u: %s must %smatch `%s` (%s)\n",
                 result.passed ? "ok  " : "FAIL", result.file.c_str(),
-                result.line, result.rule.c_str(),
-                result.expected ? "" : "not ",
+                result.line, result.rule.c_str(), result.expected ? "" : "not ",
                 Visible(result.command).c_str(), Name(result.action));
   }
   std::printf("%zu passed, %zu failed\n", results.size() - failed, failed);
@@ -194,8 +196,9 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return row.run(gateway.PolicyFor(FindWorkspace(facts, facts.cwd)),
                    Arguments(arguments.begin() + 1, arguments.end()));
   }
-  Complain(name.empty() ? "which of them?"
-                        : "`" + Visible(name) + "` is not a command of gate rules");
+  Complain(name.empty()
+               ? "which of them?"
+               : "`" + Visible(name) + "` is not a command of gate rules");
   std::fputs("help: gate rules list|show|lint|test\n", stderr);
   return kExitUsage;
 }

@@ -29,7 +29,8 @@ constexpr const char* kRunHelp =
     "usage: gate run [--profile P] [--backend B] [--timeout S] [--json]\n"
     "                [--cwd DIR] [--agent NAME] [--session ID] [--ticket T]\n"
     "                (CMD | -c CMD | -- ARGV…)\n\n"
-    "Decides on the command, records the decision, runs the command as decided\n"
+    "Decides on the command, records the decision, runs the command as "
+    "decided\n"
     "and passes its exit code on. gate's own: 124 timeout, 125 gate failed,\n"
     "126 refused, 127 not found. On a person's terminal an `ask` is asked.\n";
 constexpr const char* kSandboxHelp =
@@ -48,8 +49,8 @@ Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
   question.command = arguments.command;
   question.argv = arguments.argv;
   question.is_argv = arguments.is_argv;
-  question.cwd = arguments.cwd.empty() ? facts.cwd
-                                       : Normalise(arguments.cwd, facts.cwd);
+  question.cwd =
+      arguments.cwd.empty() ? facts.cwd : Normalise(arguments.cwd, facts.cwd);
   question.agent = arguments.agent;
   question.session = arguments.session;
   question.profile = arguments.profile;
@@ -82,8 +83,7 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   }
   auto plan = PlanFromJson(ticket->plan);
   if (!plan || question.is_argv || ticket->command != question.command ||
-      ticket->cwd != question.cwd ||
-      plan->mode == router::Mode::kRefused) {
+      ticket->cwd != question.cwd || plan->mode == router::Mode::kRefused) {
     Complain("the ticket is for something else; deciding afresh");
     return std::nullopt;
   }
@@ -106,11 +106,11 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
 // The person's answer to an ask. True when the command may run as
 // `judgement->plan` now says.
 bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
-  std::string text =
-      RenderDecision(*judgement, WantsColour(STDERR_FILENO));
+  std::string text = RenderDecision(*judgement, WantsColour(STDERR_FILENO));
   if (FindHidden(LineOf(judgement->question)).size() > 0)
-    text += "  note: the command holds invisible or control characters, shown "
-            "as escapes\n";
+    text +=
+        "  note: the command holds invisible or control characters, shown "
+        "as escapes\n";
   const Reply reply = AskPerson(text, !judgement->decision.contain);
   if (reply == Reply::kNo) return false;
   if (reply == Reply::kInSandbox) judgement->decision.contain = true;
@@ -137,8 +137,7 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
     if (auto code = RunTicket(gateway, *arguments, question)) return *code;
 
   // A ticket says that an agent sent this; it gets no prompt.
-  const bool person =
-      arguments->ticket.empty() && hooks::PersonsTerminal().yes;
+  const bool person = arguments->ticket.empty() && hooks::PersonsTerminal().yes;
   question.interactive = person;
   Judgement judgement = gateway.Judge(question, /*pin=*/true);
   bool approved = false;
@@ -155,13 +154,18 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   if (auto stored = gateway.Record(&judgement, "run", true); !stored)
     return Fail("the decision could not be recorded, so nothing runs: " +
                 stored.error().message);
-  const bool may_run = judgement.decision.action <= Action::kSandbox || approved;
+  const bool may_run =
+      judgement.decision.action <= Action::kSandbox || approved;
   if (!may_run || judgement.plan.mode == router::Mode::kRefused) {
     if (judgement.decision.action == Action::kAsk && !person) {
-      const PendingQuestion pending{
-          judgement.id, LineOf(judgement.question), judgement.question.cwd,
-          judgement.policy_revision, question.agent,
-          judgement.decision.reason, NowMs(), 0};
+      const PendingQuestion pending{judgement.id,
+                                    LineOf(judgement.question),
+                                    judgement.question.cwd,
+                                    judgement.policy_revision,
+                                    question.agent,
+                                    judgement.decision.reason,
+                                    NowMs(),
+                                    0};
       if (KeepQuestion(gateway.facts().places.state, pending))
         Complain("a person can say yes with: gate approve " + judgement.id);
     }

@@ -24,10 +24,14 @@ inline constexpr int kExitHookRefused = 2;
 
 constexpr int ExitCodeOf(rules::Action action) {
   switch (action) {
-    case rules::Action::kAllow: return kExitAllow;
-    case rules::Action::kSandbox: return kExitSandbox;
-    case rules::Action::kAsk: return kExitAsk;
-    case rules::Action::kDeny: return kExitDeny;
+    case rules::Action::kAllow:
+      return kExitAllow;
+    case rules::Action::kSandbox:
+      return kExitSandbox;
+    case rules::Action::kAsk:
+      return kExitAsk;
+    case rules::Action::kDeny:
+      return kExitDeny;
   }
   return kExitInternal;
 }

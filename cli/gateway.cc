@@ -23,13 +23,24 @@ using rules::Action;
 
 // Caches of package managers and compilers, below the home directory. What
 // ordinary builds must be able to write, and what holds no start-up code.
-constexpr std::array kCaches = {
-    ".npm",           ".cache/pip",       ".cache/uv",
-    ".cache/yarn",    ".cache/pnpm",      ".cache/go-build",
-    ".cache/ccache",  ".ccache",          ".cache/sccache",
-    ".cargo/registry", ".cargo/git",      "go/pkg/mod",
-    ".m2/repository", ".gradle/caches",   ".bun/install/cache",
-    ".local/share/pnpm/store", ".cache/deno", ".cache/node-gyp"};
+constexpr std::array kCaches = {".npm",
+                                ".cache/pip",
+                                ".cache/uv",
+                                ".cache/yarn",
+                                ".cache/pnpm",
+                                ".cache/go-build",
+                                ".cache/ccache",
+                                ".ccache",
+                                ".cache/sccache",
+                                ".cargo/registry",
+                                ".cargo/git",
+                                "go/pkg/mod",
+                                ".m2/repository",
+                                ".gradle/caches",
+                                ".bun/install/cache",
+                                ".local/share/pnpm/store",
+                                ".cache/deno",
+                                ".cache/node-gyp"};
 
 bool IsDirectory(const std::string& path) {
   struct stat info{};
@@ -147,8 +158,7 @@ const rules::Policy& Gateway::PolicyFor(const std::string& workspace) {
   sources.user_dir = facts_.places.config + "/rules.d";
   if (!workspace.empty()) sources.project_dir = workspace + "/.gate/rules.d";
   sources.owner = facts_.uid;
-  return policies_.emplace(workspace, rules::LoadPolicy(sources))
-      .first->second;
+  return policies_.emplace(workspace, rules::LoadPolicy(sources)).first->second;
 }
 
 const std::vector<std::unique_ptr<backends::Backend>>& Gateway::backends() {
@@ -272,8 +282,7 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   } else {
     judgement->plan.why = plan.error().message;
     judgement->plan_error = plan.error().message;
-    judgement->plan_unavailable =
-        plan.error().code == ErrorCode::kUnavailable;
+    judgement->plan_unavailable = plan.error().code == ErrorCode::kUnavailable;
   }
   judgement->timing.plan_us += MonotonicUs() - start;
 }
@@ -336,26 +345,26 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   const uint64_t loaded = MonotonicUs();
   judgement.timing.policy_us = loaded - parsed;
 
-  judgement.policy_broken = policy.floor() == Action::kDeny ||
-                            HasErrors(settings().diagnostics);
+  judgement.policy_broken =
+      policy.floor() == Action::kDeny || HasErrors(settings().diagnostics);
   judgement.decision = engine::Evaluate(policy, judgement.analysis, request,
                                         engine::Trust{}, trace);
   Decision& decision = judgement.decision;
   if (HasErrors(settings().diagnostics)) {
     decision = Decision{};
     decision.code = engine::ReasonCode::kPolicyBroken;
-    decision.reason = "gate's settings do not load: " +
-                      settings().diagnostics.front().file + ": " +
-                      settings().diagnostics.front().message;
+    decision.reason =
+        "gate's settings do not load: " + settings().diagnostics.front().file +
+        ": " + settings().diagnostics.front().message;
   }
   if (!question.file_writes.empty()) {
     JudgeFileWrites(question, request.workspace, &decision);
   } else if (decision.action == Action::kAllow) {
-    const engine::Trust trust = CheckNames(
-        facts_, judgement.analysis, WritablePlaces(judgement.session));
+    const engine::Trust trust = CheckNames(facts_, judgement.analysis,
+                                           WritablePlaces(judgement.session));
     if (!trust.names_are_what_they_seem)
-      decision = engine::Evaluate(policy, judgement.analysis, request, trust,
-                                  trace);
+      decision =
+          engine::Evaluate(policy, judgement.analysis, request, trust, trace);
   } else if (decision.action == Action::kSandbox &&
              MayKeepState(judgement.analysis,
                           WritablePlaces(judgement.session))) {

@@ -30,10 +30,10 @@ struct Question {
   std::string command;            // one shell line; unused when `is_argv`
   std::vector<std::string> argv;  // executed without a shell
   bool is_argv = false;
-  std::string cwd;                // absolute
+  std::string cwd;  // absolute
   std::string agent, session, project;
-  bool interactive = false;       // a person can be asked here and now
-  bool approved = false;          // a person has said yes already
+  bool interactive = false;  // a person can be asked here and now
+  bool approved = false;     // a person has said yes already
   // What the person wants beyond policy; joined, never weaker.
   std::string profile, backend;
   uint64_t timeout_ms = 0;
@@ -47,9 +47,9 @@ struct Timing {
 };
 
 struct Judgement {
-  std::string id;                 // UUIDv7, the decision record's
-  Question question;              // as judged: gate's own wrapper taken off
-  bool unwrapped = false;         // the line was `gate run …` of this binary
+  std::string id;          // UUIDv7, the decision record's
+  Question question;       // as judged: gate's own wrapper taken off
+  bool unwrapped = false;  // the line was `gate run …` of this binary
   engine::Request request;
   parser::Analysis analysis;
   engine::Decision decision;
@@ -58,7 +58,7 @@ struct Judgement {
   bool plan_unavailable = false;  // the error is a missing backend
   Session session;
   std::string policy_revision;
-  bool policy_broken = false;     // a system or user file did not load
+  bool policy_broken = false;  // a system or user file did not load
   std::vector<Diagnostic> diagnostics;
   Timing timing;
 };
@@ -109,8 +109,8 @@ class Gateway {
 
   ProcessFacts facts_;
   std::optional<LoadedSettings> settings_;
-  std::map<std::string, rules::Policy> policies_;   // by workspace
-  std::map<std::string, Session> sessions_;         // by directory
+  std::map<std::string, rules::Policy> policies_;  // by workspace
+  std::map<std::string, Session> sessions_;        // by directory
   std::vector<std::unique_ptr<backends::Backend>> backends_;
   std::optional<std::vector<router::Candidate>> candidates_;
   std::optional<std::vector<std::string>> caches_;

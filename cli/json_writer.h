@@ -47,7 +47,7 @@ class JsonWriter {
   void Separate();
 
   std::string text_;
-  bool first_ = true;      // no value yet in the innermost container
+  bool first_ = true;  // no value yet in the innermost container
   bool after_key_ = false;
 };
 

@@ -127,8 +127,8 @@ int Main(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (name != command.name) continue;
     return command.run(
-        globals, {words.begin() + static_cast<ptrdiff_t>(next) + 1,
-                  words.end()});
+        globals,
+        {words.begin() + static_cast<ptrdiff_t>(next) + 1, words.end()});
   }
   return Usage(name, "`" + name + "` is not a command of gate");
 }

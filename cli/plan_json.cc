@@ -13,7 +13,7 @@ using router::Plan;
 
 struct LimitRow {
   const char* name;
-  uint64_t Limits::*field;
+  uint64_t Limits::* field;
 };
 constexpr LimitRow kLimits[] = {{"wall_ms", &Limits::wall_ms},
                                 {"cpu_s", &Limits::cpu_s},
@@ -24,18 +24,17 @@ constexpr LimitRow kLimits[] = {{"wall_ms", &Limits::wall_ms},
 
 struct ListRow {
   const char* name;
-  std::vector<std::string> Profile::*field;
+  std::vector<std::string> Profile::* field;
 };
-constexpr ListRow kLists[] = {
-    {"write", &Profile::write},
-    {"deny_read", &Profile::deny_read},
-    {"protect", &Profile::protect},
-    {"protect_names", &Profile::protect_names},
-    {"environment_keep", &Profile::environment_keep}};
+constexpr ListRow kLists[] = {{"write", &Profile::write},
+                              {"deny_read", &Profile::deny_read},
+                              {"protect", &Profile::protect},
+                              {"protect_names", &Profile::protect_names},
+                              {"environment_keep", &Profile::environment_keep}};
 
 struct TextRow {
   const char* name;
-  std::string Profile::*field;
+  std::string Profile::* field;
 };
 constexpr TextRow kTexts[] = {{"name", &Profile::name},
                               {"private_tmp", &Profile::private_tmp},
@@ -74,9 +73,12 @@ Result<Plan> PlanFromJson(std::string_view text) {
   try {
     const Json& json = *parsed;
     const auto mode = json.at("mode").get<std::string>();
-    if (mode == router::Name(Mode::kSandbox)) plan.mode = Mode::kSandbox;
-    else if (mode == router::Name(Mode::kDirect)) plan.mode = Mode::kDirect;
-    else if (mode != router::Name(Mode::kRefused)) return bad("known mode");
+    if (mode == router::Name(Mode::kSandbox))
+      plan.mode = Mode::kSandbox;
+    else if (mode == router::Name(Mode::kDirect))
+      plan.mode = Mode::kDirect;
+    else if (mode != router::Name(Mode::kRefused))
+      return bad("known mode");
     plan.backend = json.at("backend").get<std::string>();
     plan.lost = json.at("lost").get<std::vector<std::string>>();
     plan.why = json.at("why").get<std::string>();

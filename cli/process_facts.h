@@ -26,10 +26,10 @@ struct ProcessFacts {
   uid_t uid = 0;
   std::string user;
   std::string home;
-  std::string path;        // PATH
-  std::string shell;       // SHELL
-  std::string cwd;         // of the process; "/" when it is gone
-  std::string executable;  // /proc/self/exe: this very binary
+  std::string path;                      // PATH
+  std::string shell;                     // SHELL
+  std::string cwd;                       // of the process; "/" when it is gone
+  std::string executable;                // /proc/self/exe: this very binary
   std::vector<std::string> environment;  // NAME=VALUE
 };
 
@@ -38,7 +38,7 @@ ProcessFacts ReadProcessFacts(const GlobalOptions& options);
 // The parser's context for a command that runs in `cwd`.
 parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd);
 
-uint64_t NowNs();                 // UTC
+uint64_t NowNs();  // UTC
 inline uint64_t NowMs() { return NowNs() / 1000000; }
 uint64_t MonotonicUs();
 

@@ -42,29 +42,30 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
                  "after `--`");
   if (auto code = ParseWith(app, head)) return code;
 
+  const auto wrong = [name](const char* message) {
+    Complain(message);
+    std::fprintf(stderr, "help: gate %s 'git status'\n", name);
+    return kExitUsage;
+  };
   Question& question = options->question;
-  question.cwd = options->cwd.empty() ? facts.cwd
-                                      : Normalise(options->cwd, facts.cwd);
+  question.cwd =
+      options->cwd.empty() ? facts.cwd : Normalise(options->cwd, facts.cwd);
   question.agent = options->agent;
   const int given = (c->count() > 0) + !words.empty() + has_argv;
   if (options->batch) {
     if (given == 0) return std::nullopt;
-    Complain("`--batch` takes its commands from stdin only");
-    return kExitUsage;
+    return wrong("`--batch` takes its commands from stdin only");
   }
-  if (given != 1 || words.size() > 1) {
-    Complain(given == 0 ? "no command was given"
-                        : "give exactly one command line; quote it as one "
-                          "argument, or give an argument vector after `--`");
-    std::fprintf(stderr, "help: gate %s 'git status'\n", name);
-    return kExitUsage;
-  }
+  if (given != 1 || words.size() > 1)
+    return wrong(given == 0 ? "no command was given"
+                            : "give exactly one command line; quote it as one "
+                              "argument, or give an argument vector after "
+                              "`--`");
   if (has_argv) {
     question.argv.assign(separator + 1, arguments.end());
     question.is_argv = true;
     if (!question.argv.empty()) return std::nullopt;
-    Complain("nothing follows `--`");
-    return kExitUsage;
+    return wrong("nothing follows `--`");
   }
   question.command = c->count() > 0 ? line : words[0];
   if (c->count() == 0 && question.command == "-") {

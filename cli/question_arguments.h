@@ -12,7 +12,7 @@ struct LookOptions {
   bool json = false;
   bool explain = false;
   bool batch = false;
-  std::string cwd;    // as given; may be relative
+  std::string cwd;  // as given; may be relative
   std::string agent;
   Question question;  // command or argv, and the absolute cwd
 };
@@ -33,10 +33,10 @@ bool ForEachLine(
 
 // One line of a batch: {"id", "cmd"[, "cwd"]}.
 struct BatchItem {
-  std::string id_json;   // the id as JSON text; "null" when there is none
+  std::string id_json;  // the id as JSON text; "null" when there is none
   std::string command;
-  std::string cwd;       // empty: the process's
-  std::string error;     // why the line cannot be used; empty when it can
+  std::string cwd;    // empty: the process's
+  std::string error;  // why the line cannot be used; empty when it can
 };
 BatchItem ReadBatchItem(std::string_view line);
 

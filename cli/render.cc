@@ -20,10 +20,14 @@ constexpr size_t kShownLine = 160;
 
 Colour ColourOf(Action action) {
   switch (action) {
-    case Action::kAllow: return Colour::kGreen;
-    case Action::kSandbox: return Colour::kBlue;
-    case Action::kAsk: return Colour::kYellow;
-    case Action::kDeny: return Colour::kRed;
+    case Action::kAllow:
+      return Colour::kGreen;
+    case Action::kSandbox:
+      return Colour::kBlue;
+    case Action::kAsk:
+      return Colour::kYellow;
+    case Action::kDeny:
+      return Colour::kRed;
   }
   return Colour::kRed;
 }
@@ -37,8 +41,7 @@ std::string Shorten(std::string text) {
 }
 
 std::string Word(const Argument& word) {
-  if (word.known)
-    return Visible(word.glob ? word.text : ShellQuote(word.text));
+  if (word.known) return Visible(word.glob ? word.text : ShellQuote(word.text));
   return Visible(word.text) + "‹?›" + Visible(word.suffix);
 }
 
@@ -120,10 +123,10 @@ std::string RenderDecision(const Judgement& judgement, bool colour) {
 std::string RenderCarets(std::string_view source, Span span, bool colour) {
   if (span.begin > source.size()) return "";
   span.end = std::min<uint32_t>(span.end, static_cast<uint32_t>(source.size()));
-  const size_t before = source.rfind('\n', span.begin == 0 ? 0 : span.begin - 1);
-  size_t start = before == std::string_view::npos || span.begin == 0
-                     ? 0
-                     : before + 1;
+  const size_t before =
+      source.rfind('\n', span.begin == 0 ? 0 : span.begin - 1);
+  size_t start =
+      before == std::string_view::npos || span.begin == 0 ? 0 : before + 1;
   size_t end = source.find('\n', span.begin);
   if (end == std::string_view::npos) end = source.size();
   std::string prefix = "    ";
@@ -133,8 +136,8 @@ std::string RenderCarets(std::string_view source, Span span, bool colour) {
     start = span.begin - kContext;
     prefix += "…";
   }
-  const size_t shown_end = std::min(end, std::max<size_t>(span.end, span.begin) +
-                                             kContext);
+  const size_t shown_end =
+      std::min(end, std::max<size_t>(span.end, span.begin) + kContext);
   const auto width = [](std::string_view text) {
     size_t columns = 0;
     for (const char c : Visible(text))
@@ -150,9 +153,9 @@ std::string RenderCarets(std::string_view source, Span span, bool colour) {
   if (shown_end < end) out += "…";
   out += "\n";
   out += std::string(4 + (prefix.size() > 4 ? 1 : 0) + width(head), ' ');
-  out += Paint(Colour::kYellow,
-               "^" + std::string(body.empty() ? 0 : width(body) - 1, '~'),
-               colour);
+  out +=
+      Paint(Colour::kYellow,
+            "^" + std::string(body.empty() ? 0 : width(body) - 1, '~'), colour);
   return out + "\n";
 }
 
@@ -179,9 +182,9 @@ std::string RenderAnalysis(std::string_view source,
   for (const parser::Flow& flow : analysis.flows)
     out += std::string("flow ") + Name(flow.kind) + "\n";
   for (const parser::Unknown& unknown : analysis.unknowns) {
-    out += Paint(parser::HidesCommands(unknown.code) ? Colour::kRed
-                                                     : Colour::kYellow,
-                 std::string("unknown: ") + Name(unknown.code), colour);
+    out += Paint(
+        parser::HidesCommands(unknown.code) ? Colour::kRed : Colour::kYellow,
+        std::string("unknown: ") + Name(unknown.code), colour);
     if (!unknown.text.empty()) out += "  " + Shorten(Visible(unknown.text));
     out += "\n" + RenderCarets(source, unknown.span, colour);
   }
@@ -229,7 +232,8 @@ std::string RenderExplanation(const Judgement& judgement,
     if (step.invocation < judgement.analysis.invocations.size())
       out += Paint(
           Colour::kDim,
-          "  on " + CommandText(judgement.analysis.invocations[step.invocation]),
+          "  on " +
+              CommandText(judgement.analysis.invocations[step.invocation]),
           colour);
     out += "\n";
   }

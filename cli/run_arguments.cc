@@ -8,7 +8,7 @@ namespace {
 
 struct Option {
   const char* name;
-  std::string RunArguments::*field;
+  std::string RunArguments::* field;
 };
 constexpr Option kOptions[] = {{"--profile", &RunArguments::profile},
                                {"--backend", &RunArguments::backend},
@@ -98,8 +98,9 @@ Result<RunArguments> ParseRunArguments(
       continue;
     }
     if (has_command)
-      return usage("two command lines were given; quote the line as one "
-                   "argument, or give an argument vector after `--`");
+      return usage(
+          "two command lines were given; quote the line as one "
+          "argument, or give an argument vector after `--`");
     parsed.command = word;
     has_command = true;
   }

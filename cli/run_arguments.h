@@ -23,6 +23,7 @@ struct RunArguments {
 
 // `arguments` are those after the sub-command's name. kInvalid with a message
 // for people otherwise: unknown options, no command, two commands.
-Result<RunArguments> ParseRunArguments(const std::vector<std::string>& arguments);
+Result<RunArguments> ParseRunArguments(
+    const std::vector<std::string>& arguments);
 
 }  // namespace gate::cli

@@ -67,7 +67,7 @@ class Reader {
   void ReadLimit(const std::string& name, const Json& value) {
     struct Row {
       const char* name;
-      uint64_t backends::Limits::*field;
+      uint64_t backends::Limits::* field;
     };
     static constexpr Row kRows[] = {
         {"wall_ms", &backends::Limits::wall_ms},
@@ -118,8 +118,7 @@ LoadedSettings LoadSettings(const ProcessFacts& facts) {
                           : Status(std::unexpected(text.error()));
     if (!trusted) {
       settings.diagnostics.push_back({Severity::kError, "settings-unreadable",
-                                      file, 0, 0, trusted.error().message,
-                                      ""});
+                                      file, 0, 0, trusted.error().message, ""});
       continue;
     }
     Reader(file, std::move(*text), &settings).Read();

@@ -16,8 +16,8 @@ namespace gate::cli {
 
 struct LoadedSettings {
   router::Settings router;
-  bool full_durability = false;      // audit.durability = "full"
-  std::vector<std::string> caches;   // more writable tool caches
+  bool full_durability = false;     // audit.durability = "full"
+  std::vector<std::string> caches;  // more writable tool caches
   std::vector<Diagnostic> diagnostics;
 };
 

@@ -17,19 +17,20 @@ namespace gate::cli {
 namespace {
 
 constexpr std::array kMarkers = {
-    ".git",        ".hg",        ".jj",           "package.json",
-    "Cargo.toml",  "go.mod",     "pyproject.toml", "setup.py",
-    "CMakeLists.txt", "Makefile", "pom.xml",      "build.gradle",
-    "Gemfile",     "composer.json", ".gate"};
+    ".git",           ".hg",           ".jj",
+    "package.json",   "Cargo.toml",    "go.mod",
+    "pyproject.toml", "setup.py",      "CMakeLists.txt",
+    "Makefile",       "pom.xml",       "build.gradle",
+    "Gemfile",        "composer.json", ".gate"};
 
 // Trees that belong to the system, never to a project.
 constexpr std::array kSystemTrees = {
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc",
+    "/bin", "/boot", "/dev", "/etc", "/lib",     "/lib32",   "/lib64",  "/proc",
     "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/log", "/var/run"};
 // Directories that are too wide themselves, though projects live below them.
-constexpr std::array kTooWide = {"/",    "/home", "/root", "/opt", "/srv",
-                                 "/mnt", "/media", "/tmp", "/var", "/var/tmp",
-                                 "/usr/local", "/usr/src", "/Users"};
+constexpr std::array kTooWide = {
+    "/",    "/home", "/root",    "/opt",       "/srv",     "/mnt",  "/media",
+    "/tmp", "/var",  "/var/tmp", "/usr/local", "/usr/src", "/Users"};
 
 constexpr uint64_t kIdleMs = 24ull * 60 * 60 * 1000;
 constexpr int kSweepPerCall = 4;
@@ -145,8 +146,8 @@ Status PrepareSessionTmp(const ProcessFacts& facts,
   const std::string root = facts.places.state + "/sessions";
   const std::string directory(DirName(private_tmp));
   if (DirName(directory) != root)
-    return Fail(ErrorCode::kInvalid, "`" + private_tmp +
-                                         "` is not below the state directory");
+    return Fail(ErrorCode::kInvalid,
+                "`" + private_tmp + "` is not below the state directory");
   GATE_CHECK(MakeDirectories(private_tmp, 0700));
   // The modification time of the session's directory is its last use.
   ::utimensat(AT_FDCWD, directory.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);

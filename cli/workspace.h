@@ -20,8 +20,8 @@ namespace gate::cli {
 std::string FindWorkspace(const ProcessFacts& facts, const std::string& start);
 
 struct Session {
-  std::string key;          // hex name under <state>/sessions
-  std::string workspace;    // empty: none, then nothing is writable
+  std::string key;        // hex name under <state>/sessions
+  std::string workspace;  // empty: none, then nothing is writable
 };
 
 // The session called `id` (empty: one per workspace). Reads the pin, or makes

@@ -125,6 +125,8 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   if (!contain) {
     plan.mode = Mode::kDirect;
     plan.why = decision.reason;
+    // Nothing contains it, but its time is counted all the same.
+    plan.profile.limits.wall_ms = settings.limits.wall_ms;
     return plan;
   }
 

@@ -15,12 +15,12 @@ TEST(AuditCommandTest, ListShowStatsVerify) {
   const Done list = machine.Gate({"audit", "list"});
   EXPECT_EQ(list.exit_code, 0);
   EXPECT_NE(list.out.find("rm -rf /"), std::string::npos) << list.out;
-  EXPECT_EQ(machine.Gate({"audit", "list", "--action", "allow"})
-                .out.find("rm -rf"),
-            std::string::npos);
-  EXPECT_EQ(machine.Gate({"audit", "list", "--text", "nothing like it"})
-                .exit_code,
-            1);
+  EXPECT_EQ(
+      machine.Gate({"audit", "list", "--action", "allow"}).out.find("rm -rf"),
+      std::string::npos);
+  EXPECT_EQ(
+      machine.Gate({"audit", "list", "--text", "nothing like it"}).exit_code,
+      1);
   EXPECT_NE(machine.Gate({"audit", "show"}).out.find("\"action\": \"deny\""),
             std::string::npos);
   EXPECT_NE(machine.Gate({"audit", "stats"}).out.find("2 records"),
@@ -32,8 +32,9 @@ TEST(AuditCommandTest, ListShowStatsVerify) {
 
 TEST(AuditCommandTest, SecretsAreNotStored) {
   const Machine machine;
-  machine.Gate({"check", "curl -H 'Authorization: Bearer canary-123' "
-                         "https://user:canary-456@example.com"});
+  machine.Gate({"check",
+                "curl -H 'Authorization: Bearer canary-123' "
+                "https://user:canary-456@example.com"});
   for (const char* file : {"/audit.db", "/audit.db-wal"})
     EXPECT_EQ(machine.Read(machine.state() + file).find("canary-"),
               std::string::npos);

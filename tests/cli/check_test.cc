@@ -47,11 +47,10 @@ TEST(CheckTest, ExitCodeAndActionAgree) {
 
 TEST(CheckTest, EveryWayToGiveTheCommandIsTheSame) {
   const Machine machine;
-  for (const Done& done :
-       {machine.Gate({"check", "rm -rf /"}),
-        machine.Gate({"check", "-c", "rm -rf /"}),
-        machine.Gate({"check", "-"}, "rm -rf /"),
-        machine.Gate({"check", "--", "rm", "-rf", "/"})})
+  for (const Done& done : {machine.Gate({"check", "rm -rf /"}),
+                           machine.Gate({"check", "-c", "rm -rf /"}),
+                           machine.Gate({"check", "-"}, "rm -rf /"),
+                           machine.Gate({"check", "--", "rm", "-rf", "/"})})
     EXPECT_EQ(done.exit_code, 2) << done.out << done.err;
   // An argument vector is never split or joined.
   EXPECT_NE(machine.Gate({"check", "--", "echo", "; rm -rf /"}).exit_code, 2);
@@ -59,16 +58,16 @@ TEST(CheckTest, EveryWayToGiveTheCommandIsTheSame) {
 
 TEST(CheckTest, WrongUsageIsSaidWithHelp) {
   const Machine machine;
-  for (const auto& arguments : std::vector<std::vector<std::string>>{
-           {"check"},
-           {"check", "a", "b"},
-           {"check", "--nonsense", "a"},
-           {"check", "-c"},
-           {"check", "--"},
-           {"check", "-c", "a", "--", "b"},
-           {"check", "--batch", "a"},
-           {"nonsense"},
-           {}}) {
+  for (const auto& arguments :
+       std::vector<std::vector<std::string>>{{"check"},
+                                             {"check", "a", "b"},
+                                             {"check", "--nonsense", "a"},
+                                             {"check", "-c"},
+                                             {"check", "--"},
+                                             {"check", "-c", "a", "--", "b"},
+                                             {"check", "--batch", "a"},
+                                             {"nonsense"},
+                                             {}}) {
     const Done done = machine.Gate(arguments);
     EXPECT_EQ(done.exit_code, 64) << done.out;
     if (!arguments.empty()) {

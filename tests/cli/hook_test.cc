@@ -14,17 +14,16 @@ using test::Machine;
 
 std::string Claude(const Machine& machine, const std::string& command,
                    const std::string& mode = "default") {
-  return Dump({{"session_id", "s-1"},
-               {"transcript_path", machine.home() + "/t.jsonl"},
-               {"cwd", machine.project()},
-               {"permission_mode", mode},
-               {"hook_event_name", "PreToolUse"},
-               {"tool_name", "Bash"},
-               {"tool_input",
-                {{"command", command},
-                 {"description", "do it"},
-                 {"timeout", 1000}}},
-               {"tool_use_id", "toolu_1"}});
+  return Dump(
+      {{"session_id", "s-1"},
+       {"transcript_path", machine.home() + "/t.jsonl"},
+       {"cwd", machine.project()},
+       {"permission_mode", mode},
+       {"hook_event_name", "PreToolUse"},
+       {"tool_name", "Bash"},
+       {"tool_input",
+        {{"command", command}, {"description", "do it"}, {"timeout", 1000}}},
+       {"tool_use_id", "toolu_1"}});
 }
 
 std::string Codex(const Machine& machine, const std::string& command) {
@@ -54,10 +53,10 @@ void ExpectRefused(const Done& done) {
 TEST(HookTest, AllowIsSilence) {
   const Machine machine;
   for (const char* client : {"claude", "codex"}) {
-    const Done done = machine.Gate(
-        {"hook", client}, std::string(client) == "claude"
-                              ? Claude(machine, "ls")
-                              : Codex(machine, "ls"));
+    const Done done =
+        machine.Gate({"hook", client}, std::string(client) == "claude"
+                                           ? Claude(machine, "ls")
+                                           : Codex(machine, "ls"));
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_EQ(done.out, "") << client;
   }
@@ -79,8 +78,10 @@ TEST(HookTest, DenyIsExitTwoWithAReason) {
 TEST(HookTest, SandboxRewritesToATicketThatRunsOnce) {
   const Machine machine;
   machine.Write(machine.project() + "/package.json", "{}");
-  const Done done = machine.Gate(
-      {"hook", "codex"}, Codex(machine, "touch made; touch ../escaped; exit 7"));
+  machine.Write(machine.project() + "/step.sh",
+                "touch made\ntouch ../escaped\nexit 7\n");
+  const Done done =
+      machine.Gate({"hook", "codex"}, Codex(machine, "bash step.sh"));
   ASSERT_EQ(done.exit_code, 0) << done.err;
   const auto json = ParseJson(done.out);
   ASSERT_TRUE(json) << done.out;
@@ -121,16 +122,16 @@ TEST(HookTest, AskUsesTheClientsOwnQuestionWhereItHasOne) {
 
 TEST(HookTest, ApproveRefusesWithoutAPersonsTerminal) {
   const Machine machine;
-  const Done asked = machine.Gate(
-      {"hook", "codex"}, Codex(machine, "git push --force origin x"));
+  const Done asked = machine.Gate({"hook", "codex"},
+                                  Codex(machine, "git push --force origin x"));
   const size_t at = asked.err.find("gate approve ");
   ASSERT_NE(at, std::string::npos);
   const std::string id = asked.err.substr(at + 13, 36);
   EXPECT_EQ(machine.Gate({"approve", id}).exit_code, 126);
   // Not even when the agent itself asks for it.
-  ExpectRefused(machine.Gate(
-      {"hook", "claude"},
-      Claude(machine, test::GateBinary() + " approve " + id)));
+  ExpectRefused(
+      machine.Gate({"hook", "claude"},
+                   Claude(machine, test::GateBinary() + " approve " + id)));
 }
 
 TEST(HookTest, BadInputIsRefused) {
@@ -154,19 +155,18 @@ TEST(HookTest, BadInputIsRefused) {
       ExpectRefused(machine.Gate({"hook", client}, input));
   ExpectRefused(machine.Gate({"hook"}, good));
   ExpectRefused(machine.Gate({"hook", "nonsense"}, good));
-  ExpectRefused(machine.Gate({"--state-dir", "relative", "hook", "claude"},
-                             good));
+  ExpectRefused(
+      machine.Gate({"--state-dir", "relative", "hook", "claude"}, good));
 }
 
 TEST(HookTest, OtherToolsAreNotGatesBusiness) {
   const Machine machine;
-  const Done done = machine.Gate(
-      {"hook", "claude"},
-      Dump({{"session_id", "s"},
-            {"cwd", machine.project()},
-            {"hook_event_name", "PreToolUse"},
-            {"tool_name", "Read"},
-            {"tool_input", {{"file_path", "/x"}}}}));
+  const Done done = machine.Gate({"hook", "claude"},
+                                 Dump({{"session_id", "s"},
+                                       {"cwd", machine.project()},
+                                       {"hook_event_name", "PreToolUse"},
+                                       {"tool_name", "Read"},
+                                       {"tool_input", {{"file_path", "/x"}}}}));
   EXPECT_EQ(done.exit_code, 0);
   EXPECT_EQ(done.out + done.err, "");
 }
@@ -196,8 +196,8 @@ TEST(HookTest, FileToolsAreJudgedByWhatTheyWrite) {
 
 TEST(HookTest, StateBuiltinsRunRaw) {
   const Machine machine;
-  for (const char* command :
-       {"cd src", "export A=1", "unset A", "umask 022", "cd /tmp && export B=2"}) {
+  for (const char* command : {"cd src", "export A=1", "unset A", "umask 022",
+                              "cd /tmp && export B=2"}) {
     const Done done =
         machine.Gate({"hook", "claude"}, Claude(machine, command));
     EXPECT_EQ(done.exit_code, 0) << command << done.err;
@@ -216,9 +216,9 @@ TEST(HookTest, GatesOwnWrapperIsJudgedByWhatItRuns) {
   const Machine machine;
   machine.Write(machine.project() + "/package.json", "{}");
   const std::string gate = test::GateBinary();
-  ExpectRefused(machine.Gate(
-      {"hook", "codex"},
-      Codex(machine, gate + " run --backend none -c 'rm -rf /'")));
+  ExpectRefused(
+      machine.Gate({"hook", "codex"},
+                   Codex(machine, gate + " run --backend none -c 'rm -rf /'")));
   const Done done = machine.Gate(
       {"hook", "codex"},
       Codex(machine, gate + " run --profile full-access -c 'make'"));

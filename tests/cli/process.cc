@@ -25,8 +25,7 @@ bool MustWork(const std::string& name) {
 Machine::Machine() {
   // Not below /tmp: that is private inside a sandbox.
   const char* base = std::getenv("GATE_TEST_DIR");
-  std::string pattern =
-      std::string(base != nullptr ? base : "/srv/gate-test");
+  std::string pattern = std::string(base != nullptr ? base : "/srv/gate-test");
   std::error_code error;
   std::filesystem::create_directories(pattern, error);
   if (error) pattern = std::filesystem::current_path().string();
@@ -82,10 +81,14 @@ Done Machine::Run(const std::vector<std::string>& argv,
     // No controlling terminal: nobody can be asked.
     ::setsid();
     if (::chdir((cwd.empty() ? project() : cwd).c_str()) != 0) ::_exit(99);
-    std::vector<std::string> variables{
-        "HOME=" + home(), "USER=agent", "LOGNAME=agent", "LANG=C.UTF-8",
-        "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "TERM=dumb"};
-    variables.insert(variables.end(), environment.begin(), environment.end());
+    // The first of two equal names is what getenv(3) finds.
+    std::vector<std::string> variables = environment;
+    for (const std::string& variable :
+         {"HOME=" + home(), std::string("USER=agent"),
+          std::string("LOGNAME=agent"), std::string("LANG=C.UTF-8"),
+          std::string("PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"),
+          std::string("TERM=dumb")})
+      variables.push_back(variable);
     std::vector<char*> envp, args;
     for (std::string& variable : variables) envp.push_back(variable.data());
     envp.push_back(nullptr);

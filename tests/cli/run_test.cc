@@ -23,11 +23,15 @@ TEST(RunTest, PassesExitCodesAndStreams) {
   EXPECT_EQ(streams.exit_code, 0) << streams.err;
   EXPECT_EQ(streams.out, "hello\n");
   EXPECT_EQ(streams.err, "err\n");
-  EXPECT_EQ(machine.Gate({"run", "-c", "kill -TERM $$"}).exit_code, 128 + 15);
+  machine.Write(machine.project() + "/die.sh", "kill -TERM $$\n");
+  EXPECT_EQ(machine.Gate({"run", "-c", "exec bash die.sh"}).exit_code,
+            128 + 15);
   EXPECT_EQ(machine.Gate({"run", "--", "no-such-program-x"}).exit_code, 127);
-  EXPECT_EQ(machine.Gate({"run", "--timeout", "0.3", "-c", "sleep 20"})
-                .exit_code,
-            124);
+  // Raw and contained alike.
+  for (const char* command : {"sleep 20", "bash -c 'sleep 20; true'"})
+    EXPECT_EQ(
+        machine.Gate({"run", "--timeout", "0.3", "-c", command}).exit_code, 124)
+        << command;
 }
 
 TEST(RunTest, RefusesWhatIsDeniedAndWhatNobodyCanBeAskedAbout) {
