@@ -89,7 +89,8 @@ Output Head(const Argv& argv, std::string_view input) {
   }
   const bool bytes = p.Has('c');
   const std::string* value = p.Value(bytes ? 'c' : 'n');
-  std::string_view number = value == nullptr ? "10" : *value;
+  const std::string_view ten = "10";
+  std::string_view number = value == nullptr ? ten : std::string_view(*value);
   const bool from_end = number.starts_with('-');
   if (from_end) number.remove_prefix(1);
   size_t count = 0;
@@ -127,7 +128,8 @@ Output Tail(const Argv& argv, std::string_view input) {
   }
   const bool bytes = p.Has('c');
   const std::string* value = p.Value(bytes ? 'c' : 'n');
-  std::string_view number = value == nullptr ? "10" : *value;
+  const std::string_view ten = "10";
+  std::string_view number = value == nullptr ? ten : std::string_view(*value);
   const bool from_start = number.starts_with('+');
   if (from_start || number.starts_with('-')) number.remove_prefix(1);
   size_t count = 0;
