@@ -2,7 +2,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <iterator>
 
 #include "audit/log.h"
 #include "base/file.h"
@@ -13,6 +16,25 @@
 
 namespace gate::cli {
 namespace {
+
+// From this version on Claude Code itself blocks when a hook that says so
+// fails (docs/hooks.md).
+constexpr int kClaudeBlocks[] = {2, 1, 295};
+
+// Whether `claude --version` is at least that. A person runs this command, in
+// a terminal of their own.
+bool ClaudeBlocksOnFailure() {
+  FILE* pipe = ::popen("claude --version 2>/dev/null </dev/null", "r");
+  if (pipe == nullptr) return false;
+  int found[3] = {0, 0, 0};
+  const int count =
+      std::fscanf(pipe, "%d.%d.%d", &found[0], &found[1], &found[2]);
+  ::pclose(pipe);
+  if (count != 3) return false;
+  return !std::lexicographical_compare(
+      std::begin(found), std::end(found), std::begin(kClaudeBlocks),
+      std::end(kClaudeBlocks));
+}
 
 Status RecordChange(const ProcessFacts& facts, const std::string& what,
                     const std::string& client) {
@@ -54,6 +76,10 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     options.state_dir = facts.places.state;
     options.project = project;
     options.project_dir = facts.cwd;
+    if (const char* codex_home = std::getenv("CODEX_HOME"))
+      options.codex_home = codex_home;
+    if (install && !dry_run && client == "claude")
+      options.block_on_failure = ClaudeBlocksOnFailure();
     auto changes =
         install ? hooks::PlanInstall(options) : hooks::PlanUninstall(options);
     if (!changes) {

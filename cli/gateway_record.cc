@@ -1,12 +1,20 @@
 // The audit side of the gateway: what of a judgement and an outcome is stored.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
 #include "cli/line.h"
+#include "hooks/ticket.h"
 
 namespace gate::cli {
 namespace {
+
+constexpr int kMaintainBusyMs = 100;
+constexpr int kSweptTickets = 200;
 
 // Everything the typed columns do not hold. One object, written front to back.
 std::string DecisionDetail(const Judgement& judgement) {
@@ -130,7 +138,25 @@ Status Gateway::RecordOutcome(const std::string& parent,
 }
 
 void Gateway::Maintain() {
-  if (log_) log_->Maintain(NowNs());
+  if (!log_ || !log_->MaintenanceDue()) return;
+  // A client waits for this process, so a child of its own does the work. A
+  // connection must not live across fork: it opens another.
+  log_.reset();
+  const pid_t child = ::fork();
+  if (child < 0) return;
+  if (child > 0) {
+    ::waitpid(child, nullptr, 0);
+    return;
+  }
+  ::setsid();
+  if (::fork() != 0) ::_exit(0);
+  // A pipe that stays open would keep the client waiting.
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
+  if (OpenLog(kMaintainBusyMs)) log_->Maintain(NowNs());
+  log_.reset();
+  hooks::SweepTickets(facts_.places.state, NowMs(), kSweptTickets);
+  ::_exit(0);
 }
 
 void Gateway::CloseLog() { log_.reset(); }
