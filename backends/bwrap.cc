@@ -153,6 +153,7 @@ Availability Bwrap::Probe() {
       "landlock: no second wall behind the mounts",
       "without network there is still a loopback interface",
       "an end by signal n is seen as exit code 128+n",
+      "on a terminal an interrupt ends bwrap even if the command handles it",
       "memory is limited per process, not in sum",
   };
   if (LandlockAbi() < 6)

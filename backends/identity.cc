@@ -1,5 +1,7 @@
 #include "backends/identity.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,13 +9,37 @@
 
 namespace gate::backends {
 
+namespace {
+
+// Whether every directory on the way to `path` may be passed by `uid`.
+bool CanWalk(const std::string& path, uid_t uid, gid_t gid) {
+  char resolved[PATH_MAX];
+  if (realpath(path.c_str(), resolved) == nullptr) return false;
+  for (std::string at(DirName(resolved)); at.size() > 1;
+       at = std::string(DirName(at))) {
+    struct stat info = {};
+    if (stat(at.c_str(), &info) != 0) return false;
+    const mode_t bit = info.st_uid == uid   ? S_IXUSR
+                       : info.st_gid == gid ? S_IXGRP
+                                            : S_IXOTH;
+    if ((info.st_mode & bit) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 RunUser ChooseUser(const Profile& profile) {
   RunUser user{geteuid(), getegid(), false};
   struct stat info = {};
   if (user.uid != 0 || profile.workspace.empty() ||
       stat(profile.workspace.c_str(), &info) != 0 || info.st_uid == 0)
     return user;
-  return {info.st_uid, info.st_gid, true};
+  if (!CanWalk(profile.workspace, info.st_uid, info.st_gid)) {
+    user.all_ids = true;
+    return user;
+  }
+  return {info.st_uid, info.st_gid, true, false};
 }
 
 void SwitchEnvironment(const RunUser& user,

@@ -10,15 +10,22 @@
 
 namespace gate::backends {
 
-// An ordinary caller runs commands as itself. When root calls and the
-// workspace belongs to somebody else, the command runs as the workspace's
-// owner: its files stay writable without any capability, and what root alone
-// may read is out of reach. When the workspace belongs to root the command is
-// uid 0 without capabilities.
+// An ordinary caller runs commands as itself. When root calls:
+// - and the workspace belongs to root, the command is uid 0 without
+//   capabilities;
+// - and it belongs to somebody else, the command runs as that owner: the files
+//   stay writable without any capability, and what root alone may read is out
+//   of reach;
+// - and the owner cannot even walk there (a project below /root), the command
+//   is uid 0 with the capabilities that let it write the owner's files
+//   (DAC_OVERRIDE, FOWNER, CHOWN), valid in its own user namespace, which maps
+//   every id. Only native can do this; what it may write is still only what
+//   the profile names.
 struct RunUser {
   uid_t uid = 0;
   gid_t gid = 0;
   bool switched = false;  // not the caller
+  bool all_ids = false;   // the third case
 };
 
 RunUser ChooseUser(const Profile& profile);

@@ -63,12 +63,14 @@ int main(int argc, char** argv) {
   const std::string base = directory;
   const std::string workspace = base + "/work";
   mkdir(workspace.c_str(), 0755);
+  const std::string full = base + "/full";
+  mkdir(full.c_str(), 0755);
   for (int i = 0; i < 1000; ++i)
-    std::ofstream(workspace + "/p" + std::to_string(i)) << "x";
+    std::ofstream(full + "/p" + std::to_string(i)) << "x";
 
-  gate::backends::Command command;
+  gate::backends::Command command;  // in a place that every row shows
   command.argv = {"/bin/true"};
-  command.cwd = workspace;
+  command.cwd = "/";
   for (char** entry = environ; *entry != nullptr; ++entry)
     command.environment.emplace_back(*entry);
 
@@ -78,11 +80,11 @@ int main(int argc, char** argv) {
     for (const auto& backend : all)
       if (std::string(name) == backend->Name()) found = backend.get();
     Profile profile;
-    profile.write = {workspace};
-    profile.workspace = workspace;
+    profile.workspace = protect >= 0 ? full : workspace;
+    profile.write = {profile.workspace};
     profile.network = network;
     for (int i = 0; i < protect; ++i)
-      profile.protect.push_back(workspace + "/p" + std::to_string(i));
+      profile.protect.push_back(full + "/p" + std::to_string(i));
     return [found, profile, &command] {
       const auto outcome = found->Run(profile, command, {});
       return outcome.status == OutcomeStatus::kExited && outcome.exit_code == 0;
@@ -90,9 +92,10 @@ int main(int argc, char** argv) {
   };
   std::vector<Row> rows = {
       {"plain", [] { return Spawn({"/bin/true"}); }},
-      {"native", with("native", Network::kNone, 0)},
-      {"native loopback", with("native", Network::kLoopback, 0)},
-      {"native open", with("native", Network::kOpen, 0)},
+      {"native", with("native", Network::kNone, -1)},
+      {"native loopback", with("native", Network::kLoopback, -1)},
+      {"native open", with("native", Network::kOpen, -1)},
+      {"native, 1000 files", with("native", Network::kNone, 0)},
       {"native 500", with("native", Network::kNone, 500)},
       {"native 1000", with("native", Network::kNone, 1000)},
       {"bwrap raw",
@@ -125,7 +128,7 @@ int main(int argc, char** argv) {
                        workspace,
                        "/bin/true"});
        }},
-      {"bwrap", with("bwrap", Network::kNone, 0)},
+      {"bwrap", with("bwrap", Network::kNone, -1)},
   };
   for (int round = 0; round < rounds; ++round) {
     for (Row& row : rows) {
@@ -144,9 +147,9 @@ int main(int argc, char** argv) {
     return values[values.size() / 2];
   };
   const double plain = median(rows[0].us);
-  printf("%-16s %10s %10s\n", "", "median us", "added us");
+  printf("%-20s %10s %10s\n", "", "median us", "added us");
   for (const Row& row : rows)
-    printf("%-16s %10.0f %10.0f\n", row.name.c_str(), median(row.us),
+    printf("%-20s %10.0f %10.0f\n", row.name.c_str(), median(row.us),
            median(row.us) - plain);
   return system(("rm -rf '" + base + "'").c_str()) == 0 ? 0 : 1;
 }

@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -56,6 +57,7 @@ bool ArrangeDescriptors(const InitContext& context) {
                           volatile int* limit_error) {
   const NativePlan& plan = *context.plan;
   if (!plan.terminal) setsid();
+  setrlimit(RLIMIT_NOFILE, &context.open_files);
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigaction(SIGPIPE, &action, nullptr);
@@ -126,7 +128,11 @@ void RunInit(const InitContext& context) {
     (void)!write(context.report, &report, sizeof(report));
     _exit(0);
   }
-  if (plan->user.switched) {
+  // A descriptor for each protected path, until it is mounted.
+  rlimit files = context.open_files;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  if (plan->user.switched || plan->user.all_ids) {
     char go = 0;
     if (read(kControl, &go, 1) != 1 || go != 'g') _exit(0);
   }

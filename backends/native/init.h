@@ -2,6 +2,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <cstdint>
 
@@ -47,6 +48,7 @@ struct InitContext {
   uid_t uid = 0;     // of gate
   gid_t gid = 0;
   sigset_t mask;       // what the command starts with
+  rlimit open_files;   // RLIMIT_NOFILE, likewise
   bool probe = false;  // try the walls instead of running a command
 };
 

@@ -41,11 +41,14 @@ FeatureSet NativeFeatures(int abi) {
   return features;
 }
 
-// Writes "ID ID 1" into a map of the child; only root needs this.
-bool WriteMap(pid_t pid, const char* name, unsigned id) {
+// Writes a map of the child in which `id` (or, for the whole range, every id)
+// stays what it is. Only root needs this.
+bool WriteMap(pid_t pid, const char* name, unsigned id, bool all) {
   const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
   const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  const std::string map = std::to_string(id) + " " + std::to_string(id) + " 1";
+  const std::string map =
+      all ? "0 0 4294967295"
+          : std::to_string(id) + " " + std::to_string(id) + " 1";
   return fd && write(fd.get(), map.data(), map.size()) ==
                    static_cast<ssize_t>(map.size());
 }
@@ -92,6 +95,8 @@ Result<Started> Start(NativePlan* plan, const Io& io, const sigset_t& mask,
   context.gid = getegid();
   context.mask = mask;
   context.probe = probe;
+  if (getrlimit(RLIMIT_NOFILE, &context.open_files) != 0)
+    return FailErrno("cannot read the limit of open files");
   uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
                    CLONE_NEWUTS | CLONE_NEWCGROUP;
   if (plan->new_network) flags |= CLONE_NEWNET;
@@ -100,9 +105,10 @@ Result<Started> Start(NativePlan* plan, const Io& io, const sigset_t& mask,
   if (child == 0) RunInit(context);
   if (child < 0) return FailErrno("the kernel refuses new namespaces");
   started.pidfd = Fd(pidfd);
-  if (plan->user.switched) {
-    if (!WriteMap(child, "uid_map", plan->user.uid) ||
-        !WriteMap(child, "gid_map", plan->user.gid) ||
+  const RunUser& user = plan->user;
+  if (user.switched || user.all_ids) {
+    if (!WriteMap(child, "uid_map", user.uid, user.all_ids) ||
+        !WriteMap(child, "gid_map", user.gid, user.all_ids) ||
         write(started.control.get(), "g", 1) != 1) {
       const auto failed = FailErrno("cannot map the workspace's owner");
       sys::PidfdSignal(pidfd, SIGKILL);

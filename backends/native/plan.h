@@ -18,7 +18,7 @@
 namespace gate::backends {
 
 enum class Source : uint8_t {
-  kSelf,     // what stands at the target now
+  kSelf,     // what stands at the target itself
   kHost,     // `source`, opened before anything is covered
   kScratch,  // `source` in the run's own tmpfs
 };

@@ -1,7 +1,7 @@
-// The program is assembled from a table. Every entry of the table stands for
-// two instructions ("is it this number? then refuse"), so that no jump is
-// longer than its own entry; the kernel caches the verdict of numbers that are
-// always allowed, so the length of the chain costs nothing afterwards.
+// The program is assembled from a table of numbers, as a binary search. When a
+// filter is installed the kernel runs it once for every number, to remember
+// those that are always allowed: afterwards these cost nothing, but a linear
+// chain would make the installing itself cost 0.1 ms.
 #include "backends/native/seccomp.h"
 
 #include <errno.h>
@@ -15,7 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 
 namespace gate::backends {
 namespace {
@@ -35,7 +38,7 @@ enum : uint32_t {
   kOpenTreeAttr = 467,
 };
 
-constexpr uint32_t kRefused[] = {
+constexpr auto kRefused = std::to_array<uint32_t>({
     // Other processes.
     SYS_ptrace,
     SYS_process_vm_readv,
@@ -101,7 +104,7 @@ constexpr uint32_t kRefused[] = {
 #endif
     SYS_lookup_dcookie,
     SYS_nfsservctl,
-};
+});
 
 constexpr uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP |
                                     CLONE_NEWUTS | CLONE_NEWIPC |
@@ -141,6 +144,24 @@ class Assembler {
     Unless(value, 1);
     Return(verdict);
   }
+  // Sorted numbers. Falls through when the value is none of them.
+  void ReturnIfIn(std::span<const uint32_t> numbers, uint32_t verdict) {
+    constexpr size_t kChain = 4;
+    if (numbers.size() <= kChain) {
+      for (const uint32_t number : numbers) ReturnIf(number, verdict);
+      return;
+    }
+    const size_t half = numbers.size() / 2;
+    const unsigned short branch = filter_->size;
+    Add(BPF_JMP | BPF_JGE | BPF_K, 0, 0, numbers[half]);
+    ReturnIfIn(numbers.first(half), verdict);
+    // The lower half ends here: over the upper one.
+    const unsigned short skip = filter_->size;
+    Add(BPF_JMP | BPF_JA, 0, 0, 0);
+    filter_->code[branch].jt = static_cast<uint8_t>(skip - branch);
+    ReturnIfIn(numbers.subspan(half), verdict);
+    filter_->code[skip].k = filter_->size - skip - 1u;
+  }
   void ReturnIfAny(uint32_t mask, uint32_t verdict) {
     Add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, mask);
     Return(verdict);
@@ -172,7 +193,9 @@ Filter MakeFilter() {
 #ifdef __x86_64__
   a.ReturnIfAtLeast(kX32Bit, Errno(EPERM));
 #endif
-  for (uint32_t number : kRefused) a.ReturnIf(number, Errno(EPERM));
+  auto numbers = kRefused;
+  std::sort(numbers.begin(), numbers.end());
+  a.ReturnIfIn(numbers, Errno(EPERM));
 
   // clone3 passes its flags in memory, where a filter cannot look: the C
   // library falls back to clone.

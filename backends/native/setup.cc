@@ -135,19 +135,25 @@ int CloneTree(int fd, const char* path, unsigned flags, const MountOp& op) {
   return tree;
 }
 
-// With `first`, what cannot be opened is left for a second try.
+// With `first`, what cannot be opened is left for a second try. What is mounted
+// onto itself is cloned here as well, while nothing is mounted below it: a
+// clone looks at every mount below its source, which would make many of them
+// cost their number squared. When descriptors run out the rest is cloned later.
 bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
   for (size_t i = 0; i < plan->mounts.size(); ++i) {
     MountOp& op = plan->mounts[i];
-    if (op.kind != Source::kHost || op.fd >= 0) continue;
-    const int fd = sys::OpenExact(op.source);
+    if (op.kind == Source::kScratch || op.fd >= 0) continue;
+    const bool self = op.kind == Source::kSelf;
+    const int fd = sys::OpenExact(self ? op.target : op.source);
     if (fd < 0) {
+      if (self && errno == EMFILE) continue;
       if (first || op.optional) continue;
       return Fail(error, Stage::kOpenSource, static_cast<int>(i));
     }
     if (!Same(fd, op)) return Fail(error, Stage::kChanged, static_cast<int>(i));
     op.fd = CloneTree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, op);
-    if (op.fd < 0) return Fail(error, Stage::kOpenSource, static_cast<int>(i));
+    if (op.fd < 0 && !(self && errno == EMFILE))
+      return Fail(error, Stage::kOpenSource, static_cast<int>(i));
     close(fd);
   }
   return true;
@@ -224,12 +230,12 @@ bool Attach(NativePlan* plan, SetupError* error) {
       return Fail(error, Stage::kOpenTarget, index);
     }
     int tree = op.fd;
-    if (op.kind == Source::kSelf) {
+    if (op.kind == Source::kSelf && tree < 0) {
       if (!Same(target, op)) return Fail(error, Stage::kChanged, index);
       tree = CloneTree(target, "", AT_EMPTY_PATH | AT_RECURSIVE, op);
       if (tree < 0) return Fail(error, Stage::kMount, index);
-    } else if (op.same_target && op.make == Make::kNothing &&
-               !Same(target, op)) {
+    } else if ((op.kind == Source::kSelf || op.same_target) &&
+               op.make == Make::kNothing && !Same(target, op)) {
       return Fail(error, Stage::kChanged, index);
     }
     if (sys::MoveMount(tree, target, "",
@@ -251,25 +257,32 @@ bool Attach(NativePlan* plan, SetupError* error) {
   return true;
 }
 
-bool DropCapabilities() {
+// All of them, or all but those that let uid 0 write the files of others.
+bool DropCapabilities(bool keep_file_owner) {
+  constexpr unsigned kKept =
+      1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER;
   constexpr int kMaxCapability = 63;
-  for (int capability = 0; capability <= kMaxCapability; ++capability)
+  for (int capability = 0; capability <= kMaxCapability; ++capability) {
+    if (keep_file_owner && capability < 32 && (kKept >> capability & 1u) != 0)
+      continue;
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
       if (errno == EINVAL) break;  // past the last one of this kernel
       return false;
     }
+  }
   if (prctl(PR_SET_SECUREBITS,
-            SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
-                SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
-                SECBIT_NO_CAP_AMBIENT_RAISE |
+            (keep_file_owner ? 0 : SECBIT_NOROOT) | SECBIT_NOROOT_LOCKED |
+                SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+                SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
             0, 0, 0) != 0)
     return false;
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
     return false;
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[2] = {};
-  return syscall(SYS_capset, &header, none) == 0;
+  __user_cap_data_struct sets[2] = {};
+  if (keep_file_owner) sets[0].effective = sets[0].permitted = kKept;
+  return syscall(SYS_capset, &header, sets) == 0;
 }
 
 }  // namespace
@@ -278,6 +291,7 @@ const char* Name(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 
 bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error) {
   const RunUser& user = plan->user;
+  if (user.all_ids) return true;
   if (user.switched) {
     // Some paths only root can walk to (gate's private directories), some only
     // the owner (without capabilities root cannot pass a home of mode 0700).
@@ -331,7 +345,8 @@ bool RaiseWalls(const NativePlan& plan, SetupError* error) {
   if (plan.abi > 0 && RestrictWrites(plan.abi, plan.landlock.data(),
                                      plan.landlock.size(), plan.no_tcp) != 0)
     return Fail(error, Stage::kLandlock);
-  if (!DropCapabilities()) return Fail(error, Stage::kCapabilities);
+  if (!DropCapabilities(plan.user.all_ids))
+    return Fail(error, Stage::kCapabilities);
   if (InstallFilter(plan.filter) != 0) return Fail(error, Stage::kSeccomp);
   return true;
 }

@@ -1,0 +1,171 @@
+// Signals, terminals and limits: what passes between gate and the command
+// while it runs.
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+class ProcessTest : public Sandbox {
+ protected:
+  bool IsNative() const { return std::string(GetParam().backend) == "native"; }
+
+  // Runs `line` in a child of the test, calls `act` with the process that
+  // holds the backend once the line has made the file `ready`, and returns
+  // what the child made of the outcome.
+  std::string While(const std::string& line,
+                    const std::function<void(pid_t holder)>& act) {
+    int pipes[2];
+    EXPECT_EQ(pipe(pipes), 0);
+    const pid_t runner = fork();
+    if (runner == 0) {
+      if (in_ >= 0) {
+        setsid();
+        ioctl(in_, TIOCSCTTY, 0);
+      }
+      signal(SIGINT, [](int) {});
+      signal(SIGQUIT, [](int) {});
+      const Ran ran = Bash(line);
+      const std::string text = std::string(Name(ran.outcome.status)) + " " +
+                               std::to_string(ran.outcome.exit_code) + " " +
+                               std::to_string(ran.outcome.signal) + " " +
+                               ran.output;
+      (void)!write(pipes[1], text.data(), text.size());
+      _exit(0);
+    }
+    close(pipes[1]);
+    int status = 0;
+    while (!Exists(w_ + "/ready") && waitpid(runner, &status, WNOHANG) == 0)
+      usleep(1000);
+    const std::string number = std::to_string(runner);
+    act(atoi(
+        Read("/proc/" + number + "/task/" + number + "/children").c_str()));
+    char buffer[4096];
+    std::string text;
+    ssize_t got = 0;
+    while ((got = read(pipes[0], buffer, sizeof(buffer))) > 0)
+      text.append(buffer, static_cast<size_t>(got));
+    close(pipes[0]);
+    waitpid(runner, &status, 0);
+    unlink((w_ + "/ready").c_str());
+    return text;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, ProcessTest, testing::ValuesIn(Everyone()),
+                         WhoName);
+
+TEST_P(ProcessTest, SignalsReachTheCommand) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    const std::string handled = While(
+        "trap 'echo caught; exit 9' INT TERM HUP QUIT; : > ready; while :; do "
+        "read -t 0.02 <> <(:); done",
+        [&](pid_t holder) { kill(holder, number); });
+    EXPECT_EQ(handled, "exited 9 0 caught\n") << number;
+  }
+}
+
+TEST_P(ProcessTest, AnUnhandledSignalEndsTheCommand) {
+  const std::string ended = While(": > ready; exec sleep 20",
+                                  [](pid_t holder) { kill(holder, SIGTERM); });
+  EXPECT_EQ(ended, IsNative() ? "signalled 0 15 " : "exited 143 0 ");
+}
+
+TEST_P(ProcessTest, TheTerminalsInterruptEndsTheCommandOnce) {
+  int master = -1;
+  ASSERT_EQ(openpty(&master, &in_, nullptr, nullptr, nullptr), 0);
+  if (uid_ != geteuid()) {
+    ASSERT_EQ(fchown(in_, uid_, gid_), 0);
+  }
+  const std::string ended = While(
+      "test -t 0 || exit 3; trap 'echo caught >> times' INT; : > ready; for i "
+      "in 1 2 3 4 5 6 7 8 9; do read -t 0.02 <> <(:); done; wc -l < times",
+      [&](pid_t) { (void)!write(master, "\x03", 1); });
+  // bwrap itself is in the foreground too, and ends with its command.
+  EXPECT_EQ(ended, IsNative() ? "exited 0 0 1\n" : "signalled 0 2 ");
+  close(master);
+  close(in_);
+}
+
+TEST_P(ProcessTest, NoCharacterIsPushedIntoTheTerminal) {
+  int master = -1;
+  ASSERT_EQ(openpty(&master, &in_, nullptr, nullptr, nullptr), 0);
+  if (uid_ != geteuid()) {
+    ASSERT_EQ(fchown(in_, uid_, gid_), 0);
+  }
+  std::filesystem::copy_file(GATE_PROBE, w_ + "/probe");
+  ASSERT_EQ(chmod((w_ + "/probe").c_str(), 0755), 0);
+  While("./probe tiocsti; ./probe tiocsti-high; : > ready", [](pid_t) {});
+  int waiting = -1;
+  EXPECT_EQ(ioctl(in_, FIONREAD, &waiting), 0);
+  EXPECT_EQ(waiting, 0);
+  close(master);
+  close(in_);
+}
+
+TEST_P(ProcessTest, WithoutATerminalThereIsNoControllingOne) {
+  int master = -1, slave = -1;
+  ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    ioctl(slave, TIOCSCTTY, 0);
+    Bash("echo pwned > /dev/tty");
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  fcntl(master, F_SETFL, O_NONBLOCK);
+  char byte = 0;
+  EXPECT_LT(read(master, &byte, 1), 0);
+  close(master);
+  close(slave);
+}
+
+TEST_P(ProcessTest, AFileGrowsNoFurtherThanItsLimit) {
+  profile_.limits.file_bytes = 1 << 20;
+  Bash("head -c 4M /dev/zero > big");
+  EXPECT_LE(std::filesystem::file_size(w_ + "/big"), size_t{1} << 20);
+}
+
+TEST_P(ProcessTest, TheProcessorTimeIsLimited) {
+  profile_.limits.cpu_s = 1;
+  profile_.limits.wall_ms = 20000;
+  const Ran ran = Bash("while :; do :; done");
+  EXPECT_NE(ran.outcome.status, OutcomeStatus::kTimeout);
+  if (IsNative()) {
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kLimit) << ran.outcome.reason;
+  }
+}
+
+TEST_P(ProcessTest, MemoryOfAProcessIsLimited) {
+  profile_.limits.memory_bytes = 64 << 20;
+  const Ran ran = Bash("x=$(head -c 300M /dev/zero | tr '\\0' x); echo ${#x}");
+  EXPECT_NE(ran.output, std::to_string(300 << 20) + "\n");
+  EXPECT_NE(Bash("head -c 200M /dev/zero > /tmp/big").outcome.exit_code, 0);
+}
+
+TEST_P(ProcessTest, ProcessesAreLimitedForAnOrdinaryUser) {
+  if (uid_ == 0) GTEST_SKIP() << "the kernel does not limit root";
+  profile_.limits.processes = 20;
+  const Ran ran = Bash(
+      "for i in $(seq 60); do sleep 0.2 & done 2>/dev/null; jobs -r | wc -l");
+  EXPECT_LT(atoi(ran.output.c_str()), 25) << ran.output;
+}
+
+TEST_P(ProcessTest, NeverRaisesALimitOfTheCaller) {
+  profile_.limits.open_files = 1u << 30;
+  const Ran ran = Bash("ulimit -Hn");
+  EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed);
+}
+
+}  // namespace
+}  // namespace gate::backends
