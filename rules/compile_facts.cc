@@ -85,6 +85,12 @@ Compiler::Match Compiler::Effect(File& file, const TreeNode& node) {
   if (made.mask == 0)
     Problem(file, node.begin, "rule-missing-key", "the effect has no `kind`");
   match.effects = made.mask;
+  if (node.key == "any_effect") {
+    // Of any command of the line: known only when all are looked at.
+    made.y = kAnyEffect;
+    match.effects = 0;
+    match.keys = {};
+  }
   match.scope = kPerInvocation | kPerLine;
   match.node = AddNode(made);
   return match;

@@ -15,8 +15,8 @@ constexpr int kMaxMatchDepth = 16;
 constexpr size_t kMaxPrefixKeys = 64;
 constexpr char kMatchers[] =
     "prefix glob regex program subcommand options operands only_does effect "
-    "flow env "
-    "via unknown cwd project agent branch interactive all any unless macro";
+    "any_effect flow any_flow sends env via unknown cwd project agent branch "
+    "interactive all any unless macro";
 
 KeySet ProgramKeys(const std::vector<std::string_view>& names) {
   KeySet keys;
@@ -204,11 +204,15 @@ Compiler::Match Compiler::MatchMember(File& file, const TreeNode& node,
   if (key == "glob") return Glob(file, node);
   if (key == "regex") return RegexMatch(file, node);
   if (key == "program") return Program(file, node);
-  if (key == "subcommand") return Strings(file, node, NodeKind::kSubcommand);
+  if (key == "subcommand") {
+    Match match = Strings(file, node, NodeKind::kSubcommand);
+    nodes_[match.node].e = {only_node, 0};
+    return match;
+  }
   if (key == "options") return Options(file, node);
   if (key == "operands") return Operands(file, node, only_node);
   if (key == "only_does") return OnlyDoes(file, node);
-  if (key == "effect") return Effect(file, node);
+  if (key == "effect" || key == "any_effect") return Effect(file, node);
   if (key == "flow" || key == "any_flow") return Flow(file, node);
   if (key == "sends") return Sends(file, node);
   if (key == "env") return Env(file, node);

@@ -76,8 +76,14 @@ Tri Matcher::Eval(uint32_t index) {
       return All(node);
     case NodeKind::kAny:
       return Any(node);
-    case NodeKind::kUnless:
-      return Not(Any(node));
+    case NodeKind::kUnless: {
+      // What takes a rule back must surely hold; what keeps an allow from
+      // holding need only be possible.
+      strict_ = !strict_;
+      const Tri inner = Any(node);
+      strict_ = !strict_;
+      return Not(inner);
+    }
     case NodeKind::kPrefix:
       return Prefix(node);
     case NodeKind::kGlob:
@@ -249,23 +255,42 @@ Tri Matcher::Subcommand(const Node& node) {
       wanted.remove_prefix(end + 1);
     }
   };
+  const auto& argv = invocation_->argv;
+  const auto& canonical = invocation_->subcommand;
+  // Behind an accept-list of options the sub-command is the first operands.
+  if (strict_ && node.e.begin != UINT32_MAX &&
+      node.e.begin < view_->nodes.size()) {
+    std::vector<const parser::Argument*> operands;
+    const Tri only = Only(view_->nodes[node.e.begin], &operands);
+    Tri best = Tri::kNo;
+    for (const ImageText& text : view_->In(view_->strings, node.a))
+      best =
+          Or(best, rules::Of(words_match(
+                       view_->Text(text), [&](size_t i, std::string_view word) {
+                         return i < operands.size() && operands[i]->known &&
+                                operands[i]->text == word;
+                       })));
+    return And(best, only);
+  }
   Tri best = Tri::kNo;
   for (const ImageText& text : view_->In(view_->strings, node.a)) {
     const std::string_view wanted = view_->Text(text);
     if (words_match(wanted, [&](size_t i, std::string_view word) {
-          return i < invocation_->subcommand.size() &&
-                 invocation_->subcommand[i] == word;
+          return i < canonical.size() && canonical[i] == word;
         }))
       return Tri::kYes;
-    if (!invocation_->subcommand.empty() && strict_) continue;
-    const uint32_t starts =
-        strict_ ? uint32_t{1} << 1 : SubcommandStarts(*invocation_);
+    const uint32_t starts = SubcommandStarts(*invocation_);
     for (size_t start = 1; start < 30; ++start) {
       if ((starts & (1u << start)) == 0) continue;
+      // A word behind an option may be the option's value.
+      if (strict_ && start > 1 &&
+          (argv.size() < start || !argv[start - 1].text.starts_with('-') ||
+           argv[start - 1].text.find('=') == std::string::npos))
+        continue;
       bool unknown = false;
       if (words_match(wanted, [&](size_t i, std::string_view word) {
-            if (start + i >= invocation_->argv.size()) return false;
-            const parser::Argument& have = invocation_->argv[start + i];
+            if (start + i >= argv.size()) return false;
+            const parser::Argument& have = argv[start + i];
             if (have.known) return have.text == word;
             unknown = true;
             return word.starts_with(have.text) && word.ends_with(have.suffix);

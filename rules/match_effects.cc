@@ -5,7 +5,8 @@
 namespace gate::rules {
 
 Tri Matcher::Effect(const Node& node) {
-  if ((subject_->effect_kinds & node.mask) == 0) return Tri::kNo;
+  const bool any = node.y == kAnyEffect;
+  if (!any && (subject_->effect_kinds & node.mask) == 0) return Tri::kNo;
   Tri best = Tri::kNo;
   for (uint32_t i = 0; i < analysis_.effects.size(); ++i) {
     const parser::Effect& effect = analysis_.effects[i];
@@ -16,7 +17,7 @@ Tri Matcher::Effect(const Node& node) {
     // every command of it, for rules that tighten.
     const bool of_line = owner == UINT32_MAX && !strict_ &&
                          effect.kind == parser::EffectKind::kNetwork;
-    if (owner != subject_->number && !of_line) continue;
+    if (!any && owner != subject_->number && !of_line) continue;
     if (only_effect_ != UINT32_MAX && only_effect_ != i) continue;
     best = Or(best, OneEffect(node, i));
     if (best == Tri::kYes) break;

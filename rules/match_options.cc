@@ -242,6 +242,14 @@ Tri Matcher::Operands(const Node& node) {
   // The words that name the sub-command are no operands.
   size_t at = 0;
   for (const std::string& word : invocation_->subcommand) {
+    bool found = false;
+    for (size_t i = at; i < operands.size() && !found; ++i)
+      found = operands[i]->known && operands[i]->text == word;
+    if (!found && at < operands.size() && operands[at]->known) {
+      // An alias stands where its name would.
+      operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(at));
+      continue;
+    }
     for (size_t i = at; i < operands.size(); ++i) {
       if (!operands[i]->known || operands[i]->text != word) continue;
       operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(i));

@@ -119,6 +119,8 @@ enum EffectFlag : uint8_t {
 };
 // Node::x of kEffect: of a move, look at what goes away only.
 inline constexpr uint32_t kSourceOnly = 1;
+// Node::y of kEffect: of any command of the line.
+inline constexpr uint32_t kAnyEffect = 1;
 // Node::flags of kFlow: of any command of the line, or leaving this one.
 inline constexpr uint8_t kAnyFlow = 1;
 

@@ -1,0 +1,1 @@
+gate_fuzzer(rule_file_fuzzer SOURCES rule_file_fuzzer.cc DEPENDS gate_engine gate_rules)
