@@ -44,7 +44,7 @@ constexpr Entry kBuiltins[] = {
     {"getopts", Getopts},
     {"hash", Hash},
     {"help", Prints},
-    {"history", Prints},
+    {"history", History},
     {"jobs", Prints},
     {"kill", Kill},
     {"let", Let},

@@ -45,6 +45,7 @@ void Compgen(Evaluator& e, Shell& shell, Call& call);
 void Kill(Evaluator& e, Shell& shell, Call& call);
 // Run only by a person's keys or from history: told, not followed.
 void Interactive(Evaluator& e, Shell& shell, Call& call);
+void History(Evaluator& e, Shell& shell, Call& call);
 void True(Evaluator& e, Shell& shell, Call& call);
 void False(Evaluator& e, Shell& shell, Call& call);
 // Prints something that is not followed.

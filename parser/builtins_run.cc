@@ -336,6 +336,29 @@ void Kill(Evaluator& e, Shell& shell, Call& call) {
   shell.status.reset();
 }
 
+void History(Evaluator& e, Shell& shell, Call& call) {
+  for (size_t i = 1; i < call.fields.size(); ++i) {
+    std::string word = Known(call.fields[i]).value_or("-w");
+    if (word.size() < 2 || word[0] != '-' ||
+        word.find_first_of("wa") == std::string::npos) {
+      continue;
+    }
+    Argument file;
+    if (i + 1 < call.fields.size()) {
+      file = e.ToArgument(call.fields[i + 1], shell);
+    } else {
+      file.known = false;  // the history file
+      file.span = call.span;
+    }
+    e.analysis_.shell_writes.push_back(file);
+    e.AddPathEffect(shell, EffectKind::kWrite, file, call.span,
+                    e.last_invocation_, false);
+    break;
+  }
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  shell.status.reset();
+}
+
 void Interactive(Evaluator& e, Shell& shell, Call& call) {
   std::string name = Known(call.fields[0]).value_or("");
   bool runs = false;

@@ -279,6 +279,7 @@ class Evaluator final : public Host {
     bool xtrace = false;
     bool extglob = false;
     bool expand_aliases = false;
+    bool interactive = false;
     uint32_t invocation = UINT32_MAX;
   };
   void RunShellCode(Shell& shell, const Values& code, const ShellCode& how,

@@ -51,12 +51,12 @@ void Evaluator::Loop(Shell& shell, Head head, Body body, Step step) {
     if (go && round < kMaxRounds) continue;
     certain_ = false;
     shell = JoinShells(before, shell);
+    ++joined;
+    if (joined >= kWidenAfter) Widen(before, &shell);
     if (SameShell(before, shell)) {
       MergeInto(out, shell);
       break;
     }
-    ++joined;
-    if (joined >= kWidenAfter) Widen(before, &shell);
     if (joined >= kWidenAfter + 6) {
       NoteLimit("a loop that does not settle");
       MergeInto(out, shell);

@@ -242,6 +242,7 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
     if (!word->starts_with("--") && on &&
         word->find('i') != std::string::npos) {
       how.expand_aliases = true;
+      how.interactive = true;
     }
   }
   return how;
@@ -298,6 +299,18 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
       RunText(child, code, span, options);
     }
     active.swap(active_);
+    if (how.interactive) {
+      // It keeps its history when it ends.
+      Argument file;
+      file.text = context_.home + "/.bash_history";
+      file.known = !context_.home.empty() &&
+                   !child.variables.contains("HISTFILE");
+      if (!file.known) file.text.clear();
+      file.span = span;
+      analysis_.shell_writes.push_back(file);
+      AddPathEffect(child, EffectKind::kWrite, file, span, how.invocation,
+                    false);
+    }
     Join(copy, std::move(child));
     if (variants == 1) {
       shell = std::move(copy);
