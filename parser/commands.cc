@@ -365,7 +365,12 @@ void Reader::AddSimpleWord(NodeId node) {
 
 bool Reader::ParseSimple(NodeId node) {
   for (;;) {
-    const Tok tok = Peek();
+    Tok tok = Peek();
+    // After `a=b >x` the grammar takes `c=d` for a word, but expansion sets it
+    // apart again: it assigns as long as no command name was read.
+    if (tok == Tok::kWord && token_.equals && NodeAt(node).words.empty()) {
+      tok = Tok::kAssignment;
+    }
     if (tok == Tok::kWord) {
       AddSimpleWord(node);
       Accept();

@@ -135,6 +135,13 @@ Argument Evaluator::ToArgument(const Field& field, const Shell& shell) const {
     argument.text = argument.text.substr(0, at) + "/dev/fd/";
     return argument;
   }
+  if (size_t at = argument.text.find(kNumber); at != std::string::npos) {
+    argument.known = false;
+    size_t last = argument.text.rfind(kNumber);
+    argument.suffix = argument.text.substr(last + kNumber.size());
+    argument.text.resize(at);
+    return argument;
+  }
   if (field.splits) {
     argument.known = false;
     argument.splits = true;
@@ -238,9 +245,30 @@ std::shared_ptr<const Script> Evaluator::ReadText(std::string_view text,
   return script;
 }
 
+namespace {
+
+// True when all that is not known of `code` are numbers in places where a
+// number makes no difference to what runs. A number that is not known is
+// written as kNumber, which shows itself as unknown where it turns up again.
+bool OnlyNumbers(const Value& code) {
+  for (const Chunk& chunk : code.chunks) {
+    if (chunk.hole && !chunk.digits) return false;
+    if (chunk.hole) continue;
+    // What calculates would make another number of it.
+    for (std::string_view risky :
+         {"((", "$[", "let", "[[", "${", "{", "-i", "seq", "expr", "printf",
+          "alias", "cut", "tr", "rev"}) {
+      if (chunk.text.find(risky) != std::string::npos) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 void Evaluator::NoteCode(const Values& code, Span span) {
   for (const Value& value : code) {
-    if (value.known()) continue;
+    if (value.known() || OnlyNumbers(value)) continue;
     NoteAt(UnknownCode::kDynamicCode, span, TextAt(span));
     return;
   }
@@ -252,6 +280,14 @@ void Evaluator::RunText(Shell& shell, const Values& code, Span span,
   AddCodeFlows(code, last_invocation_, span);
   if (code.size() == 1 && code[0].known()) {
     RunKnownText(shell, code[0].text(), span, options);
+    return;
+  }
+  if (code.size() == 1 && OnlyNumbers(code[0])) {
+    std::string text;
+    for (const Chunk& chunk : code[0].chunks) {
+      text += chunk.hole ? kNumber : std::string_view(chunk.text);
+    }
+    RunKnownText(shell, text, span, options);
     return;
   }
   std::optional<Shell> out;
@@ -266,8 +302,15 @@ void Evaluator::RunText(Shell& shell, const Values& code, Span span,
       // variables that nothing is known of. That the text is not known has
       // been noted.
       std::string text;
+      bool numbers = OnlyNumbers(value);
       for (const Chunk& chunk : value.chunks) {
-        text += chunk.hole ? "${_gate_unknown}" : chunk.text;
+        if (!chunk.hole) {
+          text += chunk.text;
+        } else if (numbers) {
+          text += kNumber;
+        } else {
+          text += "${_gate_unknown}";
+        }
       }
       if (value.chunks.size() > 1) {
         RunKnownText(copy, text, span, options);

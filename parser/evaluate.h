@@ -393,6 +393,10 @@ Values StripNewlines(Values values);
 // real one, so that it is shown as partly unknown.
 inline constexpr std::string_view kProcessPath = "/dev/fd/70000";
 bool IsProcessPath(std::string_view path);
+// Stands for a number that is not known in text that is run.
+inline constexpr std::string_view kNumber = "907199254740993";
+// True when one of these stands in a name that is to be run.
+bool IsStandIn(std::string_view name);
 
 // builtins.cc.
 using Builtin = void (*)(Evaluator& evaluator, Shell& shell, Call& call);

@@ -213,7 +213,7 @@ void Evaluator::ExecuteWithAssignments(Shell& shell, Call& call) {
 
 void Evaluator::ExecuteCall(Shell& shell, Call& call) {
   Field& name = call.fields[0];
-  if (!name.value.known() || name.splits) {
+  if (!name.value.known() || name.splits || IsStandIn(name.value.text())) {
     uint32_t index = Record(shell, call.fields, call.span, false);
     NoteAt(UnknownCode::kDynamicCommand,
            call.script != nullptr ? Map(*call.script, name.span) : name.span,

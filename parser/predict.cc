@@ -50,6 +50,11 @@ bool PlainPattern(std::string_view text) {
          text.find('(') == std::string_view::npos;
 }
 
+// "", "." and "..": nothing that could be opened for writing.
+bool NamesNoFile(std::string_view text) {
+  return text.find_first_not_of("./") == std::string_view::npos;
+}
+
 void AppendWord(std::string& out, const Argument& word) {
   if (!word.known || word.splits || (word.glob && !PlainPattern(word.text))) {
     out += "null";
@@ -79,7 +84,12 @@ std::string PredictionToJson(const Analysis& analysis, std::string_view id) {
   out += "],\"writes\":[";
   for (size_t i = 0; i < analysis.shell_writes.size(); ++i) {
     if (i > 0) out += ',';
-    AppendWord(out, analysis.shell_writes[i]);
+    const Argument& word = analysis.shell_writes[i];
+    if (word.known && NamesNoFile(word.text)) {
+      out += "null";  // an error of the shell, whatever it tries
+    } else {
+      AppendWord(out, word);
+    }
   }
   out += "],\"dynamic\":";
   out += analysis.hides_commands ? "true" : "false";

@@ -23,6 +23,11 @@ bool PrintsNumber(const std::vector<std::string>& words, bool has_input) {
   return false;
 }
 
+bool PrintsDigits(const Values& text) {
+  return text.size() == 1 && text[0].chunks.size() == 2 &&
+         text[0].chunks[0].digits;
+}
+
 }  // namespace
 
 Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
@@ -186,7 +191,10 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     }
   }
   SetOrigin(call.span, origin);
-  Values text = exact.empty() ? Hole(call.span) : Union(exact, Hole(call.span));
+  Values text = exact;
+  if (!PrintsDigits(exact)) {
+    text = exact.empty() ? Hole(call.span) : Union(exact, Hole(call.span));
+  }
   if (captured && !wrapper) Write(shell, 1, text);
   // Files that it writes.
   for (const Finding& finding : reading.findings) {

@@ -87,8 +87,7 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
   }
   uint32_t index = Record(shell, call.argv, call.span, false);
   if (index == UINT32_MAX) return;
-  if (!name.value.known() || name.splits ||
-      name.value.text().find(kProcessPath) != std::string_view::npos) {
+  if (!name.value.known() || name.splits || IsStandIn(name.value.text())) {
     NoteAt(UnknownCode::kDynamicCommand, call.span, TextAt(call.span));
     AddCodeFlows({name.value}, index, call.span);
     Write(shell, 1, Hole(call.span));

@@ -196,6 +196,11 @@ Values StripNewlines(Values values) {
   return values;
 }
 
+bool IsStandIn(std::string_view name) {
+  return name.find(kProcessPath) != std::string_view::npos ||
+         name.find(kNumber) != std::string_view::npos;
+}
+
 bool IsProcessPath(std::string_view path) {
   return path.starts_with(kProcessPath);
 }

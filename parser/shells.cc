@@ -303,8 +303,8 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
       // It keeps its history when it ends.
       Argument file;
       file.text = context_.home + "/.bash_history";
-      file.known = !context_.home.empty() &&
-                   !child.variables.contains("HISTFILE");
+      file.known =
+          !context_.home.empty() && !child.variables.contains("HISTFILE");
       if (!file.known) file.text.clear();
       file.span = span;
       analysis_.shell_writes.push_back(file);
