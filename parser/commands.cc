@@ -323,7 +323,7 @@ NodeId Reader::ParseCommand() {
 NodeId Reader::ParseSimpleOrFunction() {
   const NodeId node = AddNode(NodeKind::kSimple, token_.begin);
   if (node == kNone) return kNone;
-  if (token_.kind == Tok::kWord) {
+  if (token_.kind == Tok::kWord && !token_.equals) {
     std::string store;
     const std::string name(TokenText(token_, &store));
     AddSimpleWord(node);
@@ -375,7 +375,7 @@ bool Reader::ParseSimple(NodeId node) {
       AddSimpleWord(node);
       Accept();
       state_.redirects_only = false;
-    } else if (tok == Tok::kAssignment) {
+    } else if (assigns) {
       Assignment assignment;
       BuildAssignment(token_, false, &assignment);
       NodeAt(node).assignments.push_back(std::move(assignment));

@@ -5,18 +5,77 @@
 namespace gate::parser {
 namespace {
 
-// Walks what the tree reaches. Recursion is bounded by the reader's depth.
+// Goes over what the tree reaches, in no particular order and without
+// recursion: adds marks, or rewrites `text`, or both.
 class Walker {
  public:
   Walker(const Ast& ast, std::string_view source, std::vector<Mark>* marks,
          std::string* text)
       : ast_(ast), source_(source), marks_(marks), text_(text) {}
 
-  void Visit(NodeId id) {
-    if (id == kNone) return;
-    const Node& node = ast_.nodes[id];
-    const bool bracket = node.kind == NodeKind::kSimple &&
-                         !node.words.empty() && IsBracket(node.words[0]);
+  void Walk() {
+    nodes_.push_back(ast_.root);
+    while (!nodes_.empty() || !words_.empty() || !parts_.empty()) {
+      if (!parts_.empty()) {
+        const PartItem item = parts_.back();
+        parts_.pop_back();
+        VisitPart(ast_.parts[item.part], item.how);
+      } else if (!words_.empty()) {
+        const WordItem item = words_.back();
+        words_.pop_back();
+        VisitWord(item.word, item.how);
+      } else {
+        const NodeId id = nodes_.back();
+        nodes_.pop_back();
+        if (id != kNone) VisitNode(ast_.nodes[id]);
+      }
+    }
+  }
+
+  // What was replaced as a whole.
+  bool InOpaque(Span span) const {
+    return std::any_of(opaque_.begin(), opaque_.end(),
+                       [&](Span o) { return o.Contains(span); });
+  }
+
+ private:
+  // What may be rewritten in the literal parts of a word.
+  enum class How : uint8_t {
+    kNothing,
+    kOddCharacters,
+    kEverything,  // of patterns: what parts words elsewhere, too
+  };
+  struct WordItem {
+    WordId word;
+    How how;
+  };
+  struct PartItem {
+    PartId part;
+    How how;
+  };
+
+  void Add(Span span, Mark::Role role) {
+    if (marks_ != nullptr) marks_->push_back({span.begin, span.end, role});
+  }
+  void Later(WordId word, How how) {
+    if (word != kNone) words_.push_back({word, how});
+  }
+
+  bool IsBracket(WordId word) const {
+    const Span span = ast_.words[word].span;
+    return Slice(source_, span) == "[" || Slice(source_, span) == "]";
+  }
+
+  void VisitNode(const Node& node) {
+    const bool simple = node.kind == NodeKind::kSimple;
+    const bool bracket =
+        simple && !node.words.empty() && IsBracket(node.words[0]);
+    How how = How::kOddCharacters;
+    if (node.kind == NodeKind::kConditional) how = How::kEverything;
+    if (node.kind == NodeKind::kArithmetic ||
+        node.kind == NodeKind::kArithmeticFor) {
+      how = How::kNothing;
+    }
     if (node.kind == NodeKind::kConditional ||
         node.kind == NodeKind::kArithmetic) {
       Add({node.span.begin, node.span.begin + 2}, Mark::kFirst);
@@ -27,59 +86,37 @@ class Walker {
     }
     for (size_t i = 0; i < node.words.size(); ++i) {
       const WordId word = node.words[i];
-      if (node.kind == NodeKind::kSimple) {
-        if (i == 0) {
-          Add(ast_.words[word].span, Mark::kFirst);
-        } else if (!bracket) {
-          Add(ast_.words[word].span, Mark::kWord);
-        }
+      if (simple && i == 0) Add(ast_.words[word].span, Mark::kFirst);
+      // The grammar has an expression inside [ … ], not words.
+      if (simple && i > 0 && !bracket) {
+        Add(ast_.words[word].span, Mark::kWord);
       }
-      const bool is_operator = i < node.operators.size() && node.operators[i];
-      if (is_operator) continue;
+      if (i < node.operators.size() && node.operators[i]) continue;
       if (i < node.declared.size() && node.declared[i] != kNone) {
         VisitAssignment(node.declarations[node.declared[i]]);
       } else {
-        VisitWord(word, node.kind == NodeKind::kConditional,
-                  node.kind != NodeKind::kArithmetic &&
-                      node.kind != NodeKind::kArithmeticFor);
+        Later(word, how);
       }
     }
-    if (text_ != nullptr && node.kind == NodeKind::kArithmetic) {
-      Plain(ast_.words[node.words[0]].span, ast_.words[node.words[0]].parts);
+    if (node.kind == NodeKind::kArithmetic && !node.words.empty()) {
+      AsNumber(ast_.words[node.words[0]].span);
     }
     for (RedirectId redirect : node.redirects) {
       VisitRedirect(ast_.redirects[redirect], bracket);
     }
     for (const Clause& clause : node.clauses) {
-      for (WordId word : clause.patterns) VisitWord(word, false, true);
-      Visit(clause.body);
+      for (WordId word : clause.patterns) Later(word, How::kOddCharacters);
+      nodes_.push_back(clause.body);
     }
-    for (NodeId child : node.children) Visit(child);
-  }
-
-  bool changed() const { return changed_; }
-  // What was replaced as a whole.
-  bool InOpaque(Span span) const {
-    return std::any_of(opaque_.begin(), opaque_.end(),
-                       [&](Span o) { return o.Contains(span); });
-  }
-
- private:
-  void Add(Span span, Mark::Role role) {
-    if (marks_ != nullptr) marks_->push_back({span.begin, span.end, role});
-  }
-
-  bool IsBracket(WordId word) const {
-    const Span span = ast_.words[word].span;
-    return Slice(source_, span) == "[" || Slice(source_, span) == "]";
+    nodes_.insert(nodes_.end(), node.children.begin(), node.children.end());
   }
 
   void VisitAssignment(const Assignment& assignment) {
-    VisitWord(assignment.subscript, false, true);
-    VisitWord(assignment.value, false, true);
+    Later(assignment.subscript, How::kOddCharacters);
+    Later(assignment.value, How::kOddCharacters);
     for (const ArrayElement& element : assignment.elements) {
-      VisitWord(element.subscript, false, true);
-      VisitWord(element.value, false, true);
+      Later(element.subscript, How::kOddCharacters);
+      Later(element.value, How::kOddCharacters);
     }
   }
 
@@ -89,99 +126,69 @@ class Walker {
       if (!in_bracket && Slice(source_, span) != "-") {
         Add(span, Mark::kTarget);
       }
-      VisitWord(redirect.target, false, true);
+      Later(redirect.target, How::kOddCharacters);
     }
-    if (redirect.body != kNone && !redirect.quoted_delimiter) {
-      VisitWord(redirect.body, false, false);
-    }
+    if (!redirect.quoted_delimiter) Later(redirect.body, How::kNothing);
   }
 
-  // `whole`: any character of a literal part may be rewritten.
-  void VisitWord(WordId id, bool whole, bool literals) {
-    if (id == kNone) return;
+  void VisitWord(WordId id, How how) {
     if (text_ != nullptr && IsBracket(id)) return;
-    for (PartId part : ast_.words[id].parts) {
-      VisitPart(ast_.parts[part], whole, literals);
-    }
+    for (PartId part : ast_.words[id].parts) parts_.push_back({part, how});
   }
 
-  void VisitPart(const Part& part, bool whole, bool literals) {
+  void VisitPart(const Part& part, How how) {
+    for (PartId inner : part.parts) {
+      parts_.push_back({inner, How::kNothing});
+    }
     switch (part.kind) {
       case PartKind::kLiteral:
-        if (text_ != nullptr && literals) Literal(part.span, whole);
+        Literal(part.span, how);
         break;
       case PartKind::kEscaped:
-        if (text_ != nullptr) Fill(part.span, '_');
-        break;
-      case PartKind::kSingleQuoted:
-      case PartKind::kAnsiQuoted:
-      case PartKind::kQuotedText:
-        break;
-      case PartKind::kDoubleQuoted:
-      case PartKind::kLocaleQuoted:
-        for (PartId inner : part.parts) {
-          VisitPart(ast_.parts[inner], false, false);
-        }
+        Fill(part.span, '_');
         break;
       case PartKind::kArithmetic:
-        for (PartId inner : part.parts) {
-          VisitPart(ast_.parts[inner], false, false);
-        }
-        if (text_ != nullptr) Plain(Inner(part.span), part.parts);
+        AsNumber(Inner(part.span));
         break;
       case PartKind::kCommand:
         if (part.backquoted) {
-          if (text_ != nullptr) {
-            Fill(part.span, '_');
-            opaque_.push_back(part.span);
-          }
+          Opaque(part.span);
           break;
         }
-        Visit(part.body);
+        nodes_.push_back(part.body);
         break;
       case PartKind::kProcess:
-        Visit(part.body);
+        nodes_.push_back(part.body);
         break;
       case PartKind::kParameter:
         VisitParameter(part);
         break;
       case PartKind::kExtendedGlob:
-        if (text_ != nullptr) {
-          for (uint32_t p = part.span.begin; p < part.span.end; ++p) {
-            if (!InWords(part.words, p)) Put(p, '_');
-          }
+        for (uint32_t p = part.span.begin; p < part.span.end; ++p) {
+          if (!InWords(part.words, p)) Put(p, '_');
         }
-        for (WordId word : part.words) VisitWord(word, true, true);
+        for (WordId word : part.words) Later(word, How::kEverything);
+        break;
+      default:
         break;
     }
   }
 
   void VisitParameter(const Part& part) {
     const Parameter& parameter = ast_.parameters[part.parameter];
-    VisitWord(parameter.subscript, false, false);
-    VisitWord(parameter.operand, false, false);
-    VisitWord(parameter.replacement, false, false);
-    if (text_ == nullptr) return;
+    Later(parameter.subscript, How::kNothing);
+    Later(parameter.operand, How::kNothing);
+    Later(parameter.replacement, How::kNothing);
     switch (parameter.op) {
-      case ParameterOp::kRemovePrefix:
-      case ParameterOp::kRemoveSuffix:
-      case ParameterOp::kReplace:
-      case ParameterOp::kSlice:
-      case ParameterOp::kUpper:
-      case ParameterOp::kLower:
-      case ParameterOp::kToggle:
-      case ParameterOp::kTransform:
-      case ParameterOp::kNames:
-      case ParameterOp::kKeys:
-      case ParameterOp::kLength:
-        if (!HasCommand(parameter.subscript) &&
-            !HasCommand(parameter.operand) &&
-            !HasCommand(parameter.replacement)) {
-          Fill(part.span, '_');
-          opaque_.push_back(part.span);
-        }
+      case ParameterOp::kPlain:
+      case ParameterOp::kDefault:
+      case ParameterOp::kAssign:
+      case ParameterOp::kError:
+      case ParameterOp::kAlternative:
+      case ParameterOp::kBad:
         break;
       default:
+        if (!MayRun(part.span)) Opaque(part.span);
         break;
     }
   }
@@ -193,28 +200,9 @@ class Walker {
     });
   }
 
-  bool HasCommand(WordId word) const {
-    return word != kNone && HasCommand(ast_.words[word].parts);
-  }
-  bool HasCommand(const std::vector<PartId>& parts) const {
-    for (PartId id : parts) {
-      const Part& part = ast_.parts[id];
-      if (part.kind == PartKind::kCommand || part.kind == PartKind::kProcess) {
-        return true;
-      }
-      if (HasCommand(part.parts)) return true;
-      for (WordId word : part.words) {
-        if (HasCommand(word)) return true;
-      }
-      if (part.parameter != kNone) {
-        const Parameter& parameter = ast_.parameters[part.parameter];
-        if (HasCommand(parameter.subscript) || HasCommand(parameter.operand) ||
-            HasCommand(parameter.replacement)) {
-          return true;
-        }
-      }
-    }
-    return false;
+  // True when a command may stand in the text: such are not made opaque.
+  bool MayRun(Span span) const {
+    return Slice(source_, span).find_first_of("(`") != std::string_view::npos;
   }
 
   // What is between $(( and )), or $[ and ].
@@ -228,12 +216,22 @@ class Walker {
   }
 
   // An arithmetic expression without commands becomes a number.
-  void Plain(Span span, const std::vector<PartId>& parts) {
-    if (span.empty() || HasCommand(parts)) return;
+  void AsNumber(Span span) {
+    if (Slice(source_, span).find('`') != std::string_view::npos ||
+        Slice(source_, span).find("$(") != std::string_view::npos) {
+      return;
+    }
     Fill(span, '1');
   }
 
-  void Literal(Span span, bool whole) {
+  void Opaque(Span span) {
+    if (text_ == nullptr) return;
+    Fill(span, '_');
+    opaque_.push_back(span);
+  }
+
+  void Literal(Span span, How how) {
+    if (text_ == nullptr || how == How::kNothing) return;
     // In a literal part these mean nothing to the shell's grammar.
     constexpr std::string_view kOdd = "$\\{},=%@~^!#*?[]+:";
     for (uint32_t p = span.begin; p < span.end; ++p) {
@@ -243,7 +241,7 @@ class Walker {
       const bool odd = static_cast<unsigned char>(c) >= 0x80 ||
                        static_cast<unsigned char>(c) < 0x20 ||
                        kOdd.find(c) != std::string_view::npos;
-      if (odd || whole) Put(p, '_');
+      if (odd || how == How::kEverything) Put(p, '_');
     }
   }
 
@@ -252,17 +250,17 @@ class Walker {
   }
 
   void Put(uint32_t at, char c) {
-    if ((*text_)[at] == c) return;
-    (*text_)[at] = c;
-    changed_ = true;
+    if (text_ != nullptr) (*text_)[at] = c;
   }
 
   const Ast& ast_;
   std::string_view source_;
   std::vector<Mark>* marks_;
   std::string* text_;
+  std::vector<NodeId> nodes_;
+  std::vector<WordItem> words_;
+  std::vector<PartItem> parts_;
   std::vector<Span> opaque_;
-  bool changed_ = false;
 };
 
 bool IsBlankOrOperator(char c) {
@@ -274,7 +272,7 @@ bool IsBlankOrOperator(char c) {
 void CollectMarks(std::string_view source, const Ast& ast,
                   std::vector<Mark>* out) {
   Walker walker(ast, source, out, nullptr);
-  walker.Visit(ast.root);
+  walker.Walk();
   std::sort(out->begin(), out->end());
 }
 
@@ -282,7 +280,7 @@ bool Rewrite(const Ast& ast, const std::vector<Suspect>& suspects,
              std::string* text, std::vector<Mark>* marks) {
   const std::string source = *text;
   Walker walker(ast, source, nullptr, text);
-  walker.Visit(ast.root);
+  walker.Walk();
   std::vector<Span> blanked;
   auto fill = [&](Span span, char with) {
     for (uint32_t p = span.begin; p < span.end; ++p) {
@@ -330,7 +328,7 @@ bool Rewrite(const Ast& ast, const std::vector<Suspect>& suspects,
       return span.begin <= mark.begin && mark.end <= span.end;
     });
   });
-  return walker.changed() || *text != source;
+  return *text != source;
 }
 
 }  // namespace gate::parser

@@ -25,9 +25,12 @@ uint32_t Reader::BuildParameter(uint32_t p, uint32_t end, Mode mode,
   Parameter parameter;
   parameter.in_quotes = mode != Mode::kWord;
   parameter.op = ParameterOp::kBad;
-  if (located) {
+  // A level of its own, besides that of the operand's parts: what is on the
+  // stack for both is twice as much as for others.
+  if (located && Enter()) {
     const uint32_t open = SkipJoins(p + 1, end);
     ParseParameter(open + 1, after - 1, mode, inner, &parameter);
+    Leave();
   }
   shared_.ast.parts[part].span = Map(p, after);
   shared_.ast.parts[part].parameter =

@@ -1,9 +1,11 @@
 // The tree as an s-expression: (list (simple "ls" "-l")).
 //
 // A word is printed between double quotes, its parts one after another:
-// literal text as it is, everything else as {kind …}. Recursion is bounded by
-// the depth that the reader allows.
+// literal text as it is, everything else as {kind …}. Without recursion.
+#include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "parser/ast.h"
 
@@ -120,241 +122,265 @@ const char* NodeName(NodeKind kind) {
   return "?";
 }
 
+// Visiting a thing queues what it consists of; the queue then goes in front
+// of everything that is still to be printed.
 class Printer {
  public:
   explicit Printer(const Ast& ast) : ast_(ast) {}
 
-  void PrintNode(NodeId id) {
-    if (id == kNone) {
-      out_ += "()";
-      return;
-    }
-    const Node& node = ast_.nodes[id];
-    out_ += '(';
-    out_ += NodeName(node.kind);
-    if (node.negated) out_ += " !";
-    if (node.timed) out_ += " time";
-    if (!node.name.empty()) {
-      out_ += " name=\"";
-      Text(node.name);
-      out_ += '"';
-    }
-    if (node.has_in) out_ += " in";
-    for (const Assignment& assignment : node.assignments) {
-      out_ += ' ';
-      PrintAssignment(assignment);
-    }
-    for (size_t i = 0; i < node.words.size(); ++i) {
-      out_ += ' ';
-      if (i < node.operators.size() && node.operators[i]) out_ += ':';
-      if (i < node.declared.size() && node.declared[i] != kNone) {
-        PrintAssignment(node.declarations[node.declared[i]]);
-      } else {
-        PrintWord(node.words[i]);
+  std::string Run() {
+    stack_.push_back({Task::kNode, ast_.root, {}});
+    while (!stack_.empty()) {
+      const Task task = std::move(stack_.back());
+      stack_.pop_back();
+      switch (task.kind) {
+        case Task::kText:
+          out_ += task.text;
+          break;
+        case Task::kNode:
+          VisitNode(task.id);
+          break;
+        case Task::kWord:
+          if (task.id == kNone) break;
+          for (PartId part : ast_.words[task.id].parts)
+            Queue(Task::kPart, part);
+          break;
+        case Task::kPart:
+          VisitPart(ast_.parts[task.id]);
+          break;
       }
+      stack_.insert(stack_.end(), std::make_move_iterator(queue_.rbegin()),
+                    std::make_move_iterator(queue_.rend()));
+      queue_.clear();
     }
-    for (size_t i = 0; i < node.children.size(); ++i) {
-      out_ += ' ';
-      PrintNode(node.children[i]);
-      if (i < node.asynchronous.size() && node.asynchronous[i]) out_ += " &";
-      if (i < node.pipe_stderr.size() && node.pipe_stderr[i]) out_ += " |&";
-    }
-    for (const Clause& clause : node.clauses) {
-      out_ += " (clause";
-      for (WordId word : clause.patterns) {
-        out_ += ' ';
-        PrintWord(word);
-      }
-      out_ += ' ';
-      PrintNode(clause.body);
-      if (clause.end == ClauseEnd::kFallThrough) out_ += " ;&";
-      if (clause.end == ClauseEnd::kContinue) out_ += " ;;&";
-      out_ += ')';
-    }
-    for (RedirectId redirect : node.redirects) {
-      out_ += ' ';
-      PrintRedirect(ast_.redirects[redirect]);
-    }
-    out_ += ')';
+    return std::move(out_);
   }
 
-  std::string Take() { return std::move(out_); }
-
  private:
-  void Text(const std::string& text) {
+  struct Task {
+    enum Kind : uint8_t { kText, kNode, kWord, kPart } kind;
+    uint32_t id;
+    std::string text;
+  };
+
+  void Queue(Task::Kind kind, uint32_t id) { queue_.push_back({kind, id, {}}); }
+  void Add(std::string text) {
+    if (!queue_.empty() && queue_.back().kind == Task::kText) {
+      queue_.back().text += text;
+    } else {
+      queue_.push_back({Task::kText, 0, std::move(text)});
+    }
+  }
+  void AddWord(WordId word) {
+    Add("\"");
+    Queue(Task::kWord, word);
+    Add("\"");
+  }
+
+  // The text with what has a meaning here, and what is not printable, escaped.
+  static std::string Escaped(const std::string& text) {
     static constexpr char kHex[] = "0123456789abcdef";
+    std::string out;
     for (char c : text) {
       const auto byte = static_cast<unsigned char>(c);
       if (c == '\n') {
-        out_ += "\\n";
+        out += "\\n";
       } else if (c == '\\' || c == '"' || c == '{' || c == '}') {
-        out_ += '\\';
-        out_ += c;
+        out += '\\';
+        out += c;
       } else if (byte < 0x20 || byte == 0x7f) {
-        out_ += "\\x";
-        out_ += kHex[byte >> 4];
-        out_ += kHex[byte & 15];
+        out += "\\x";
+        out += kHex[byte >> 4];
+        out += kHex[byte & 15];
       } else {
-        out_ += c;
+        out += c;
       }
     }
+    return out;
   }
 
-  void Parts(const std::vector<PartId>& parts) {
-    for (PartId id : parts) PrintPart(ast_.parts[id]);
+  void VisitNode(NodeId id) {
+    if (id == kNone) {
+      Add("()");
+      return;
+    }
+    const Node& node = ast_.nodes[id];
+    Add(std::string("(") + NodeName(node.kind));
+    if (node.negated) Add(" !");
+    if (node.timed) Add(" time");
+    if (!node.name.empty()) Add(" name=\"" + Escaped(node.name) + "\"");
+    if (node.has_in) Add(" in");
+    for (const Assignment& assignment : node.assignments) {
+      Add(" ");
+      AddAssignment(assignment);
+    }
+    for (size_t i = 0; i < node.words.size(); ++i) {
+      const bool is_operator = i < node.operators.size() && node.operators[i];
+      Add(is_operator ? " :" : " ");
+      if (i < node.declared.size() && node.declared[i] != kNone) {
+        AddAssignment(node.declarations[node.declared[i]]);
+      } else {
+        AddWord(node.words[i]);
+      }
+    }
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      Add(" ");
+      Queue(Task::kNode, node.children[i]);
+      if (i < node.asynchronous.size() && node.asynchronous[i]) Add(" &");
+      if (i < node.pipe_stderr.size() && node.pipe_stderr[i]) Add(" |&");
+    }
+    for (const Clause& clause : node.clauses) {
+      Add(" (clause");
+      for (WordId word : clause.patterns) {
+        Add(" ");
+        AddWord(word);
+      }
+      Add(" ");
+      Queue(Task::kNode, clause.body);
+      if (clause.end == ClauseEnd::kFallThrough) Add(" ;&");
+      if (clause.end == ClauseEnd::kContinue) Add(" ;;&");
+      Add(")");
+    }
+    for (RedirectId redirect : node.redirects) {
+      Add(" ");
+      AddRedirect(ast_.redirects[redirect]);
+    }
+    Add(")");
   }
 
-  void PrintWord(WordId id) {
-    out_ += '"';
-    if (id != kNone) Parts(ast_.words[id].parts);
-    out_ += '"';
+  void AddParts(const std::vector<PartId>& parts) {
+    for (PartId part : parts) Queue(Task::kPart, part);
   }
 
-  void PrintPart(const Part& part) {
+  void VisitPart(const Part& part) {
     switch (part.kind) {
       case PartKind::kLiteral:
       case PartKind::kQuotedText:
-        Text(part.text);
+        Add(Escaped(part.text));
         return;
       case PartKind::kEscaped:
-        out_ += "{esc ";
-        Text(part.text);
+        Add("{esc " + Escaped(part.text));
         break;
       case PartKind::kSingleQuoted:
-        out_ += "{sq ";
-        Text(part.text);
+        Add("{sq " + Escaped(part.text));
         break;
       case PartKind::kAnsiQuoted:
-        out_ += "{ansi ";
-        Text(part.text);
+        Add("{ansi " + Escaped(part.text));
         break;
       case PartKind::kDoubleQuoted:
-        out_ += "{dq ";
-        Parts(part.parts);
+        Add("{dq ");
+        AddParts(part.parts);
         break;
       case PartKind::kLocaleQuoted:
-        out_ += "{locale ";
-        Parts(part.parts);
+        Add("{locale ");
+        AddParts(part.parts);
         break;
       case PartKind::kParameter:
-        PrintParameter(ast_.parameters[part.parameter]);
+        AddParameter(ast_.parameters[part.parameter]);
         return;
       case PartKind::kCommand:
-        out_ += part.backquoted ? "{` " : "{$ ";
-        if (part.unreadable) out_ += "unreadable ";
-        PrintNode(part.body);
+        Add(part.backquoted ? "{` " : "{$ ");
+        if (part.unreadable) Add("unreadable ");
+        Queue(Task::kNode, part.body);
         break;
       case PartKind::kProcess:
-        out_ += '{';
-        out_ += part.text;
-        out_ += "( ";
-        if (part.unreadable) out_ += "unreadable ";
-        PrintNode(part.body);
+        Add("{" + part.text + "( ");
+        if (part.unreadable) Add("unreadable ");
+        Queue(Task::kNode, part.body);
         break;
       case PartKind::kArithmetic:
-        out_ += "{arith ";
-        Parts(part.parts);
+        Add("{arith ");
+        AddParts(part.parts);
         break;
       case PartKind::kExtendedGlob:
-        out_ += '{';
-        out_ += part.text;
-        out_ += "glob";
+        Add("{" + part.text + "glob");
         for (WordId word : part.words) {
-          out_ += ' ';
-          PrintWord(word);
+          Add(" ");
+          AddWord(word);
         }
         break;
     }
-    out_ += '}';
+    Add("}");
   }
 
-  void PrintParameter(const Parameter& parameter) {
-    out_ += "{$";
-    if (parameter.indirect) out_ += '!';
-    Text(parameter.name);
+  void AddParameter(const Parameter& parameter) {
+    Add("{$");
+    if (parameter.indirect) Add("!");
+    Add(Escaped(parameter.name));
     if (parameter.has_subscript) {
-      out_ += '[';
-      PrintWord(parameter.subscript);
-      out_ += ']';
+      Add("[");
+      AddWord(parameter.subscript);
+      Add("]");
     }
     if (parameter.op != ParameterOp::kPlain) {
-      out_ += ' ';
-      if (parameter.colon) out_ += ':';
-      out_ += OpName(parameter.op);
-      if (parameter.longest || parameter.all) out_ += "all";
-      if (parameter.at_names) out_ += '@';
+      std::string op = " ";
+      if (parameter.colon) op += ':';
+      op += OpName(parameter.op);
+      if (parameter.longest || parameter.all) op += "all";
+      if (parameter.at_names) op += '@';
       if (parameter.op == ParameterOp::kReplace) {
         static constexpr const char* kModes[] = {"", "/", "#", "%"};
-        out_ += kModes[static_cast<int>(parameter.replace)];
+        op += kModes[static_cast<int>(parameter.replace)];
       }
+      Add(std::move(op));
     }
-    if (parameter.operand != kNone) {
-      out_ += ' ';
-      PrintWord(parameter.operand);
+    for (WordId word : {parameter.operand, parameter.replacement}) {
+      if (word == kNone) continue;
+      Add(" ");
+      AddWord(word);
     }
-    if (parameter.replacement != kNone) {
-      out_ += ' ';
-      PrintWord(parameter.replacement);
-    }
-    out_ += '}';
+    Add("}");
   }
 
-  void PrintAssignment(const Assignment& assignment) {
-    out_ += "(= ";
-    Text(assignment.name);
+  void AddAssignment(const Assignment& assignment) {
+    Add("(= " + Escaped(assignment.name));
     if (assignment.subscript != kNone) {
-      out_ += '[';
-      PrintWord(assignment.subscript);
-      out_ += ']';
+      Add("[");
+      AddWord(assignment.subscript);
+      Add("]");
     }
-    if (assignment.append) out_ += " +";
-    if (assignment.is_array) {
-      out_ += " (";
-      bool first = true;
-      for (const ArrayElement& element : assignment.elements) {
-        if (!first) out_ += ' ';
-        first = false;
-        if (element.subscript != kNone) {
-          out_ += '[';
-          PrintWord(element.subscript);
-          out_ += element.append ? "]+=" : "]=";
-        }
-        PrintWord(element.value);
+    if (assignment.append) Add(" +");
+    if (!assignment.is_array) {
+      Add(" ");
+      AddWord(assignment.value);
+      Add(")");
+      return;
+    }
+    Add(" (");
+    bool first = true;
+    for (const ArrayElement& element : assignment.elements) {
+      if (!first) Add(" ");
+      first = false;
+      if (element.subscript != kNone) {
+        Add("[");
+        AddWord(element.subscript);
+        Add(element.append ? "]+=" : "]=");
       }
-      out_ += ')';
-    } else {
-      out_ += ' ';
-      PrintWord(assignment.value);
+      AddWord(element.value);
     }
-    out_ += ')';
+    Add("))");
   }
 
-  void PrintRedirect(const Redirect& redirect) {
-    out_ += '(';
-    if (redirect.descriptor >= 0) out_ += std::to_string(redirect.descriptor);
+  void AddRedirect(const Redirect& redirect) {
+    std::string head = "(";
+    if (redirect.descriptor >= 0) head += std::to_string(redirect.descriptor);
     if (!redirect.variable.empty()) {
-      out_ += '{';
-      Text(redirect.variable);
-      out_ += '}';
+      head += '{' + Escaped(redirect.variable) + '}';
     }
-    out_ += RedirectName(redirect.kind);
-    out_ += ' ';
-    PrintWord(redirect.kind == RedirectKind::kHereDocument ? redirect.body
-                                                           : redirect.target);
-    out_ += ')';
+    Add(head + RedirectName(redirect.kind) + ' ');
+    AddWord(redirect.kind == RedirectKind::kHereDocument ? redirect.body
+                                                         : redirect.target);
+    Add(")");
   }
 
   const Ast& ast_;
+  std::vector<Task> stack_;
+  std::vector<Task> queue_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string Print(const Ast& ast) {
-  if (ast.root == kNone) return "()";
-  Printer printer(ast);
-  printer.PrintNode(ast.root);
-  return printer.Take();
-}
+std::string Print(const Ast& ast) { return Printer(ast).Run(); }
 
 }  // namespace gate::parser

@@ -50,7 +50,7 @@ Script Read(std::string_view source, const ReadOptions& options) {
     return script;
   }
   script.status = ReadStatus::kOk;
-  if (options.compare) {
+  if (options.compare && !IsPlain(source)) {
     if (auto where = CheckTree(script.source, script.ast, shared.suspects)) {
       script.status = ReadStatus::kDisagreement;
       script.where = *where;

@@ -45,4 +45,8 @@ struct Suspect {
 std::optional<Span> CheckTree(std::string_view source, const Ast& ast,
                               const std::vector<Suspect>& suspects);
 
+// True for texts so plain that both readers read them alike; these need no
+// CheckTree(). One pass, no allocation.
+bool IsPlain(std::string_view text);
+
 }  // namespace gate::parser
