@@ -375,7 +375,7 @@ bool Reader::ParseSimple(NodeId node) {
       AddSimpleWord(node);
       Accept();
       state_.redirects_only = false;
-    } else if (assigns) {
+    } else if (tok == Tok::kAssignment) {
       Assignment assignment;
       BuildAssignment(token_, false, &assignment);
       NodeAt(node).assignments.push_back(std::move(assignment));
