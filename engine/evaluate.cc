@@ -12,6 +12,7 @@
 #include "engine/evaluate.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "parser/programs.h"
 #include "rules/index.h"
@@ -384,13 +385,18 @@ Decision Evaluation::Run(const Trust& trust) {
     action = rules::Strictest(action, all.back().action);
     Join(all.back(), number, &decision);
   }
-  std::stable_sort(decision.matches.begin(), decision.matches.end(),
-                   [](const Match& a, const Match& b) {
-                     if (a.observed_only != b.observed_only)
-                       return b.observed_only;
-                     if (a.action != b.action) return a.action > b.action;
-                     return a.certain && !b.certain;
-                   });
+  // By what they say and then by name: the order of files must not decide
+  // which of two equally strict rules is shown.
+  std::sort(decision.matches.begin(), decision.matches.end(),
+            [](const Match& a, const Match& b) {
+              if (a.observed_only != b.observed_only) return b.observed_only;
+              if (a.action != b.action) return a.action > b.action;
+              if (a.certain != b.certain) return a.certain;
+              if (a.invocation != b.invocation)
+                return a.invocation < b.invocation;
+              return std::tie(a.rule.id, a.rule.source) <
+                     std::tie(b.rule.id, b.rule.source);
+            });
 
   decision.action = action;
   decision.code = ReasonCode::kDefault;

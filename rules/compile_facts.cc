@@ -203,6 +203,10 @@ Compiler::Match Compiler::Strings(File& file, const TreeNode& node,
   made.a = AddStrings(StringList(file, node, "a name"));
   Match match;
   match.scope = kPerInvocation;
+  if (kind == NodeKind::kVia) {
+    match.keys.always = false;
+    match.keys.buckets.push_back(kViaBucket);
+  }
   match.node = AddNode(made);
   return match;
 }

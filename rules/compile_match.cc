@@ -442,6 +442,8 @@ Compiler::Match Compiler::Program(File& file, const TreeNode& node) {
   match.scope = kPerInvocation;
   match.keys = ProgramKeys(names);
   for (const std::string_view name : names)
+    if (HasWildcard(name)) made.flags = kHasPattern;
+  for (const std::string_view name : names)
     if (name.find('/') != std::string_view::npos)
       Problem(file, node.begin, "rule-bad-value",
               "`program` is a name without directories",

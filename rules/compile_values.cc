@@ -20,6 +20,22 @@ int64_t DaysFromCivil(int64_t y, unsigned m, unsigned d) {
   return era * 146097 + static_cast<int64_t>(doe) - 719468;
 }
 
+// The longest part of a path glob that stands in every path it matches. A
+// slash beside a wildcard may be left out with it.
+std::string_view LongestPart(std::string_view glob) {
+  std::string_view best;
+  if (glob.find('\\') != std::string_view::npos) return best;
+  for (size_t at = 0; at < glob.size();) {
+    const size_t end = std::min(glob.find_first_of("*?", at), glob.size());
+    std::string_view part = glob.substr(at, end - at);
+    while (part.starts_with('/')) part.remove_prefix(1);
+    while (part.ends_with('/')) part.remove_suffix(1);
+    if (part.size() > best.size()) best = part;
+    at = end + 1;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::pair<uint32_t, uint32_t> Compiler::Place(File& file, uint32_t offset) {
@@ -278,6 +294,7 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
       // Written as a glob from the root: "/**/x" with the slash shared.
       out->shape = PathShape::kGlob;
       out->text = writer_.Text("**" + std::string(rest.substr(2)));
+      out->needs = writer_.Text(LongestPart(rest));
       return true;
     }
   }
@@ -293,6 +310,7 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
     return true;
   }
   out->shape = PathShape::kGlob;
+  out->needs = writer_.Text(LongestPart(rest));
   out->text = writer_.Text(rest);
   const std::string_view fixed = rest.substr(0, rest.find_first_of("*?\\"));
   out->literal = writer_.Text(fixed.substr(

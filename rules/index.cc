@@ -89,6 +89,8 @@ void FindCandidates(const RuleView& view, const Subject& subject, bool all,
   add_bits(subject.effect_kinds, kEffectBuckets);
   add_bits(subject.flow_kinds, kFlowBuckets);
   add_bits(subject.unknown_codes, kUnknownBuckets);
+  if (subject.invocation != nullptr && !subject.invocation->via.empty())
+    Add(view, view.buckets[kViaBucket], out);
   if (subject.has_env) Add(view, view.buckets[kEnvBucket], out);
   if (subject.invocation != nullptr && !subject.invocation->program.empty()) {
     const parser::Invocation& invocation = *subject.invocation;

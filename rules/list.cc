@@ -43,10 +43,10 @@ RuleInfo Describe(const LoadedLayer& layer, uint32_t index) {
 std::vector<RuleInfo> ListRules(const Policy& policy) {
   std::vector<const LoadedLayer*> layers;
   for (const auto& layer : policy.impl().layers) layers.push_back(layer.get());
-  std::stable_sort(layers.begin(), layers.end(),
-                   [](const LoadedLayer* a, const LoadedLayer* b) {
-                     return a->layer < b->layer;
-                   });
+  std::sort(layers.begin(), layers.end(),
+            [](const LoadedLayer* a, const LoadedLayer* b) {
+              return a->layer < b->layer;
+            });
   std::vector<RuleInfo> all;
   for (const LoadedLayer* layer : layers)
     for (uint32_t i = 0; i < layer->view.rules.size(); ++i)

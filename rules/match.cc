@@ -175,7 +175,7 @@ bool Matcher::FirstWordIs(std::string_view word) const {
 Tri Matcher::Program(const Node& node) {
   if (invocation_ == nullptr || invocation_->program.empty()) return Tri::kNo;
   if (strict_ && !FirstWordIsPlain()) return Tri::kNo;
-  return Names(node, invocation_->program, true);
+  return Names(node, invocation_->program, node.flags == kHasPattern);
 }
 
 Tri Matcher::Names(const Node& node, std::string_view value, bool globs) {

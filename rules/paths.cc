@@ -170,6 +170,8 @@ Tri PathMatcher::MatchPattern(const RuleView& view, const PathRecord& record,
           LiesBelow(base, literal, p))
         return Tri::kYes;
       if (!Rest(p, base, &rest)) return Tri::kNo;
+      if (rest.find(view.Text(record.needs)) == std::string_view::npos)
+        return Tri::kNo;
       // The literal directory decides most cases without the pattern.
       if (!literal.empty() && !rest.starts_with(literal)) return Tri::kNo;
       return PathGlob(text, rest);

@@ -124,6 +124,8 @@ inline constexpr uint32_t kAnyEffect = 1;
 // Node::flags of kFlow: of any command of the line, or leaving this one.
 inline constexpr uint8_t kAnyFlow = 1;
 
+// Node::flags of kProgram: some name is a pattern.
+inline constexpr uint8_t kHasPattern = 1;
 // Node::flags of kOptions.
 inline constexpr uint8_t kGlobsAreHarmless = 1;
 
@@ -163,6 +165,7 @@ struct PathRecord {
   uint16_t class_index = 0;  // kClass: in kClasses of the same image, or:
   ImageText text;
   ImageText literal;  // kGlob: `text` up to the directory before a wildcard
+  ImageText needs;    // kGlob: stands in every path that matches
 };
 
 // PathRecord::class_index of classes that are not in the same image.
@@ -215,6 +218,7 @@ enum Bucket : uint32_t {
   kFlowBuckets = kEffectBuckets + 12,  // 4
   kUnknownBuckets = kFlowBuckets + 4,  // 12
   kEnvBucket = kUnknownBuckets + 12,
+  kViaBucket,
   kAlwaysBucket,
   kBucketCount,
 };
