@@ -233,7 +233,7 @@ NodeId Reader::ParseAndOr() {
     const NodeId node =
         AddNode(tok == Tok::kAndAnd ? NodeKind::kAnd : NodeKind::kOr, 0);
     if (node == kNone) return kNone;
-    NodeAt(node).span.begin = NodeAt(left).span.begin;
+    NodeAt(node).span = NodeAt(left).span;
     const NodeId right = ParsePipelineCommand();
     if (right == kNone) return kNone;
     AddChild(node, left);
