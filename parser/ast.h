@@ -188,7 +188,7 @@ struct Node {
                                         // assignment-like words stay words
   // kSimple. For words after a declaration builtin (declare, typeset, local,
   // export, readonly) that look like assignments, `declared[i]` is the index
-  // into `declarations` of the i-th word, or kNone.
+  // into `declarations` of the i-th word, or kNone; empty when there are none.
   std::vector<WordId> words;
   std::vector<Assignment> declarations;
   std::vector<uint32_t> declared;

@@ -1,9 +1,8 @@
 // The reader's inside: bash's lexer and grammar over one text.
 //
-// Private to the folder (read.cc, lexer.cc, pairs.cc, words.cc, parameters.cc,
-// commands.cc, conditions.cc). One Reader reads one range of one text; bodies
-// that bash unescapes first (`…`, <<- with tabs) are read by a further Reader
-// over the unescaped text with a map back to the source.
+// Private to the reader's own files. One Reader reads one range of one text;
+// bodies that bash unescapes first (`…`, <<- with tabs) are read by a further
+// Reader over the unescaped text with a map back to the source.
 //
 // Reading goes the way bash does it. The lexer finds where a word ends by
 // bash's rules for matching pairs, and notes every construct it passed as a
@@ -169,6 +168,7 @@ enum class Mode : uint8_t {
   kHere,         // a here-document's body
   kArithmetic,   // an arithmetic expression
   kDoubleBrace,  // a word inside "${x-…}": embedded " are dropped
+  kHereBrace,    // the same in a here-document: no $'…' there
 };
 
 // Offsets of each byte of an unescaped text in the source.
@@ -245,7 +245,7 @@ class Reader {
   // reader.cc
   void AddChild(NodeId node, NodeId child);
 
-  // lexer.cc: characters and tokens.
+  // lexer.cc: characters and tokens; keywords.cc: what words mean.
   int CharAt(uint32_t p) const;
   uint32_t After(uint32_t p) const { return p == skip_at_ ? skip_to_ : p + 1; }
   int Get(bool join);  // `join`: \<newline> disappears

@@ -138,7 +138,10 @@ void Reader::ParseOperator(uint32_t p, uint32_t end, Mode mode, Sites sites,
     parameter->op = ParameterOp::kPlain;
     return;
   }
-  const Mode word_mode = mode == Mode::kWord ? Mode::kWord : Mode::kDoubleBrace;
+  const bool here = mode == Mode::kHere || mode == Mode::kHereBrace;
+  const Mode word_mode = mode == Mode::kWord ? Mode::kWord
+                         : here              ? Mode::kHereBrace
+                                             : Mode::kDoubleBrace;
   char c = text_[p];
   uint32_t after = SkipJoins(p + 1, end);
   const char next = after < end ? text_[after] : '\0';

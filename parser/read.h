@@ -30,7 +30,8 @@ enum class ReadStatus : uint8_t {
   kSyntaxError,   // bash would refuse it, or gate cannot read it; `ast` holds
                   // the complete commands before the error (bash runs them
                   // when a newline parted them from it)
-  kDisagreement,  // read, but tree-sitter-bash sees other commands
+  kDisagreement,  // read, but tree-sitter-bash sees other commands, or a
+                  // corner where bash's reading is not followed for sure
   kTooLarge,      // a limit was exceeded, found before tree-sitter starts
 };
 
@@ -48,8 +49,9 @@ struct ReadOptions {
   int depth = 0;         // nesting already used by enclosing texts
 };
 
-// Never fails: what is wrong is in `status`. Linear time. Not thread-safe with
-// itself on one thread only in that each thread keeps one tree-sitter parser.
+// Never fails: what is wrong is in `status`. Linear time; the same text gives
+// the same result. Thread-safe; each thread keeps one tree-sitter parser. Needs
+// less than 1 MiB of stack.
 Script Read(std::string_view source, const ReadOptions& options = {});
 
 }  // namespace gate::parser

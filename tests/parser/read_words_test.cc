@@ -140,6 +140,7 @@ TEST(ReadWords, HereDocumentsHangOnTheirRedirection) {
       {"a <<E\nb", R"("a" (<< "b\n"))"},
       {"a <<E\n\"$b\" 'c'\nE", R"("a" (<< "\"{$b}\" 'c'\n"))"},
       {"a <<E", R"("a" (<< ""))"},
+      {"a <<E\n${b:-$'c'\"d\"}\nE", R"("a" (<< "{$b :- "$'c'd"}\n"))"},
   };
   for (const ReadCase& test : cases) ExpectWords(test);
   EXPECT_EQ(TreeOf("a <<E; b\nx\nE\nc"),
