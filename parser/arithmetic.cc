@@ -27,8 +27,11 @@ class Arithmetic {
     const Number value = Comma();
     Skip();
     if (at_ != text_.size()) error_ = true;
+    failed_ = error_ || failed_;
     return error_ ? std::nullopt : value;
   }
+  // True when bash may report an error.
+  bool failed() const { return failed_; }
 
  private:
   struct Nested {
@@ -90,6 +93,12 @@ class Arithmetic {
       return true;
     }
     *has_subscript = true;
+    if (close == at_ + 1) error_ = true;
+    // An operand that is not evaluated does not evaluate its subscript.
+    if (skip_ > 0) {
+      at_ = close + 1;
+      return true;
+    }
     *subscript = ExpandText(
         x_, Value::Of(std::string(text_.substr(at_ + 1, close - at_ - 1))),
         span_);
@@ -99,6 +108,7 @@ class Arithmetic {
 
   Number ValueOf(const std::string& name, const Values& subscript,
                  bool has_subscript) {
+    if (skip_ > 0) return 0;
     const Values values = has_subscript
                               ? Element(x_, name, subscript, nullptr, span_)
                               : GetVariable(x_, name);
@@ -120,7 +130,10 @@ class Arithmetic {
       x_.host.Note(UnknownCode::kLimit, span_, "arithmetic is nested too deep");
       return std::nullopt;
     }
-    return Arithmetic(x_, value.text(), span_, depth_ + 1).Run();
+    Arithmetic inner(x_, value.text(), span_, depth_ + 1);
+    const Number number = inner.Run();
+    failed_ = failed_ || inner.failed();
+    return number;
   }
 
   void NoteUnknown(const Value& value) {
@@ -212,14 +225,14 @@ class Arithmetic {
     const Number condition = Or();
     if (!Take("?")) return condition;
     Guard yes(*this, condition && *condition == 0, !condition);
-    const Number a = Assignment();
+    const Number a = Comma();
     yes.End();
     if (!Take(":")) {
       error_ = true;
       return std::nullopt;
     }
     Guard no(*this, condition && *condition != 0, !condition);
-    const Number b = Assignment();
+    const Number b = Ternary();
     no.End();
     if (!condition) return a == b ? a : std::nullopt;
     return *condition != 0 ? a : b;
@@ -462,6 +475,7 @@ class Arithmetic {
     std::string_view digits = text_.substr(at_, end - at_);
     at_ = end;
     int64_t base = 10;
+    const bool leading_zero = digits.starts_with('0');
     if (const size_t hash = digits.find('#'); hash != std::string_view::npos) {
       base = 0;
       for (const char d : digits.substr(0, hash)) {
@@ -473,6 +487,10 @@ class Arithmetic {
       }
       digits.remove_prefix(hash + 1);
       if (base < 2 || base > 64 || digits.empty()) {
+        error_ = true;
+        return std::nullopt;
+      }
+      if (leading_zero) {  // 010#5
         error_ = true;
         return std::nullopt;
       }
@@ -506,6 +524,8 @@ class Arithmetic {
   }
 
   Number Binary(std::string_view op, Number a, Number b) {
+    if (skip_ > 0) return 0;
+    if ((op == "/" || op == "%" || op == "**") && !b) failed_ = true;
     if (!a || !b) return std::nullopt;
     const auto x = static_cast<uint64_t>(*a);
     const auto y = static_cast<uint64_t>(*b);
@@ -514,7 +534,7 @@ class Arithmetic {
     if (op == "*") return Wrap(x * y);
     if (op == "/" || op == "%") {
       if (*b == 0) {
-        if (skip_ == 0) error_ = true;
+        error_ = true;
         return std::nullopt;
       }
       if (*a == INT64_MIN && *b == -1) return op == "/" ? *a : 0;
@@ -551,6 +571,7 @@ class Arithmetic {
   int depth_;
   size_t at_ = 0;
   bool error_ = false;
+  bool failed_ = false;
   int skip_ = 0;   // inside an operand that is not evaluated
   int maybe_ = 0;  // inside one that may not be
 };
@@ -566,6 +587,7 @@ std::optional<int64_t> EvaluateArithmetic(Expander& x, const Value& text,
     if (!digits)
       x.host.Note(UnknownCode::kDynamicCode, span,
                   "unknown text is evaluated as arithmetic");
+    x.host.Fail(x.state);
     // The known parts may run commands through subscripts.
     for (const Chunk& chunk : text.chunks)
       if (!chunk.hole && chunk.text.find('[') != std::string::npos)
@@ -574,7 +596,10 @@ std::optional<int64_t> EvaluateArithmetic(Expander& x, const Value& text,
     return std::nullopt;
   }
   if (!x.host.Spend(1)) return std::nullopt;
-  return Arithmetic(x, text.text(), span, 0).Run();
+  Arithmetic arithmetic(x, text.text(), span, 0);
+  const auto number = arithmetic.Run();
+  if (arithmetic.failed()) x.host.Fail(x.state);
+  return number;
 }
 
 }  // namespace gate::parser

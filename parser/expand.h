@@ -31,6 +31,10 @@ class Host {
   // Home directory of a user; empty when unknown.
   virtual std::string HomeOf(const std::string& user) = 0;
   virtual void Note(UnknownCode code, Span span, std::string text) = 0;
+  // An expansion error may have happened: bash drops what is left of the line
+  // (or ends) and goes on with the next one in the state as it is now. What
+  // follows on the line is evaluated all the same.
+  virtual void Fail(State& state) { (void)state; }
   // Counts work; false when the budget is used up: stop and make holes.
   virtual bool Spend(size_t steps) = 0;
 };
@@ -81,9 +85,21 @@ std::optional<int64_t> EvaluateArithmetic(Expander& x, const Value& text,
 // quotes: for ${x@P}, PS4.  Command substitutions in it are run.
 Values ExpandPrompt(Expander& x, const Value& text, Span span);
 
-// fnmatch as bash does it (with extglob when asked). Linear-ish: bounded work.
-bool MatchPattern(std::string_view pattern, std::string_view text,
-                  bool extglob, bool ignore_case = false);
+// Whether `text` is one that a pattern matches, as bash's fnmatch says (with
+// extglob when asked). nullopt when it took too much work or depends on the
+// locale. Bounded work.
+std::optional<bool> TryMatchPattern(std::string_view pattern,
+                                    std::string_view text, bool extglob,
+                                    bool ignore_case = false);
+// The same under the options of `state` (extglob, nocasematch), also where
+// they differ between branches. `conditional`: for [[ ]], where extended
+// patterns always count.
+std::optional<bool> MatchInState(const State& state, std::string_view pattern,
+                                 std::string_view text, bool conditional);
+// TryMatchPattern with false for "not known": only where that is on the safe
+// side.
+bool MatchPattern(std::string_view pattern, std::string_view text, bool extglob,
+                  bool ignore_case = false);
 
 // Brace expansion of plain text as a sequence of texts; used by tests.
 std::vector<std::string> ExpandBraces(std::string_view text);

@@ -1,15 +1,12 @@
-// Words to fields: brace and tilde expansion, the parts of a word, field
-// splitting, quote removal (bash(1), EXPANSION, in its order).
+// Words to fields: brace expansion, the parts of a word, field splitting,
+// quote removal (bash(1), EXPANSION, in its order).
 #include <algorithm>
-#include <cctype>
 
 #include "parser/braces.h"
 #include "parser/expand_internal.h"
 
 namespace gate::parser {
 namespace {
-
-constexpr std::string_view kGlobCharacters = "*?[";
 
 Piece Text(Value value, bool quoted, bool split, Span span) {
   return {Piece::Kind::kText, std::move(value), quoted, split, span};
@@ -25,234 +22,16 @@ Alternatives FromValues(const Values& values, bool quoted, bool split,
   return all;
 }
 
-// The text before which `~` stands, without the tilde; npos when a quoted
-// part or an expansion follows before a slash, so that nothing is expanded.
-Values TildeValue(Expander& x, std::string_view prefix, bool* expands) {
-  *expands = true;
-  std::optional<bool> set;
-  if (prefix.empty()) {
-    const Values home = GetVariable(x, "HOME", &set);
-    if (set == true) return home;
-    const std::string fallback = x.host.HomeOf("");
-    if (set == false && !fallback.empty()) return {Value::Of(fallback)};
-    return {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
-  }
-  if (prefix == "+") return x.state.cwd;
-  if (prefix == "-") return GetVariable(x, "OLDPWD");
-  if (prefix.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTU"
-                               "VWXYZ0123456789._-") !=
-      std::string_view::npos) {
-    *expands = false;
-    return {Value{}};
-  }
-  if (std::isdigit(static_cast<unsigned char>(prefix[0])) != 0)
-    return {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
-  const std::string home = x.host.HomeOf(std::string(prefix));
-  if (home.empty()) *expands = false;
-  return {Value::Of(home)};
-}
-
-// An unquoted literal at the start of a word (or after = and : where those
-// count), its tildes expanded.
-Alternatives ExpandLiteral(Expander& x, const std::string& text, Span span,
-                           bool at_start, bool last, bool after_equals,
-                           bool after_colon, bool split) {
-  Alternatives all{{}};
-  std::string plain;
-  const auto flush = [&] {
-    if (plain.empty()) return;
-    AppendAlternatives(&all, One(Text(Value::Of(plain), false, split, span)));
-    plain.clear();
-  };
-  bool seen_equals = !after_equals;
-  size_t i = 0;
-  while (i < text.size()) {
-    const bool candidate =
-        text[i] == '~' &&
-        ((i == 0 && at_start) ||
-         (i > 0 && after_equals && text[i - 1] == '=' && !seen_equals) ||
-         (i > 0 && after_colon && text[i - 1] == ':'));
-    if (i > 0 && text[i - 1] == '=') seen_equals = true;
-    if (!candidate) {
-      plain += text[i++];
-      continue;
-    }
-    size_t end = i + 1;
-    while (end < text.size() && text[end] != '/' &&
-           !(text[end] == ':' && after_colon))
-      ++end;
-    bool expands = end < text.size() || last;
-    Values home;
-    if (expands)
-      home = TildeValue(x, std::string_view(text).substr(i + 1, end - i - 1),
-                        &expands);
-    if (!expands) {
-      plain += text[i++];
-      continue;
-    }
-    flush();
-    AppendAlternatives(&all, FromValues(home, /*quoted=*/true, false, span));
-    i = end;
-  }
-  flush();
-  return all;
-}
-
+// NAME=, NAME+= and NAME[…]= at the start of a word.
 bool IsAssignmentLike(std::string_view text) {
   const size_t equals = text.find('=');
-  return equals != std::string_view::npos && IsName(text.substr(0, equals));
-}
-
-void EscapeInto(std::string_view text, std::string* pattern) {
-  for (const char c : text) {
-    if (std::string_view("*?[]\\!-^(|)@+").find(c) != std::string_view::npos)
-      *pattern += '\\';
-    *pattern += c;
-  }
-}
-
-// Collects fields of one alternative.
-class FieldBuilder {
- public:
-  FieldBuilder(const State& state, Span span) : state_(state), span_(span) {
-    ifs_ = CurrentIfs(state);
-  }
-
-  void Add(const Piece& piece) {
-    if (piece.kind == Piece::Kind::kBreak) {
-      Finish();
-      present_ = piece.quoted;
-      return;
-    }
-    // White space of an expansion before this piece ended a field.
-    if (!piece.split && pending_end_) Finish();
-    if (piece.quoted) {
-      for (const Chunk& chunk : piece.value.chunks) {
-        if (chunk.hole) continue;
-        EscapeInto(chunk.text, &pattern_);
-      }
-      value_.Append(piece.value);
-      present_ = true;
-      return;
-    }
-    if (!piece.split) {
-      for (const Chunk& chunk : piece.value.chunks) Literal(chunk);
-      return;
-    }
-    for (const Chunk& chunk : piece.value.chunks) {
-      if (chunk.hole && chunk.digits) {
-        AppendHole(chunk);
-      } else if (chunk.hole) {
-        splits_ = true;
-        AppendHole(chunk);
-      } else if (!ifs_) {
-        splits_ = true;
-        AppendHole({"", true, false, UnknownCode::kDynamicArgument, span_});
-      } else {
-        Split(chunk.text);
-      }
-    }
-  }
-
-  Fields Take() {
-    Finish();
-    return std::move(fields_);
-  }
-
- private:
-  void AppendHole(const Chunk& chunk) {
-    if (pending_end_) Finish();
-    Value hole;
-    hole.chunks.push_back(chunk);
-    value_.Append(hole);
-    present_ = true;
-  }
-
-  void Literal(const Chunk& chunk) {
-    if (chunk.hole) {
-      AppendHole(chunk);
-      return;
-    }
-    if (chunk.text.find_first_of(kGlobCharacters) != std::string::npos)
-      glob_ = true;
-    pattern_ += chunk.text;
-    value_.Append(std::string_view(chunk.text));
-    present_ = present_ || !chunk.text.empty();
-  }
-
-  bool IsIfs(char c) const { return ifs_->find(c) != std::string::npos; }
-  static bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
-
-  // POSIX field splitting: a run of IFS white space ends a field; another IFS
-  // character ends one with the white space around it.
-  void Split(std::string_view text) {
-    size_t i = 0;
-    while (i < text.size()) {
-      if (!IsIfs(text[i])) {
-        size_t end = i;
-        while (end < text.size() && !IsIfs(text[end])) ++end;
-        if (pending_end_) Finish();
-        Literal({std::string(text.substr(i, end - i)), false, false,
-                 UnknownCode::kDynamicArgument, Span{}});
-        present_ = true;
-        i = end;
-        continue;
-      }
-      if (IsBlank(text[i])) {
-        if (present_ || !value_.chunks.empty()) pending_end_ = true;
-        ++i;
-        continue;
-      }
-      // A delimiter ends the field it follows, also an empty one.
-      present_ = true;
-      Finish();
-      ++i;
-      while (i < text.size() && IsIfs(text[i]) && IsBlank(text[i])) ++i;
-    }
-  }
-
-  void Finish() {
-    if (present_ || !value_.chunks.empty()) {
-      Field field;
-      field.value = std::move(value_);
-      field.splits = splits_;
-      field.glob = glob_ && !state_.noglob;
-      if (field.glob && field.value.known()) field.pattern = pattern_;
-      field.span = span_;
-      fields_.push_back(std::move(field));
-    }
-    value_ = Value{};
-    pattern_.clear();
-    present_ = glob_ = splits_ = pending_end_ = false;
-  }
-
-  const State& state_;
-  Span span_;
-  std::optional<std::string> ifs_;
-  Fields fields_;
-  Value value_;
-  std::string pattern_;
-  bool present_ = false;  // there is a field, even if it is empty
-  bool glob_ = false;
-  bool splits_ = false;
-  bool pending_end_ = false;  // white space came: the next text starts a field
-};
-
-// The words of one source word after brace expansion.
-std::vector<std::vector<BraceAtom>> BraceResults(Expander& x, const Word& word,
-                                                 bool* complete) {
-  std::vector<BraceAtom> atoms;
-  for (const PartId id : word.parts) {
-    const Part& part = x.script.ast.parts[id];
-    if (part.kind != PartKind::kLiteral) {
-      atoms.push_back({0, id});
-      continue;
-    }
-    for (const char c : part.text) atoms.push_back({c, kNone});
-  }
-  std::vector<std::vector<BraceAtom>> results;
-  *complete = ExpandBraceAtoms(atoms, &results);
-  return results;
+  if (equals == std::string_view::npos) return false;
+  std::string_view name = text.substr(0, equals);
+  if (name.ends_with('+')) name.remove_suffix(1);
+  if (const size_t open = name.find('[');
+      open != std::string_view::npos && name.ends_with(']'))
+    name = name.substr(0, open);
+  return IsName(name);
 }
 
 bool HasBrace(const Expander& x, const Word& word) {
@@ -265,42 +44,254 @@ bool HasBrace(const Expander& x, const Word& word) {
   return false;
 }
 
+std::vector<BraceAtom> AtomsOf(const Expander& x, const Word& word) {
+  std::vector<BraceAtom> atoms;
+  for (const PartId id : word.parts) {
+    const Part& part = x.script.ast.parts[id];
+    if (part.kind != PartKind::kLiteral) {
+      atoms.push_back({0, id});
+      continue;
+    }
+    for (const char c : part.text) atoms.push_back({c, kNone});
+  }
+  return atoms;
+}
+
+// The common words: literal and quoted text without anything to expand.
+bool PlainText(const Expander& x, const Word& word, std::string* text) {
+  const auto add = [text](const std::string& more) { *text += more; };
+  for (const PartId id : word.parts) {
+    const Part& part = x.script.ast.parts[id];
+    switch (part.kind) {
+      case PartKind::kLiteral:
+        if (part.text.find_first_of("{~*?[") != std::string::npos) return false;
+        add(part.text);
+        break;
+      case PartKind::kEscaped:
+      case PartKind::kSingleQuoted:
+      case PartKind::kAnsiQuoted:
+        add(part.text);
+        break;
+      case PartKind::kDoubleQuoted:
+      case PartKind::kLocaleQuoted:
+        for (const PartId inner : part.parts) {
+          if (x.script.ast.parts[inner].kind != PartKind::kQuotedText)
+            return false;
+          add(x.script.ast.parts[inner].text);
+        }
+        break;
+      default:
+        return false;
+    }
+  }
+  return !word.parts.empty();
+}
+
+void AppendToAll(std::vector<Fields>* all, const Fields& fields) {
+  for (Fields& line : *all)
+    line.insert(line.end(), fields.begin(), fields.end());
+}
+
+// Too many alternatives: one field for all of them.
+Field Merged(const std::vector<Fields>& results, Span span) {
+  Field field;
+  field.span = span;
+  Values values;
+  for (const Fields& result : results) {
+    if (result.size() != 1 || result[0].splits || result[0].glob) {
+      field.splits = true;
+      field.value = Value::Hole(UnknownCode::kDynamicArgument, span);
+      return field;
+    }
+    values.push_back(result[0].value);
+  }
+  field.value = OneOf(values);
+  return field;
+}
+
+// The command line so far followed by each of `results`.
+void Cross(std::vector<Fields>* all, std::vector<Fields> results, Span span) {
+  if (results.size() > 1) {
+    std::vector<Fields> unique;
+    const auto same = [](const Fields& a, const Fields& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [](const Field& m, const Field& n) {
+                          return m.value == n.value && m.glob == n.glob &&
+                                 m.splits == n.splits && m.pattern == n.pattern;
+                        });
+    };
+    for (Fields& result : results) {
+      const bool known =
+          std::any_of(unique.begin(), unique.end(),
+                      [&](const Fields& other) { return same(result, other); });
+      if (!known) unique.push_back(std::move(result));
+    }
+    results = std::move(unique);
+  }
+  if (results.size() == 1) {
+    AppendToAll(all, results[0]);
+    return;
+  }
+  if (all->size() * results.size() > kMaxAlternatives) {
+    AppendToAll(all, {Merged(results, span)});
+    return;
+  }
+  std::vector<Fields> lines;
+  for (const Fields& line : *all) {
+    for (const Fields& result : results) {
+      lines.push_back(line);
+      lines.back().insert(lines.back().end(), result.begin(), result.end());
+    }
+  }
+  *all = std::move(lines);
+}
+
+std::vector<Fields> Built(const State& state, const Alternatives& alternatives,
+                          Span span) {
+  std::vector<Fields> results;
+  for (const Pieces& pieces : alternatives) {
+    FieldBuilder builder(state, span);
+    for (const Piece& piece : pieces) builder.Add(piece);
+    results.push_back(builder.Take());
+  }
+  return results;
+}
+
+bool IsNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '_';
+}
+
+// Brace expansion puts texts together before parameters are read: $x{a,b} is
+// $xa $xb, {$,}HOME has $HOME. The parameter that begins at atoms[*at], which
+// is `$` or an expansion without braces; null when there is none such.
+std::optional<Parameter> Regrouped(Expander& x,
+                                   const std::vector<BraceAtom>& atoms,
+                                   size_t* at) {
+  const auto take_name = [&](size_t from) {
+    std::string name;
+    while (from < atoms.size() && atoms[from].part == kNone &&
+           IsNameCharacter(atoms[from].c))
+      name += atoms[from++].c;
+    return name;
+  };
+  const BraceAtom& atom = atoms[*at];
+  if (atom.part != kNone) {
+    const Part& part = x.script.ast.parts[atom.part];
+    if (part.kind != PartKind::kParameter) return std::nullopt;
+    const Parameter& parameter = x.script.ast.parameters[part.parameter];
+    const std::string& source = x.script.source;
+    const bool bare = part.span.begin + 1 < source.size() &&
+                      source[part.span.begin + 1] != '{';
+    const std::string more = take_name(*at + 1);
+    if (!bare || more.empty() || !IsName(parameter.name)) return std::nullopt;
+    Parameter longer = parameter;
+    longer.name += more;
+    *at += 1 + more.size();
+    return longer;
+  }
+  if (atom.c != '$' || *at + 1 >= atoms.size()) return std::nullopt;
+  Parameter made;
+  made.name = take_name(*at + 1);
+  if (!made.name.empty() && made.name[0] >= '0' && made.name[0] <= '9')
+    made.name.resize(1);
+  const BraceAtom& next = atoms[*at + 1];
+  if (made.name.empty() && next.part == kNone &&
+      std::string_view("@*#?-$!").find(next.c) != std::string_view::npos)
+    made.name = std::string(1, next.c);
+  if (!made.name.empty()) {
+    *at += 1 + made.name.size();
+    return made;
+  }
+  if (next.part != kNone || next.c == '{' || next.c == '[')
+    x.host.Note(UnknownCode::kUnmodelled, Span{}, "a `$` made by braces");
+  return std::nullopt;
+}
+
+// One result of brace expansion. Names before `=` do not make it an
+// assignment any more, so that only a leading tilde counts.
 Alternatives ExpandAtoms(Expander& x, const std::vector<BraceAtom>& atoms,
                          Span span) {
   Alternatives all{{}};
   std::string literal;
-  bool at_start = true;
   size_t i = 0;
   while (i < atoms.size()) {
+    if (const auto made = Regrouped(x, atoms, &i)) {
+      AppendAlternatives(&all, ExpandParameter(x, *made, false, false, span));
+      continue;
+    }
     if (atoms[i].part != kNone) {
       AppendAlternatives(&all,
                          ExpandPart(x, atoms[i].part, false, false, false));
-      at_start = false;
       ++i;
       continue;
     }
+    if (atoms[i].c == '\\') {
+      // {Z..a} makes a backslash, which quotes what follows it.
+      const bool one = i + 1 < atoms.size() && atoms[i + 1].part == kNone;
+      AppendAlternatives(
+          &all, One(Text(Value::Of(one ? std::string(1, atoms[i + 1].c) : ""),
+                         true, false, span)));
+      i += one ? 2 : 1;
+      continue;
+    }
+    LiteralPlace place;
+    place.at_start = i == 0;
     literal.clear();
-    while (i < atoms.size() && atoms[i].part == kNone) literal += atoms[i++].c;
-    AppendAlternatives(
-        &all, ExpandLiteral(x, literal, span, at_start, i == atoms.size(),
-                            at_start && IsAssignmentLike(literal),
-                            at_start && IsAssignmentLike(literal), false));
-    at_start = false;
+    do {
+      literal += atoms[i++].c;
+    } while (i < atoms.size() && atoms[i].part == kNone && atoms[i].c != '\\' &&
+             atoms[i].c != '$');
+    place.last = i == atoms.size();
+    AppendAlternatives(&all, ExpandLiteral(x, literal, span, place));
   }
   return all;
 }
 
-// The common word: one literal without anything to expand.
-const std::string* PlainText(const Expander& x, const Word& word) {
-  if (word.parts.size() != 1) return nullptr;
-  const Part& part = x.script.ast.parts[word.parts[0]];
-  if (part.kind == PartKind::kSingleQuoted ||
-      part.kind == PartKind::kAnsiQuoted)
-    return &part.text;
-  if (part.kind != PartKind::kLiteral ||
-      part.text.find_first_of("{~*?[") != std::string::npos)
-    return nullptr;
-  return &part.text;
+// A double-quoted part in which "$@" stands for nothing is nothing itself when
+// the rest of it is empty.
+void DropNothing(Alternatives* all) {
+  for (Pieces& pieces : *all) {
+    bool nothing = false;
+    bool filled = false;
+    bool maybe = false;
+    for (const Piece& piece : pieces) {
+      nothing = nothing || piece.kind == Piece::Kind::kNothing;
+      filled = filled || piece.kind == Piece::Kind::kBreak;
+      for (const Chunk& chunk : piece.value.chunks)
+        (chunk.hole && !chunk.digits ? maybe : filled) = true;
+    }
+    if (!nothing || filled) continue;
+    if (maybe) {
+      for (Piece& piece : pieces) piece.vanishes = true;
+      continue;
+    }
+    pieces.resize(1);
+    pieces[0] = {Piece::Kind::kNothing, Value{}, true, false, Span{}};
+  }
+}
+
+// "${a[*]#p}${b[@]}": bash splits what the first joined.
+bool MixesElements(const Expander& x, const Part& part) {
+  bool all = false;
+  bool joined = false;
+  for (const PartId id : part.parts) {
+    const Part& inner = x.script.ast.parts[id];
+    if (inner.kind != PartKind::kParameter) continue;
+    const Parameter& p = x.script.ast.parameters[inner.parameter];
+    std::string which = p.name;
+    if (p.has_subscript && p.subscript != kNone)
+      for (const PartId sub : x.script.ast.words[p.subscript].parts)
+        which = x.script.ast.parts[sub].text;
+    if (which == "@" || p.indirect || p.at_names) all = true;
+    if (which == "*" && (p.op != ParameterOp::kPlain || p.indirect))
+      joined = true;
+    // What an operand or a reference brings is not looked into.
+    if (p.op >= ParameterOp::kDefault && p.op <= ParameterOp::kAlternative &&
+        p.operand != kNone)
+      all = true;
+  }
+  return all && joined;
 }
 
 }  // namespace
@@ -315,9 +306,8 @@ void AppendAlternatives(Alternatives* a, const Alternatives& b) {
     Alternatives all;
     for (const Pieces& head : *a) {
       for (const Pieces& tail : b) {
-        Pieces pieces = head;
-        pieces.insert(pieces.end(), tail.begin(), tail.end());
-        all.push_back(std::move(pieces));
+        all.push_back(head);
+        all.back().insert(all.back().end(), tail.begin(), tail.end());
       }
     }
     *a = std::move(all);
@@ -328,24 +318,13 @@ void AppendAlternatives(Alternatives* a, const Alternatives& b) {
   Span span;
   for (const Pieces& pieces : b)
     for (const Piece& piece : pieces) {
-      split = split || piece.split || piece.kind == Piece::Kind::kBreak;
+      split = split || piece.split || !piece.quoted || piece.vanishes ||
+              piece.kind != Piece::Kind::kText;
       span = piece.span;
     }
-  Piece hole = Text(Value::Hole(UnknownCode::kDynamicArgument, span), !split,
-                    split, span);
+  const Piece hole = Text(Value::Hole(UnknownCode::kDynamicArgument, span),
+                          !split, split, span);
   for (Pieces& pieces : *a) pieces.push_back(hole);
-}
-
-std::optional<std::string> CurrentIfs(const State& state) {
-  if (state.ifs_unknown) return std::nullopt;
-  const auto found = state.variables.find("IFS");
-  if (found == state.variables.end()) return std::string(" \t\n");
-  const Variable& ifs = found->second;
-  if (ifs.shape != Variable::Shape::kScalar || ifs.maybe_unset)
-    return std::nullopt;
-  if (ifs.scalar.empty()) return std::string(" \t\n");
-  if (ifs.scalar.size() != 1 || !ifs.scalar[0].known()) return std::nullopt;
-  return std::string(ifs.scalar[0].text());
 }
 
 Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
@@ -368,6 +347,12 @@ Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
         AppendAlternatives(&all, One(Text(Value{}, true, false, part.span)));
       for (const PartId inner : part.parts)
         AppendAlternatives(&all, ExpandPart(x, inner, true, assigning, false));
+      if (!assigning) {
+        DropNothing(&all);
+        if (part.parts.size() > 1 && MixesElements(x, part))
+          for (Pieces& pieces : all)
+            for (Piece& piece : pieces) piece.vanishes = true;
+      }
       return all;
     }
     case PartKind::kParameter:
@@ -399,14 +384,18 @@ Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
       return One(Text(path, true, false, part.span));
     }
     case PartKind::kExtendedGlob: {
-      Alternatives all{
-          {Text(Value::Of(part.text + "("), false, false, part.span)}};
+      std::string open = part.text;
+      if (!open.ends_with('(')) open += '(';
+      Alternatives all{{Text(Value::Of(open), false, false, part.span)}};
       for (size_t i = 0; i < part.words.size(); ++i) {
         if (i > 0)
           AppendAlternatives(
               &all, One(Text(Value::Of("|"), false, false, part.span)));
+        WordPlace place;
+        place.assigning = assigning;
         AppendAlternatives(
-            &all, ExpandWordPieces(x, part.words[i], assigning, false, false));
+            &all,
+            ExpandWordPieces(x, x.script.ast.words[part.words[i]], place));
       }
       AppendAlternatives(&all,
                          One(Text(Value::Of(")"), false, false, part.span)));
@@ -417,22 +406,24 @@ Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
                   splits, part.span));
 }
 
-Alternatives ExpandWordPieces(Expander& x, WordId id, bool assigning,
-                              bool split_literals, bool tilde_after_colon) {
-  const Word& word = x.script.ast.words[id];
+Alternatives ExpandWordPieces(Expander& x, const Word& word,
+                              const WordPlace& place) {
   Alternatives all{{}};
   for (size_t i = 0; i < word.parts.size(); ++i) {
     const Part& part = x.script.ast.parts[word.parts[i]];
-    if (part.kind == PartKind::kLiteral &&
-        part.text.find('~') != std::string::npos) {
-      AppendAlternatives(
-          &all, ExpandLiteral(x, part.text, part.span, i == 0,
-                              i + 1 == word.parts.size(), false,
-                              tilde_after_colon, split_literals && !assigning));
+    if (part.kind == PartKind::kLiteral) {
+      LiteralPlace literal;
+      literal.at_start = i == 0;
+      literal.last = i + 1 == word.parts.size();
+      literal.after_equals =
+          place.after_equals && i == 0 && IsAssignmentLike(part.text);
+      literal.after_colon = place.after_colon;
+      literal.split = place.split_literals && !place.assigning;
+      AppendAlternatives(&all, ExpandLiteral(x, part.text, part.span, literal));
       continue;
     }
-    AppendAlternatives(
-        &all, ExpandPart(x, word.parts[i], false, assigning, split_literals));
+    AppendAlternatives(&all, ExpandPart(x, word.parts[i], false,
+                                        place.assigning, place.split_literals));
   }
   return all;
 }
@@ -452,88 +443,91 @@ Values Joined(const Alternatives& alternatives) {
   return values.empty() ? Values{Value{}} : values;
 }
 
-std::vector<Fields> ExpandWords(Expander& x, const std::vector<WordId>& words) {
+std::vector<Fields> ExpandWordList(Expander& x,
+                                   const std::vector<WordId>& words,
+                                   bool assignment_like) {
   std::vector<Fields> all{{}};
-  const auto append = [&all](const Fields& fields) {
-    for (Fields& line : all)
-      line.insert(line.end(), fields.begin(), fields.end());
-  };
+  all[0].reserve(words.size());
+  WordPlace place;
+  place.after_equals = assignment_like;
   for (const WordId id : words) {
     const Word& word = x.script.ast.words[id];
-    if (const std::string* plain = PlainText(x, word)) {
+    if (std::string plain; PlainText(x, word, &plain)) {
       Field field;
-      field.value = Value::Of(*plain);
+      field.value = Value::Of(std::move(plain));
       field.span = word.span;
-      append({field});
+      if (all.size() == 1)
+        all[0].push_back(std::move(field));
+      else
+        AppendToAll(&all, {field});
       continue;
     }
     x.host.Spend(1);
-    std::vector<Alternatives> expanded;
+    const bool braces =
+        (x.state.brace_expansion || x.state.brace_unknown) && HasBrace(x, word);
+    std::vector<std::vector<BraceAtom>> results;
     bool complete = true;
-    if (x.state.brace_expansion && HasBrace(x, word)) {
-      const auto results = BraceResults(x, word, &complete);
-      if (!x.host.Spend(results.size())) complete = false;
-      if (complete)
-        for (const auto& atoms : results)
-          expanded.push_back(ExpandAtoms(x, atoms, word.span));
-    } else {
-      std::vector<BraceAtom> atoms;
-      for (const PartId part : word.parts) {
-        const Part& one = x.script.ast.parts[part];
-        if (one.kind != PartKind::kLiteral) {
-          atoms.push_back({0, part});
-          continue;
-        }
-        for (const char c : one.text) atoms.push_back({c, kNone});
-      }
-      expanded.push_back(ExpandAtoms(x, atoms, word.span));
+    size_t size = 0;
+    if (braces) {
+      const std::vector<BraceAtom> atoms = AtomsOf(x, word);
+      size = atoms.size();
+      complete =
+          ExpandBraceAtoms(atoms, &results) && x.host.Spend(results.size());
     }
     if (!complete) {
       Field field;
       field.value = Value::Hole(UnknownCode::kLimit, word.span);
       field.splits = true;
       field.span = word.span;
-      append({field});
+      AppendToAll(&all, {field});
       continue;
     }
-    for (const Alternatives& alternatives : expanded) {
-      std::vector<Fields> results;
-      for (const Pieces& pieces : alternatives) {
-        FieldBuilder builder(x.state, word.span);
-        for (const Piece& piece : pieces) builder.Add(piece);
-        results.push_back(builder.Take());
-      }
-      if (results.size() == 1) {
-        append(results[0]);
-        continue;
-      }
-      if (all.size() * results.size() > kMaxAlternatives) {
-        Field field;
-        field.value = Value::Hole(UnknownCode::kDynamicArgument, word.span);
-        field.splits = true;
-        field.span = word.span;
-        append({field});
-        continue;
-      }
-      std::vector<Fields> lines;
-      for (const Fields& line : all) {
-        for (const Fields& result : results) {
-          Fields one = line;
-          one.insert(one.end(), result.begin(), result.end());
-          lines.push_back(std::move(one));
-        }
-      }
-      all = std::move(lines);
+    // What is expanded loses its braces.
+    const bool expands =
+        results.size() > 1 || (results.size() == 1 && results[0].size() < size);
+    if (!expands) {
+      Cross(&all, Built(x.state, ExpandWordPieces(x, word, place), word.span),
+            word.span);
+    } else if (!x.state.brace_unknown) {
+      for (const auto& atoms : results)
+        Cross(&all, Built(x.state, ExpandAtoms(x, atoms, word.span), word.span),
+              word.span);
+    } else {
+      // Both readings, each with all its results.
+      std::vector<Fields> expanded{{}};
+      for (const auto& atoms : results)
+        Cross(&expanded,
+              Built(x.state, ExpandAtoms(x, atoms, word.span), word.span),
+              word.span);
+      for (Fields& fields :
+           Built(x.state, ExpandWordPieces(x, word, place), word.span))
+        expanded.push_back(std::move(fields));
+      Cross(&all, std::move(expanded), word.span);
     }
   }
+  if (x.state.failglob)
+    for (const Fields& fields : all)
+      for (const Field& field : fields)
+        if (field.glob) {
+          x.host.Fail(x.state);
+          return all;
+        }
   return all;
 }
 
-Values ExpandToValue(Expander& x, WordId word, bool tilde_after_colon) {
-  if (word == kNone) return {Value{}};
-  if (const std::string* plain = PlainText(x, x.script.ast.words[word]))
-    return {Value::Of(*plain)};
-  return Joined(ExpandWordPieces(x, word, true, false, tilde_after_colon));
+std::vector<Fields> ExpandWords(Expander& x, const std::vector<WordId>& words) {
+  return ExpandWordList(x, words, true);
+}
+
+Values ExpandToValue(Expander& x, WordId id, bool tilde_after_colon) {
+  if (id == kNone) return {Value{}};
+  const Word& word = x.script.ast.words[id];
+  if (std::string plain; PlainText(x, word, &plain))
+    return {Value::Of(std::move(plain))};
+  WordPlace place;
+  place.assigning = true;
+  place.after_colon = tilde_after_colon;
+  return Joined(ExpandWordPieces(x, word, place));
 }
 
 Values ExpandQuoted(Expander& x, WordId id) {
@@ -546,8 +540,11 @@ Values ExpandQuoted(Expander& x, WordId id) {
 
 Values ExpandToPattern(Expander& x, WordId id) {
   if (id == kNone) return {Value{}};
+  WordPlace place;
+  place.assigning = true;
   Values patterns;
-  for (const Pieces& pieces : ExpandWordPieces(x, id, true, false, false)) {
+  for (const Pieces& pieces :
+       ExpandWordPieces(x, x.script.ast.words[id], place)) {
     Value pattern;
     for (const Piece& piece : pieces) {
       for (const Chunk& chunk : piece.value.chunks) {
@@ -556,9 +553,7 @@ Values ExpandToPattern(Expander& x, WordId id) {
           hole.chunks.push_back(chunk);
           pattern.Append(hole);
         } else if (piece.quoted) {
-          std::string escaped;
-          EscapeInto(chunk.text, &escaped);
-          pattern.Append(escaped);
+          pattern.Append(EscapePattern(chunk.text));
         } else {
           pattern.Append(std::string_view(chunk.text));
         }
@@ -567,20 +562,6 @@ Values ExpandToPattern(Expander& x, WordId id) {
     patterns = patterns.empty() ? Values{pattern} : Union(patterns, {pattern});
   }
   return patterns;
-}
-
-std::vector<std::string> SplitFields(std::string_view text,
-                                     std::string_view ifs) {
-  State state;
-  Variable variable;
-  variable.scalar = {Value::Of(std::string(ifs))};
-  state.variables["IFS"] = variable;
-  FieldBuilder builder(state, Span{});
-  builder.Add(Text(Value::Of(std::string(text)), false, true, Span{}));
-  std::vector<std::string> words;
-  for (const Field& field : builder.Take())
-    words.emplace_back(field.value.text());
-  return words;
 }
 
 }  // namespace gate::parser

@@ -15,12 +15,17 @@ namespace {
 constexpr size_t kMaxWidth = 4096;
 
 // What `%q` prints for a word.
-std::string QuoteForPrintf(const std::string& word) {
+std::optional<std::string> QuoteForPrintf(const std::string& word) {
   if (word.empty()) return "''";
   std::string out;
   for (const char c : word) {
     const auto u = static_cast<unsigned char>(c);
-    if (u < 0x20 || u == 0x7f) return AnsiQuote(word);
+    if (u < 0x20 || u == 0x7f) {
+      for (const char other : word)
+        if (static_cast<unsigned char>(other) >= 0x80) return std::nullopt;
+      return AnsiQuote(word);
+    }
+    if (u >= 0x80) return std::nullopt;  // the locale decides
     if (std::string_view(" !\"$&'()*,;<>?[\\]^`{|}").find(c) !=
             std::string_view::npos ||
         (out.empty() && (c == '#' || c == '~')))
@@ -124,6 +129,29 @@ class Formatter {
     out_ += text;
   }
 
+  bool Floating(const std::string& flags, int width, int precision, char kind) {
+    const std::string word = Next();
+    long double value = 0;
+    if (!word.empty()) {
+      // Plain decimal numbers only; others are read by the locale's rules.
+      if (word.find_first_not_of("0123456789+-.eE") != std::string::npos)
+        return false;
+      char* end = nullptr;
+      errno = 0;
+      value = std::strtold(word.c_str(), &end);
+      if (*end != '\0' || errno != 0) return false;
+    }
+    if (flags.find('\'') != std::string::npos) return false;
+    const std::string spec = "%" + flags + "*.*L" + kind;
+    std::string text(kMaxWidth * 2 + 5000, '\0');
+    const int size = std::snprintf(text.data(), text.size(), spec.c_str(),
+                                   width, precision < 0 ? 6 : precision, value);
+    if (size < 0 || static_cast<size_t>(size) >= text.size()) return false;
+    text.resize(static_cast<size_t>(size));
+    out_ += text;
+    return true;
+  }
+
   bool Conversion(const std::string& format, size_t* at) {
     size_t i = *at + 1;
     std::string flags;
@@ -148,9 +176,28 @@ class Formatter {
       case 's':
         Pad(Next(), flags, width, precision);
         return true;
-      case 'q':
-        Pad(QuoteForPrintf(Next()), flags, width, precision);
+      case 'q': {
+        const auto quoted = QuoteForPrintf(Next());
+        if (!quoted) return false;
+        Pad(*quoted, flags, width, precision);
         return true;
+      }
+      case 'Q': {
+        std::string word = Next();
+        if (precision >= 0 && word.size() > static_cast<size_t>(precision))
+          word.resize(static_cast<size_t>(precision));
+        const auto quoted = QuoteForPrintf(word);
+        if (!quoted) return false;
+        Pad(*quoted, flags, width, -1);
+        return true;
+      }
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G':
+        return Floating(flags, width, precision, kind);
       case 'b': {
         const std::string word = Next();
         std::string text;

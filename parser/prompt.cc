@@ -60,8 +60,9 @@ Values ExpandPrompt(Expander& x, const Value& text, Span span) {
                 "unknown text is expanded as a prompt");
     return {Value::Hole(UnknownCode::kDynamicCode, span)};
   }
-  // Backslash escapes first; what they stand for is not expanded again, so a
-  // place that is not known ends what is followed exactly.
+  // Backslash escapes first; what they make is expanded again, so that an
+  // octal escape can spell `$`. What is not known (\u, \w, …) is quoted by bash
+  // and cannot run anything.
   std::string decoded;
   bool exact = true;
   const std::string_view source = text.text();
@@ -88,28 +89,46 @@ Values ExpandPrompt(Expander& x, const Value& text, Span span) {
       case ']':
         break;
       case '\\':
-        decoded += "\\\\";
+        decoded += '\\';
         break;
-      case '$':
-        decoded += "\\$";
-        exact = false;
-        break;
-      default:
-        if (c >= '0' && c <= '7') {
-          int value = 0;
-          size_t digits = 0;
-          while (digits < 3 && i < source.size() && source[i] >= '0' &&
-                 source[i] <= '7') {
-            value = value * 8 + (source[i++] - '0');
-            ++digits;
-          }
+      case '0':
+      case '1':
+      case '2':
+      case '3':
+      case '4':
+      case '5':
+      case '6':
+      case '7': {
+        // Up to three digits, and nothing else among the next three.
+        const std::string_view window = source.substr(i, 3);
+        int value = 0;
+        bool octal = true;
+        for (const char d : window) {
+          octal = octal && d >= '0' && d <= '7';
+          value = value * 8 + (d - '0');
+        }
+        if (!octal) {
+          decoded += '\\';
           --i;
-          // An octal escape can spell `$` or a backquote: then bash expands
-          // what it made.
-          decoded += static_cast<char>(value);
-        } else {
+          break;
+        }
+        if (value == 0 || value > 0177) exact = false;
+        if (value != 0) decoded += static_cast<char>(value);
+        i += window.size() - 1;
+        break;
+      }
+      default:
+        if (std::string_view("dtT@ADehHjlsuvVwW!#$").find(c) !=
+            std::string_view::npos) {
           exact = false;
           decoded += '?';
+          if (c == 'D' && i + 1 < source.size() && source[i + 1] == '{') {
+            const size_t close = source.find('}', i);
+            i = close == std::string_view::npos ? source.size() : close;
+          }
+        } else {
+          decoded += '\\';
+          decoded += c;
         }
     }
   }

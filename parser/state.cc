@@ -23,6 +23,7 @@ Variable JoinVariables(const Variable& a, const Variable& b) {
   Variable joined = a;
   joined.exported |= b.exported;
   joined.readonly &= b.readonly;
+  joined.maybe_readonly |= b.maybe_readonly || a.readonly != b.readonly;
   joined.maybe_unset = a.maybe_unset || b.maybe_unset;
   joined.tainted |= b.tainted;
   const bool alike = a.shape == b.shape && a.integer == b.integer &&
@@ -151,6 +152,13 @@ State Join(const State& a, const State& b) {
   JoinTexts(joined.descriptors, b.descriptors);
   JoinTexts(joined.files, b.files);
   joined.background_pid = UnionOrEither(a.background_pid, b.background_pid);
+  joined.extglob_unknown |= b.extglob_unknown || a.extglob != b.extglob;
+  joined.nocasematch_unknown |=
+      b.nocasematch_unknown || a.nocasematch != b.nocasematch;
+  joined.brace_unknown |=
+      b.brace_unknown || a.brace_expansion != b.brace_expansion;
+  joined.nocasematch |= b.nocasematch;
+  joined.failglob |= b.failglob;
   // Of two option settings, the one that hides least.
   joined.expand_aliases |= b.expand_aliases;
   joined.xtrace |= b.xtrace;

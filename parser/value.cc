@@ -1,6 +1,7 @@
 #include "parser/value.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace gate::parser {
 namespace {
@@ -8,10 +9,57 @@ namespace {
 // Most pieces of one value.
 constexpr size_t kMaxChunks = 256;
 
-// What a set that grew beyond its bound becomes.
-Values Anything() {
-  return {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+bool DigitsOnly(const Value& value) {
+  if (value.chunks.empty()) return false;
+  return std::all_of(
+      value.chunks.begin(), value.chunks.end(), [](const Chunk& chunk) {
+        return chunk.hole ? chunk.digits
+                          : chunk.text.find_first_not_of("0123456789") ==
+                                std::string::npos;
+      });
 }
+
+}  // namespace
+
+Value OneOf(const Values& values) {
+  if (values.size() == 1) return values[0];
+  Chunk hole{"", true, true, UnknownCode::kDynamicArgument, Span{}};
+  bool found = false;
+  std::string prefix = values.front().Prefix();
+  std::string suffix = values.front().Suffix();
+  size_t shortest = SIZE_MAX;  // of the values that are known
+  for (const Value& value : values) {
+    hole.digits = hole.digits && DigitsOnly(value);
+    for (const Chunk& chunk : value.chunks) {
+      if (!chunk.hole || found) continue;
+      found = true;
+      hole.code = chunk.code;
+      hole.span = chunk.span;
+    }
+    const std::string head = value.Prefix();
+    const std::string tail = value.Suffix();
+    size_t same = 0;
+    while (same < std::min(prefix.size(), head.size()) &&
+           prefix[same] == head[same])
+      ++same;
+    prefix.resize(same);
+    same = 0;
+    while (same < std::min(suffix.size(), tail.size()) &&
+           suffix[suffix.size() - 1 - same] == tail[tail.size() - 1 - same])
+      ++same;
+    suffix.erase(0, suffix.size() - same);
+    if (value.known()) shortest = std::min(shortest, value.text().size());
+  }
+  if (hole.digits) return Value::Hole(hole.code, hole.span, true);
+  if (prefix.size() + suffix.size() > shortest)
+    suffix.erase(0, prefix.size() + suffix.size() - shortest);
+  Value value = Value::Of(std::move(prefix));
+  value.chunks.push_back(std::move(hole));
+  value.Append(suffix);
+  return value;
+}
+
+namespace {
 
 size_t KnownBytes(const Value& value) {
   size_t bytes = 0;
@@ -82,16 +130,19 @@ Values Union(const Values& a, const Values& b) {
   for (const Value& value : b)
     if (std::find(all.begin(), all.end(), value) == all.end())
       all.push_back(value);
-  return all.size() > kMaxAlternatives ? Anything() : all;
+  return all.size() > kMaxAlternatives ? Values{OneOf(all)} : all;
 }
 
 Values Concatenate(const Values& a, const Values& b) {
-  if (a.size() * b.size() > kMaxAlternatives) return Anything();
+  if (a.size() * b.size() > kMaxAlternatives) {
+    const Values heads = {OneOf(a)};
+    return Concatenate(heads, {OneOf(b)});
+  }
   Values all;
   for (const Value& head : a) {
     for (const Value& tail : b) {
       if (KnownBytes(head) + KnownBytes(tail) > kMaxValueBytes)
-        return Anything();
+        return {Value::Hole(UnknownCode::kLimit, Span{})};
       Value value = head;
       value.Append(tail);
       if (std::find(all.begin(), all.end(), value) == all.end())

@@ -23,13 +23,13 @@ inline constexpr size_t kMaxAlternatives = 8;
 inline constexpr size_t kMaxValueBytes = 256 * 1024;
 
 struct Chunk {
-  std::string text;      // known text; empty for a hole
+  std::string text;  // known text; empty for a hole
   bool hole = false;
   // A hole of digits only ($$, $?, $#, an arithmetic result): never splits,
   // never a pattern, never empty.
   bool digits = false;
   UnknownCode code = UnknownCode::kDynamicArgument;  // of a hole
-  Span span;             // of a hole, in the line's source
+  Span span;  // of a hole, in the line's source
 
   friend bool operator==(const Chunk&, const Chunk&) = default;
 };
@@ -54,6 +54,9 @@ struct Value {
 // 1..kMaxAlternatives values without duplicates; front() is the most likely.
 using Values = std::vector<Value>;
 
+// One value that stands for any of `values` (at least one): a hole between
+// what all of them begin and end with.
+Value OneOf(const Values& values);
 // The union, bounded.
 Values Union(const Values& a, const Values& b);
 // Every a followed by every b, bounded.

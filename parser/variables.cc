@@ -8,6 +8,8 @@ namespace gate::parser {
 namespace {
 
 constexpr int kMaxReferences = 8;
+// Most elements of one array that are told apart.
+constexpr size_t kMaxElements = 20000;
 
 Values Anything(Span span = {}) {
   return {Value::Hole(UnknownCode::kDynamicArgument, span)};
@@ -67,7 +69,43 @@ Values Added(Expander& x, const Variable& variable, const Values& old,
   return sum;
 }
 
+// The attributes alone: copying elements would make loops quadratic.
+Variable Bare(const Variable& variable) {
+  Variable bare;
+  bare.shape = variable.shape;
+  bare.integer = variable.integer;
+  bare.lower = variable.lower;
+  bare.upper = variable.upper;
+  return bare;
+}
+
 }  // namespace
+
+bool Assignable(Expander& x, const std::string& name, const Values& values,
+                Span span) {
+  const Special& special = FindSpecial(name);
+  if (special.kind == SpecialKind::kOrdinary) return true;
+  if (special.readonly) return false;
+  if (special.integer)
+    for (const Value& value : values) EvaluateArithmetic(x, value, span);
+  switch (special.kind) {
+    case SpecialKind::kZero:
+      x.state.zero = values;
+      break;
+    case SpecialKind::kCommands:
+      x.host.Note(UnknownCode::kUnmodelled, span, name);
+      break;
+    case SpecialKind::kBehaviour:
+      // In posix mode aliases are expanded and $(…) in prompts is not.
+      x.state.expand_aliases = true;
+      if (name == "BASH_COMPAT")
+        x.host.Note(UnknownCode::kUnmodelled, span, name);
+      break;
+    default:
+      break;
+  }
+  return true;
+}
 
 bool IsName(std::string_view text) {
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0)
@@ -131,10 +169,21 @@ std::optional<std::string> SubscriptKey(Expander& x, const Variable* variable,
     number = i == 0 ? one : (number == one ? number : std::nullopt);
   }
   if (!number) return std::nullopt;
-  if (*number < 0 && variable != nullptr && !variable->unknown_elements) {
-    const int64_t last =
-        variable->indexed.empty() ? -1 : variable->indexed.rbegin()->first;
-    *number += last + 1;
+  if (*number < 0) {
+    // Counted from the end, which must be known.
+    if (variable == nullptr || variable->unknown_elements ||
+        variable->maybe_unset) {
+      x.host.Fail(x.state);
+      return std::nullopt;
+    }
+    if (variable->shape == Variable::Shape::kIndexed) {
+      *number +=
+          variable->indexed.empty() ? 0 : variable->indexed.rbegin()->first + 1;
+    }
+    if (*number < 0) {
+      x.host.Fail(x.state);  // bad array subscript
+      return std::nullopt;
+    }
   }
   *index = *number;
   return "";
@@ -143,7 +192,15 @@ std::optional<std::string> SubscriptKey(Expander& x, const Variable* variable,
 void AssignElement(Expander& x, const std::string& name,
                    const Values& subscript, const Values& value, bool append,
                    Span span) {
+  if (name.empty()) {
+    x.host.Note(UnknownCode::kUnmodelled, span, "a name reference");
+    return;
+  }
+  if (!Assignable(x, name, value, span)) return;
+  const bool fresh = !x.state.variables.contains(name);
   Variable& variable = x.state.variables[name];
+  if (variable.readonly) return;
+  const bool was_readonly = variable.maybe_readonly;
   if (variable.shape == Variable::Shape::kScalar) {
     variable.shape = Variable::Shape::kIndexed;
     if (!variable.scalar.empty()) variable.indexed[0] = variable.scalar;
@@ -152,17 +209,42 @@ void AssignElement(Expander& x, const std::string& name,
   int64_t index = 0;
   const auto key = SubscriptKey(x, &variable, subscript, span, &index);
   // Evaluating the subscript may have moved the map.
-  Variable& target = x.state.variables[name];
-  if (!key) {
+  const Variable attributes = Bare(x.state.variables[name]);
+  if (!key || was_readonly) {
+    Values stored = Attributed(x, attributes, value);
+    if (append) stored = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+    Variable& target = x.state.variables[name];
     target.unknown_elements = true;
-    for (auto& [i, values] : target.indexed) values = Union(values, value);
-    for (auto& [k, values] : target.associative) values = Union(values, value);
+    for (auto& [i, values] : target.indexed) values = Union(values, stored);
+    for (auto& [k, values] : target.associative) values = Union(values, stored);
     return;
   }
-  Values& slot = target.shape == Variable::Shape::kAssociative
-                     ? target.associative[*key]
-                     : target.indexed[index];
-  slot = Attributed(x, target, append ? Added(x, target, slot, value) : value);
+  const bool associative = attributes.shape == Variable::Shape::kAssociative;
+  const auto slot = [&]() -> Values& {
+    Variable& target = x.state.variables[name];
+    return associative ? target.associative[*key] : target.indexed[index];
+  };
+  Values stored;
+  if (append) {
+    Values old = slot();
+    if (old.empty() && x.state.variables[name].unknown_elements)
+      old = Anything(span);
+    stored = Added(x, attributes, old, value);
+    if (!attributes.integer) stored = Attributed(x, attributes, stored);
+  } else {
+    stored = Attributed(x, attributes, value);
+  }
+  slot() = std::move(stored);
+  // The environment may have set element 0.
+  if (fresh && index != 0) x.state.variables[name].unknown_elements = true;
+  if (x.state.variables[name].indexed.size() +
+          x.state.variables[name].associative.size() >
+      kMaxElements) {
+    Variable& target = x.state.variables[name];
+    target.indexed.clear();
+    target.associative.clear();
+    target.unknown_elements = true;
+  }
 }
 
 void SetVariable(Expander& x, const std::string& raw_name, const Values& value,
@@ -185,45 +267,81 @@ void SetVariable(Expander& x, const std::string& raw_name, const Values& value,
     SetVariable(x, target, value, append);
     return;
   }
+  if (!Assignable(x, name, value, Span{})) return;
+  const bool fresh = !x.state.variables.contains(name);
   Variable& old = x.state.variables[name];
-  if (old.readonly && !old.scalar.empty()) return;
+  if (old.readonly) return;
   if (old.shape != Variable::Shape::kScalar) {
     const Values zero = {Value::Of("0")};
     AssignElement(x, name, zero, value, append, Span{});
     return;
   }
   Values before = old.scalar;
-  const Variable attributes = old;
+  // `fresh`: what the environment says stands before what is added.
+  if (append && fresh) before = Anything();
+  if (append && old.maybe_unset)
+    before = before.empty() ? Anything() : Union(before, {Value{}});
+  const Variable attributes = Bare(old);
   Values stored = append ? Added(x, attributes, before, value)
                          : Attributed(x, attributes, value);
   if (append && (attributes.lower || attributes.upper))
     stored = Attributed(x, attributes, stored);
   Variable& variable = x.state.variables[name];
+  if (variable.maybe_readonly)
+    stored = Union(stored,
+                   variable.scalar.empty() ? Values{Value{}} : variable.scalar);
   variable.scalar = std::move(stored);
-  variable.maybe_unset = false;
+  variable.maybe_unset = variable.maybe_readonly && variable.maybe_unset;
   if (name == "IFS") x.state.ifs_unknown = false;
 }
 
 void UnsetVariable(Expander& x, const std::string& raw_name) {
   std::string name = raw_name;
   std::string subscript;
-  if (SplitSubscript(raw_name, &name, &subscript)) {
-    const Values key = ExpandText(x, Value::Of(subscript), Span{});
+  std::string text = raw_name;
+  if (raw_name.find('[') == std::string::npos)
+    text = ResolveReference(x.state, raw_name);
+  if (SplitSubscript(text, &name, &subscript)) {
+    name = ResolveReference(x.state, name);
     Variable* variable = FindVariable(x.state, name);
-    if (variable == nullptr) return;
+    const bool all = subscript == "@" || subscript == "*";
+    const bool associative =
+        variable != nullptr && variable->shape == Variable::Shape::kAssociative;
+    if (all && !associative) {
+      if (variable != nullptr && !variable->readonly)
+        x.state.variables[name] = Variable{};
+      return;
+    }
+    const Values key = ExpandText(x, Value::Of(subscript), Span{});
+    variable = FindVariable(x.state, name);
+    if (variable == nullptr || variable->readonly) return;
     int64_t index = 0;
     const auto found = SubscriptKey(x, variable, key, Span{}, &index);
     variable = FindVariable(x.state, name);
-    if (!found)
+    if (!found || variable->maybe_readonly) {
       variable->unknown_elements = true;
-    else if (variable->shape == Variable::Shape::kAssociative)
+    } else if (variable->shape == Variable::Shape::kAssociative) {
       variable->associative.erase(*found);
-    else
+    } else if (variable->shape == Variable::Shape::kIndexed) {
       variable->indexed.erase(index);
+    } else if (index == 0) {
+      x.state.variables[name] = Variable{};
+    }
+    return;
+  }
+  if (text.empty()) {
+    x.host.Note(UnknownCode::kUnmodelled, Span{}, "a name reference");
+    return;
+  }
+  Variable& variable = x.state.variables[text];
+  if (variable.readonly || FindSpecial(text).readonly) return;
+  if (variable.maybe_readonly) {
+    variable.maybe_unset = true;
     return;
   }
   // A variable without a value: known to be unset.
-  x.state.variables[ResolveReference(x.state, name)] = Variable{};
+  variable = Variable{};
+  if (text == "IFS") x.state.ifs_unknown = false;
 }
 
 Values GetVariable(Expander& x, const std::string& raw_name,
@@ -288,12 +406,23 @@ Values GetVariable(Expander& x, const std::string& raw_name,
                    Span{});
   }
   const auto found = state.variables.find(name);
+  switch (FindSpecial(name).kind) {
+    case SpecialKind::kDigits:
+    case SpecialKind::kNumbers:
+      // Unless it was unset.
+      is_set =
+          found == state.variables.end() ? std::optional(true) : std::nullopt;
+      return found == state.variables.end() ? digits() : Anything();
+    case SpecialKind::kText:
+    case SpecialKind::kCommands:
+      is_set = std::nullopt;
+      return Anything();
+    case SpecialKind::kZero:
+      return state.zero;
+    default:
+      break;
+  }
   if (found == state.variables.end()) {
-    static constexpr const char* kNumbers[] = {
-        "BASHPID", "RANDOM", "SRANDOM",      "SECONDS", "UID",     "EUID",
-        "PPID",    "LINENO", "EPOCHSECONDS", "SHLVL",   "COLUMNS", "LINES"};
-    for (const char* number : kNumbers)
-      if (name == number) return digits();
     is_set = std::nullopt;
     return Anything();
   }
@@ -316,7 +445,14 @@ Values Element(Expander& x, const std::string& name, const Values& subscript,
   int64_t index = 0;
   const auto key = SubscriptKey(x, variable, subscript, span, &index);
   variable = FindVariable(x.state, name);
-  if (variable == nullptr) {
+  const SpecialKind special = FindSpecial(name).kind;
+  if (special == SpecialKind::kNumbers && variable == nullptr) {
+    is_set = key && index == 0 ? std::optional(true) : std::nullopt;
+    const Value number = Value::Hole(UnknownCode::kDynamicArgument, span, true);
+    return is_set ? Values{number} : Values{number, Value{}};
+  }
+  if (variable == nullptr || special == SpecialKind::kText ||
+      special == SpecialKind::kNumbers || special == SpecialKind::kCommands) {
     is_set = std::nullopt;
     return Anything(span);
   }
@@ -350,96 +486,6 @@ Values Element(Expander& x, const std::string& name, const Values& subscript,
   for (const auto& [k, values] : variable->associative)
     any = Union(any, values);
   return any;
-}
-
-void Assign(Expander& x, const Assignment& assignment) {
-  const std::string name = ResolveReference(x.state, assignment.name);
-  if (name.empty()) {
-    x.host.Note(UnknownCode::kUnmodelled, assignment.span, "a name reference");
-    return;
-  }
-  if (!assignment.is_array) {
-    const Values value = assignment.value == kNone
-                             ? Values{Value{}}
-                             : ExpandToValue(x, assignment.value, true);
-    if (assignment.subscript == kNone) {
-      SetVariable(x, name, value, assignment.append);
-      return;
-    }
-    AssignElement(x, name, SubscriptText(x, name, assignment.subscript), value,
-                  assignment.append, assignment.span);
-    return;
-  }
-  Variable variable;
-  if (const Variable* old = FindVariable(x.state, name)) {
-    variable = *old;
-    if (old->readonly) return;
-  }
-  if (!assignment.append) {
-    variable.indexed.clear();
-    variable.associative.clear();
-    variable.unknown_elements = false;
-    variable.scalar.clear();
-  }
-  if (variable.shape == Variable::Shape::kScalar) {
-    variable.shape = Variable::Shape::kIndexed;
-    if (!variable.scalar.empty()) variable.indexed[0] = variable.scalar;
-    variable.scalar.clear();
-  }
-  variable.maybe_unset = false;
-  const bool associative = variable.shape == Variable::Shape::kAssociative;
-  // Elements see the old value while they are expanded.
-  struct Item {
-    bool keyed;
-    Values subscript;
-    Values value;
-    bool append;
-  };
-  std::vector<Item> items;
-  bool unknown_count = false;
-  for (const ArrayElement& element : assignment.elements) {
-    if (element.subscript != kNone) {
-      items.push_back({true, SubscriptText(x, name, element.subscript),
-                       element.value == kNone
-                           ? Values{Value{}}
-                           : ExpandToValue(x, element.value, true),
-                       element.append});
-      continue;
-    }
-    const std::vector<Fields> alternatives = ExpandWords(x, {element.value});
-    if (alternatives.size() != 1) unknown_count = true;
-    for (const Field& field : alternatives[0]) {
-      if (field.splits || field.glob) unknown_count = true;
-      items.push_back({false, {}, {field.value}, false});
-    }
-  }
-  x.state.variables[name] = variable;
-  int64_t next = 0;
-  if (assignment.append && !variable.indexed.empty())
-    next = variable.indexed.rbegin()->first + 1;
-  for (size_t i = 0; i < items.size(); ++i) {
-    Item& item = items[i];
-    if (item.keyed) {
-      int64_t index = 0;
-      if (!associative) {
-        Variable* target = FindVariable(x.state, name);
-        if (SubscriptKey(x, target, item.subscript, assignment.span, &index))
-          next = index + 1;
-      }
-      AssignElement(x, name, item.subscript, item.value, item.append,
-                    assignment.span);
-    } else if (associative) {
-      // (key value key value)
-      const Values value =
-          i + 1 < items.size() ? items[i + 1].value : Values{Value{}};
-      AssignElement(x, name, item.value, value, false, assignment.span);
-      ++i;
-    } else {
-      AssignElement(x, name, {Value::Of(std::to_string(next++))}, item.value,
-                    false, assignment.span);
-    }
-  }
-  if (unknown_count) x.state.variables[name].unknown_elements = true;
 }
 
 }  // namespace gate::parser

@@ -1,0 +1,137 @@
+// Assignments: name=word, name[subscript]=word, name=(…).
+#include "parser/expand_internal.h"
+
+namespace gate::parser {
+namespace {
+
+Values Anything(Span span) {
+  return {Value::Hole(UnknownCode::kDynamicArgument, span)};
+}
+
+}  // namespace
+
+void Assign(Expander& x, const Assignment& assignment) {
+  const std::string name = ResolveReference(x.state, assignment.name);
+  if (name.empty()) {
+    x.host.Note(UnknownCode::kUnmodelled, assignment.span, "a name reference");
+    return;
+  }
+  const auto check = [&x, &name] {
+    const Variable* variable = FindVariable(x.state, name);
+    if ((variable != nullptr &&
+         (variable->readonly || variable->maybe_readonly)) ||
+        FindSpecial(name).readonly)
+      x.host.Fail(x.state);
+  };
+  if (!assignment.is_array) {
+    const Values value = assignment.value == kNone
+                             ? Values{Value{}}
+                             : ExpandToValue(x, assignment.value, true);
+    check();
+    if (assignment.subscript == kNone) {
+      SetVariable(x, name, value, assignment.append);
+      return;
+    }
+    AssignElement(x, name, SubscriptText(x, name, assignment.subscript), value,
+                  assignment.append, assignment.span);
+    return;
+  }
+  check();
+  if (!Assignable(x, name, {Value{}}, assignment.span)) return;
+  Variable variable;
+  if (const Variable* old = FindVariable(x.state, name)) {
+    variable = *old;
+    if (old->readonly) return;
+  } else if (assignment.append) {
+    variable.unknown_elements = true;  // after what the environment says
+    variable.shape = Variable::Shape::kIndexed;
+  }
+  const bool was_readonly = variable.maybe_readonly;
+  if (!assignment.append) {
+    variable.indexed.clear();
+    variable.associative.clear();
+    variable.unknown_elements = false;
+    variable.scalar.clear();
+  }
+  if (variable.shape == Variable::Shape::kScalar) {
+    variable.shape = Variable::Shape::kIndexed;
+    if (!variable.scalar.empty()) variable.indexed[0] = variable.scalar;
+    variable.scalar.clear();
+  }
+  variable.maybe_unset = false;
+  const bool associative = variable.shape == Variable::Shape::kAssociative;
+  // Elements see the old value while they are expanded.
+  struct Item {
+    bool keyed;
+    Values subscript;
+    Values value;
+    bool append;
+  };
+  std::vector<Item> items;
+  bool unknown_count = false;
+  for (const ArrayElement& element : assignment.elements) {
+    if (element.subscript != kNone) {
+      items.push_back({true, SubscriptText(x, name, element.subscript),
+                       element.value == kNone
+                           ? Values{Value{}}
+                           : ExpandToValue(x, element.value, true),
+                       element.append});
+      continue;
+    }
+    const std::vector<Fields> alternatives =
+        ExpandWordList(x, {element.value}, /*assignment_like=*/false);
+    bool alike = true;
+    for (const Fields& fields : alternatives)
+      alike = alike && fields.size() == alternatives[0].size();
+    if (!alike) unknown_count = true;
+    for (size_t i = 0; i < alternatives[0].size(); ++i) {
+      Values all;
+      for (const Fields& fields : alternatives) {
+        if (i >= fields.size()) continue;
+        const Field& field = fields[i];
+        if (field.splits || field.glob) unknown_count = true;
+        // What a pattern stands for depends on the files.
+        const Value one =
+            field.glob ? Value::Hole(UnknownCode::kDynamicArgument, field.span)
+                       : field.value;
+        all = all.empty() ? Values{one} : Union(all, {one});
+      }
+      items.push_back({false, {}, std::move(all), false});
+    }
+  }
+  x.state.variables[name] = variable;
+  int64_t next = 0;
+  if (assignment.append && !variable.indexed.empty())
+    next = variable.indexed.rbegin()->first + 1;
+  for (size_t i = 0; i < items.size(); ++i) {
+    Item& item = items[i];
+    if (item.keyed) {
+      int64_t index = 0;
+      if (!associative) {
+        Variable* target = FindVariable(x.state, name);
+        if (SubscriptKey(x, target, item.subscript, assignment.span, &index))
+          next = index + 1;
+      }
+      AssignElement(x, name, item.subscript, item.value, item.append,
+                    assignment.span);
+    } else if (associative) {
+      // (key value key value)
+      const Values value =
+          i + 1 < items.size() ? items[i + 1].value : Values{Value{}};
+      AssignElement(x, name, item.value, value, false, assignment.span);
+      ++i;
+    } else {
+      AssignElement(x, name, {Value::Of(std::to_string(next++))}, item.value,
+                    false, assignment.span);
+    }
+  }
+  if (unknown_count || was_readonly) {
+    // Which element has which number is not known.
+    Variable& target = x.state.variables[name];
+    target.unknown_elements = true;
+    for (auto& [index, values] : target.indexed)
+      values = Union(values, Anything(assignment.span));
+  }
+}
+
+}  // namespace gate::parser
