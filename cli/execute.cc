@@ -21,10 +21,12 @@ Outcome NotStarted(std::string why) {
 }
 
 backends::Command ToCommand(const Gateway& gateway, const Question& question) {
+  // After `--` a line that begins with a dash is no option of bash.
   backends::Command command;
-  command.argv = question.is_argv ? question.argv
-                                  : std::vector<std::string>{"/bin/bash", "-c",
-                                                             question.command};
+  command.argv =
+      question.is_argv
+          ? question.argv
+          : std::vector<std::string>{"/bin/bash", "-c", "--", question.command};
   command.cwd = question.cwd;
   command.environment = gateway.facts().environment;
   return command;

@@ -324,6 +324,7 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   request.config_dir = facts_.places.config;
   request.state_dir = facts_.places.state;
   request.cache_dir = facts_.places.cache;
+  request.binary = facts_.executable;
   request.interactive = question.interactive;
   request.now_ms = NowMs();
 
