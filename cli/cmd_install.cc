@@ -31,9 +31,9 @@ bool ClaudeBlocksOnFailure() {
       std::fscanf(pipe, "%d.%d.%d", &found[0], &found[1], &found[2]);
   ::pclose(pipe);
   if (count != 3) return false;
-  return !std::lexicographical_compare(
-      std::begin(found), std::end(found), std::begin(kClaudeBlocks),
-      std::end(kClaudeBlocks));
+  return !std::lexicographical_compare(std::begin(found), std::end(found),
+                                       std::begin(kClaudeBlocks),
+                                       std::end(kClaudeBlocks));
 }
 
 Status RecordChange(const ProcessFacts& facts, const std::string& what,

@@ -16,18 +16,18 @@ namespace gate::parser {
 
 // Why something is not known. Values are stable; Name() gives their JSON form.
 enum class UnknownCode : uint8_t {
-  kSyntaxError,      // bash would refuse the text, or gate cannot read it
-  kParseDisagreement,// the two readers see different commands
-  kTooLarge,         // a limit of the reader
-  kDynamicCommand,   // the name of a program is computed at run time
-  kDynamicCode,      // text run as shell code is computed at run time
-  kDynamicArgument,  // an argument is computed at run time
-  kDynamicTarget,    // a redirection's target is computed at run time
-  kForeignCode,      // code in another language that may start programs
-  kScriptFile,       // runs a script file whose content was not looked at
-  kUnmodelled,       // a construct gate does not evaluate
-  kLimit,            // a bound of the evaluation (steps, alternatives, depth)
-  kHiddenText,       // control, bidirectional or invisible characters
+  kSyntaxError,        // bash would refuse the text, or gate cannot read it
+  kParseDisagreement,  // the two readers see different commands
+  kTooLarge,           // a limit of the reader
+  kDynamicCommand,     // the name of a program is computed at run time
+  kDynamicCode,        // text run as shell code is computed at run time
+  kDynamicArgument,    // an argument is computed at run time
+  kDynamicTarget,      // a redirection's target is computed at run time
+  kForeignCode,        // code in another language that may start programs
+  kScriptFile,         // runs a script file whose content was not looked at
+  kUnmodelled,         // a construct gate does not evaluate
+  kLimit,              // a bound of the evaluation (steps, alternatives, depth)
+  kHiddenText,         // control, bidirectional or invisible characters
 };
 inline constexpr int kUnknownCodes = 12;
 
@@ -46,8 +46,8 @@ struct Unknown {
 
 // A string of which some parts may be unknown.
 struct Argument {
-  std::string text;     // when `known` the whole; else the known prefix
-  std::string suffix;   // the known end, when !known
+  std::string text;    // when `known` the whole; else the known prefix
+  std::string suffix;  // the known end, when !known
   bool known = true;
   bool splits = false;  // unquoted: may become any number of words, also none
   bool glob = false;    // `text` is a pattern: has unquoted glob characters
@@ -69,7 +69,7 @@ struct EnvironmentSetting {
 
 enum class EffectKind : uint8_t {
   kRead,
-  kWrite,        // creates or changes
+  kWrite,  // creates or changes
   kDelete,
   kMove,         // `path` goes away, `target` appears
   kPermission,   // mode, owner, attributes
@@ -87,14 +87,14 @@ const char* Name(EffectKind kind);
 
 struct Effect {
   EffectKind kind = EffectKind::kRead;
-  bool certain = true;      // false: only under a condition, or in some branch
+  bool certain = true;  // false: only under a condition, or in some branch
   bool recursive = false;
-  bool listens = false;     // kNetwork
+  bool listens = false;  // kNetwork
   bool from_redirect = false;
-  Argument path;            // absolute and lexically normalised when known;
-                            // empty text and known when there is none
-  Argument target;          // kMove
-  std::string host;         // kNetwork; empty when unknown
+  Argument path;     // absolute and lexically normalised when known;
+                     // empty text and known when there is none
+  Argument target;   // kMove
+  std::string host;  // kNetwork; empty when unknown
   std::string scheme;
   int port = 0;
   Span span;
@@ -102,18 +102,18 @@ struct Effect {
 };
 
 struct Invocation {
-  std::vector<Argument> argv;   // argv[0] as written, after expansion
-  std::string program;          // base name of argv[0], without ".exe";
-                                // empty when unknown
+  std::vector<Argument> argv;           // argv[0] as written, after expansion
+  std::string program;                  // base name of argv[0], without ".exe";
+                                        // empty when unknown
   std::vector<std::string> subcommand;  // {"push"} of git -C x push; from data
   std::vector<EnvironmentSetting> environment;  // assignments before it
-  std::vector<Via> via;         // outermost first
-  Span span;                    // in the line's source
-  Argument cwd;                 // the directory it starts in
-  bool builtin = false;         // a builtin of bash, or a function's name
-  bool certain = true;          // false: only under a condition
-  bool reads_stdin_data = false;// its input is another command's output or a
-                                // here-document, not the line's own stdin
+  std::vector<Via> via;                         // outermost first
+  Span span;                                    // in the line's source
+  Argument cwd;                                 // the directory it starts in
+  bool builtin = false;            // a builtin of bash, or a function's name
+  bool certain = true;             // false: only under a condition
+  bool reads_stdin_data = false;   // its input is another command's output or a
+                                   // here-document, not the line's own stdin
   uint32_t pipeline = UINT32_MAX;  // commands of one pipeline share a number
 };
 
@@ -143,20 +143,20 @@ struct Analysis {
   // not resolved against the directory.
   std::vector<Argument> shell_writes;
 
-  bool read_whole = false;      // the text was read without error
-  bool parse_error = false;     // syntax error, disagreement or too large
-  bool state_only = false;      // only state builtins with constant arguments
+  bool read_whole = false;   // the text was read without error
+  bool parse_error = false;  // syntax error, disagreement or too large
+  bool state_only = false;   // only state builtins with constant arguments
   // Set when any unknown HidesCommands().
   bool hides_commands = false;
 };
 
 // What is known of where the line runs.
 struct Context {
-  std::string cwd = "/";        // absolute
-  std::string home;             // of the user; empty: unknown
+  std::string cwd = "/";  // absolute
+  std::string home;       // of the user; empty: unknown
   std::string user;
   std::string shell = "/bin/bash";
-  std::string path;             // PATH; empty: unknown
+  std::string path;  // PATH; empty: unknown
   // Looks at the real file system (symbolic links, globs that name commands),
   // within bounds. Off: paths are resolved by their text alone.
   bool look_at_files = false;

@@ -28,11 +28,11 @@ struct Candidate {
 // Settings, merged over the layers by taking the stronger.
 struct Settings {
   backends::Strength required = backends::Strength::kNamespace;
-  bool hardened = false;            // order by strength; none left: refuse
-  std::string backend;              // explicit, by name; empty: auto
-  std::string profile;              // explicit; joined with the decision's
+  bool hardened = false;  // order by strength; none left: refuse
+  std::string backend;    // explicit, by name; empty: auto
+  std::string profile;    // explicit; joined with the decision's
   backends::Network network = backends::Network::kOpen;  // at most this
-  bool accept_loss = false;         // policy accepts a lesser guarantee
+  bool accept_loss = false;  // policy accepts a lesser guarantee
   backends::Limits limits;
 };
 
@@ -40,17 +40,17 @@ struct Plan {
   Mode mode = Mode::kRefused;
   std::string backend;
   backends::Profile profile;
-  std::vector<std::string> lost;    // what the backend does not give
+  std::vector<std::string> lost;  // what the backend does not give
   std::string why;
 };
 
 // What the profile names (read-only, workspace-write, full-access) stand for.
 struct ProfileInputs {
-  std::string workspace;            // empty: none, then nothing is writable
+  std::string workspace;  // empty: none, then nothing is writable
   std::string home;
   std::string config_dir, state_dir, cache_dir;
   std::string private_tmp;
-  std::vector<std::string> caches;  // writable tool caches, existing
+  std::vector<std::string> caches;    // writable tool caches, existing
   std::vector<std::string> git_dirs;  // resolved .git directories to protect
 };
 

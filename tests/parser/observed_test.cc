@@ -40,9 +40,8 @@ bool Fits(const std::vector<Argument>& predicted,
       }
       for (size_t k = at; k < seen.size(); ++k) {
         const bool same =
-            word.glob
-                ? ::fnmatch(word.text.c_str(), seen[k].c_str(), 0) == 0
-                : word.text == seen[k];
+            word.glob ? ::fnmatch(word.text.c_str(), seen[k].c_str(), 0) == 0
+                      : word.text == seen[k];
         if (!same) break;
         next.insert(k + 1);
         if (!word.glob) break;
