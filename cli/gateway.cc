@@ -16,7 +16,6 @@
 namespace gate::cli {
 namespace {
 
-using backends::Outcome;
 using engine::Decision;
 using parser::Analysis;
 using rules::Action;

@@ -14,7 +14,7 @@ if(GATE_SANITIZE)
   target_link_options(gate_flags INTERFACE -fsanitize=${GATE_SANITIZE})
 endif()
 if(GATE_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  target_compile_options(gate_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 # gate_library(NAME SOURCES… DEPENDS…): one folder, one static library. What

@@ -47,3 +47,10 @@ target_include_directories(gate_tree_sitter SYSTEM
   PUBLIC "${_ts}/include" PRIVATE "${_ts}/src" "${_tsb}")
 target_compile_options(gate_tree_sitter PRIVATE -w -O2)
 target_compile_definitions(gate_tree_sitter PRIVATE _GNU_SOURCE)
+# Memory errors in the grammar's C are gate's problem too.
+if(GATE_SANITIZE MATCHES "address")
+  target_compile_options(gate_tree_sitter PRIVATE -fsanitize=address)
+endif()
+if(GATE_FUZZ)
+  target_compile_options(gate_tree_sitter PRIVATE -fsanitize=fuzzer-no-link)
+endif()
