@@ -25,7 +25,6 @@ namespace {
 
 using parser::Analysis;
 using parser::EffectKind;
-using rules::Layer;
 using rules::LoadedLayer;
 using rules::RuleRecord;
 using rules::Subject;
