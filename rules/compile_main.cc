@@ -9,8 +9,10 @@
 #include "rules/compile.h"
 #include "rules/policy.h"
 
-int main(int argc, char** argv) {
-  using namespace gate;
+namespace gate {
+namespace {
+
+int Main(int argc, char** argv) {
   if (argc < 2) {
     std::fputs("usage: gate_compile_rules OUT.cc FILE…\n", stderr);
     return 64;
@@ -54,3 +56,8 @@ int main(int argc, char** argv) {
   }
   return 0;
 }
+
+}  // namespace
+}  // namespace gate
+
+int main(int argc, char** argv) { return gate::Main(argc, argv); }
