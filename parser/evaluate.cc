@@ -222,11 +222,19 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
 
 std::shared_ptr<const Script> Evaluator::ReadText(std::string_view text,
                                                   Span span, bool extglob) {
+  // Loops and traps run the same text again and again.
+  std::string key;
+  if (text.size() <= 4096) {
+    key = std::to_string(span.begin) + ":" + std::to_string(span.end) +
+          (extglob ? "x" : ":");
+    key += text;
+    auto it = read_.find(key);
+    if (it != read_.end()) return it->second;
+  }
   ReadOptions options;
   options.extglob = extglob;
-  options.depth = 0;
   auto script = std::make_shared<Script>(Read(text, options));
-  Spend(1 + text.size() / 64 + script->ast.nodes.size() / 4);
+  Spend(50 + text.size() / 4);
   switch (script->status) {
     case ReadStatus::kOk:
       break;
@@ -242,6 +250,7 @@ std::shared_ptr<const Script> Evaluator::ReadText(std::string_view text,
   }
   scripts_.push_back(script);
   mappings_[script.get()] = Mapping{false, span};
+  if (!key.empty() && read_.size() < 4096) read_.emplace(key, script);
   return script;
 }
 
@@ -324,7 +333,7 @@ void Evaluator::RunText(Shell& shell, const Values& code, Span span,
 
 void Evaluator::RunKnownText(Shell& shell, std::string_view code, Span span,
                              const TextOptions& options) {
-  if (exhausted_) return;
+  if (!Spend(10)) return;
   if (code.find_first_not_of(" \t\n") == std::string_view::npos) {
     shell.status = 0;
     return;
@@ -439,7 +448,7 @@ std::optional<std::string> Evaluator::ExpandAliasText(
   options.extglob = shell.extglob;
   options.compare = false;
   Script script = Read(text, options);
-  if (!Spend(1 + text.size() / 64)) return std::nullopt;
+  if (!Spend(20 + text.size() / 4)) return std::nullopt;
   auto mentions = [&] {
     for (const auto& [name, value] : shell.aliases) {
       if (text.find(name) != std::string_view::npos) return true;

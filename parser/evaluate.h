@@ -29,7 +29,7 @@
 namespace gate::parser {
 
 // Bounds of one evaluation. Exceeding one is a kLimit unknown.
-inline constexpr size_t kMaxSteps = 400000;
+inline constexpr size_t kMaxSteps = 300000;
 inline constexpr size_t kMaxInvocations = 20000;
 inline constexpr size_t kMaxEffects = 40000;
 inline constexpr size_t kMaxUnknowns = 1000;
@@ -70,7 +70,10 @@ struct Shell : State {
 
 // Joins branches. A state that has left (exited) does not take part.
 Shell JoinShells(const Shell& a, const Shell& b);
+// The same in place; cheap when nothing differs.
+void JoinInto(Shell& into, const Shell& other);
 void MergeInto(std::optional<Shell>& slot, const Shell& shell);
+void MergeInto(std::optional<Shell>& slot, Shell&& shell);
 // True when nothing that evaluation depends on differs.
 bool SameShell(const Shell& a, const Shell& b);
 // Makes what differs between `before` and `*after` unknown.
@@ -316,6 +319,8 @@ class Evaluator final : public Host {
   Analysis analysis_;
   std::vector<std::shared_ptr<const Script>> scripts_;
   std::unordered_map<const Script*, Mapping> mappings_;
+  // Texts that were read already, by what they are and where they came from.
+  std::unordered_map<std::string, std::shared_ptr<const Script>> read_;
   const Script* script_ = nullptr;  // the one that is being evaluated
   std::vector<Via> via_;
   std::vector<Frame> frames_;

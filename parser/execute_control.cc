@@ -119,7 +119,7 @@ void Evaluator::ExecuteMaybe(Shell& shell, const Script& script, NodeId node) {
     Scoped<bool> uncertain(certain_, false);
     Execute(copy, script, node);
   }
-  shell = JoinShells(shell, copy);
+  JoinInto(shell, copy);
 }
 
 namespace {
@@ -185,7 +185,7 @@ void Evaluator::ExecuteAndOr(Shell& shell, const Script& script,
     certain_ = outer;
     if (is_and) skipped.status.reset();
     bool known_failure = is_and && !shell.exited;
-    shell = JoinShells(shell, skipped);
+    JoinInto(shell, skipped);
     if (known_failure) shell.status.reset();
   }
 }
@@ -207,18 +207,18 @@ void Evaluator::ExecuteIf(Shell& shell, const Script& script,
       ExecuteDead(shell, script, node.children[i + 1]);
       continue;
     }
-    if (!Spend(CopyCost(shell))) return;
+    if (!Spend(2 * CopyCost(shell))) return;
     Shell taken = shell;
     if (shell.status) {
       done = true;
       Execute(taken, script, node.children[i + 1]);
-      MergeInto(out, taken);
+      MergeInto(out, std::move(taken));
       continue;
     }
     Refine(taken, true);
     certain_ = false;
     Execute(taken, script, node.children[i + 1]);
-    MergeInto(out, taken);
+    MergeInto(out, std::move(taken));
     Refine(shell, false);
   }
   bool has_else = i < node.children.size();
@@ -229,7 +229,7 @@ void Evaluator::ExecuteIf(Shell& shell, const Script& script,
   } else {
     shell.status = 0;
   }
-  if (!done) MergeInto(out, shell);
+  if (!done) MergeInto(out, std::move(shell));
   if (out) shell = std::move(*out);
 }
 
@@ -243,7 +243,7 @@ void Evaluator::ExecuteCase(Shell& shell, const Script& script,
   Scoped<bool> certain(certain_, certain_);
   std::optional<Shell> out, live = shell, falling;
   for (const Clause& clause : node.clauses) {
-    if (!Spend(1 + CopyCost(shell))) return;
+    if (!Spend(1 + 3 * CopyCost(shell))) return;
     bool all = false, some = false;
     Shell dead = shell;
     dead.exited = true;

@@ -21,7 +21,7 @@ void Evaluator::Loop(Shell& shell, Head head, Body body, Step step) {
   bool ran = false;
   int joined = 0;
   for (int round = 0; !exhausted_; ++round) {
-    if (!Spend(1 + CopyCost(shell))) break;
+    if (!Spend(1 + 2 * CopyCost(shell))) break;
     Shell before = shell;
     std::optional<bool> go = head(shell);
     if (!go || !*go || shell.exited) {

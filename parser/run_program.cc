@@ -20,6 +20,23 @@ bool IsShellLanguage(std::string_view language) {
   return false;
 }
 
+// Roles that run something or change what is run; the others are effects.
+bool Acts(Role role) {
+  switch (role) {
+    case Role::kCommand:
+    case Role::kShellCode:
+    case Role::kForeignCode:
+    case Role::kSplitCommand:
+    case Role::kScriptFile:
+    case Role::kStdinCode:
+    case Role::kSetVariable:
+    case Role::kDirectory:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Field Evaluator::ToField(const Argument& word, const Fields& known) const {
@@ -410,7 +427,10 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
     }
   }
   AddFindingEffects(shell, call, reading, invocation);
-  if (reading.findings.empty()) {
+  bool acts = std::any_of(
+      reading.findings.begin(), reading.findings.end(),
+      [](const Finding& finding) { return Acts(finding.role); });
+  if (!acts) {
     RunOutput(shell, call, reading, invocation, false);
     return;
   }

@@ -52,11 +52,43 @@ Shell JoinShells(const Shell& a, const Shell& b) {
   return joined;
 }
 
+void JoinInto(Shell& into, const Shell& other) {
+  if (other.exited && !into.exited) return;
+  if (into.exited && !other.exited) {
+    into = other;
+    return;
+  }
+  // Most branches change nothing that lasts; finding that costs less than
+  // making a new state.
+  if (into.exported_functions == other.exported_functions &&
+      into.background_pid == other.background_pid &&
+      into.errexit == other.errexit && into.lastpipe == other.lastpipe &&
+      into.globstar == other.globstar && into.dotglob == other.dotglob &&
+      into.nocaseglob == other.nocaseglob && into.nounset == other.nounset &&
+      into.noexec == other.noexec &&
+      into.brace_expansion == other.brace_expansion &&
+      SameShell(into, other)) {
+    if (into.status != other.status) into.status.reset();
+    into.cwd_on_success.reset();
+    into.cwd_on_failure.reset();
+    return;
+  }
+  into = JoinShells(into, other);
+}
+
 void MergeInto(std::optional<Shell>& slot, const Shell& shell) {
   if (!slot) {
     slot = shell;
   } else {
-    slot = JoinShells(*slot, shell);
+    JoinInto(*slot, shell);
+  }
+}
+
+void MergeInto(std::optional<Shell>& slot, Shell&& shell) {
+  if (!slot) {
+    slot = std::move(shell);
+  } else {
+    JoinInto(*slot, shell);
   }
 }
 
@@ -129,7 +161,7 @@ size_t CopyCost(const Shell& shell) {
   for (const auto& [id, text] : shell.streams) add(text);
   for (const auto& [path, text] : shell.files) add(text);
   // Bounds the memory of all copies together, too.
-  return 1 + count / 4 + bytes / 128;
+  return 2 + count + bytes / 128;
 }
 
 bool AnyHole(const Values& values) {
