@@ -308,8 +308,8 @@ void Compgen(Evaluator& e, Shell& shell, Call& call) {
       Shell child = e.Fork(shell);
       Evaluator::TextOptions options;
       options.via = "compgen -C";
-      e.RunText(child, Concatenate(value, {Value::Of(" ")}), call.span,
-                options);
+      e.RunText(child, Concatenate(value, {Value::Of(" ${_gate_unknown}")}),
+                call.span, options);
       e.Join(shell, std::move(child));
     } else if (*option == "-F") {
       e.NoteAt(UnknownCode::kUnmodelled, call.span, "compgen -F");

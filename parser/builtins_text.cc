@@ -41,6 +41,23 @@ std::optional<std::string> PrintfOutput(std::vector<std::string> words) {
   return text;
 }
 
+namespace {
+
+// dash's echo takes \123 as bash's takes \0123.
+std::string LongOctal(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    if (text[i] != '\\' || i + 1 >= text.size()) continue;
+    char next = text[++i];
+    if (next >= '1' && next <= '7') out += '0';
+    out += next;
+  }
+  return out;
+}
+
+}  // namespace
+
 void Echo(Evaluator& e, Shell& shell, Call& call) {
   shell.status = 0;
   if (!e.Captured(shell, 1)) return;
@@ -90,7 +107,13 @@ void Echo(Evaluator& e, Shell& shell, Call& call) {
         backslash = backslash || chunk.text.find('\\') != std::string::npos;
       }
     }
-    if (backslash) text = Union(expand(text), text);
+    if (backslash) {
+      Values octal = text;
+      for (Value& value : octal) {
+        for (Chunk& chunk : value.chunks) chunk.text = LongOctal(chunk.text);
+      }
+      text = Union(Union(expand(octal), expand(text)), text);
+    }
   }
   if (newline) {
     for (Value& value : text) value.Append("\n");

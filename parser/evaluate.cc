@@ -83,6 +83,8 @@ void Evaluator::Note(UnknownCode code, Span span, std::string text) {
 }
 
 void Evaluator::NoteAt(UnknownCode code, Span mapped, std::string text) {
+  // What cannot run hides nothing.
+  if (dead_ && code != UnknownCode::kLimit) return;
   if (HidesCommands(code)) {
     analysis_.hides_commands = true;
     state_only_ = false;

@@ -283,6 +283,8 @@ class Evaluator final : public Host {
     bool extglob = false;
     bool expand_aliases = false;
     bool interactive = false;
+    bool no_braces = false;
+    bool no_glob = false;
     uint32_t invocation = UINT32_MAX;
   };
   void RunShellCode(Shell& shell, const Values& code, const ShellCode& how,
@@ -337,7 +339,9 @@ class Evaluator final : public Host {
   bool state_only_ = true;
   bool exhausted_ = false;
   bool in_trap_ = false;
-  bool keep_fds_ = false;  // `exec` without a command: redirections stay
+  bool in_prompt_ = false;  // PS4 is being expanded
+  bool dead_ = false;       // what is evaluated cannot run
+  bool keep_fds_ = false;   // `exec` without a command: redirections stay
   std::vector<EnvironmentSetting> settings_;  // of the next command
   int depth_ = 0;
   int text_depth_ = 0;

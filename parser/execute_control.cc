@@ -15,6 +15,7 @@ void Evaluator::Execute(Shell& shell, const Script& script, NodeId id) {
   const Node& node = script.ast.nodes[id];
   Scoped<int> depth(depth_, depth_ + 1);
   Scoped<const Script*> current(script_, &script);
+  Scoped<bool> dead(dead_, dead_ || shell.exited);
   if (node.kind == NodeKind::kFunction) {
     state_only_ = false;
     Function function;

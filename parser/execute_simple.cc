@@ -58,7 +58,8 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
   shell.cwd_on_failure.reset();
   if (shell.traps.contains("DEBUG")) RunTrap(shell, "DEBUG", true);
   Expander x{shell, script, *this};
-  if (shell.xtrace && shell.variables.contains("PS4")) {
+  if (shell.xtrace && !in_prompt_ && shell.variables.contains("PS4")) {
+    Scoped<bool> once(in_prompt_, true);
     std::optional<int> status = shell.status;
     for (const Value& value : Values(GetVariable(x, "PS4"))) {
       ScopedVia via(*this, "PS4", span);
@@ -340,6 +341,10 @@ void Evaluator::CallFunction(Shell& shell, const Function& function,
   }
   if (unknown) positional.clear();
   for (const Active& active : active_) {
+    if (shell.exited && active.body == function.body &&
+        active.script == function.script.get()) {
+      return;  // listed already, and it does not run
+    }
     if (active.script == function.script.get() &&
         active.body == function.body && active.positional == positional &&
         active.variables == shell.variables) {

@@ -427,9 +427,9 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
     }
   }
   AddFindingEffects(shell, call, reading, invocation);
-  bool acts = std::any_of(
-      reading.findings.begin(), reading.findings.end(),
-      [](const Finding& finding) { return Acts(finding.role); });
+  bool acts =
+      std::any_of(reading.findings.begin(), reading.findings.end(),
+                  [](const Finding& finding) { return Acts(finding.role); });
   if (!acts) {
     RunOutput(shell, call, reading, invocation, false);
     return;

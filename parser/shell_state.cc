@@ -66,8 +66,7 @@ void JoinInto(Shell& into, const Shell& other) {
       into.globstar == other.globstar && into.dotglob == other.dotglob &&
       into.nocaseglob == other.nocaseglob && into.nounset == other.nounset &&
       into.noexec == other.noexec &&
-      into.brace_expansion == other.brace_expansion &&
-      SameShell(into, other)) {
+      into.brace_expansion == other.brace_expansion && SameShell(into, other)) {
     if (into.status != other.status) into.status.reset();
     into.cwd_on_success.reset();
     into.cwd_on_failure.reset();

@@ -228,6 +228,14 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
       value = Known(call.argv[i + 1]).value_or("expand_aliases");
     }
     bool on = (*word)[0] == '-';
+    if (!word->starts_with("--")) {
+      how.no_braces = how.no_braces ||
+                      (!on && word->find('B') != std::string::npos) ||
+                      (!on && word->ends_with("o") && value == "braceexpand");
+      how.no_glob = how.no_glob ||
+                    (on && word->find('f') != std::string::npos) ||
+                    (on && word->ends_with("o") && value == "noglob");
+    }
     if (!word->starts_with("--") && word->ends_with("O") && on) {
       how.extglob = how.extglob || value == "extglob";
       how.expand_aliases = how.expand_aliases || value == "expand_aliases";
@@ -289,7 +297,8 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
     child.extglob = how.extglob;
     child.expand_aliases = how.expand_aliases || posix;
     child.posix = posix;
-    child.brace_expansion = variant == 0;
+    child.brace_expansion = variant == 0 && !how.no_braces;
+    child.noglob = how.no_glob;
     std::vector<Active> active;
     active.swap(active_);
     {

@@ -96,6 +96,27 @@ TEST(AnalyzeCommands, SaysWhatIsNotKnown) {
   }
 }
 
+TEST(AnalyzeCommands, SaysNothingOfWhatCannotRun) {
+  for (const char* line :
+       {"false && $x", "exit; eval $x", "if true; then a1; else $x; fi",
+        "case a in b) $x;; esac"}) {
+    EXPECT_FALSE(Analyze(line, TestContext()).hides_commands) << line;
+  }
+  for (const char* line :
+       {"a1 && $x", "return; $x", "(exit); $x", "exit | a1; $x",
+        "[ -f a ] || exit; $x", "{ true; } && $x"}) {
+    EXPECT_TRUE(Analyze(line, TestContext()).hides_commands) << line;
+  }
+}
+
+TEST(AnalyzeCommands, TakesNumbersForNumbers) {
+  EXPECT_EQ(Commands("sh -c \"a1 $$ '$(nproc)'\""),
+            "nproc\nsh -c a1 ?'\na1 ? ?\n");
+  EXPECT_TRUE(Analyze("sh -c \"$$ x\"", TestContext()).hides_commands);
+  EXPECT_TRUE(
+      Analyze("sh -c 'a1 '$((1 + 0x$(b1)))", TestContext()).hides_commands);
+}
+
 TEST(AnalyzeCommands, MarksWhatIsConditional) {
   Analysis analysis = Analyze("a1; b1 || c1; exit; d1", TestContext());
   std::string certain;
