@@ -260,7 +260,8 @@ void Shopt(Evaluator& e, Shell& shell, Call& call) {
     std::optional<std::string> word = Known(call.fields[i]);
     if (!word) {
       // Any option: the readings that hide least.
-      if (on) shell.expand_aliases = shell.extglob = shell.lastpipe = true;
+      if (on) shell.expand_aliases = shell.lastpipe = true;
+      shell.extglob_unknown = shell.nocasematch_unknown = true;
       continue;
     }
     if (word->starts_with("-")) {
@@ -272,6 +273,12 @@ void Shopt(Evaluator& e, Shell& shell, Call& call) {
     if (!on && !off) continue;
     if (*word == "expand_aliases") shell.expand_aliases = on;
     if (*word == "extglob") shell.extglob = on;
+    if (*word == "extglob") shell.extglob_unknown = false;
+    if (*word == "nocasematch") {
+      shell.nocasematch = on;
+      shell.nocasematch_unknown = false;
+    }
+    if (*word == "failglob") shell.failglob = on;
     if (*word == "nullglob") shell.nullglob = on;
     if (*word == "lastpipe") shell.lastpipe = on;
     if (*word == "globstar") shell.globstar = on;

@@ -331,7 +331,9 @@ class Conditional {
           !right[0].known()) {
         return std::nullopt;
       }
-      bool same = MatchPattern(right[0].text(), left[0].text(), true);
+      if (shell_.nocasematch_unknown) return std::nullopt;
+      bool same = MatchPattern(right[0].text(), left[0].text(), true,
+                               shell_.nocasematch);
       return op == "!=" ? !same : same;
     }
     Values right = Operand();

@@ -353,6 +353,10 @@ void Evaluator::RunKnownText(Shell& shell, std::string_view code, Span span,
     std::erase(without_nul, '\0');
     code = without_nul;
   }
+  if (shell.extglob_unknown && code.find('(') != std::string_view::npos &&
+      code.find_first_of("@!+") != std::string_view::npos) {
+    NoteAt(UnknownCode::kUnmodelled, span, "extglob");
+  }
   std::shared_ptr<const Script> script = ReadText(code, span, shell.extglob);
   std::optional<ScopedVia> via;
   if (options.via != nullptr) via.emplace(*this, options.via, span);

@@ -258,10 +258,13 @@ void Evaluator::ExecuteCase(Shell& shell, const Script& script,
           if (!p.known() || !s.known()) {
             some = true;
             every = p.known() && p.text() == "*" && every;
-          } else if (MatchPattern(p.text(), s.text(), true)) {
+          } else if (MatchPattern(p.text(), s.text(), true,
+                                  shell.nocasematch)) {
             some = true;
+            every = every && !shell.nocasematch_unknown;
           } else {
             every = false;
+            some = some || shell.nocasematch_unknown;
           }
         }
       }

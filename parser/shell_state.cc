@@ -60,13 +60,11 @@ void JoinInto(Shell& into, const Shell& other) {
   }
   // Most branches change nothing that lasts; finding that costs less than
   // making a new state.
-  if (into.exported_functions == other.exported_functions &&
-      into.background_pid == other.background_pid &&
-      into.errexit == other.errexit && into.lastpipe == other.lastpipe &&
-      into.globstar == other.globstar && into.dotglob == other.dotglob &&
-      into.nocaseglob == other.nocaseglob && into.nounset == other.nounset &&
-      into.noexec == other.noexec &&
-      into.brace_expansion == other.brace_expansion && SameShell(into, other)) {
+  if (into.background_pid == other.background_pid &&
+      into.errexit == other.errexit && into.globstar == other.globstar &&
+      into.dotglob == other.dotglob && into.nounset == other.nounset &&
+      into.nocaseglob == other.nocaseglob && into.failglob == other.failglob &&
+      SameShell(into, other)) {
     if (into.status != other.status) into.status.reset();
     into.cwd_on_success.reset();
     into.cwd_on_failure.reset();
@@ -101,7 +99,14 @@ bool SameShell(const Shell& a, const Shell& b) {
          a.extglob == b.extglob && a.noglob == b.noglob &&
          a.nullglob == b.nullglob && a.xtrace == b.xtrace &&
          a.ifs_unknown == b.ifs_unknown && a.zero == b.zero &&
-         a.loop_continue == b.loop_continue;
+         a.loop_continue == b.loop_continue &&
+         a.brace_expansion == b.brace_expansion &&
+         a.brace_unknown == b.brace_unknown &&
+         a.extglob_unknown == b.extglob_unknown &&
+         a.nocasematch == b.nocasematch &&
+         a.nocasematch_unknown == b.nocasematch_unknown &&
+         a.exported_functions == b.exported_functions &&
+         a.lastpipe == b.lastpipe && a.noexec == b.noexec;
 }
 
 void Widen(const Shell& before, Shell* after) {

@@ -66,7 +66,18 @@ void Reader::BuildParts(uint32_t begin, uint32_t end, Mode mode, Sites sites,
     switch (c) {
       case '\\': {
         if (p + 1 >= end) {
-          append(p, p + 1);
+          // The last character of the input stands for itself, whatever
+          // brace expansion makes of the rest.
+          if (mode == Mode::kWord && end == text_.size()) {
+            text = AddPart(PartKind::kEscaped, p, p + 1);
+            if (text != kNone) {
+              shared_.ast.parts[text].text = c;
+              out.push_back(text);
+            }
+            text = kNone;
+          } else {
+            append(p, p + 1);
+          }
           ++p;
           break;
         }
