@@ -26,7 +26,7 @@ TEST(ReadWords, QuotingIsResolvedIntoParts) {
       {"\xc3\xa9\xa0 b", "\"\xc3\xa9\xa0\" \"b\""},
       {R"(a#b # c)", R"("a#b")"},
       {R"(a\ b)", R"("a{esc  }b")"},
-      {R"(a\)", R"("a\\")"},
+      {R"(a\)", R"("a{esc \\}")"},
   };
   for (ReadCase test : cases) {
     // In the expected trees a quotation mark inside text is escaped.
