@@ -334,8 +334,8 @@ Output Awk(const Argv& argv, std::string_view input) {
       if (piece.text) {
         out += piece.literal;
       } else if (piece.last) {
-        // $NF of an empty line is $0.
-        if (!fields.empty()) out += fields.back();
+        // Without fields $NF is $0, which may be blanks.
+        out += fields.empty() ? body : fields.back();
       } else if (piece.field == 0) {
         out += body;
       } else if (piece.field <= fields.size()) {

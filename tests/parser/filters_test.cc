@@ -48,6 +48,7 @@ TEST(Filters, PrintWhatTheProgramsPrint) {
       {{"sed", "$d"}, "a\nb\n", "a\n"},
       {{"awk", "{print $2}"}, "a b c\n", "b\n"},
       {{"awk", "-F:", "{print $1 \"-\" $NF}"}, "a:b:c\n", "a-c\n"},
+      {{"awk", "{print $NF}"}, "a b\n \t\n\n", "b\n \t\n\n"},
       {{"grep", "-v", "a"}, "a\nb\n", "b\n"},
       {{"grep", "-o", "[0-9]*x"}, "a12x3x\n", "12x\n3x\n"},
       {{"head", "-n1"}, "a\nb\n", "a\n"},
@@ -235,6 +236,7 @@ class Comparison : public ::testing::Test {
   }
 
   void Compare(const Argv& argv, const std::string& input) {
+    if (!Available(argv[0])) return;
     const auto mine = RunFilter(argv, input);
     if (!mine) return;
     ++known_;
