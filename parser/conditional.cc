@@ -331,8 +331,10 @@ class Conditional {
           !right[0].known()) {
         return std::nullopt;
       }
-      bool same = MatchPattern(right[0].text(), left[0].text(), true);
-      return op == "!=" ? !same : same;
+      std::optional<bool> same =
+          MatchInState(shell_, right[0].text(), left[0].text(), true);
+      if (!same) return std::nullopt;
+      return op == "!=" ? !*same : *same;
     }
     Values right = Operand();
     if (op == "=~") {

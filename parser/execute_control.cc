@@ -257,10 +257,11 @@ void Evaluator::ExecuteCase(Shell& shell, const Script& script,
           if (!p.known() || !s.known()) {
             some = true;
             every = p.known() && p.text() == "*" && every;
-          } else if (MatchPattern(p.text(), s.text(), true)) {
-            some = true;
           } else {
-            every = false;
+            std::optional<bool> match =
+                MatchInState(tester, p.text(), s.text(), false);
+            some = some || match != false;
+            every = every && match == true;
           }
         }
       }

@@ -515,6 +515,17 @@ std::vector<Fields> ExpandWordList(Expander& x,
   return all;
 }
 
+bool BracesExpand(Expander& x, WordId id) {
+  const Word& word = x.script.ast.words[id];
+  if (!HasBrace(x, word) ||
+      (!x.state.brace_expansion && !x.state.brace_unknown))
+    return false;
+  const std::vector<BraceAtom> atoms = AtomsOf(x, word);
+  std::vector<std::vector<BraceAtom>> results;
+  return !ExpandBraceAtoms(atoms, &results) || results.size() != 1 ||
+         results[0].size() < atoms.size();
+}
+
 std::vector<Fields> ExpandWords(Expander& x, const std::vector<WordId>& words) {
   return ExpandWordList(x, words, true);
 }

@@ -1,0 +1,277 @@
+// Lines of expansions with what bash 5.2.15 made of them: `probe` printed its
+// words, each in <>, one call a line. Run with PATH, HOME=/home/u, USER,
+// LOGNAME, SHELL, LANG=C.UTF-8 and PWD=/tmp/ed alone. Everything in them is
+// constant, so the analysis knows each word.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "parser/analysis.h"
+
+namespace gate::parser {
+namespace {
+
+struct Case {
+  const char* line;
+  const char* words;
+};
+
+constexpr Case kCases[] = {
+    {R"~(x=abc; probe $x "$x" ${x} "${x}d" $x$x)~",
+     "<abc><abc><abc><abcd><abcabc>\n"},
+    {R"~(x='a b  c'; probe $x "$x" a$x ${x}z)~",
+     "<a><b><c><a b  c><aa><b><c><a><b><cz>\n"},
+    {R"~(x=' a '; probe $x b$x ${x}b "$x")~", "<a><b><a><a><b>< a >\n"},
+    {R"~(x='*'; probe "$x" '$x' \$x)~", "<*><$x><$x>\n"},
+    {R"~(IFS=:; x='a:b::c:'; probe $x ${x}y)~", "<a><b><><c><a><b><><c><y>\n"},
+    {R"~(IFS=:; x=':'; probe $x a$x ${x}a "$x"$x)~", "<><a><><a><:>\n"},
+    {R"~(IFS=' :'; x=' a : b '; probe $x ""$x $x"")~",
+     "<a><b><><a><b><a><b><>\n"},
+    {R"~(x='  '; probe $x a$x ${x}a ""$x)~", "<a><a><>\n"},
+    {R"~(IFS=; x='a b'; probe $x)~", "<a b>\n"},
+    {R"~(IFS=$'\f'; x=$'\fa\fb\f'; probe $x)~", "<a><b>\n"},
+    {R"~(set -- 'a b' '' c; probe $* $@)~", "<a><b><c><a><b><c>\n"},
+    {R"~(set -- 'a b' '' c; probe "$@" "$*")~", "<a b><><c><a b  c>\n"},
+    {R"~(set -- 'a b' '' c; IFS=:; probe $* "$*" $@)~",
+     "<a b><><c><a b::c><a b><><c>\n"},
+    {R"~(set -- 'a b' '' c; IFS=; probe $* "$*" $@)~",
+     "<a b><c><a bc><a b><c>\n"},
+    {R"~(set -- a b; probe x"$@"y "x$@"y$@)~", "<xa><by><xa><bya><b>\n"},
+    {R"~(set --; probe "$@" "x$@" "$@$@" "$*" ''$@ "$@"'')~", "<x><><><>\n"},
+    {R"~(set --; unset u; probe "${u}$@" "$@${u}" "$u$*")~", "<>\n"},
+    {R"~(set -- a b c d; probe "${@:2}" "${@:2:2}" "${@: -1}" "${*:1:2}")~",
+     "<b><c><d><b><c><d><a b>\n"},
+    {R"~(set -- a b c; shift; probe $1 $# "$@"; shift 2; probe $#)~",
+     "<b><2><b><c>\n<0>\n"},
+    {R"~(set -- a b c; probe ${#} ${#@} ${#*} ${!#} "${@/b/X}")~",
+     "<3><3><3><c><a><X><c>\n"},
+    {R"~(unset x; probe "${x:-d}" "${x-d}" "${x:+s}" "${x+s}")~",
+     "<d><d><><>\n"},
+    {R"~(x=; probe "${x:-d}" "${x-d}" "${x:+s}" "${x+s}")~", "<d><><><s>\n"},
+    {R"~(x=v; probe "${x:-d}" "${x-d}" "${x:+s}" "${x+s}")~", "<v><v><s><s>\n"},
+    {R"~(unset x; probe ${x:=a b} "$x")~", "<a><b><a b>\n"},
+    {R"~(unset x; probe ${x:-a "b c" d} "${x:-a "b c"}")~",
+     "<a><b c><d><a b c>\n"},
+    {R"~(unset x; IFS=ab; probe ${x:-xaybz} ${x:-"xaybz"})~",
+     "<x><y><z><xaybz>\n"},
+    {R"~(unset x; probe ${x:-~} "${x:-~}" ${x:-a:~})~", "</home/u><~><a:~>\n"},
+    {R"~(set --; probe "${*-d}" "${@-d}" "${@+s}")~", "<d><d>\n"},
+    {R"~(set -- ''; probe "${*-d}" "${*:-d}" "${@:-d}" "${@:+s}")~",
+     "<><d><d><>\n"},
+    {R"~(set -- '' ''; probe "${*:-d}" "${@:-d}" "${@:+s}")~", "< ><><><s>\n"},
+    {R"~(set -- '' ''; IFS=; probe "${*:-d}" "${@:-d}")~", "<d><><>\n"},
+    {R"~(x=a.tar.gz; probe ${x#*.} ${x##*.} ${x%.*} ${x%%.*})~",
+     "<tar.gz><gz><a.tar><a>\n"},
+    {R"~(x=/usr/local/bin; probe ${x##*/} ${x%/*} ${x#/} ${x%%/*})~",
+     "<bin></usr/local><usr/local/bin>\n"},
+    {R"~(x=abcabc; probe ${x#a*c} ${x##a*c} ${x%b*} ${x%%b*} ${x#z})~",
+     "<abc><abca><a><abcabc>\n"},
+    {R"~(x='a*b*c'; probe "${x#a\*}" "${x#"a*"}" "${x%%\**}")~",
+     "<b*c><b*c><a>\n"},
+    {R"~(x='[ab]'; probe "${x#\[}" "${x%']'}" "${x#[[]}")~",
+     "<ab]><[ab><ab]>\n"},
+    {R"~(x=aXbXc; probe ${x/X/-} ${x//X/-} ${x/#a/-} ${x/%c/-} ${x/#X/-})~",
+     "<a-bXc><a-b-c><-XbXc><aXbX-><aXbXc>\n"},
+    {R"~(x=abc; probe "${x/#/pre}" "${x/%/post}" "${x//}" "${x/b}")~",
+     "<preabc><abcpost><abc><ac>\n"},
+    {R"~(x=abc; probe "${x/b/[&]}" "${x/b/\&}" "${x/b/"&"}" "${x/b/'&'}" "${x/b/\\&}")~",
+     "<a[b]c><a&c><a&c><a&c><a\\bc>\n"},
+    {R"~(x=abc; y='&'; probe "${x/b/$y}" "${x/b/"$y"}" ${x/b/$y$y})~",
+     "<abc><a&c><abbc>\n"},
+    {R"~(x=abc; y='\&'; probe "${x/b/$y}" "${x/b/"$y"}")~", "<a&c><a\\&c>\n"},
+    {R"~(x=abc; y='\\n'; probe "${x/b/$y}" "${x/b/"$y"}" ${x/b/\n})~",
+     "<a\\nc><a\\\\nc><anc>\n"},
+    {R"~(x=abc; probe "${x//?/<&>}" "${x//*/z}" "${x/?/}")~",
+     "<<a><b><c>><z><bc>\n"},
+    {R"~(x=; probe "${x/*/z}" "${x//?/z}" "${x/#/z}")~", "<z><><z>\n"},
+    {R"~(unset x; probe "${x/*/z}" "${x/#/z}")~", "<><>\n"},
+    {R"~(x=a/b/c; probe "${x//\//-}" "${x////-}" "${x/'/'/-}")~",
+     "<a-b-c><a-b-c><a-b/c>\n"},
+    {R"~(shopt -s extglob; x=foobar; probe ${x/+(o)/0} ${x#@(foo|bar)} ${x%!(x)} ${x//[!o]/-})~",
+     "<f0bar><bar><foobar><-oo--->\n"},
+    {R"~(shopt -s extglob; x=abc; probe "${x//*(z)/-}" "${x//*(b)/-}")~",
+     "<-a-b-c><-a--c>\n"},
+    {R"~(x=hELLO; probe ${x^} ${x^^} ${x,} ${x,,} ${x~} ${x~~} ${x^^[el]} ${x^[a-g]})~",
+     "<HELLO><HELLO><hELLO><hello><HELLO><Hello><hELLO><hELLO>\n"},
+    {R"~(x='hello world'; probe "${x^}" "${x@u}" "${x@U}" "${x^^[lo]}")~",
+     "<Hello world><Hello world><HELLO WORLD><heLLO wOrLd>\n"},
+    {R"~(x=hello; probe ${x:1} ${x:1:2} ${x: -2} ${x: -3:2} ${x:0:-1} ${x:9})~",
+     "<ello><el><lo><ll><hell>\n"},
+    {R"~(x=hello; i=1; probe ${x:i} ${x:$i:i+1} "${x:i*2}" ${x:(-2)})~",
+     "<ello><el><llo><lo>\n"},
+    {R"~(x=hello; probe ${#x} "${#x}$x")~", "<5><5hello>\n"},
+    {R"~(x=y; y=val; probe ${!x} "${!x:0:2}" "${!x/v/w}" "${!x@Q}")~",
+     "<val><va><wal><'val'>\n"},
+    {R"~(x='a[1]'; a=(p q); probe "${!x}" "${!x:-d}"; a=(); probe "${!x:-d}")~",
+     "<q><q>\n<d>\n"},
+    {R"~(x='a[@]'; a=(p 'q r'); probe "${!x}" "${!x/q/z}")~",
+     "<p><q r><p><z r>\n"},
+    {R"~(set -- p q; x=2; probe "${!x}" "${!#}"; x=@; probe "${!x}")~",
+     "<q><q>\n<p><q>\n"},
+    {R"~(declare -n r=x; x=v; probe $r ${r:0:1} ${!r}; r=w; probe $x)~",
+     "<v><v><x>\n<w>\n"},
+    {R"~(declare -n r='a[1]'; a=(p q); probe $r; r=z; probe "${a[@]}")~",
+     "<q>\n<p><z>\n"},
+    {R"~(a=(p 'q r' s); probe "${a[@]}" "${a[*]}" ${a[@]} $a ${#a[@]} ${#a[1]})~",
+     "<p><q r><s><p q r s><p><q><r><s><p><3><3>\n"},
+    {R"~(a=(p q r); probe "${a[@]:1}" "${a[@]:1:1}" "${a[@]: -1}" "${!a[@]}" ${a[-1]} ${a[1+1]})~",
+     "<q><r><q><r><0><1><2><r><r>\n"},
+    {R"~(a=([3]=x [1]=y z); probe "${a[@]}" "${!a[@]}" "${a[@]:2}")~",
+     "<y><z><x><1><2><3><z><x>\n"},
+    {R"~(a=(1 2); a+=(3); a[0]+=x; a+=y; probe "${a[@]}")~", "<1xy><2><3>\n"},
+    {R"~(a=(1 2 3); unset 'a[1]'; probe "${a[@]}" "${!a[@]}" ${#a[@]} "${a[1]-unset}")~",
+     "<1><3><0><2><2><unset>\n"},
+    {R"~(a=({1..3} '*' "b c"); probe "${a[@]}")~", "<1><2><3><*><b c>\n"},
+    {R"~(a=(~ a=~ [5]=~:~); probe "${a[@]}")~",
+     "</home/u><a=~></home/u:/home/u>\n"},
+    {R"~(a=('' b ''); probe ${a[@]} "${a[@]}" "${a[*]}"; IFS=:; probe ${a[*]})~",
+     "<b><><b><>< b >\n<><b>\n"},
+    {R"~(a=(x y); b=("${a[@]}" z); a=("${a[1]}" "${a[0]}"); probe "${a[@]}" "${b[@]}")~",
+     "<y><x><x><y><z>\n"},
+    {R"~(a=(1 'b c' [5]="q'\$"); probe "${a[@]@Q}" "${a[@]@K}" "${a[@]@k}")~",
+     "<'1'><'b c'><'q'\\''$'><0 \"1\" 1 \"b c\" 5 \"q'\\$\"><0><1><1><b "
+     "c><5><q'$>\n"},
+    {R"~(declare -A m=([k]=1 ['a b']='c d' [x]=2 [one]=t); probe "${m[@]}" "${!m[@]}" "${m[k]}" "${m[a b]}")~",
+     "<2><1><t><c d><x><k><one><a b><1><c d>\n"},
+    {R"~(declare -A m=([k]=1 [x]=2); probe "${m[@]@K}" ${#m[@]}; unset 'm[k]'; probe "${!m[@]}")~",
+     "<x \"2\" k \"1\" ><2>\n<x>\n"},
+    {R"~(declare -A m; m[a.b]=1; m[$((1+1))]=2; k=a.b; probe "${m[$k]}" "${m[2]}" "${m[1+1]-none}")~",
+     "<1><2><none>\n"},
+    {R"~(declare -A m=(a 1 b 2); m[a]+=x; probe "${m[a]}" "${m[b]}")~",
+     "<1x><2>\n"},
+    {R"~(declare -i n=2+3; n+=4; probe $n; n=n*2; probe $n; n=010; probe $n)~",
+     "<9>\n<18>\n<8>\n"},
+    {R"~(declare -l x=ABC; declare -u y=abc; x+=DEF; probe $x $y)~",
+     "<abcdef><ABC>\n"},
+    {R"~(declare -r x=1; probe $x; readonly y=2; probe $y)~", "<1>\n<2>\n"},
+    {R"~(x=it\'s; probe "${x@Q}" "${x@E}"; x='a\tb'; probe "${x@E}"; unset u; probe "${u@Q}" ${u@Q})~",
+     "<'it'\\''s'><it's>\n<a\tb>\n<>\n"},
+    {R"~(x='$y'; y=v; probe "${x@P}"; x='\044y'; probe "${x@P}"; x='a\\b'; probe "${x@P}")~",
+     "<v>\n<v>\n<a\\b>\n"},
+    {R"~(x='\134\044y'; y=v; probe "${x@P}")~", "<$y>\n"},
+    {R"~(probe $((1+2*3)) $(((1+2)*3)) $((2**3**2)) $((-2**2)) $((7/2)) $((-7/2)) $((-7%3)))~",
+     "<7><9><512><4><3><-3><-1>\n"},
+    {R"~(probe $((0x1F)) $((010)) $((2#101)) $((36#zZ)) $((64#@_)) $((37#aA)) $((10#08)))~",
+     "<31><8><5><1295><4031><406><8>\n"},
+    {R"~(probe $((1<<65)) $((1<<-1)) $((-1>>1)) $((9223372036854775807+1)) $((99999999999999999999)))~",
+     "<2><-9223372036854775808><-1><-9223372036854775808><7766279631452241919>"
+     "\n"},
+    {R"~(probe $((1?2:3)) $((0?1:2)) $((1,2)) $((!5)) $((~5)) $((1&&0||1)) $((5&3|4^1)) $((3>2)) $((1<2<3)))~",
+     "<2><2><2><0><-6><1><5><1><1>\n"},
+    {R"~(x=5; probe $((x)) $((x++)) $x $((++x)) $((x--)) $((x+=3)) $((x<<=1)) $((x%=4)) $x)~",
+     "<5><5><6><7><7><9><18><2><2>\n"},
+    {R"~(x=5 y=x z='y+1'; probe $((z)) $((y)) $((x+++y)) $((- -x)) $((+x)))~",
+     "<6><5><11><6><6>\n"},
+    {R"~(a=(10 20 30); i=1; probe $((a[i])) $((a[i]++)) $((a[a[0]-9])) ${a[1]} $((a)) $((a[-1])))~",
+     "<20><20><21><21><10><30>\n"},
+    {R"~(x='y+'; y=2; probe $(($x 3)) $((x=4, x*2)) $x)~", "<5><8><4>\n"},
+    {R"~(x=3; probe $((x==3?x*2:0)) $((x!=3)) $((x>=3&&x<4)) $((0&&x++)) $x)~",
+     "<6><0><1><0><3>\n"},
+    {R"~(unset u; probe $((u)) $((u+1)) "$((u++))" $u)~", "<0><1><0><1>\n"},
+    {R"~(x=' 7 '; probe $((x)) $((x+1)) $[1+1])~", "<7><8><2>\n"},
+    {R"~(probe {a,b}{c,d} {1..3} {a..e..2} {3..1} {01..03} {-1..1} {1..10..4} {a,b,} x{,y}z)~",
+     "<ac><ad><bc><bd><1><2><3><a><c><e><3><2><1><01><02><03><-1><0><1><1><5><"
+     "9><a><b><xz><xyz>\n"},
+    {R"~(probe {} {a} {,} a{b}c {a,b}} {{a,b},c} {a,{b,c}d}e "{a,b}" \{a,b} {a\,b,c} {"a,b",c})~",
+     "<{}><{a}><a{b}c><a}><b}><a><b><c><ae><bde><cde><{a,b}><{a,b}><a,b><c><a,"
+     "b><c>\n"},
+    {R"~(probe {1..x} {a..} {..} {1.5..2} {0x1..3} {a..a} {1..1} {+1..3} {1..3..-1} {z..w})~",
+     "<{1..x}><{a..}><{..}><{1.5..2}><{0x1..3}><a><1><1><2><3><1><2><3><z><y><"
+     "x><w>\n"},
+    {R"~(x=1 y=2; probe {$x,$y} ${x}{a,b} {1..$y} {"$x",'$y'}{a,b} {a,"b c"})~",
+     "<1><2><1a><1b><{1..2}><1a><1b><$ya><$yb><a><b c>\n"},
+    {R"~(xa=p xb=q aa=1 ab=2 x=0; probe $x{a,b}; probe {a,b}$x "$x"{a,b} {$,q}{aa,ab})~",
+     "<p><q>\n<a0><b0><0a><0b><1><2><qaa><qab>\n"},
+    {R"~(unset a; aa=1 ab=2; probe $a{a,b} {$a,b}a)~", "<1><2><1><ba>\n"},
+    {R"~(x={a,b}; probe $x "$x"; declare y={a,b}; probe $y)~",
+     "<{a,b}><{a,b}>\n<b>\n"},
+    {R"~(probe ~ ~/x ~+ "~" \~ a~ x=~ x=~:~/b a=b=~ --x=~ x=a:~)~",
+     "</home/u></home/u/x></tmp/ed><~><~><a~><x=/home/u><x=/home/u:/home/u/"
+     "b><a=b=~><--x=~><x=a:/home/u>\n"},
+    {R"~(x=~/a:~; probe $x; x="~"; probe $x; HOME=/h; probe ~ ~/z)~",
+     "</home/u/a:/home/u>\n<~>\n</h></h/z>\n"},
+    {R"~(probe 'a'"b"c\d$'\x41\101\u0042\t' $"loc" "a\$b\\c\"d\e" 'a\b')~",
+     "<abcdAAB\t><loc><a$b\\c\"d\\e><a\\b>\n"},
+    {R"~(probe "" '' $'' ""'' a"" ""b)~", "<><><><><a><b>\n"},
+    {"probe $'a\\'b' $'\\e[0m' $'\\c?' \"a\nb\" a\\\nb",
+     "<a'b><\033[0m><\177><a\nb><ab>\n"},
+    {R"~(x='a\b'; probe $x "$x" ${x} ${x//\\/-})~",
+     "<a\\b><a\\b><a\\b><a-b>\n"},
+    {R"~(x='-n'; probe "$x" $x -- "-$x")~", "<-n><-n><--><--n>\n"},
+    {R"~(printf -v x '%s-%d|%5s|%-5s|%05d|%x' a 7 b c 42 255; probe "$x")~",
+     "<a-7|    b|c    |00042|ff>\n"},
+    {R"~(printf -v x '%s,' a b c; probe "$x"; printf -v x '%s=%s;' k v l; probe "$x")~",
+     "<a,b,c,>\n<k=v;l=;>\n"},
+    {R"~(printf -v x '%b|%q|%%|%c' 'a\tb' "it's" xyz; probe "$x"; printf -v 'a[2]' %s hi; probe "${a[2]}")~",
+     "<a\tb|it\\'s|%|x>\n<hi>\n"},
+    {R"~(printf -v x '\101\x41\u0041\t%.2s|%*d|%.*f' abc 4 7 1 2.55; probe "$x")~",
+     "<AAA\tab|   7|2.5>\n"},
+    {R"~(printf -v x '%d %d %d %i' 0x1f 010 "'a" -5; probe "$x"; printf -v x '%e %g %.2f' 1.5 0.0001 1e3; probe "$x")~",
+     "<31 8 97 -5>\n<1.500000e+00 0.0001 1000.00>\n"},
+    {R"~(printf -v x '%q ' '' 'a b' '$x' '~a' 'a~' '#a' $'\n' '{a,b}' a=b; probe "$x")~",
+     "<'' a\\ b \\$x \\~a a~ \\#a $'\\n' \\{a\\,b\\} a=b >\n"},
+    {R"~(case abc in a*) x=1;; *) x=2;; esac; case 'a*' in 'a*') y=q;; esac; case ab in "a*") z=n;; a?) z=y;; esac; probe $x $y $z)~",
+     "<1><q><y>\n"},
+    {R"~(case x in [!a-w]) probe in;; esac; case '[' in [[]) probe b;; esac; case - in [a-]) probe d;; esac; case a in [[:alpha:]]) probe c;; esac)~",
+     "<in>\n<b>\n<d>\n<c>\n"},
+    {R"~([[ abc == a* ]] && probe 1; [[ abc == "a*" ]] || probe 2; x='a*'; [[ abc == $x ]] && probe 3; [[ abc == "$x" ]] || probe 4; [[ aab == +(a)b ]] && probe 5)~",
+     "<1>\n<2>\n<3>\n<4>\n<5>\n"},
+    {R"~(shopt -s nocasematch; x=ABC; case $x in abc) probe 1;; esac; probe "${x/b/-}" "${x#a}")~",
+     "<1>\n<A-C><ABC>\n"},
+    {R"~(x=a; x+=b; x+=; probe $x; unset x; x+=c; probe $x; PATH+=:/z; probe "$PATH")~",
+     "<ab>\n<c>\n</usr/bin:/bin:/z>\n"},
+    {R"~(x=1 y=$x; probe $x $y; x=$y$y z=${x}3; probe $z)~", "<1><1>\n<113>\n"},
+    {R"~(x=$'a\nb'; probe $x "$x" "${x%$'\n'*}")~", "<a><b><a\nb><a>\n"},
+    {R"~(x=$(printf 'a b\n\n'); probe "$x" $x; y=`printf %s c`; probe $y "${y}$(printf %s d)")~",
+     "<a b><a><b>\n<c><cd>\n"},
+    {R"~(IFS=,; x='1,2,,3'; set -- $x; probe $# "$@"; IFS=$' \t\n'; probe $x)~",
+     "<4><1><2><><3>\n<1,2,,3>\n"},
+    {R"~(OPTIND=2+3; probe $OPTIND; unset IFS; x='a b'; probe $x)~",
+     "<5>\n<a><b>\n"},
+    {R"~(f() { probe "$#" "$@" "$1"; set -- z; probe $1; }; set -- o; f a 'b c'; probe $1)~",
+     "<2><a><b c><a>\n<z>\n<o>\n"},
+    {R"~(x=g; f() { local x=l; probe $x; }; f; probe $x)~", "<l>\n<g>\n"},
+    {R"~(x=ab; x1=p x2="q r"; for i in $x{1,2} ${x:0:1}; do probe $i; done)~",
+     "<p>\n<q>\n<r>\n<a>\n"},
+    {R"~(export E=v; E+=w; probe $E; x=E; probe ${!x}; unset E; probe "${E-gone}")~",
+     "<vw>\n<vw>\n<gone>\n"},
+    {R"~(x='a b'; y="$x"; z=$x; probe "$y" "$z"; w=${x/ /_}; probe $w)~",
+     "<a b><a b>\n<a_b>\n"},
+    {R"~(a=(a b); set -- "${a[@]/#/-x}"; probe "$@"; probe "${a[@]%b}" "${a[@]^}" "${a[*]/%/,}")~",
+     "<-xa><-xb>\n<a><><A><B><a, b,>\n"},
+    {R"~(x=abc; probe ${x:${#x}-1} ${x:$((${#x}-2)):1} "${x:0:${#x}-1}")~",
+     "<c><b><ab>\n"},
+    {R"~(x="a'b"; y='c"d'; probe "$x$y" "${x//\'/}" "${y//\"/}" "${x#*\'}")~",
+     "<a'bc\"d><ab><cd><b>\n"},
+    {R"~(x=foo.c; probe "${x%.c}.o" "${x/%.c/.o}" "${x/.c}" "${x:0:1}${x: -1}")~",
+     "<foo.o><foo.o><foo><fc>\n"},
+};
+
+std::string Words(const char* line) {
+  Context context;
+  context.cwd = "/tmp/ed";
+  context.home = "/home/u";
+  context.user = "u";
+  context.path = "/usr/bin:/bin";
+  const Analysis analysis = Analyze(line, context);
+  std::string out;
+  for (const Invocation& invocation : analysis.invocations) {
+    if (invocation.program != "probe") continue;
+    for (size_t i = 1; i < invocation.argv.size(); ++i) {
+      const Argument& word = invocation.argv[i];
+      out += word.known && !word.glob && !word.splits
+                 ? "<" + word.text + ">"
+                 : "<" + word.text + "..." + word.suffix + ">?";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+TEST(ExpansionOfConstants, IsWhatBashMakesOfThem) {
+  for (const Case& one : kCases)
+    EXPECT_EQ(Words(one.line), one.words) << one.line;
+}
+
+}  // namespace
+}  // namespace gate::parser
