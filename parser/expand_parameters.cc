@@ -286,6 +286,13 @@ Alternatives ExpandElements(Expander& x, const Parameter& parameter,
     case ParameterOp::kKeys:
       return pieces(elements.keys);
     case ParameterOp::kSlice: {
+      const Variable* scalar = FindVariable(x.state, target.name);
+      if (!positional && scalar != nullptr && !elements.unknown &&
+          scalar->shape == Variable::Shape::kScalar) {
+        // Of a plain variable it is the text that is cut.
+        ApplyOperation(x, parameter, span, &elements.values);
+        break;
+      }
       std::optional<int64_t> offset;
       std::optional<int64_t> length;
       SliceBounds(x, parameter, span, &offset, &length);

@@ -245,6 +245,13 @@ constexpr Case kCases[] = {
      "<a'bc\"d><ab><cd><b>\n"},
     {R"~(x=foo.c; probe "${x%.c}.o" "${x/%.c/.o}" "${x/.c}" "${x:0:1}${x: -1}")~",
      "<foo.o><foo.o><foo><fc>\n"},
+    {R"~(x='a b'; probe $x$ $x)~", "<a b$><a><b>\n"},
+    {R"~(x='a b'; probe ${x}$. $.$x "q"$x$ $x"$" $x\$ $x$%$x)~",
+     "<a b$.><$.a><b><qa b$><a><b$><a><b$><a><b$%a><b>\n"},
+    {R"~(x='a b'; y=$x$; probe $y; set -- p 'q r'; probe $@$ "$@"$ $*$)~",
+     "<a><b$>\n<p><q><r$><p><q r$><p><q><r$>\n"},
+    {R"~(a=qwerty; probe ${a[@]: -1} ${a[@]:1:2} "${a[*]:1}" ${a[@]:0} ${#a[@]} ${!a[@]})~",
+     "<y><we><werty><qwerty><1><0>\n"},
 };
 
 std::string Words(const char* line) {
