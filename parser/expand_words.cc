@@ -408,6 +408,15 @@ std::vector<Fields> ExpandWordList(Expander& x,
       complete =
           ExpandBraceAtoms(atoms, &results) && x.host.Spend(results.size());
     }
+    // `$${a,b}`: bash takes `${` for what braces leave alone.
+    for (size_t i = 0; braces && i + 1 < word.parts.size(); ++i) {
+      const Part& part = x.script.ast.parts[word.parts[i]];
+      const Part& next = x.script.ast.parts[word.parts[i + 1]];
+      if (part.kind == PartKind::kParameter &&
+          x.script.ast.parameters[part.parameter].name == "$" &&
+          next.kind == PartKind::kLiteral && next.text.starts_with("{"))
+        complete = false;
+    }
     if (!complete) {
       Field field;
       field.value = Value::Hole(UnknownCode::kLimit, word.span);
