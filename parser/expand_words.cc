@@ -181,10 +181,17 @@ bool MixesElements(const Expander& x, const Part& part) {
     if (which == "@" || p.indirect || p.at_names) all = true;
     if (which == "*" && (p.op != ParameterOp::kPlain || p.indirect))
       joined = true;
-    // What an operand or a reference brings is not looked into.
     if (p.op >= ParameterOp::kDefault && p.op <= ParameterOp::kAlternative &&
-        p.operand != kNone)
+        p.operand != kNone) {
+      // Nor closely into what an operand or a reference brings.
+      const Span span = x.script.ast.words[p.operand].span;
       all = true;
+      const std::string_view source = x.script.source;
+      if (span.begin > source.size() ||
+          source.substr(span.begin, span.size()).find('*') !=
+              std::string_view::npos)
+        joined = true;
+    }
   }
   return all && joined;
 }
