@@ -205,6 +205,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
           if (name == "errexit") shell.errexit = on;
           if (name == "noglob") shell.noglob = on;
           if (name == "braceexpand") shell.brace_expansion = on;
+          if (name == "nounset") shell.nounset = on;
+          if (name == "noexec") shell.noexec = on;
+          if (name == "posix" && on) shell.expand_aliases = true;
           break;
         }
         default:
@@ -261,6 +264,7 @@ void Shopt(Evaluator& e, Shell& shell, Call& call) {
     if (!word) {
       // Any option: the readings that hide least.
       if (on) shell.expand_aliases = shell.lastpipe = true;
+      if (on) shell.failglob = true;
       shell.extglob_unknown = shell.nocasematch_unknown = true;
       continue;
     }
@@ -284,6 +288,25 @@ void Shopt(Evaluator& e, Shell& shell, Call& call) {
     if (*word == "globstar") shell.globstar = on;
     if (*word == "dotglob") shell.dotglob = on;
     if (*word == "nocaseglob") shell.nocaseglob = on;
+    if (*word == "nocasematch") shell.nocasematch = on;
+    if (*word == "failglob") shell.failglob = on;
+    if (*word == "extglob") shell.extglob_unknown = false;
+    if (*word == "nocasematch") shell.nocasematch_unknown = false;
+    // Readings that are not followed.
+    for (std::string_view other :
+         {"patsub_replacement", "extquote", "globasciiranges"}) {
+      if (*word == other && off)
+        e.NoteAt(UnknownCode::kUnmodelled, call.span, "shopt");
+    }
+    for (std::string_view other :
+         {"xpg_echo", "localvar_inherit", "localvar_unset", "cdable_vars",
+          "extdebug"}) {
+      if (*word == other && on)
+        e.NoteAt(UnknownCode::kUnmodelled, call.span, "shopt");
+    }
+    if (on && word->starts_with("compat")) {
+      e.NoteAt(UnknownCode::kUnmodelled, call.span, "shopt");
+    }
     if (set_options && *word == "xtrace") shell.xtrace = on;
     if (set_options && *word == "noglob") shell.noglob = on;
   }

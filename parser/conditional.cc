@@ -331,10 +331,10 @@ class Conditional {
           !right[0].known()) {
         return std::nullopt;
       }
-      if (shell_.nocasematch_unknown) return std::nullopt;
-      bool same = MatchPattern(right[0].text(), left[0].text(), true,
-                               shell_.nocasematch);
-      return op == "!=" ? !same : same;
+      std::optional<bool> same =
+          MatchInState(shell_, right[0].text(), left[0].text(), true);
+      if (!same) return std::nullopt;
+      return op == "!=" ? !*same : *same;
     }
     Values right = Operand();
     if (op == "=~") {

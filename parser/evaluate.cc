@@ -387,6 +387,28 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
     return;
   }
   Scoped<const Script*> current(script_, script.get());
+  // An expansion error drops what is left of a line, not the next one.
+  struct Line {
+    Line(Evaluator& e, Shell& s) : evaluator(e), shell(s) {
+      index = e.frames_.size();
+      e.frames_.push_back({});
+      e.frames_.back().kind = Frame::Kind::kLine;
+      e.frames_.back().depth = e.process_depth_;
+    }
+    ~Line() {
+      End();
+      evaluator.frames_.pop_back();
+    }
+    void End() {
+      std::optional<Shell>& left = evaluator.frames_[index].left;
+      if (!left) return;
+      shell = JoinShells(shell, *left);
+      left.reset();
+    }
+    Evaluator& evaluator;
+    Shell& shell;
+    size_t index;
+  } line(*this, shell);
   const Node& root = script->ast.nodes[script->ast.root];
   auto aliases_apply = [&shell] {
     return shell.expand_aliases && !shell.aliases.empty();
@@ -417,7 +439,25 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
     // replace; later definitions count from their own line on.
     shell.aliases = aliases;
     Scoped<const Script*> inner(script_, next.get());
-    if (next->ast.root != kNone) Execute(shell, *next, next->ast.root);
+    if (next->ast.root == kNone) return true;
+    const Node& top = next->ast.nodes[next->ast.root];
+    if (top.kind != NodeKind::kList) {
+      Execute(shell, *next, next->ast.root);
+      return true;
+    }
+    for (size_t i = 0; i < top.children.size() && !exhausted_; ++i) {
+      const Node& child = next->ast.nodes[top.children[i]];
+      if (i > 0 && StartsNewLine(next->source,
+                                 next->ast.nodes[top.children[i - 1]].span.end,
+                                 child.span.begin)) {
+        line.End();
+      }
+      if (i < top.asynchronous.size() && top.asynchronous[i]) {
+        RunAsync(shell, *next, top.children[i]);
+      } else {
+        Execute(shell, *next, top.children[i]);
+      }
+    }
     return true;
   };
   if (aliases_apply() && run_rest(0)) return;
@@ -430,9 +470,11 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
   uint32_t last_end = root.span.begin;
   for (size_t i = 0; i < root.children.size() && !exhausted_; ++i) {
     const Node& child = script->ast.nodes[root.children[i]];
-    if (i > 0 && aliases_apply() &&
-        (before != shell.aliases || active != shell.expand_aliases) &&
-        StartsNewLine(script->source, last_end, child.span.begin)) {
+    bool starts =
+        i > 0 && StartsNewLine(script->source, last_end, child.span.begin);
+    if (starts) line.End();
+    if (starts && aliases_apply() &&
+        (before != shell.aliases || active != shell.expand_aliases)) {
       before = shell.aliases;
       active = shell.expand_aliases;
       if (run_rest(child.span.begin)) return;

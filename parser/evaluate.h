@@ -94,9 +94,10 @@ struct Origin {
 
 // Where a path leaves to.
 struct Frame {
-  enum class Kind : uint8_t { kProcess, kFunction, kSource, kLoop };
+  enum class Kind : uint8_t { kProcess, kFunction, kSource, kLoop, kLine };
   Kind kind = Kind::kProcess;
-  std::optional<Shell> left;       // by exit, return, break
+  std::optional<Shell> left;       // by exit, return, break; kLine: by an
+                                   // expansion error
   std::optional<Shell> continued;  // kLoop
   std::vector<std::pair<std::string, std::optional<Variable>>> saved;  // local
   int depth = 0;  // of the process it is in
@@ -131,6 +132,7 @@ class Evaluator final : public Host {
   std::string HomeOf(const std::string& user) override;
   void Note(UnknownCode code, Span span, std::string text) override;
   bool Spend(size_t steps) override;
+  void Fail(State& state) override;
 
   // evaluate.cc: recording.
   void NoteAt(UnknownCode code, Span mapped, std::string text);

@@ -258,13 +258,11 @@ void Evaluator::ExecuteCase(Shell& shell, const Script& script,
           if (!p.known() || !s.known()) {
             some = true;
             every = p.known() && p.text() == "*" && every;
-          } else if (MatchPattern(p.text(), s.text(), true,
-                                  shell.nocasematch)) {
-            some = true;
-            every = every && !shell.nocasematch_unknown;
           } else {
-            every = false;
-            some = some || shell.nocasematch_unknown;
+            std::optional<bool> match =
+                MatchInState(tester, p.text(), s.text(), false);
+            some = some || match != false;
+            every = every && match == true;
           }
         }
       }

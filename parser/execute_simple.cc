@@ -102,7 +102,12 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
     } else {
       alternatives = {{}};
       for (size_t i = 0; i < node.words.size(); ++i) {
-        if (i < node.declared.size() && node.declared[i] != kNone) {
+        bool declares = i < node.declared.size() && node.declared[i] != kNone;
+        // `declare x={a,b}` is x=a x=b.
+        bool braces = declares &&
+                      !node.declarations[node.declared[i]].is_array &&
+                      BracesExpand(x, node.words[i]);
+        if (declares && !braces) {
           for (Fields& fields : alternatives) {
             Field field;
             field.span = script.ast.words[node.words[i]].span;
@@ -113,11 +118,22 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
           continue;
         }
         std::vector<Fields> more = ExpandWords(x, {node.words[i]});
-        for (Fields& fields : alternatives) {
-          if (!more.empty()) {
-            fields.insert(fields.end(), more[0].begin(), more[0].end());
+        if (more.size() * alternatives.size() > kMaxAlternatives) {
+          NoteAt(UnknownCode::kUnmodelled, span, "a declaration");
+          more.resize(1);
+        }
+        std::vector<Fields> lines;
+        for (const Fields& fields : alternatives) {
+          for (const Fields& tail : more) {
+            lines.push_back(fields);
+            for (Field field : tail) {
+              // Not the word of the assignment any more.
+              if (braces) field.span.end = field.span.begin;
+              lines.back().push_back(std::move(field));
+            }
           }
         }
+        alternatives = std::move(lines);
       }
     }
     if (!node.redirects.empty()) {

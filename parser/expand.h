@@ -49,6 +49,10 @@ struct Expander {
 // A list of words as a command sees them: alternatives, 1..kMaxAlternatives.
 std::vector<Fields> ExpandWords(Expander& x, const std::vector<WordId>& words);
 
+// Whether braces make several words of `word`, so that an argument of declare
+// that looks like an assignment is none.
+bool BracesExpand(Expander& x, WordId word);
+
 // One word without brace expansion, splitting and pathname expansion: the
 // value of an assignment, the subject of case, a redirection target, a
 // here-string. `tilde_after_colon` for assignments.

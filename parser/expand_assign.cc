@@ -23,6 +23,10 @@ void Assign(Expander& x, const Assignment& assignment) {
         FindSpecial(name).readonly)
       x.host.Fail(x.state);
   };
+  if (assignment.is_array && assignment.subscript != kNone) {
+    x.host.Fail(x.state);  // a list cannot be an element
+    return;
+  }
   if (!assignment.is_array) {
     const Values value = assignment.value == kNone
                              ? Values{Value{}}

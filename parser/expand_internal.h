@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/braces.h"
 #include "parser/expand.h"
 #include "parser/special.h"
 
@@ -68,6 +69,13 @@ Alternatives ExpandWordPieces(Expander& x, const Word& word,
 std::vector<Fields> ExpandWordList(Expander& x,
                                    const std::vector<WordId>& words,
                                    bool assignment_like);
+
+// Whether an unquoted brace stands in the word.
+bool HasBrace(const Expander& x, const Word& word);
+std::vector<BraceAtom> AtomsOf(const Expander& x, const Word& word);
+// One result of brace expansion.
+Alternatives ExpandAtoms(Expander& x, const std::vector<BraceAtom>& atoms,
+                         Span span);
 
 // Collects the fields of one alternative of a word.
 class FieldBuilder {

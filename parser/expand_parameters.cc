@@ -144,6 +144,11 @@ bool MayBeAnything(const Value& value) {
 
 void Store(Expander& x, const Target& target, const Values& values, Span span) {
   if (target.name.empty()) return;
+  const Variable* variable = FindVariable(x.state, target.name);
+  if ((variable != nullptr &&
+       (variable->readonly || variable->maybe_readonly)) ||
+      FindSpecial(target.name).readonly)
+    x.host.Fail(x.state);
   if (target.element)
     AssignElement(x, target.name, target.subscript, values, false, span);
   else
@@ -213,8 +218,16 @@ Alternatives Conditional(Expander& x, const Parameter& parameter,
     Extend(&all, OperandPieces(x, parameter, quoted, assigning));
   }
   if (use_value) Extend(&all, subject.plain);
-  if (alternative && usable != true)
-    Extend(&all, ValuePieces({Value{}}, quoted, assigning, span));
+  if (alternative && usable != true) {
+    Piece piece{Piece::Kind::kText, Value{}, quoted, !quoted && !assigning,
+                span};
+    if (target.all == "@" && quoted && !assigning) {
+      // "${@+x}" without parameters is no field.
+      if (subject.set == false) piece.kind = Piece::Kind::kNothing;
+      piece.vanishes = !subject.set.has_value();
+    }
+    Extend(&all, {{piece}});
+  }
   return all;
 }
 
@@ -273,6 +286,13 @@ Alternatives ExpandElements(Expander& x, const Parameter& parameter,
     case ParameterOp::kKeys:
       return pieces(elements.keys);
     case ParameterOp::kSlice: {
+      const Variable* scalar = FindVariable(x.state, target.name);
+      if (!positional && scalar != nullptr && !elements.unknown &&
+          scalar->shape == Variable::Shape::kScalar) {
+        // Of a plain variable it is the text that is cut.
+        ApplyOperation(x, parameter, span, &elements.values);
+        break;
+      }
       std::optional<int64_t> offset;
       std::optional<int64_t> length;
       SliceBounds(x, parameter, span, &offset, &length);
@@ -358,7 +378,9 @@ Alternatives ExpandTarget(Expander& x, const Parameter& parameter,
   for (Value& value : values)
     for (Chunk& chunk : value.chunks)
       if (chunk.hole && chunk.span.empty()) chunk.span = span;
-  if (x.state.nounset && set != true && parameter.op != ParameterOp::kDefault &&
+  // The shell ends here, and an EXIT trap sees the state as it is.
+  if (x.state.nounset && x.state.traps.contains("EXIT") && set != true &&
+      parameter.op != ParameterOp::kDefault &&
       parameter.op != ParameterOp::kAssign &&
       parameter.op != ParameterOp::kAlternative)
     x.host.Fail(x.state);

@@ -69,6 +69,13 @@ Alternatives ExpandLiteral(Expander& x, const std::string& text, Span span,
       plain += text[i++];
       continue;
     }
+    if (i == 0 && !colons &&
+        text.substr(0, text.find('/')).find(':') != std::string::npos) {
+      // ~:x outside of assignments: bash takes more for the user's name than
+      // it should.
+      return {{Text(Value::Hole(UnknownCode::kDynamicArgument, span), false,
+                    true, span)}};
+    }
     size_t end = i + 1;
     while (end < text.size() && text[end] != '/' &&
            !(text[end] == ':' && colons))

@@ -34,29 +34,6 @@ bool IsAssignmentLike(std::string_view text) {
   return IsName(name);
 }
 
-bool HasBrace(const Expander& x, const Word& word) {
-  for (const PartId id : word.parts) {
-    const Part& part = x.script.ast.parts[id];
-    if (part.kind == PartKind::kLiteral &&
-        part.text.find('{') != std::string::npos)
-      return true;
-  }
-  return false;
-}
-
-std::vector<BraceAtom> AtomsOf(const Expander& x, const Word& word) {
-  std::vector<BraceAtom> atoms;
-  for (const PartId id : word.parts) {
-    const Part& part = x.script.ast.parts[id];
-    if (part.kind != PartKind::kLiteral) {
-      atoms.push_back({0, id});
-      continue;
-    }
-    for (const char c : part.text) atoms.push_back({c, kNone});
-  }
-  return atoms;
-}
-
 // The common words: literal and quoted text without anything to expand.
 bool PlainText(const Expander& x, const Word& word, std::string* text) {
   const auto add = [text](const std::string& more) { *text += more; };
@@ -157,104 +134,22 @@ std::vector<Fields> Built(const State& state, const Alternatives& alternatives,
   return results;
 }
 
-bool IsNameCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9') || c == '_';
-}
-
-// Brace expansion puts texts together before parameters are read: $x{a,b} is
-// $xa $xb, {$,}HOME has $HOME. The parameter that begins at atoms[*at], which
-// is `$` or an expansion without braces; null when there is none such.
-std::optional<Parameter> Regrouped(Expander& x,
-                                   const std::vector<BraceAtom>& atoms,
-                                   size_t* at) {
-  const auto take_name = [&](size_t from) {
-    std::string name;
-    while (from < atoms.size() && atoms[from].part == kNone &&
-           IsNameCharacter(atoms[from].c))
-      name += atoms[from++].c;
-    return name;
-  };
-  const BraceAtom& atom = atoms[*at];
-  if (atom.part != kNone) {
-    const Part& part = x.script.ast.parts[atom.part];
-    if (part.kind != PartKind::kParameter) return std::nullopt;
-    const Parameter& parameter = x.script.ast.parameters[part.parameter];
-    const std::string& source = x.script.source;
-    const bool bare = part.span.begin + 1 < source.size() &&
-                      source[part.span.begin + 1] != '{';
-    const std::string more = take_name(*at + 1);
-    if (!bare || more.empty() || !IsName(parameter.name)) return std::nullopt;
-    Parameter longer = parameter;
-    longer.name += more;
-    *at += 1 + more.size();
-    return longer;
-  }
-  if (atom.c != '$' || *at + 1 >= atoms.size()) return std::nullopt;
-  Parameter made;
-  made.name = take_name(*at + 1);
-  if (!made.name.empty() && made.name[0] >= '0' && made.name[0] <= '9')
-    made.name.resize(1);
-  const BraceAtom& next = atoms[*at + 1];
-  if (made.name.empty() && next.part == kNone &&
-      std::string_view("@*#?-$!").find(next.c) != std::string_view::npos)
-    made.name = std::string(1, next.c);
-  if (!made.name.empty()) {
-    *at += 1 + made.name.size();
-    return made;
-  }
-  if (next.part != kNone || next.c == '{' || next.c == '[')
-    x.host.Note(UnknownCode::kUnmodelled, Span{}, "a `$` made by braces");
-  return std::nullopt;
-}
-
-// One result of brace expansion. Names before `=` do not make it an
-// assignment any more, so that only a leading tilde counts.
-Alternatives ExpandAtoms(Expander& x, const std::vector<BraceAtom>& atoms,
-                         Span span) {
-  Alternatives all{{}};
-  std::string literal;
-  size_t i = 0;
-  while (i < atoms.size()) {
-    if (const auto made = Regrouped(x, atoms, &i)) {
-      AppendAlternatives(&all, ExpandParameter(x, *made, false, false, span));
-      continue;
-    }
-    if (atoms[i].part != kNone) {
-      AppendAlternatives(&all,
-                         ExpandPart(x, atoms[i].part, false, false, false));
-      ++i;
-      continue;
-    }
-    if (atoms[i].c == '\\') {
-      // {Z..a} makes a backslash, which quotes what follows it.
-      const bool one = i + 1 < atoms.size() && atoms[i + 1].part == kNone;
-      AppendAlternatives(
-          &all, One(Text(Value::Of(one ? std::string(1, atoms[i + 1].c) : ""),
-                         true, false, span)));
-      i += one ? 2 : 1;
-      continue;
-    }
-    LiteralPlace place;
-    place.at_start = i == 0;
-    literal.clear();
-    do {
-      literal += atoms[i++].c;
-    } while (i < atoms.size() && atoms[i].part == kNone && atoms[i].c != '\\' &&
-             atoms[i].c != '$');
-    place.last = i == atoms.size();
-    AppendAlternatives(&all, ExpandLiteral(x, literal, span, place));
-  }
-  return all;
-}
-
 // A double-quoted part in which "$@" stands for nothing is nothing itself when
 // the rest of it is empty.
-void DropNothing(Alternatives* all) {
+void DropNothing(const Expander& x, const Part& part, Alternatives* all) {
+  // What an operation leaves of a set variable is sometimes a field.
+  bool operates = false;
+  for (const PartId id : part.parts) {
+    const Part& inner = x.script.ast.parts[id];
+    if (inner.kind == PartKind::kParameter && part.parts.size() > 1 &&
+        x.script.ast.parameters[inner.parameter].op >=
+            ParameterOp::kRemovePrefix)
+      operates = true;
+  }
   for (Pieces& pieces : *all) {
     bool nothing = false;
     bool filled = false;
-    bool maybe = false;
+    bool maybe = operates;
     for (const Piece& piece : pieces) {
       nothing = nothing || piece.kind == Piece::Kind::kNothing;
       filled = filled || piece.kind == Piece::Kind::kBreak;
@@ -286,12 +181,57 @@ bool MixesElements(const Expander& x, const Part& part) {
     if (which == "@" || p.indirect || p.at_names) all = true;
     if (which == "*" && (p.op != ParameterOp::kPlain || p.indirect))
       joined = true;
-    // What an operand or a reference brings is not looked into.
     if (p.op >= ParameterOp::kDefault && p.op <= ParameterOp::kAlternative &&
-        p.operand != kNone)
+        p.operand != kNone) {
+      // Nor closely into what an operand or a reference brings.
+      const Span span = x.script.ast.words[p.operand].span;
       all = true;
+      const std::string_view source = x.script.source;
+      if (span.begin > source.size() ||
+          source.substr(span.begin, span.size()).find('*') !=
+              std::string_view::npos)
+        joined = true;
+    }
   }
   return all && joined;
+}
+
+// A `$` that expands nothing makes bash forget that something was expanded
+// before it: the word is not split then, unless "$@" or the like is in it.
+void KeepWhole(const Expander& x, const Word& word, Alternatives* all) {
+  bool expanded = false;
+  bool forgotten = false;
+  bool elements = false;
+  bool unclear = false;
+  for (const PartId id : word.parts) {
+    const Part& part = x.script.ast.parts[id];
+    if (part.kind == PartKind::kLiteral) {
+      if (part.text.find('$') != std::string::npos) forgotten = expanded;
+      continue;
+    }
+    if (part.kind == PartKind::kCommand || part.kind == PartKind::kArithmetic) {
+      expanded = true;
+      forgotten = false;
+    }
+    if (part.kind != PartKind::kParameter) continue;
+    expanded = true;
+    forgotten = false;
+    const Parameter& p = x.script.ast.parameters[part.parameter];
+    // These split all the same.
+    if ((p.name == "@" || p.name == "*") && p.op == ParameterOp::kPlain &&
+        !p.indirect)
+      elements = true;
+    else if (p.name == "@" || p.name == "*" || p.has_subscript || p.indirect ||
+             p.operand != kNone)
+      unclear = true;
+  }
+  if (!forgotten || (elements && !unclear)) return;
+  for (Pieces& pieces : *all)
+    for (Piece& piece : pieces) {
+      if (piece.split && unclear)
+        piece.value = Value::Hole(UnknownCode::kDynamicArgument, word.span);
+      piece.split = piece.split && unclear;
+    }
 }
 
 }  // namespace
@@ -348,7 +288,7 @@ Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
       for (const PartId inner : part.parts)
         AppendAlternatives(&all, ExpandPart(x, inner, true, assigning, false));
       if (!assigning) {
-        DropNothing(&all);
+        DropNothing(x, part, &all);
         if (part.parts.size() > 1 && MixesElements(x, part))
           for (Pieces& pieces : all)
             for (Piece& piece : pieces) piece.vanishes = true;
@@ -425,6 +365,7 @@ Alternatives ExpandWordPieces(Expander& x, const Word& word,
     AppendAlternatives(&all, ExpandPart(x, word.parts[i], false,
                                         place.assigning, place.split_literals));
   }
+  if (!place.assigning) KeepWhole(x, word, &all);
   return all;
 }
 
@@ -473,6 +414,15 @@ std::vector<Fields> ExpandWordList(Expander& x,
       size = atoms.size();
       complete =
           ExpandBraceAtoms(atoms, &results) && x.host.Spend(results.size());
+    }
+    // `$${a,b}`: bash takes `${` for what braces leave alone.
+    for (size_t i = 0; braces && i + 1 < word.parts.size(); ++i) {
+      const Part& part = x.script.ast.parts[word.parts[i]];
+      const Part& next = x.script.ast.parts[word.parts[i + 1]];
+      if (part.kind == PartKind::kParameter &&
+          x.script.ast.parameters[part.parameter].name == "$" &&
+          next.kind == PartKind::kLiteral && next.text.starts_with("{"))
+        complete = false;
     }
     if (!complete) {
       Field field;

@@ -189,6 +189,38 @@ void Evaluator::Leave(Shell& shell, size_t frame, bool continued) {
   shell.exited = true;
 }
 
+void Evaluator::Fail(State& state) {
+  auto& shell = static_cast<Shell&>(state);
+  if (shell.exited || exhausted_) return;
+  Shell left = shell;
+  Spend(CopyCost(shell));
+  left.status = 1;
+  for (size_t i = frames_.size(); i-- > 0;) {
+    Frame& frame = frames_[i];
+    switch (frame.kind) {
+      case Frame::Kind::kLoop:
+      case Frame::Kind::kSource:
+        break;
+      case Frame::Kind::kFunction:
+        // Its parameters and locals go away with it.
+        for (auto it = frame.saved.rbegin(); it != frame.saved.rend(); ++it) {
+          if (it->second) {
+            left.variables[it->first] = *it->second;
+          } else {
+            left.variables.erase(it->first);
+          }
+        }
+        left.positional.clear();
+        left.positional_unknown = true;
+        break;
+      case Frame::Kind::kLine:
+      case Frame::Kind::kProcess:  // a subshell ends
+        MergeInto(frame.left, left);
+        return;
+    }
+  }
+}
+
 bool Evaluator::LeaveProcess(Shell& shell) {
   for (size_t i = frames_.size(); i-- > 0;) {
     if (frames_[i].kind == Frame::Kind::kProcess) {

@@ -295,8 +295,9 @@ void Evaluator::RedirectOne(Shell& shell, const Script& script,
     return;
   }
   if (redirect.kind == RedirectKind::kHereString) {
-    Values text = redirect.target != kNone ? ExpandToValue(x, redirect.target)
-                                           : Values{Value::Of("")};
+    Values text = redirect.target != kNone
+                      ? ExpandToValue(x, redirect.target, true)
+                      : Values{Value::Of("")};
     for (Value& value : text) value.Append("\n");
     int stream = NewStream(shell, std::move(text));
     shell.fds[fd] = Descriptor{Descriptor::Kind::kStream, stream, ""};

@@ -26,7 +26,6 @@ constexpr Special kSpecials[] = {
     {"GROUPS", SpecialKind::kNumbers, false, false},
     {"HISTCMD", SpecialKind::kDigits, true, false},
     {"LINENO", SpecialKind::kDigits, false, false},
-    {"OPTIND", SpecialKind::kEvaluated, true, false},
     {"PIPESTATUS", SpecialKind::kNumbers, false, false},
     {"POSIXLY_CORRECT", SpecialKind::kBehaviour, false, false},
     {"PPID", SpecialKind::kDigits, true, true},

@@ -11,7 +11,6 @@ enum class SpecialKind : uint8_t {
   kDigits,     // always a number (RANDOM, LINENO)
   kNumbers,    // an array of numbers, of which the first exists (PIPESTATUS)
   kText,       // not followed (BASH_COMMAND, FUNCNAME)
-  kEvaluated,  // ordinary, but an assignment is evaluated as arithmetic
   kZero,       // an assignment sets $0
   kCommands,   // elements make names mean other programs or text
   kBehaviour,  // an assignment changes how bash reads and expands

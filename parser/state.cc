@@ -51,10 +51,15 @@ Variable JoinVariables(const Variable& a, const Variable& b) {
   joined.unknown_elements |= b.unknown_elements;
   const auto join_elements = [&joined](auto& into, const auto& other) {
     bool same = into.size() == other.size();
+    const Values anything = {
+        Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+    // An element of one side alone is unset on the other, or unknown.
+    for (auto& [key, values] : into)
+      if (!other.contains(key)) values = Union(values, anything);
     for (const auto& [key, values] : other) {
       const auto [it, added] = into.try_emplace(key, values);
       same &= !added;
-      if (!added) it->second = Union(it->second, values);
+      it->second = Union(it->second, added ? anything : values);
     }
     // Which elements there are differs between the branches.
     if (!same) joined.unknown_elements = true;
@@ -109,6 +114,7 @@ State InitialState(const Context& context) {
   variables["PS4"] = Known("+ ", false);
   variables["BASH"] = Known("/bin/bash", false);
   variables["OPTIND"] = Known("1", false);
+  variables["OPTIND"].integer = true;
   state.cwd = {Value::Of(context.cwd)};
   state.status = 0;
   return state;

@@ -320,6 +320,10 @@ void UnsetVariable(Expander& x, const std::string& raw_name) {
     variable = FindVariable(x.state, name);
     if (!found || variable->maybe_readonly) {
       variable->unknown_elements = true;
+      for (auto& [i, values] : variable->indexed)
+        values = Union(values, {Value{}});
+      for (auto& [k, values] : variable->associative)
+        values = Union(values, {Value{}});
     } else if (variable->shape == Variable::Shape::kAssociative) {
       variable->associative.erase(*found);
     } else if (variable->shape == Variable::Shape::kIndexed) {
@@ -471,9 +475,11 @@ Values Element(Expander& x, const std::string& name, const Values& subscript,
       if (it != variable->indexed.end()) found = &it->second;
     }
     if (found != nullptr) {
-      is_set = true;
-      return variable->unknown_elements ? Union(*found, Anything(span))
-                                        : *found;
+      // Every assignment to an element that is not known was added to it.
+      is_set = variable->unknown_elements || variable->maybe_unset
+                   ? std::nullopt
+                   : std::optional(true);
+      return *found;
     }
     is_set = variable->unknown_elements ? std::nullopt : std::optional(false);
     return variable->unknown_elements ? Anything(span) : Values{Value{}};
