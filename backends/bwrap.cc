@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -24,6 +25,8 @@ namespace {
 
 constexpr std::array<int, 3> kFixedVersion = {0, 12, 0};
 constexpr size_t kMaxStatusBytes = 4096;
+// Sockets come and go on the host between being listed and being covered.
+constexpr int kMaxAttempts = 4;
 
 // The number after `key` in bwrap's status lines; -1 when it is not there.
 long StatusNumber(const std::string& text, const char* key) {
@@ -94,6 +97,11 @@ class Bwrap : public Backend {
   Availability Probe() override;
   Outcome Run(const Profile& profile, const Command& command,
               const Io& io) override;
+
+ private:
+  static Outcome RunOnce(const std::string& program, const Profile& profile,
+                         const Command& command, const Io& io,
+                         const RunUser& user, View view);
 };
 
 // Runs `argv` with its output caught. Empty when it did not exit with 0.
@@ -181,17 +189,40 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   if (!missing.empty())
     return Failed(std::string("bwrap lacks what the profile requires: ") +
                   backends::Name(missing.front()));
-  if (const Status streams = CheckStreams(io); !streams)
-    return Failed(streams.error().message);
+  if (const Status checked = CheckStreams(io); !checked)
+    return Failed(checked.error().message);
   const RunUser user = ChooseUser(profile);
   // Without Landlock a file that was opened for reading could be opened again
   // for writing through /proc/self/fd, around the read-only mounts.
   const Result<Fd> copy = CopyInput(io.in);
   if (!copy) return Failed(copy.error().message);
+  Io streams = io;
+  if (*copy) streams.in = copy->get();
   Guard guard = Guard::Record(profile, command.cwd);
-  Result<View> view = MakeView(profile, guard, user);
-  if (!view) return Failed(view.error().message);
+  for (int attempt = 1;; ++attempt) {
+    Result<View> view = MakeView(profile, guard, user);
+    if (!view) return Failed(view.error().message);
+    std::vector<std::string> covered;
+    for (const ViewMount& mount : view->mounts)
+      if (mount.kind == MountKind::kHidden) covered.push_back(mount.target);
+    Outcome outcome =
+        RunOnce(program, profile, command, streams, user, std::move(*view));
+    const bool vanished = std::ranges::any_of(covered, [](const auto& path) {
+      return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+    });
+    // A failed set-up has run nothing, so that trying again is safe.
+    if (outcome.status == OutcomeStatus::kSetupFailed && vanished &&
+        attempt < kMaxAttempts)
+      continue;
+    if (outcome.status != OutcomeStatus::kSetupFailed) guard.Sweep(&outcome);
+    outcome.duration_ms = MonotonicMs() - begin;
+    return outcome;
+  }
+}
 
+Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
+                       const Command& command, const Io& io,
+                       const RunUser& user, View view) {
   const Filter filter = MakeFilter();
   const Result<Fd> seccomp = MemoryFile("gate-filter", filter.code.data(),
                                         filter.size * sizeof(filter.code[0]));
@@ -201,7 +232,7 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   const Fd status_read(status_pipe[0]);
   Fd status_write(status_pipe[1]);
   BwrapInputs inputs;
-  inputs.view = std::move(*view);
+  inputs.view = std::move(view);
   inputs.cwd = command.cwd;
   inputs.network = profile.network;
   inputs.terminal = isatty(io.in) == 1;
@@ -226,7 +257,6 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   SwitchEnvironment(user, &request.environment);
   request.cwd = "/";
   request.io = io;
-  if (*copy) request.io.in = copy->get();
   request.no_tcp = profile.network == Network::kNone;
   request.scope = true;
   request.mask = signals.before();
@@ -295,8 +325,6 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
     outcome.exit_code = static_cast<int>(code);
     outcome.reason = "exited";
   }
-  guard.Sweep(&outcome);
-  outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }
 

@@ -2,6 +2,7 @@
 // afterwards: files and their hashes, sockets that listen, processes.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -37,7 +38,7 @@ class EscapeTest : public Sandbox {
     argv.insert(argv.end(), words.begin(), words.end());
     const Ran ran = Run(argv);
     if (ran.outcome.status == OutcomeStatus::kSetupFailed)
-      ADD_FAILURE() << ran.outcome.reason;
+      ADD_FAILURE() << ran.outcome.reason << '\n' << ran.output;
     return ran.outcome.status == OutcomeStatus::kExited ? ran.outcome.exit_code
                                                         : -1;
   }
@@ -293,26 +294,27 @@ TEST_P(EscapeTest, ARaceOnALinkStaysInside) {
 }
 
 TEST_P(EscapeTest, TheRunEndsWithGate) {
+  const std::string fifo = w_ + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_EQ(chown(fifo.c_str(), uid_, gid_), 0);
   const pid_t runner = fork();
   if (runner == 0) {
-    Bash("while :; do echo tick >> \"$W/ticks\"; sleep 0.01; done");
+    // Every process of the run holds the write end.
+    Bash("exec 9> \"$W/fifo\"; echo up >&9; while :; do sleep 600; done");
     _exit(0);
   }
-  while (Read(w_ + "/ticks").empty()) usleep(2000);
+  const Fd read_end(open(fifo.c_str(), O_RDONLY | O_CLOEXEC));
+  char text[8];
+  ASSERT_EQ(read(read_end.get(), text, sizeof(text)), 3);
   // Bash() runs the backend in a child of its own: end that one.
   const std::string children =
       Read("/proc/" + std::to_string(runner) + "/task/" +
            std::to_string(runner) + "/children");
   kill(atoi(children.c_str()), SIGKILL);
   waitpid(runner, nullptr, 0);
-  std::string before;
-  do {
-    before = Read(w_ + "/ticks");
-    usleep(50000);
-  } while (Read(w_ + "/ticks").size() > before.size() + 20);
-  before = Read(w_ + "/ticks");
-  usleep(60000);
-  EXPECT_EQ(Read(w_ + "/ticks"), before);
+  pollfd ended = {read_end.get(), POLLIN, 0};
+  ASSERT_EQ(poll(&ended, 1, 20000), 1) << "a process of the run lives on";
+  EXPECT_EQ(read(read_end.get(), text, sizeof(text)), 0);
 }
 
 }  // namespace
