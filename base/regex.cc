@@ -5,6 +5,7 @@
 // to be good, and the NFA always answers.
 #include "base/regex.h"
 
+#include <re2/filtered_re2.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -64,6 +65,23 @@ MatchResult Regex::Search(std::string_view text) const {
   return impl_->re.Match(piece, 0, text.size(), RE2::UNANCHORED, nullptr, 0)
              ? MatchResult::kYes
              : MatchResult::kNo;
+}
+
+std::vector<std::string> Regex::RequiredAny(std::string_view pattern) {
+  // Shorter ones stand in too many texts to spare anything.
+  constexpr int kMinAtomBytes = 2;
+  if (pattern.size() > kMaxPatternBytes) return {};
+  re2::FilteredRE2 filter(kMinAtomBytes);
+  int id = 0;
+  if (filter.Add(re2::StringPiece(pattern.data(), pattern.size()),
+                 QuietOptions(), &id) != RE2::NoError)
+    return {};
+  std::vector<std::string> atoms;
+  filter.Compile(&atoms);
+  std::vector<int> possible_without_any;
+  filter.AllPotentials({}, &possible_without_any);
+  if (!possible_without_any.empty()) return {};
+  return atoms;
 }
 
 }  // namespace gate

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -35,6 +36,12 @@ class Regex {
   // (a pattern of 100 instructions: 320 KiB of text). In
   // text that is not UTF-8 each ill-formed sequence is matched as U+FFFD.
   MatchResult Search(std::string_view text) const;
+
+  // Strings of lower-case letters of which at least one stands, in any case,
+  // in every ASCII text that `pattern` matches; empty when RE2 finds no such
+  // set or the pattern does not compile. Costs as much as two Compile calls:
+  // for one who stores the answer and spares later ones.
+  static std::vector<std::string> RequiredAny(std::string_view pattern);
 
  private:
   struct Impl;

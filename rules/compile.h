@@ -39,8 +39,4 @@ struct CompiledRules {
 CompiledRules CompileRules(std::span<const SourceFile> files,
                            const CompileOptions& options);
 
-// A literal that must stand in every text that the RE2 `pattern` matches;
-// empty when none is found. Conservative.
-std::string RequiredLiteral(std::string_view pattern);
-
 }  // namespace gate::rules

@@ -78,73 +78,6 @@ std::string_view FirstWord(std::string_view pattern, bool regex) {
 
 }  // namespace
 
-std::string RequiredLiteral(std::string_view pattern) {
-  // Only runs of plain characters outside every group count; anything that is
-  // not surely understood ends a run, and a top-level `|` or a flag ends all.
-  std::string best, run;
-  const auto flush = [&] {
-    if (run.size() > best.size()) best = run;
-    run.clear();
-  };
-  if (pattern.find("(?") != std::string_view::npos) {
-    for (size_t at = pattern.find("(?"); at != std::string_view::npos;
-         at = pattern.find("(?", at + 1))
-      if (!pattern.substr(at).starts_with("(?:")) return {};
-  }
-  int depth = 0;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    if (c == '\\') {
-      if (i + 1 >= pattern.size()) return {};
-      const char next = pattern[++i];
-      const bool letter = (next >= 'a' && next <= 'z') ||
-                          (next >= 'A' && next <= 'Z') ||
-                          (next >= '0' && next <= '9');
-      if (letter) {
-        if (next == 'Q' || next == 'x' || next == 'p' || next == 'P') return {};
-        flush();
-      } else if (depth == 0) {
-        run.push_back(next);
-      }
-    } else if (c == '[') {
-      flush();
-      size_t end = i + 1;
-      if (end < pattern.size() && pattern[end] == '^') ++end;
-      if (end < pattern.size() && pattern[end] == ']') ++end;
-      while (end < pattern.size() && pattern[end] != ']') {
-        if (pattern[end] == '[') return {};  // [[:alpha:]]
-        if (pattern[end] == '\\') ++end;
-        ++end;
-      }
-      i = end;
-    } else if (c == '(') {
-      flush();
-      ++depth;
-    } else if (c == ')') {
-      --depth;
-      flush();
-    } else if (c == '|') {
-      if (depth == 0) return {};
-    } else if (c == '*' || c == '?' || c == '{') {
-      if (depth == 0 && !run.empty()) run.pop_back();
-      flush();
-      if (c == '{')
-        while (i < pattern.size() && pattern[i] != '}') ++i;
-    } else if (c == '+') {
-      flush();
-    } else if (c == '.' || c == '^' || c == '$') {
-      flush();
-    } else if (depth == 0) {
-      if (static_cast<unsigned char>(c) >= 0x80)
-        flush();  // a quantifier would take the whole code point
-      else
-        run.push_back(c);
-    }
-  }
-  flush();
-  return best;
-}
-
 uint32_t Compiler::AddNode(const Node& node) {
   nodes_.push_back(node);
   return static_cast<uint32_t>(nodes_.size() - 1);
@@ -423,11 +356,12 @@ Compiler::Match Compiler::RegexMatch(File& file, const TreeNode& node) {
     match.keys.always = false;
     match.keys.programs.emplace_back(word);
   }
+  const std::vector<std::string> required = Regex::RequiredAny(pattern);
+  const Range atoms = AddStrings({required.begin(), required.end()});
   Node made;
   made.kind = NodeKind::kRegex;
   made.x = static_cast<uint32_t>(regexes_.size());
-  regexes_.push_back(
-      {writer_.Text(pattern), writer_.Text(RequiredLiteral(pattern))});
+  regexes_.push_back({writer_.Text(pattern), atoms});
   match.node = AddNode(made);
   return match;
 }

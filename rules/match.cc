@@ -307,6 +307,32 @@ Matcher::Prepared& Matcher::Prepare() {
   return prepared_[subject_->number];
 }
 
+namespace {
+
+// Lines of ASCII and the mark for what is unknown, parted by a line end.
+std::string LowerForAtoms(std::string_view line, std::string_view by_name) {
+  std::string lower;
+  lower.reserve(line.size() + by_name.size() + 1);
+  for (const std::string_view text : {line, by_name}) {
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text.substr(i).starts_with(kUnknownText)) {
+        lower += kUnknownText;
+        i += std::string_view(kUnknownText).size() - 1;
+      } else if (static_cast<unsigned char>(text[i]) < 0x80) {
+        lower += text[i] >= 'A' && text[i] <= 'Z'
+                     ? static_cast<char>(text[i] - 'A' + 'a')
+                     : text[i];
+      } else {
+        return "";
+      }
+    }
+    lower += '\n';
+  }
+  return lower;
+}
+
+}  // namespace
+
 // The normalised line, and the same with the program's base name first, so
 // that /usr/bin/git is found by `git …`.
 void Matcher::MakeLines(Prepared* prepared) {
@@ -330,6 +356,7 @@ void Matcher::MakeLines(Prepared* prepared) {
   }
   prepared->line_by_name = ShellQuote(invocation_->program) + rest;
   prepared->line += rest;
+  prepared->lower = LowerForAtoms(prepared->line, prepared->line_by_name);
 }
 
 Tri Matcher::Glob(const Node& node) {
@@ -357,19 +384,26 @@ Tri Matcher::Glob(const Node& node) {
   return best;
 }
 
+// Whether it is worth compiling: most regexes of a program's rules are about
+// words that a given line does not have.
+bool Matcher::MayMatch(const RegexRecord& record,
+                       const Prepared& prepared) const {
+  if (record.atoms.count == 0 || prepared.lower.empty()) return true;
+  for (const ImageText& atom : view_->In(view_->strings, record.atoms))
+    if (prepared.lower.find(view_->Text(atom)) != std::string::npos)
+      return true;
+  return false;
+}
+
 Tri Matcher::RegexNode(const Node& node) {
   if (invocation_ == nullptr || node.x >= view_->regexes.size())
     return Tri::kNo;
   Prepared& prepared = Prepare();
   if (!prepared.lines_made) MakeLines(&prepared);
   const RegexRecord& record = view_->regexes[node.x];
-  const std::string_view literal = view_->Text(record.literal);
-  const bool same = prepared.line == prepared.line_by_name;
-  const bool in_line = prepared.line.find(literal) != std::string::npos;
-  const bool in_name =
-      !same && prepared.line_by_name.find(literal) != std::string::npos &&
-      (!strict_ || FirstWordIsPlain());
-  if (!in_line && !in_name) return Tri::kNo;
+  if (!MayMatch(record, prepared)) return Tri::kNo;
+  const bool by_name = prepared.line != prepared.line_by_name &&
+                       (!strict_ || FirstWordIsPlain());
   const Regex* regex =
       layer_->regexes->Get(node.x, view_->Text(record.pattern));
   if (regex == nullptr) {
@@ -377,7 +411,7 @@ Tri Matcher::RegexNode(const Node& node) {
     return Tri::kPossible;
   }
   for (const std::string* line : {&prepared.line, &prepared.line_by_name}) {
-    if (line == &prepared.line ? !in_line : !in_name) continue;
+    if (line == &prepared.line_by_name && !by_name) continue;
     switch (regex->Search(*line)) {
       case MatchResult::kYes:
         return strict_ && line->find(kUnknownText) != std::string::npos

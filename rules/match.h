@@ -57,6 +57,9 @@ class Matcher {
   struct Prepared {  // per invocation, made when first asked for
     bool lines_made = false;
     std::string line, line_by_name;
+    // Both in lower case, for RegexRecord::atoms; empty when a character
+    // might have a lower case that is not its own.
+    std::string lower;
     bool options_read = false;
     OptionNames options;
   };
@@ -68,6 +71,7 @@ class Matcher {
   Tri PrefixAt(const Node& node, size_t start);
   Tri Glob(const Node& node);
   Tri RegexNode(const Node& node);
+  bool MayMatch(const RegexRecord& record, const Prepared& prepared) const;
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);
   Tri Options(const Node& node);

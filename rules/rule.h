@@ -12,7 +12,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/1";
+inline constexpr char kRuleMagic[] = "gate.rules/2";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -185,7 +185,9 @@ struct ListRecord {
 
 struct RegexRecord {
   ImageText pattern;
-  ImageText literal;  // must be in any text that matches; may be empty
+  // Into kStrings, lower case: one of them is in any ASCII text that matches.
+  // Empty: nothing is known.
+  Range atoms;
 };
 
 struct KeyRecord {

@@ -78,5 +78,41 @@ TEST(Regex, AMovedFromPatternIsAnError) {
   EXPECT_EQ(b.Search("x"), MatchResult::kYes);
 }
 
+TEST(Regex, OneOfTheRequiredStringsStandsInEveryMatch) {
+  const struct {
+    const char* pattern;
+    std::vector<const char*> matches;
+    bool known;
+  } kCases[] = {
+      {"^git push.*--force", {"git push -f --force"}, true},
+      {"(?i)(rmtree|unlink)\\(", {"shutil.RmTree(x)", "os.unlink(x)"}, true},
+      {" (-c|--config) ?'?(core\\.pager|alias\\.[^ =]*=!)",
+       {"git -c core.pager=x", "git --config 'alias.x=!id'"},
+       true},
+      {"a|bcd", {"a", "bcd"}, false},
+      {"abcd?e", {"abce", "abcde"}, true},
+      {"x[0-9]+", {"x1"}, false},
+      {"(foo|bar)?", {"", "foo"}, false},
+      {".*", {""}, false},
+      {"HELLO", {"HELLO"}, true},
+      {"(", {}, false},
+  };
+  for (const auto& [pattern, matches, known] : kCases) {
+    const std::vector<std::string> required = Regex::RequiredAny(pattern);
+    EXPECT_EQ(!required.empty(), known) << pattern;
+    for (const char* text : matches) {
+      const auto regex = Regex::Compile(pattern);
+      ASSERT_TRUE(regex);
+      ASSERT_EQ(regex->Search(text), MatchResult::kYes) << text;
+      std::string lower = text;
+      for (char& c : lower) c = static_cast<char>(tolower(c));
+      bool found = required.empty();
+      for (const std::string& one : required)
+        found = found || lower.find(one) != std::string::npos;
+      EXPECT_TRUE(found) << pattern << " in " << text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gate

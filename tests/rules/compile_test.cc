@@ -115,17 +115,6 @@ TEST(Compile, EveryCutOffFileRaisesTheFloor) {
   }
 }
 
-TEST(Compile, RequiredLiteralsStandInEveryMatch) {
-  EXPECT_EQ(RequiredLiteral("^git push.*--force"), "git push");
-  EXPECT_EQ(RequiredLiteral("a|b"), "");
-  EXPECT_EQ(RequiredLiteral("(?i)abc"), "");
-  EXPECT_EQ(RequiredLiteral("abcd?e"), "abc");
-  EXPECT_EQ(RequiredLiteral("(foo|bar)bazz"), "bazz");
-  EXPECT_EQ(RequiredLiteral("x[abc]yz"), "yz");
-  EXPECT_EQ(RequiredLiteral("a\\.b"), "a.b");
-  EXPECT_EQ(RequiredLiteral("ab{0,3}"), "a");
-}
-
 TEST(Compile, ListsAreUsedByName) {
   const Policy policy = One(
       R"({"schema": 1, "pack": "p", "lists": {"l": ["x", "y"]},
