@@ -16,6 +16,9 @@ namespace gate {
 namespace {
 
 constexpr size_t kChunk = size_t{64} << 10;
+// A hook's event is smaller; clearing more memory than that costs as much as
+// the read.
+constexpr size_t kFirstChunk = size_t{4} << 10;
 
 std::string Quoted(const std::string& path) {
   return "`" + Visible(path) + "`";
@@ -135,7 +138,7 @@ Result<std::string> ReadFile(const std::string& path, size_t limit,
 }
 
 Result<std::string> ReadAll(int fd, size_t limit) {
-  return Drain(fd, limit, kChunk - 1, "the input");
+  return Drain(fd, limit, kFirstChunk - 1, "the input");
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view content,
