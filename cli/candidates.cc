@@ -14,15 +14,6 @@ using router::Candidate;
 
 constexpr size_t kMaxStoreBytes = 64 * 1024;
 
-std::string FileIdentity(const std::string& path) {
-  struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) return "-";
-  return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) + ":" +
-         std::to_string(info.st_size) + ":" +
-         std::to_string(info.st_mtim.tv_sec) + "." +
-         std::to_string(info.st_mtim.tv_nsec);
-}
-
 // What the answer depends on. A namespace is named by its link's text; the
 // times of such links are those of the look.
 std::string StoreKey(const ProcessFacts& facts) {

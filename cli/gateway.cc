@@ -149,15 +149,31 @@ const LoadedSettings& Gateway::settings() {
   return *settings_;
 }
 
-const rules::Policy& Gateway::PolicyFor(const std::string& workspace) {
-  auto found = policies_.find(workspace);
-  if (found != policies_.end()) return found->second;
+rules::PolicySources Gateway::SourcesFor(const std::string& workspace) const {
   rules::PolicySources sources;
   sources.system_dir = facts_.places.system + "/rules.d";
   sources.user_dir = facts_.places.config + "/rules.d";
   if (!workspace.empty()) sources.project_dir = workspace + "/.gate/rules.d";
   sources.owner = facts_.uid;
-  return policies_.emplace(workspace, rules::LoadPolicy(sources)).first->second;
+  return sources;
+}
+
+std::optional<rules::PolicyCache> Gateway::Cache() const {
+  const auto key = LoadOrCreateKey(facts_.places.state + "/key");
+  if (!key) return std::nullopt;
+  return rules::PolicyCache{facts_.places.state + "/policies", *key,
+                            FileIdentity("/proc/self/exe")};
+}
+
+const rules::Policy& Gateway::PolicyFor(const std::string& workspace) {
+  auto found = policies_.find(workspace);
+  if (found != policies_.end()) return found->second;
+  const rules::PolicySources sources = SourcesFor(workspace);
+  const auto cache = rules::HasFiles(sources) ? Cache() : std::nullopt;
+  return policies_
+      .emplace(workspace, cache ? rules::LoadPolicy(sources, *cache)
+                                : rules::LoadPolicy(sources))
+      .first->second;
 }
 
 const std::vector<std::unique_ptr<backends::Backend>>& Gateway::backends() {

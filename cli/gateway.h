@@ -22,6 +22,7 @@
 #include "engine/request.h"
 #include "parser/analysis.h"
 #include "router/plan.h"
+#include "rules/cache.h"
 #include "rules/policy.h"
 
 namespace gate::cli {
@@ -101,6 +102,9 @@ class Gateway {
 
  private:
   Status OpenLog(int busy_timeout_ms);
+  rules::PolicySources SourcesFor(const std::string& workspace) const;
+  // Absent when the state's key cannot be had: then every process compiles.
+  std::optional<rules::PolicyCache> Cache() const;
   void UnwrapSelf(Question* question, bool* unwrapped);
   parser::Analysis Read(const Question& question);
   Result<Session> SessionFor(const Question& question, bool pin);

@@ -138,6 +138,13 @@ Status Gateway::RecordOutcome(const std::string& parent,
 }
 
 void Gateway::Maintain() {
+  for (const auto& [workspace, policy] : policies_) {
+    const rules::PolicySources sources = SourcesFor(workspace);
+    // Only a saving: when it cannot be kept, the next process compiles again.
+    if (!rules::WorthKeeping(policy)) continue;
+    if (const auto cache = Cache())
+      (void)rules::KeepPolicy(sources, *cache, policy, NowNs());
+  }
   if (!log_ || !log_->MaintenanceDue()) return;
   // A client waits for this process, so a child of its own does the work. A
   // connection must not live across fork: it opens another.

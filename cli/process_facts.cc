@@ -69,4 +69,13 @@ bool IsThisBinary(const ProcessFacts& facts, const std::string& path) {
          ours.st_ino == theirs.st_ino;
 }
 
+std::string FileIdentity(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return "-";
+  return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) + ":" +
+         std::to_string(info.st_size) + ":" +
+         std::to_string(info.st_mtim.tv_sec) + "." +
+         std::to_string(info.st_mtim.tv_nsec);
+}
+
 }  // namespace gate::cli

@@ -35,6 +35,10 @@ struct ProcessFacts {
 
 ProcessFacts ReadProcessFacts(const GlobalOptions& options);
 
+// Device, inode, size and time of change of `path`, links followed, as text;
+// "-" when there is none.
+std::string FileIdentity(const std::string& path);
+
 // The parser's context for a command that runs in `cwd`.
 parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd);
 

@@ -18,6 +18,7 @@ namespace {
 struct Found {
   std::vector<RuleFile> files;
   std::vector<Diagnostic> diagnostics;
+  std::vector<Source> sources;
   Action floor = Action::kAllow;
 };
 
@@ -31,6 +32,7 @@ void Refuse(Found* found, Layer layer, std::string file, const char* code,
 
 void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
                    Found* found) {
+  found->sources.push_back({directory, IdentityOf(directory)});
   struct stat info;
   if (lstat(directory.c_str(), &info) != 0) {
     if (errno != ENOENT && errno != ENOTDIR)
@@ -73,6 +75,7 @@ void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
     const std::string path = directory + "/" + name;
+    found->sources.push_back({path, IdentityOf(path)});
     if (layer != Layer::kProject) {
       if (const auto trusted = CheckTrusted(path, owner); !trusted) {
         Refuse(found, layer, path, "rule-file-owner", trusted.error().message,
@@ -110,6 +113,7 @@ Policy LoadPolicy(const PolicySources& sources) {
   Policy::Impl& impl = policy.impl();
   for (Diagnostic& diagnostic : found.diagnostics)
     impl.diagnostics.push_back(std::move(diagnostic));
+  impl.sources = std::move(found.sources);
   impl.floor = Strictest(impl.floor, found.floor);
   return policy;
 }

@@ -157,23 +157,27 @@ const std::string& Policy::revision() const { return impl_->revision; }
 
 std::string FileHash(std::string_view text) { return gate::Hex(Sha256(text)); }
 
+bool AddBuiltin(Policy::Impl* impl) {
+  const auto added = AddLayer(Layer::kBuiltin, {}, EmbeddedRules(), impl);
+  if (added) return true;
+  impl->diagnostics.push_back(
+      {Severity::kError, "rule-builtin", "builtin", 0, 0,
+       "the shipped policy is damaged: " + added.error().message,
+       "install gate again"});
+  return false;
+}
+
 Policy MakePolicy(const std::vector<RuleFile>& files, bool builtin) {
   Policy policy;
   Policy::Impl& impl = policy.impl();
   Action floor = Action::kAllow;
   std::string identity;
   if (builtin) {
-    if (const auto added =
-            AddLayer(Layer::kBuiltin, {}, EmbeddedRules(), &impl);
-        !added) {
-      floor = Action::kDeny;
-      impl.diagnostics.push_back(
-          {Severity::kError, "rule-builtin", "builtin", 0, 0,
-           "the shipped policy is damaged: " + added.error().message,
-           "install gate again"});
-    } else {
+    if (AddBuiltin(&impl)) {
       const RuleView& view = impl.builtin->view;
       identity += view.Text(view.header.source_hash);
+    } else {
+      floor = Action::kDeny;
     }
   }
   for (const Layer layer : {Layer::kBuiltin, Layer::kSystem, Layer::kUser,
@@ -209,6 +213,7 @@ Policy MakePolicy(const std::vector<RuleFile>& files, bool builtin) {
     identity += Name(layer);
     identity += view.Text(view.header.source_hash);
   }
+  impl.compile_diagnostics = impl.diagnostics.size();
   FinishPolicy(&impl);
   impl.floor = floor;
   impl.revision = files.empty() && builtin && impl.builtin != nullptr

@@ -9,6 +9,7 @@
 #include "base/regex.h"
 #include "rules/policy.h"
 #include "rules/rule.h"
+#include "rules/source_identity.h"
 
 namespace gate::rules {
 
@@ -43,7 +44,22 @@ struct LoadedLayer {
   }
 };
 
+// A file of the cache (rules/cache.h), mapped.
+struct MappedFile {
+  MappedFile() = default;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+  std::string_view bytes;
+};
+
 struct Policy::Impl {
+  // Before the layers, which may look into it.
+  std::unique_ptr<MappedFile> mapped;
+  // What LoadPolicy looked at, as it was before that.
+  std::vector<Source> sources;
+  // How many of `diagnostics` the compiler gave.
+  size_t compile_diagnostics = 0;
   std::vector<std::unique_ptr<LoadedLayer>> layers;
   std::vector<Diagnostic> diagnostics;
   Action floor = Action::kDeny;  // until loading has finished
@@ -60,6 +76,9 @@ std::string_view EmbeddedRules();
 // as a view when `embedded`.
 Status AddLayer(Layer layer, std::string bytes, std::string_view embedded,
                 Policy::Impl* impl);
+
+// Adds the embedded layer; false, with a diagnostic, when it is damaged.
+bool AddBuiltin(Policy::Impl* impl);
 
 // Applies `unlock`, `disable` and `default_action` of all layers. Call once,
 // after the last AddLayer.
