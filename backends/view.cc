@@ -31,7 +31,10 @@ struct Found {
 Result<Found> Resolve(const std::string& path) {
   char buffer[PATH_MAX];
   Found found;
-  if (realpath(path.c_str(), buffer) == nullptr ||
+  // Most of what a profile names is not there: one call says so, and realpath
+  // would make one for each directory on the way.
+  if (stat(path.c_str(), &found.info) != 0 ||
+      realpath(path.c_str(), buffer) == nullptr ||
       lstat(buffer, &found.info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
       return Fail(ErrorCode::kNotFound, "no `" + path + "`");
