@@ -169,6 +169,43 @@ Tokens Literal(std::string_view text) {
   return tokens;
 }
 
+constexpr std::string_view kPathSpecial = "*?\\";
+constexpr std::string_view kShellSpecial = "*?[]\\";
+
+// Whether every text of `pattern` begins, or ends, otherwise than every text
+// of `other`, in which the characters of `special` are not themselves. Decides
+// most pairs without looking at either as a whole.
+bool BeginDiffers(std::string_view pattern, std::string_view other,
+                  std::string_view special) {
+  for (size_t i = 0; i < pattern.size() && i < other.size(); ++i) {
+    if (kPathSpecial.find(pattern[i]) != std::string_view::npos ||
+        special.find(other[i]) != std::string_view::npos)
+      return false;
+    // The slash of a final "/**" may be missing.
+    if (pattern[i] == '/' && i + 1 < pattern.size() && pattern[i + 1] == '*')
+      return false;
+    if (pattern[i] != other[i]) return true;
+  }
+  return false;
+}
+
+bool EndDiffers(std::string_view pattern, std::string_view other,
+                std::string_view special) {
+  size_t p = pattern.size(), o = other.size();
+  while (p > 0 && o > 0) {
+    --p;
+    --o;
+    if (kPathSpecial.find(pattern[p]) != std::string_view::npos ||
+        special.find(other[o]) != std::string_view::npos)
+      return false;
+    // What a backslash precedes may be anything's literal self.
+    if ((p > 0 && pattern[p - 1] == '\\') || (o > 0 && other[o - 1] == '\\'))
+      return false;
+    if (pattern[p] != other[o]) return true;
+  }
+  return false;
+}
+
 void AddBelow(Tokens* tokens) {
   tokens->push_back({Kind::kSkipTwo, 0});
   tokens->push_back({Kind::kLiteral, '/'});
@@ -224,6 +261,9 @@ Tri PathGlob(std::string_view pattern, std::string_view path) {
 }
 
 Tri MeetsShell(std::string_view pattern, std::string_view shell, bool below) {
+  if (BeginDiffers(pattern, shell, kShellSpecial) ||
+      (!below && EndDiffers(pattern, shell, kShellSpecial)))
+    return Tri::kNo;
   Tokens tokens = ReadShell(shell);
   if (below) AddBelow(&tokens);
   return Meet(ReadPath(pattern), tokens);
@@ -231,6 +271,9 @@ Tri MeetsShell(std::string_view pattern, std::string_view shell, bool below) {
 
 Tri MeetsUnknown(std::string_view pattern, std::string_view prefix,
                  std::string_view suffix, bool below) {
+  if (BeginDiffers(pattern, prefix, "") ||
+      (!below && EndDiffers(pattern, suffix, "")))
+    return Tri::kNo;
   Tokens tokens = Literal(prefix);
   tokens.push_back({Kind::kStarAny, 0});
   for (const char c : suffix) tokens.push_back({Kind::kLiteral, c});

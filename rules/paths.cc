@@ -64,8 +64,32 @@ Tri PathMatcher::Match(const RuleView& view, const PathRecord& record,
 
 Tri PathMatcher::MatchAny(const RuleView& view, Range range,
                           const PathValue& value) {
+  const std::span<const PathRecord> records = view.In(view.paths, range);
+  const parser::Argument& path = *value.path;
+  // Of a plain path most patterns are out by where they start or by its last
+  // name; both are looked at once for all of them.
+  const bool plain = path.known && !path.glob && !value.spread;
+  unsigned starts = 0;
+  std::string_view name;
+  if (plain && records.size() > 2) {
+    if (path.text.empty()) return Tri::kNo;  // there is no path
+    for (int base = 0; base < kPathBases; ++base)
+      if (path.text.starts_with(bases_[static_cast<size_t>(base)]))
+        starts |= 1u << base;
+    name = BaseName(path.text);
+  }
   Tri best = Tri::kNo;
-  for (const PathRecord& record : view.In(view.paths, range)) {
+  for (const PathRecord& record : records) {
+    if (!name.empty()) {
+      if (record.shape == PathShape::kName) {
+        if (name == view.Text(record.text)) return Tri::kYes;
+        continue;
+      }
+      if (record.shape != PathShape::kClass &&
+          record.shape != PathShape::kSuffix &&
+          (starts >> static_cast<unsigned>(record.base) & 1u) == 0)
+        continue;
+    }
     best = Or(best, Match(view, record, value));
     if (best == Tri::kYes) break;
   }
