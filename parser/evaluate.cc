@@ -44,6 +44,23 @@ bool SameSettings(const std::vector<EnvironmentSetting>& a,
   return true;
 }
 
+// Whether `name` stands in `text` as a word of its own.
+bool Names(std::string_view text, std::string_view name) {
+  const auto part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+  };
+  for (size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !part(text[at - 1])) &&
+        (end == text.size() || !part(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string ProgramName(const Argument& name) {
   if (!name.known || name.glob) return "";
   std::string base(BaseName(name.text));
@@ -162,6 +179,28 @@ Argument Evaluator::ToArgument(const Field& field, const Shell& shell) const {
   return argument;
 }
 
+void Evaluator::AddExports(const Shell& shell, Invocation* invocation) const {
+  for (const std::string& name : exports_) {
+    auto it = shell.variables.find(name);
+    if (it == shell.variables.end() || !it->second.exported ||
+        it->second.scalar.empty()) {
+      continue;
+    }
+    bool set = false;
+    for (const EnvironmentSetting& setting : invocation->environment) {
+      set = set || setting.name == name;
+    }
+    if (set) continue;
+    Field field;
+    field.value = OneOf(it->second.scalar);
+    EnvironmentSetting setting;
+    setting.name = name;
+    setting.value = ToArgument(field, shell);
+    setting.value.span = Span{};
+    invocation->environment.push_back(std::move(setting));
+  }
+}
+
 uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
                            bool builtin) {
   Invocation invocation;
@@ -180,6 +219,7 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
   for (const Via& via : via_) hash = Mix(hash, via.kind);
   invocation.environment = std::move(settings_);
   settings_.clear();
+  if (!builtin && !exports_.empty()) AddExports(shell, &invocation);
   for (const EnvironmentSetting& setting : invocation.environment) {
     hash = Mix(Mix(hash, setting.name), setting.value.text);
   }
@@ -222,6 +262,21 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
   return index;
 }
 
+void Evaluator::NoteWrittenScripts() {
+  const Span whole{0, static_cast<uint32_t>(source_.size())};
+  for (const std::string& path : scripts_run_) {
+    bool written = paths_written_.contains(path);
+    const std::string base(BaseName(path));
+    for (const std::string& text : scribbles_) {
+      // A path: what is below it. Else code that names it, or its beginning.
+      written = written || (text.starts_with("/")
+                                ? path.starts_with(text)
+                                : base.starts_with(text) || Names(text, base));
+    }
+    if (written) NoteAt(UnknownCode::kDynamicCode, whole, path);
+  }
+}
+
 Analysis Evaluator::RunLine() {
   if (source_.size() <= kMaxSourceBytes) {
     for (Span span : FindHidden(source_)) {
@@ -256,13 +311,7 @@ Analysis Evaluator::RunLine() {
   frames_.pop_back();
   shell.exited = false;
   RunExitTrap(shell);
-  for (const std::string& path : scripts_run_) {
-    if (paths_written_.contains(path)) {
-      NoteLimit("");
-      analysis_.unknowns.back().code = UnknownCode::kDynamicCode;
-      analysis_.unknowns.back().text = path;
-    }
-  }
+  NoteWrittenScripts();
   analysis_.state_only = state_only_ && analysis_.read_whole &&
                          !analysis_.invocations.empty() &&
                          !analysis_.hides_commands;

@@ -307,7 +307,15 @@ std::optional<std::string> Evaluator::ExpandAliasText(
       const Part& part = script.ast.parts[word.parts[0]];
       if (part.kind != PartKind::kLiteral) break;
       auto it = shell.aliases.find(part.text);
-      if (it == shell.aliases.end()) break;
+      if (it == shell.aliases.end()) {
+        // Behind an alias that ends in a blank this word is replaced, too,
+        // by a definition that may still come.
+        if (i > 0 && (text.find("alias") != std::string_view::npos ||
+                      text.find("ALIAS") != std::string_view::npos)) {
+          return std::nullopt;
+        }
+        break;
+      }
       if (std::find(active.begin(), active.end(), part.text) != active.end()) {
         break;
       }
