@@ -133,6 +133,12 @@ void ForEach(std::string_view text, Visit visit) {
   uint32_t previous = 0;
   for (size_t at = 0; at < text.size();) {
     const Character c = Decode(text, at);
+    if (c.code >= 0x20 && c.code < 0x7f) {  // nearly all of most texts
+      visit(at, c, false);
+      previous = c.code;
+      ++at;
+      continue;
+    }
     bool hidden = IsHidden(c.code);
     if (c.code == kEmojiPresentation && IsPictograph(previous)) hidden = false;
     if (c.code == kJoiner &&

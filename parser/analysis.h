@@ -106,7 +106,8 @@ struct Invocation {
   std::string program;                  // base name of argv[0], without ".exe";
                                         // empty when unknown
   std::vector<std::string> subcommand;  // {"push"} of git -C x push; from data
-  std::vector<EnvironmentSetting> environment;  // assignments before it
+  std::vector<EnvironmentSetting> environment;  // assignments before it,
+                                                // and what the line exported
   std::vector<Via> via;                         // outermost first
   Span span;                                    // in the line's source
   Argument cwd;                                 // the directory it starts in

@@ -60,7 +60,6 @@ class Arithmetic {
     if (!a || !b) return std::nullopt;
     return f(*a, *b);
   }
-  static int64_t Wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
   Number Comma() {
     Nested nested(*this);
@@ -431,7 +430,7 @@ class Arithmetic {
       if (!value) return value;
       if (c == '!') return *value == 0;
       if (c == '~') return ~*value;
-      if (c == '-') return Wrap(0 - static_cast<uint64_t>(*value));
+      if (c == '-') return ArithmeticOperation("-", 0, *value);
       return value;
     }
     return Primary();
@@ -472,97 +471,19 @@ class Arithmetic {
            (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 ||
             text_[end] == '#' || text_[end] == '@' || text_[end] == '_'))
       ++end;
-    std::string_view digits = text_.substr(at_, end - at_);
+    const Number value = ArithmeticLiteral(text_.substr(at_, end - at_));
     at_ = end;
-    int64_t base = 10;
-    const bool leading_zero = digits.starts_with('0');
-    if (const size_t hash = digits.find('#'); hash != std::string_view::npos) {
-      base = 0;
-      for (const char d : digits.substr(0, hash)) {
-        if (std::isdigit(static_cast<unsigned char>(d)) == 0 || base > 64) {
-          error_ = true;
-          return std::nullopt;
-        }
-        base = base * 10 + (d - '0');
-      }
-      digits.remove_prefix(hash + 1);
-      if (base < 2 || base > 64 || digits.empty()) {
-        error_ = true;
-        return std::nullopt;
-      }
-      if (leading_zero) {  // 010#5
-        error_ = true;
-        return std::nullopt;
-      }
-    } else if (digits.size() > 1 && digits[0] == '0') {
-      base = digits[1] == 'x' || digits[1] == 'X' ? 16 : 8;
-      digits.remove_prefix(base == 16 ? 2 : 1);
-    }
-    uint64_t value = 0;
-    for (const char d : digits) {
-      int64_t digit = 0;
-      if (d >= '0' && d <= '9')
-        digit = d - '0';
-      else if (d >= 'a' && d <= 'z')
-        digit = d - 'a' + 10;
-      else if (d >= 'A' && d <= 'Z')
-        digit = base <= 36 ? d - 'A' + 10 : d - 'A' + 36;
-      else if (d == '@')
-        digit = 62;
-      else if (d == '_')
-        digit = 63;
-      else
-        digit = 99;
-      if (digit >= base) {
-        error_ = true;
-        return std::nullopt;
-      }
-      value =
-          value * static_cast<uint64_t>(base) + static_cast<uint64_t>(digit);
-    }
-    return Wrap(value);
+    if (!value) error_ = true;
+    return value;
   }
 
   Number Binary(std::string_view op, Number a, Number b) {
     if (skip_ > 0) return 0;
     if ((op == "/" || op == "%" || op == "**") && !b) failed_ = true;
     if (!a || !b) return std::nullopt;
-    const auto x = static_cast<uint64_t>(*a);
-    const auto y = static_cast<uint64_t>(*b);
-    if (op == "+") return Wrap(x + y);
-    if (op == "-") return Wrap(x - y);
-    if (op == "*") return Wrap(x * y);
-    if (op == "/" || op == "%") {
-      if (*b == 0) {
-        error_ = true;
-        return std::nullopt;
-      }
-      if (*a == INT64_MIN && *b == -1) return op == "/" ? *a : 0;
-      return op == "/" ? *a / *b : *a % *b;
-    }
-    if (op == "<<") return Wrap(x << (y & 63));
-    if (op == ">>") return *a >> (y & 63);
-    if (op == "<") return *a < *b;
-    if (op == ">") return *a > *b;
-    if (op == "<=") return *a <= *b;
-    if (op == ">=") return *a >= *b;
-    if (op == "==") return *a == *b;
-    if (op == "!=") return *a != *b;
-    if (op == "&") return Wrap(x & y);
-    if (op == "|") return Wrap(x | y);
-    if (op == "^") return Wrap(x ^ y);
-    if (op == "**") {
-      if (*b < 0) {
-        error_ = true;
-        return std::nullopt;
-      }
-      uint64_t result = 1;
-      uint64_t base = x;
-      for (uint64_t e = y; e != 0; e >>= 1, base *= base)
-        if ((e & 1) != 0) result *= base;
-      return Wrap(result);
-    }
-    return std::nullopt;
+    const Number value = ArithmeticOperation(op, *a, *b);
+    if (!value) error_ = true;
+    return value;
   }
 
   Expander& x_;

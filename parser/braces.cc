@@ -14,14 +14,18 @@ bool Is(const BraceAtom& atom, char c) {
 
 // The brace that closes the one at `open`; npos when there is none. `comma`
 // tells whether a comma stands between them at their own level.
-size_t CloseOf(const Atoms& atoms, size_t open, bool* comma) {
+size_t CloseOf(const Atoms& atoms, size_t open, bool* comma, size_t* work) {
   int depth = 0;
   *comma = false;
   for (size_t i = open; i < atoms.size(); ++i) {
     if (Is(atoms[i], '{')) ++depth;
     if (Is(atoms[i], ',') && depth == 1) *comma = true;
-    if (Is(atoms[i], '}') && --depth == 0) return i;
+    if (Is(atoms[i], '}') && --depth == 0) {
+      *work += i - open;
+      return i;
+    }
   }
+  *work += atoms.size() - open;
   return std::string::npos;
 }
 
@@ -91,10 +95,18 @@ class Expansion {
  public:
   // The results of atoms[0…], at most the bound; `complete` tells.
   std::vector<Atoms> Run(const Atoms& atoms, int depth) {
+    // Unclosed braces are each looked for to the end, and every group copies
+    // what stands behind it.
+    work_ += atoms.size();
+    if (depth > kMaxBraceGroups) complete = false;
     for (size_t open = 0; open < atoms.size(); ++open) {
       if (!Is(atoms[open], '{')) continue;
+      if (!complete || work_ > kMaxBraceWork) {
+        complete = false;
+        return {atoms};
+      }
       bool comma = false;
-      const size_t close = CloseOf(atoms, open, &comma);
+      const size_t close = CloseOf(atoms, open, &comma, &work_);
       if (close == std::string::npos) continue;
       std::vector<Atoms> middle;
       if (comma) {
@@ -143,13 +155,11 @@ class Expansion {
     return complete;
   }
 
+  size_t work_ = 0;
+
   std::vector<Atoms> Items(const Atoms& atoms, size_t open, size_t close,
                            int depth) {
     std::vector<Atoms> all;
-    if (depth > kMaxBraceDepth) {
-      complete = false;
-      return all;
-    }
     int level = 0;
     Atoms item;
     const auto finish = [&] {

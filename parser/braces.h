@@ -10,7 +10,10 @@
 namespace gate::parser {
 
 inline constexpr size_t kMaxBraceResults = 4096;
-inline constexpr int kMaxBraceDepth = 64;
+// Most groups in each other and behind each other.
+inline constexpr int kMaxBraceGroups = 256;
+// Most characters that are gone over.
+inline constexpr size_t kMaxBraceWork = size_t{4} << 20;
 
 // An unquoted character, or a part that braces do not look into.
 struct BraceAtom {

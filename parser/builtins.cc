@@ -45,7 +45,7 @@ constexpr Entry kBuiltins[] = {
     {"hash", Hash},
     {"help", Prints},
     {"history", History},
-    {"jobs", Prints},
+    {"jobs", Jobs},
     {"kill", Kill},
     {"let", Let},
     {"local", Declare},

@@ -48,6 +48,8 @@ void Interactive(Evaluator& e, Shell& shell, Call& call);
 void History(Evaluator& e, Shell& shell, Call& call);
 void True(Evaluator& e, Shell& shell, Call& call);
 void False(Evaluator& e, Shell& shell, Call& call);
+// jobs -x COMMAND runs it.
+void Jobs(Evaluator& e, Shell& shell, Call& call);
 // Prints something that is not followed.
 void Prints(Evaluator& e, Shell& shell, Call& call);
 

@@ -73,6 +73,7 @@ struct ReadOptions {
   bool exact_count = false;
   bool unknown = false;
   bool timed = false;
+  bool asks = false;
 };
 
 }  // namespace
@@ -112,6 +113,9 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
         options.exact_count = c == 'N';
       } else if (c == 't') {
         options.timed = true;
+        // Asks whether there is something to read, and reads nothing.
+        options.asks =
+            options.asks || value->find_first_not_of("0.") == std::string::npos;
       }
       break;
     }
@@ -126,6 +130,10 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
   }
   if (unknown_name) {
     e.NoteAt(UnknownCode::kUnmodelled, call.span, "read");
+  }
+  if (options.asks) {
+    shell.status.reset();
+    return;
   }
   bool reply = names.empty() && options.array.empty();
   if (reply) names.push_back("REPLY");

@@ -42,6 +42,21 @@ std::string SignalName(std::string name) {
 
 }  // namespace
 
+void Jobs(Evaluator& e, Shell& shell, Call& call) {
+  if (call.fields.size() > 1) {
+    const std::optional<std::string> option = Known(call.fields[1]);
+    if (option == "-x") {
+      Call inner = WithoutFirst(call, 2);
+      if (inner.fields.empty()) return;
+      ScopedVia chain(e, "jobs -x", call.span);
+      e.ExecuteCall(shell, inner);
+      return;
+    }
+    if (!option) e.NoteAt(UnknownCode::kDynamicCommand, call.span, "jobs");
+  }
+  Prints(e, shell, call);
+}
+
 void Eval(Evaluator& e, Shell& shell, Call& call) {
   size_t from = 1;
   if (call.fields.size() > 1 && Known(call.fields[1]) == "--") from = 2;

@@ -182,6 +182,7 @@ void Declare(Evaluator& e, Shell& shell, Call& call) {
       it = shell.variables.find(base);
       if (it != shell.variables.end()) {
         if (it->second.exported || name == "export") {
+          if (e.exports_.size() < kMaxScribbles) e.exports_.insert(base);
           e.CheckEnvironment(shell, base, it->second.scalar, call.span);
         }
       }

@@ -99,7 +99,10 @@ bool Reader::ParseLoop(NodeId node) {
     return ParseLoopBody(node);
   }
   SkipNewlines();
-  if (Peek() != Tok::kIn) return ParseLoopBody(node);
+  if (Peek() != Tok::kIn) {
+    Suspicious(SuspectKind::kCloser, token_.begin - 1, token_.begin);
+    return ParseLoopBody(node);
+  }
   Accept();
   NodeAt(node).has_in = true;
   while ((tok = Peek()) == Tok::kWord) {

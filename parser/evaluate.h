@@ -34,6 +34,7 @@ inline constexpr size_t kMaxInvocations = 20000;
 inline constexpr size_t kMaxEffects = 40000;
 inline constexpr size_t kMaxUnknowns = 1000;
 inline constexpr size_t kMaxFlows = 1000;
+inline constexpr size_t kMaxScribbles = 256;
 inline constexpr int kMaxTextNesting = 16;    // eval, bash -c, … in each other
 inline constexpr int kMaxCallDepth = 24;      // functions
 inline constexpr int kMaxExecuteDepth = 400;  // nodes in each other, all texts
@@ -139,10 +140,13 @@ class Evaluator final : public Host {
   Span Map(const Script& script, Span span) const;
   std::string TextAt(Span mapped) const;
   uint32_t Record(Shell& shell, const Fields& argv, Span span, bool builtin);
+  void AddExports(const Shell& shell, Invocation* invocation) const;
   Argument ToArgument(const Field& field, const Shell& shell) const;
   Values Hole(Span span, UnknownCode code = UnknownCode::kDynamicArgument);
   bool exhausted() const { return exhausted_; }
   void NoteLimit(std::string text);
+  // Files that were run and that the line may have written.
+  void NoteWrittenScripts();
 
   // evaluate.cc: texts that are run as code.
   struct TextOptions {
@@ -285,6 +289,7 @@ class Evaluator final : public Host {
     bool extglob = false;
     bool expand_aliases = false;
     bool interactive = false;
+    bool login = false;
     bool no_braces = false;
     bool no_glob = false;
     uint32_t invocation = UINT32_MAX;
@@ -294,7 +299,8 @@ class Evaluator final : public Host {
   ShellCode HowShellRuns(const ProgramCall& call, const Reading& reading,
                          const Finding& finding, uint32_t invocation) const;
   Shell ChildShell(const Shell& shell);
-  void StartShell(Shell& child, Span span);  // BASH_ENV, imported functions
+  // Start-up files that the line wrote, BASH_ENV, imported functions.
+  void StartShell(Shell& child, const ShellCode& how, Span span);
   // A variable was set that makes programs run code.
   void CheckEnvironment(Shell& shell, const std::string& name,
                         const Values& value, Span span);
@@ -337,6 +343,11 @@ class Evaluator final : public Host {
   std::map<uint64_t, Origin> origins_;
   std::set<std::string> scripts_run_;    // files run whose text is not known
   std::set<std::string> paths_written_;  // by the line
+  std::set<std::string> redirected_;     // …by the shell itself
+  std::set<std::string> exports_;        // names that the line exported
+  // Names, or beginnings of names, that programs may have written without
+  // saying where: code of other languages, split's prefix, links.
+  std::vector<std::string> scribbles_;
   bool certain_ = true;
   bool state_only_ = true;
   bool exhausted_ = false;

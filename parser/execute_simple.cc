@@ -136,10 +136,13 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
         alternatives = std::move(lines);
       }
     }
+    const size_t first_effect = analysis_.effects.size();
     if (!node.redirects.empty()) {
       state_only_ = false;
       Redirect(shell, script, node.redirects);
     }
+    const size_t last_effect = analysis_.effects.size();
+    const size_t first_invocation = analysis_.invocations.size();
     std::optional<Shell> out;
     bool several = alternatives.size() > 1;
     Scoped<bool> certain(certain_, certain_ && !several);
@@ -169,6 +172,15 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
       if (several) MergeInto(out, target);
     }
     if (out) shell = std::move(*out);
+    // What the redirections do belongs to the command that they stand at.
+    if (first_invocation < analysis_.invocations.size()) {
+      for (size_t i = first_effect; i < last_effect; ++i) {
+        Effect& effect = analysis_.effects[i];
+        if (effect.invocation == UINT32_MAX) {
+          effect.invocation = static_cast<uint32_t>(first_invocation);
+        }
+      }
+    }
   }
   if (!keep_fds_) shell.fds = std::move(fds);
   keep_fds_ = false;

@@ -178,4 +178,11 @@ void AssignElement(Expander& x, const std::string& name,
                    const Values& subscript, const Values& value, bool append,
                    Span span);
 
+// arithmetic_numbers.cc. A number as it is written in arithmetic; nullopt when
+// bash would report an error.
+std::optional<int64_t> ArithmeticLiteral(std::string_view digits);
+// `a op b` in 64 bits that wrap; nullopt for an error (x/0, x**-1).
+std::optional<int64_t> ArithmeticOperation(std::string_view op, int64_t a,
+                                           int64_t b);
+
 }  // namespace gate::parser

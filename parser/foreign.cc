@@ -278,6 +278,20 @@ ForeignCode Perl(std::string_view code) {
   ScanCalls(code, "system", "$@", true, &out);
   ScanCalls(code, "exec", "$@", true, &out);
   ScanBackticks(code, "$@", &out);
+  // open(F, "|sh"), open(F, "ls|").
+  for (size_t at : FindName(code, "open")) {
+    size_t quote = code.find_first_of("\"';", at);
+    size_t end = 0;
+    if (quote == std::string_view::npos || code[quote] == ';') continue;
+    std::optional<std::string> text = Literal(code, quote, "$@", &end);
+    if (!text || text->size() < 2 || *text == "-|" || *text == "|-") continue;
+    if (text->front() == '|') {
+      out.commands.push_back(FromString(text->substr(1)));
+    } else if (text->back() == '|') {
+      text->pop_back();
+      out.commands.push_back(FromString(*text));
+    }
+  }
   for (std::string_view name :
        {"qx", "open", "readpipe", "eval", "require", "do", "syscall", "fork",
         "open2", "open3", "IPC", "pipe", "glob"}) {

@@ -164,6 +164,10 @@ void Evaluator::RunPendingProcesses(Shell& shell, size_t mark) {
     Values text = {Value::Of("")};
     auto it = shell.files.find(pending.path);
     if (it != shell.files.end()) text = it->second;
+    for (const auto& [fd, descriptor] : shell.fds) {
+      // `exec 3> >(…)`: what follows may still write to it.
+      if (descriptor.path == pending.path) text = Hole(pending.span);
+    }
     ScopedVia via(*this, ">(…)", pending.span);
     Scoped<const Script*> current(script_, pending.script);
     std::optional<int> status = shell.status;

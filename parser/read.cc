@@ -51,9 +51,14 @@ Script Read(std::string_view source, const ReadOptions& options) {
   }
   script.status = ReadStatus::kOk;
   if (options.compare && !IsPlain(source)) {
-    if (auto where = CheckTree(script.source, script.ast, shared.suspects)) {
+    const TreeCheck check =
+        CheckTree(script.source, script.ast, shared.suspects);
+    if (check.too_large) {
+      return too_large({0, size}, "too much for the second reader");
+    }
+    if (check.difference) {
       script.status = ReadStatus::kDisagreement;
-      script.where = *where;
+      script.where = *check.difference;
       script.message = "tree-sitter-bash reads other commands";
     }
   }

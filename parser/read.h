@@ -23,7 +23,7 @@ inline constexpr size_t kMaxSourceBytes = 1 << 20;
 // Deepest nesting of commands and expansions.
 inline constexpr int kMaxDepth = 200;
 // Most nodes, words and parts together.
-inline constexpr size_t kMaxNodes = 200000;
+inline constexpr size_t kMaxNodes = 100000;
 
 enum class ReadStatus : uint8_t {
   kOk,            // the whole text is one valid script

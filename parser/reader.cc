@@ -7,7 +7,7 @@ namespace gate::parser::reading {
 
 NodeId Reader::AddNode(NodeKind kind, uint32_t begin) {
   if (++shared_.count > kMaxNodes) {
-    TooLarge("more than 200000 commands, words and parts");
+    TooLarge("more than 100000 commands, words and parts");
     return kNone;
   }
   const NodeId id = static_cast<NodeId>(shared_.ast.nodes.size());
@@ -19,7 +19,7 @@ NodeId Reader::AddNode(NodeKind kind, uint32_t begin) {
 
 WordId Reader::AddWord(uint32_t begin, uint32_t end) {
   if (++shared_.count > kMaxNodes) {
-    TooLarge("more than 200000 commands, words and parts");
+    TooLarge("more than 100000 commands, words and parts");
     return kNone;
   }
   const WordId id = static_cast<WordId>(shared_.ast.words.size());
@@ -29,7 +29,7 @@ WordId Reader::AddWord(uint32_t begin, uint32_t end) {
 
 PartId Reader::AddPart(PartKind kind, uint32_t begin, uint32_t end) {
   if (++shared_.count > kMaxNodes) {
-    TooLarge("more than 200000 commands, words and parts");
+    TooLarge("more than 100000 commands, words and parts");
     return kNone;
   }
   const PartId id = static_cast<PartId>(shared_.ast.parts.size());

@@ -206,6 +206,7 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
   }
   AddPathEffect(shell, EffectKind::kWrite, word, span, UINT32_MAX, true);
   std::vector<std::string> paths = KnownPaths(shell, word);
+  redirected_.insert(paths.begin(), paths.end());
   if (paths.empty()) {
     shell.fds[fd] = Descriptor{Descriptor::Kind::kUnknown, -1, ""};
     return;

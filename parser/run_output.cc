@@ -28,6 +28,11 @@ bool PrintsDigits(const Values& text) {
          text[0].chunks[0].digits;
 }
 
+bool IsStandardInput(std::string_view path) {
+  return path == "/dev/stdin" || path == "/dev/fd/0" ||
+         path == "/proc/self/fd/0";
+}
+
 }  // namespace
 
 Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
@@ -166,6 +171,8 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   }
   for (const Finding& finding : reading.findings) {
     if (finding.role != Role::kRead || finding.words.empty()) continue;
+    // Standard input has its own flows.
+    if (finding.words[0].known && finding.words[0].text == "-") continue;
     Argument path = Resolve(shell, finding.words[0]);
     if (reading.prints_input) origin.files.emplace_back(invocation, path);
     if (network) {
@@ -196,6 +203,9 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     text = exact.empty() ? Hole(call.span) : Union(exact, Hole(call.span));
   }
   if (captured && !wrapper) Write(shell, 1, text);
+  // Messages, if there are any.
+  if (Captured(shell, 2))
+    Write(shell, 2, Union({Value::Of("")}, Hole(call.span)));
   // Files that it writes.
   for (const Finding& finding : reading.findings) {
     if (finding.words.empty()) continue;
@@ -223,6 +233,8 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
           auto it = shell.files.find(path);
           if (it != shell.files.end()) {
             content = Union(it->second, Hole(call.span));
+          } else if (has_input && IsStandardInput(path)) {
+            content = Union(ReadRest(shell, 0, call.span), Hole(call.span));
           }
         }
       }
@@ -235,7 +247,11 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     } else {
       paths = KnownPaths(shell, word);
     }
+    if ((base == "split" || base == "csplit") && word.known) {
+      scribbles_.emplace_back(BaseName(word.text));
+    }
     for (const std::string& path : paths) {
+      if (base == "ln" || base == "mount") scribbles_.push_back(path + "/");
       StoreFile(shell, path, content, false);
       // Into a directory it keeps its name.
       for (const Finding& other : reading.findings) {

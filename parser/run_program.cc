@@ -203,8 +203,9 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
   for (const Value& value : content) {
     if (!value.known()) {
       NoteAt(UnknownCode::kScriptFile, call.span, path);
-      if (value.chunks.size() == 1) continue;
-      // Something of it is known, so the line composed it.
+      // A program made it (a compiler), unless the shell opened it, or
+      // something of it is known: then the line composed it.
+      if (value.chunks.size() == 1 && !redirected_.contains(path)) continue;
       NoteAt(UnknownCode::kDynamicCode, call.span, path);
     }
     std::string text;
@@ -266,6 +267,16 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
     }
     return;
   }
+  if (*text == "-" && !IsShellLanguage(finding.detail)) {
+    // Interpreters read their standard input by that name.
+    if (HasInput(shell, 0)) {
+      RunForeign(shell, finding.detail, ReadRest(shell, 0, call.span),
+                 finding.span, invocation);
+    } else {
+      NoteAt(UnknownCode::kScriptFile, finding.span, "standard input");
+    }
+    return;
+  }
   std::vector<std::string> paths;
   if (IsProcessPath(*text)) {
     paths.push_back(*text);
@@ -313,6 +324,7 @@ void Evaluator::RunForeign(Shell& shell, const std::string& language,
     std::string text;
     for (const Chunk& chunk : value.chunks) text += chunk.text;
     if (!Spend(1 + text.size() / 64)) return;
+    if (scribbles_.size() < kMaxScribbles) scribbles_.push_back(text);
     ForeignCode found = ScanForeign(language, text);
     bool shell_like = language == "awk" || language == "sed";
     if (found.unclear) {
@@ -321,6 +333,15 @@ void Evaluator::RunForeign(Shell& shell, const std::string& language,
              span, TextAt(span));
     }
     Scoped<bool> uncertain(certain_, false);
+    // What it starts may read what it prints.
+    std::optional<Descriptor> outside;
+    if (auto it = shell.fds.find(0); it != shell.fds.end()) {
+      outside = it->second;
+    }
+    if (!found.commands.empty()) {
+      shell.fds[0] = Descriptor{Descriptor::Kind::kStream,
+                                NewStream(shell, Hole(span)), ""};
+    }
     for (const ForeignCommand& command : found.commands) {
       if (command.argv.empty() || text_depth_ >= kMaxTextNesting) continue;
       Scoped<int> nested(text_depth_, text_depth_ + 1);
@@ -341,6 +362,12 @@ void Evaluator::RunForeign(Shell& shell, const std::string& language,
       Shell child = Fork(shell);
       RunProgram(child, inner);
       Join(shell, std::move(child));
+    }
+    if (found.commands.empty()) continue;
+    if (outside) {
+      shell.fds[0] = *outside;
+    } else {
+      shell.fds.erase(0);
     }
   }
 }

@@ -144,7 +144,19 @@ Shell Evaluator::ChildShell(const Shell& shell) {
   return child;
 }
 
-void Evaluator::StartShell(Shell& child, Span span) {
+void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
+  for (std::string_view name : {".bashrc", ".bash_profile", ".bash_login",
+                                ".profile", ".bash_aliases"}) {
+    const bool reads = name == ".bashrc" || name == ".bash_aliases"
+                           ? how.interactive || how.login
+                           : how.login;
+    if (!reads || context_.home.empty()) continue;
+    auto it = child.files.find(context_.home + "/" + std::string(name));
+    if (it == child.files.end()) continue;
+    TextOptions options;
+    options.via = "start-up file";
+    RunText(child, Values(it->second), span, options);
+  }
   for (const char* name : {"BASH_ENV", "ENV"}) {
     auto it = child.variables.find(name);
     if (it == child.variables.end()) continue;
@@ -247,6 +259,9 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
         word->find('x') != std::string::npos) {
       how.xtrace = true;
     }
+    how.login = how.login || *word == "--login" ||
+                (!word->starts_with("--") && on &&
+                 word->find('l') != std::string::npos);
     if (!word->starts_with("--") && on &&
         word->find('i') != std::string::npos) {
       how.expand_aliases = true;
@@ -303,7 +318,7 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
     active.swap(active_);
     {
       ScopedVia via(*this, how.via, span);
-      if (how.language == "bash" || posix) StartShell(child, span);
+      if (how.language == "bash" || posix) StartShell(child, how, span);
       TextOptions options;
       RunText(child, code, span, options);
     }

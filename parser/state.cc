@@ -7,7 +7,7 @@ namespace {
 
 Variable Known(std::string text, bool exported) {
   Variable variable;
-  variable.scalar = {Value::Of(std::move(text))};
+  variable.scalar.push_back(Value::Of(std::move(text)));
   variable.exported = exported;
   return variable;
 }

@@ -83,16 +83,47 @@ struct Grammar {
   }
 };
 
+// The text for tree-sitter, and how much work it has done on it.
+struct Input {
+  std::string_view text;
+  uint32_t rounds = 0;
+  bool stopped = false;  // for the work it took
+
+  static const char* Read(void* payload, uint32_t at, TSPoint,
+                          uint32_t* length) {
+    const auto* input = static_cast<const Input*>(payload);
+    const size_t from = std::min<size_t>(at, input->text.size());
+    *length = static_cast<uint32_t>(input->text.size() - from);
+    return input->text.data() + from;
+  }
+
+  // Called after every 100 steps of the parser, so that the same text always
+  // stops at the same place. A tree with an error is of no use: its recovery,
+  // which may take long, is not waited for.
+  static bool Stop(TSParseState* state) {
+    auto* input = static_cast<Input*>(state->payload);
+    if (++input->rounds > kMaxTreeRounds) input->stopped = true;
+    return input->stopped || state->has_error;
+  }
+};
+
 // The marks of tree-sitter's tree in the order of the text. False when the
-// tree has an error.
+// tree has an error or takes too much work (`*stopped`).
 bool CollectTree(Grammar& grammar, std::string_view text,
-                 std::vector<Mark>* out, Span* error) {
+                 std::vector<Mark>* out, Span* error, bool* stopped) {
   *error = {0, static_cast<uint32_t>(text.size())};
   if (grammar.parser == nullptr) return false;
   ts_parser_reset(grammar.parser.get());
-  TsTree tree(ts_parser_parse_string(grammar.parser.get(), nullptr, text.data(),
-                                     static_cast<uint32_t>(text.size())));
-  if (tree == nullptr) return false;
+  Input input{text};
+  const TSInput reader = {&input, Input::Read, TSInputEncodingUTF8, nullptr};
+  const TSParseOptions options = {&input, Input::Stop};
+  TsTree tree(ts_parser_parse_with_options(grammar.parser.get(), nullptr,
+                                           reader, options));
+  if (tree == nullptr) {
+    *stopped = input.stopped;
+    ts_parser_reset(grammar.parser.get());
+    return false;
+  }
   const TSNode root = ts_tree_root_node(tree.get());
   if (ts_node_has_error(root)) return false;
   TsCursor owner(root);
@@ -191,28 +222,32 @@ std::optional<Span> FirstDifference(const std::vector<Mark>& a,
 
 }  // namespace
 
-std::optional<Span> CheckTree(std::string_view source, const Ast& ast,
-                              const std::vector<Suspect>& suspects) {
+TreeCheck CheckTree(std::string_view source, const Ast& ast,
+                    const std::vector<Suspect>& suspects) {
   thread_local Grammar grammar;
   std::vector<Mark> ours;
   std::vector<Mark> theirs;
   CollectMarks(source, ast, &ours);
   theirs.reserve(ours.size());
+  TreeCheck check;
   Span where;
-  std::optional<Span> difference;
-  if (CollectTree(grammar, source, &theirs, &where)) {
+  if (CollectTree(grammar, source, &theirs, &where, &check.too_large)) {
     std::sort(theirs.begin(), theirs.end());
-    difference = FirstDifference(ours, theirs);
-    if (!difference) return difference;
+    check.difference = FirstDifference(ours, theirs);
+    if (!check.difference) return check;
   } else {
-    difference = where;
+    check.difference = where;
+    if (check.too_large) return check;
   }
   std::string plainer(source);
-  if (!Rewrite(ast, suspects, &plainer, &ours)) return difference;
+  if (!Rewrite(ast, suspects, &plainer, &ours)) return check;
   theirs.clear();
-  if (!CollectTree(grammar, plainer, &theirs, &where)) return difference;
+  if (!CollectTree(grammar, plainer, &theirs, &where, &check.too_large)) {
+    return check;
+  }
   std::sort(theirs.begin(), theirs.end());
-  return FirstDifference(ours, theirs);
+  check.difference = FirstDifference(ours, theirs);
+  return check;
 }
 
 }  // namespace gate::parser

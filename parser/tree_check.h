@@ -39,11 +39,20 @@ struct Suspect {
   SuspectKind kind = SuspectKind::kContinuation;
 };
 
-// Nothing when the readers agree, else where they first differ. `source` is
-// what `ast` was read from, without error. Linear time. Keeps one tree-sitter
-// parser for each thread.
-std::optional<Span> CheckTree(std::string_view source, const Ast& ast,
-                              const std::vector<Suspect>& suspects);
+// tree-sitter is stopped after this many hundreds of steps: it takes seconds
+// and hundreds of megabytes for a mebibyte of many words. A step is about a
+// word, an operator or a node; 40,000 of them are some 5,000 commands.
+inline constexpr uint32_t kMaxTreeRounds = 400;
+
+struct TreeCheck {
+  std::optional<Span> difference;  // where the readers first differ, if so
+  bool too_large = false;          // tree-sitter was stopped
+};
+
+// Compares the readers. `source` is what `ast` was read from, without error.
+// Linear time. Keeps one tree-sitter parser for each thread.
+TreeCheck CheckTree(std::string_view source, const Ast& ast,
+                    const std::vector<Suspect>& suspects);
 
 // True for texts so plain that both readers read them alike; these need no
 // CheckTree(). One pass, no allocation.

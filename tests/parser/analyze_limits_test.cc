@@ -1,5 +1,9 @@
 // Hostile input: bounded, flagged, and the same every time.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 #include "parser/predict.h"
 #include "tests/parser/analyze_support.h"
@@ -33,6 +37,73 @@ TEST(AnalyzeLimits, FlagsWhatItDoesNotFinish) {
 TEST(AnalyzeLimits, HandlesManyCommands) {
   Analysis analysis = Analyze(Repeat("a1 b; ", 50000), TestContext());
   EXPECT_TRUE(analysis.hides_commands || analysis.invocations.size() >= 20000);
+}
+
+// The most memory that this process ever had, in KiB.
+long HighWater() {
+  long kilobytes = 0;
+  char line[256];
+  FILE* status = std::fopen("/proc/self/status", "re");
+  if (status == nullptr) return -1;
+  while (std::fgets(line, sizeof line, status) != nullptr) {
+    if (std::sscanf(line, "VmHWM: %ld", &kilobytes) == 1) break;
+  }
+  std::fclose(status);
+  return kilobytes;
+}
+
+TEST(AnalyzeLimits, HostileTextHasAReasonAndBoundedMemory) {
+  constexpr size_t kMebibyte = (1 << 20) - 64;
+  constexpr long kMostKilobytes = 64 << 10;
+  struct Case {
+    const char* name;
+    std::string text;
+    bool flagged = true;
+  };
+  const auto fill = [](std::string_view piece) {
+    return Repeat(piece, kMebibyte / piece.size());
+  };
+  const Case cases[] = {
+      {"NUL bytes", std::string(kMebibyte, '\0')},
+      {"a NUL byte", std::string("rm a\0b", 6)},
+      {"invalid UTF-8", fill("\xff")},
+      {"bidirectional", fill("\xe2\x80\xae"), false},
+      {"10 MiB", std::string(10 << 20, 'a')},
+      {"10 MiB of commands", Repeat("ls\n", 3 << 20)},
+      {"100,000 commands", Repeat("ls\n", 100000)},
+      {"100,000 varied", Repeat("rm \"$x\" a$y\n", 80000)},
+      {"depth 100,000", Repeat("(", 100000) + "ls" + Repeat(")", 100000)},
+      {"substitutions", fill("$(")},
+      {"parameters", fill("${a:-")},
+      {"if", fill("if ")},
+      {"open braces", fill("{a,")},
+      {"braces", "echo " + fill("{a,b}")},
+      {"pipes", fill("ls|") + "ls"},
+      {"background", fill("ls & ")},
+      {"backquotes", fill("`")},
+      {"here-documents", fill("cat <<E\nx\nE\n")},
+      {"a quote", "'" + fill("a")},
+      {"a here-document", "cat <<E\n" + fill("a\n"), false},
+      {"an expansion", "echo \"" + fill("a$x") + "\""},
+      {"arithmetic", "echo $((" + fill("1+") + "1))"},
+  };
+  for (const Case& c : cases) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const long before = HighWater();
+      const Analysis analysis = Analyze(c.text, TestContext());
+      const bool reason =
+          !c.flagged || (analysis.hides_commands && !analysis.unknowns.empty());
+      const bool small = HighWater() - before <= kMostKilobytes;
+      ::_exit((reason ? 0 : 1) + (small ? 0 : 2));
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << c.name;
+    EXPECT_EQ(WEXITSTATUS(status) & 1, 0) << c.name << ": no reason";
+    EXPECT_EQ(WEXITSTATUS(status) & 2, 0) << c.name << ": too much memory";
+  }
 }
 
 TEST(AnalyzeLimits, IsDeterministicAndKeepsSpansInside) {
