@@ -15,6 +15,7 @@
 #include "backends/native/landlock.h"
 #include "backends/native/seccomp.h"
 #include "backends/native/sys.h"
+#include "backends/relay.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -256,7 +257,10 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   request.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &request.environment);
   request.cwd = "/";
-  request.io = io;
+  Result<std::unique_ptr<OutputRelay>> relay =
+      OutputRelay::Make(io, profile.limits.output_bytes);
+  if (!relay) return Failed(relay.error().message);
+  request.io = (*relay)->io();
   request.no_tcp = profile.network == Network::kNone;
   request.scope = true;
   request.mask = signals.before();
@@ -296,8 +300,11 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   };
   watch.expire = [&] { watch.forward(SIGTERM); };
   watch.kill = [&] { sys::PidfdSignal(child.pidfd.get(), SIGKILL); };
+  (*relay)->Started();
+  (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
+  (*relay)->Drain(timed_out ? kGraceMs : -1);
   read_status();
 
   Outcome outcome;
@@ -325,6 +332,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     outcome.exit_code = static_cast<int>(code);
     outcome.reason = "exited";
   }
+  (*relay)->Judge(&outcome);
   return outcome;
 }
 

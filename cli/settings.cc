@@ -75,7 +75,9 @@ class Reader {
         {"memory_bytes", &backends::Limits::memory_bytes},
         {"processes", &backends::Limits::processes},
         {"open_files", &backends::Limits::open_files},
-        {"file_bytes", &backends::Limits::file_bytes}};
+        {"file_bytes", &backends::Limits::file_bytes},
+        {"written_bytes", &backends::Limits::written_bytes},
+        {"output_bytes", &backends::Limits::output_bytes}};
     for (const Row& row : kRows) {
       if (name != row.name) continue;
       if (!value.is_number_unsigned() || value.get<uint64_t>() == 0)

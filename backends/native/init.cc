@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "backends/native/sys.h"
 
@@ -105,6 +106,13 @@ uint32_t TryWalls() {
   return works;
 }
 
+uint64_t MillisecondsNow() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 +
+         static_cast<uint64_t>(now.tv_nsec) / 1000000;
+}
+
 // Sends `signal` to the command as its terminal or caller would.
 void Forward(pid_t command, bool terminal, int signal) {
   if (terminal)
@@ -158,6 +166,13 @@ void RunInit(const InitContext& context) {
     Finish(report);
   }
 
+  TreeAccount account(plan->tree_limits);
+  if (account.Open() != 0) {
+    error.error = errno;
+    error.stage = Stage::kLimits;
+    FinishSetup(error);
+  }
+
   volatile int exec_error = 0, limit_error = 0;
   const pid_t command = vfork();
   if (command == 0) Execute(context, &exec_error, &limit_error);
@@ -176,17 +191,34 @@ void RunInit(const InitContext& context) {
   close(1);
   close(2);
 
+  const auto at_limit = [&](TreeLimit limit) {
+    report.kind = InitReport::kLimit;
+    report.limit = limit;
+    Finish(report);
+  };
+  uint64_t sampled = MillisecondsNow();
   pollfd fds[] = {{kControl, POLLIN, 0}, {wake, POLLIN, 0}};
   while (true) {
     int status = 0;
     const pid_t gone = waitpid(-1, &status, WNOHANG);
     if (gone == command) {
+      // It may have been faster than the samples.
+      if (account.Wait() >= 0 && account.Check() == TreeLimit::kWritten)
+        at_limit(TreeLimit::kWritten);
       report.kind = InitReport::kEnded;
       report.wait_status = status;
       Finish(report);
     }
     if (gone > 0) continue;
-    poll(fds, 2, -1);
+    poll(fds, 2, account.Wait());
+    if (account.Wait() >= 0) {
+      const uint64_t now = MillisecondsNow();
+      if (now - sampled >= static_cast<uint64_t>(account.Wait())) {
+        const TreeLimit limit = account.Check();
+        if (limit != TreeLimit::kNone) at_limit(limit);
+        sampled = now;
+      }
+    }
     if (fds[1].revents & POLLIN) {
       signalfd_siginfo info;
       while (read(wake, &info, sizeof(info)) > 0) {

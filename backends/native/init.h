@@ -19,12 +19,14 @@ struct InitReport {
     kNotExecuted,  // the program: `error` is ENOENT, EACCES, …
     kEnded,        // `wait_status`
     kProbed,       // `works`
+    kLimit,        // `limit` was exceeded and everything ended
   };
   uint32_t kind = kNothing;
   SetupError setup;
   int error = 0;
   int wait_status = 0;
   uint32_t works = 0;
+  TreeLimit limit = TreeLimit::kNone;
 };
 
 // Bits of InitReport::works, each tried from inside the finished sandbox.

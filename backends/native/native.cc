@@ -8,6 +8,7 @@
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
 #include "backends/native/sys.h"
+#include "backends/relay.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
@@ -36,7 +37,8 @@ FeatureSet NativeFeatures(int abi) {
                          Feature::kProtectedPaths,   Feature::kPrivateTmp,
                          Feature::kNetworkNone,      Feature::kNetworkLoopback,
                          Feature::kProcessIsolation, Feature::kSeccomp,
-                         Feature::kCleanEnvironment, Feature::kLimits};
+                         Feature::kCleanEnvironment, Feature::kLimits,
+                         Feature::kTreeLimits};
   if (abi > 0) features.Add(Feature::kLandlock);
   return features;
 }
@@ -151,6 +153,28 @@ void SetEnd(int status, Outcome* outcome) {
   }
 }
 
+// What `limit` is called, with its number.
+std::string LimitText(TreeLimit limit, const Limits& limits) {
+  switch (limit) {
+    case TreeLimit::kCpu:
+      return "the processor time limit of " + std::to_string(limits.cpu_s) +
+             " s";
+    case TreeLimit::kMemory:
+      return "the memory limit of " + std::to_string(limits.memory_bytes) +
+             " bytes";
+    case TreeLimit::kProcesses:
+      return "the limit of " + std::to_string(limits.processes) + " processes";
+    case TreeLimit::kWritten:
+      return "the limit of " + std::to_string(limits.written_bytes) +
+             " written bytes";
+    case TreeLimit::kHidden:
+      return "a process whose use of a limited resource cannot be read";
+    case TreeLimit::kNone:
+      break;
+  }
+  return "a limit";
+}
+
 Outcome Failed(std::string reason) {
   Outcome outcome;
   outcome.reason = std::move(reason);
@@ -201,10 +225,9 @@ Availability Native::Probe() {
     availability.features = NativeFeatures(plan->abi);
     for (const AbiLoss& loss : kAbiLosses)
       if (plan->abi < loss.abi) availability.lost.push_back(loss.lost);
-    availability.lost.push_back("memory is limited per process, not in sum");
-    if (geteuid() == 0)
-      availability.lost.push_back(
-          "the number of processes is not limited for root");
+    availability.lost.push_back(
+        "limits of the run as a whole are checked every 20 ms, not by the "
+        "kernel");
   }
   return availability;
 }
@@ -224,7 +247,10 @@ Outcome Native::Run(const Profile& profile, const Command& command,
         std::string("this machine lacks what the profile requires: ") +
         backends::Name(missing.front()));
   plan->terminal = isatty(io.in) == 1;
-  Io streams = io;
+  Result<std::unique_ptr<OutputRelay>> relay =
+      OutputRelay::Make(io, profile.limits.output_bytes);
+  if (!relay) return Failed(relay.error().message);
+  Io streams = (*relay)->io();
   Result<Fd> copy = Fd();
   if (plan->abi == 0) {
     // As in bwrap: without Landlock the file itself could be opened again.
@@ -247,8 +273,11 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   watch.forward = [&](int signal) { tell(static_cast<unsigned char>(signal)); };
   watch.expire = [&] { tell(kExpired); };
   watch.kill = [&] { sys::PidfdSignal(started->pidfd.get(), SIGKILL); };
+  (*relay)->Started();
+  (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
+  (*relay)->Drain(timed_out ? kGraceMs : -1);
   const InitReport report = ReadReport(started->report.get());
 
   Outcome outcome;
@@ -264,6 +293,11 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     case InitReport::kEnded:
       SetEnd(report.wait_status, &outcome);
       break;
+    case InitReport::kLimit:
+      outcome.status = OutcomeStatus::kLimit;
+      outcome.signal = SIGKILL;
+      outcome.reason = LimitText(report.limit, profile.limits);
+      break;
     default:
       outcome.status = OutcomeStatus::kSignalled;
       outcome.signal = SIGKILL;
@@ -275,6 +309,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     outcome.reason = "the wall clock limit of " +
                      std::to_string(profile.limits.wall_ms) + " ms";
   }
+  (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
