@@ -44,10 +44,12 @@ enum class Feature : uint8_t {
   kSeccomp,
   kLandlock,  // a second wall
   kCleanEnvironment,
-  kLimits,      // of each process
-  kTreeLimits,  // of all processes of the run together
+  kLimits,         // of each process
+  kTreeLimits,     // of all processes of the run together
+  kWatchExecs,     // every program start is judged (Profile::watch_execs)
+  kReportBlocked,  // what was refused is reported exactly
 };
-inline constexpr int kFeatures = 12;
+inline constexpr int kFeatures = 14;
 const char* Name(Feature feature);
 
 // A set of features.

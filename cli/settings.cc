@@ -57,6 +57,10 @@ class Reader {
           return Wrong(at, "caches are absolute paths");
         out_->caches.push_back(path.get<std::string>());
       }
+    } else if (key == "watch_execs" && value.is_boolean()) {
+      out_->router.watch_execs |= value.get<bool>();
+    } else if (key == "report_blocked" && value.is_boolean()) {
+      out_->router.report_blocked |= value.get<bool>();
     } else if (key == "limits" && value.is_object()) {
       for (const auto& [name, limit] : value.items()) ReadLimit(name, limit);
     } else if (key != "$schema") {

@@ -166,6 +166,16 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   plan.profile.required = kept;
   plan.lost.insert(plan.lost.end(), chosen->availability.lost.begin(),
                    chosen->availability.lost.end());
+  const auto on_top = [&](bool wanted, Feature feature, bool Profile::* field) {
+    if (!wanted) return;
+    if (given.Has(feature))
+      plan.profile.*field = true;
+    else
+      plan.lost.push_back(std::string("not given: ") + Name(feature));
+  };
+  on_top(settings.watch_execs, Feature::kWatchExecs, &Profile::watch_execs);
+  on_top(settings.report_blocked, Feature::kReportBlocked,
+         &Profile::report_blocked);
   plan.mode = Mode::kSandbox;
   plan.backend = chosen->name;
   plan.why = "profile " + name + ", network " + Name(plan.profile.network) +

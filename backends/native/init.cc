@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "backends/native/calls.h"
 #include "backends/native/sys.h"
 
 namespace gate::backends {
@@ -157,7 +158,17 @@ void RunInit(const InitContext& context) {
   sigprocmask(SIG_BLOCK, &children, nullptr);
   const int wake = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
 
-  if (!RaiseWalls(*plan, &error)) FinishSetup(error);
+  int listener = -1;
+  if (!RaiseWalls(*plan, &listener, &error)) FinishSetup(error);
+  if (listener >= 0) {
+    // Whoever holds it could answer for gate: only gate does.
+    if (SendListener(kReport, listener) != 0) {
+      error.error = errno;
+      error.stage = Stage::kSeccomp;
+      FinishSetup(error);
+    }
+    close(listener);
+  }
 
   InitReport report;
   if (context.probe) {

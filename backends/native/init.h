@@ -44,7 +44,8 @@ inline constexpr unsigned char kExpired = 255;
 struct InitContext {
   NativePlan* plan = nullptr;
   int in = 0, out = 1, err = 2;
-  int report = -1;   // write end: the InitReport
+  int report = -1;   // write end: the InitReport; a socket where the plan
+                     // asks for the filter's listener, which goes first
   int control = -1;  // read end: 'g' when the maps are written, then one byte
                      // a signal to forward; its end means gate is gone
   uid_t uid = 0;     // of gate

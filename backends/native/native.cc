@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "backends/guard.h"
+#include "backends/native/calls.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
 #include "backends/native/sys.h"
@@ -38,7 +40,8 @@ FeatureSet NativeFeatures(int abi) {
                          Feature::kNetworkNone,      Feature::kNetworkLoopback,
                          Feature::kProcessIsolation, Feature::kSeccomp,
                          Feature::kCleanEnvironment, Feature::kLimits,
-                         Feature::kTreeLimits};
+                         Feature::kTreeLimits,       Feature::kWatchExecs,
+                         Feature::kReportBlocked};
   if (abi > 0) features.Add(Feature::kLandlock);
   return features;
 }
@@ -78,7 +81,11 @@ struct Started {
 Result<Started> Start(NativePlan* plan, const Io& io, const sigset_t& mask,
                       bool probe) {
   int report[2], control[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return FailErrno("cannot make a pipe");
+  // A pipe cannot carry the descriptor of the filter's questions.
+  if ((plan->asks.Any()
+           ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)
+           : pipe2(report, O_CLOEXEC)) != 0)
+    return FailErrno("cannot make a pipe");
   Started started;
   started.report = Fd(report[0]);
   const Fd report_write(report[1]);
@@ -263,6 +270,9 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   const Result<Started> started =
       Start(&*plan, streams, signals.before(), false);
   if (!started) return Failed(started.error().message);
+  InitReport report;
+  bool reported = false, listening = !plan->asks.Any();
+  CallWatch calls(profile, command, *plan, guard);
   Watch watch;
   watch.pidfd = started->pidfd.get();
   watch.wall_ms = profile.limits.wall_ms;
@@ -273,12 +283,36 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   watch.forward = [&](int signal) { tell(static_cast<unsigned char>(signal)); };
   watch.expire = [&] { tell(kExpired); };
   watch.kill = [&] { sys::PidfdSignal(started->pidfd.get(), SIGKILL); };
+  if (plan->asks.Any()) {
+    const int socket = started->report.get();
+    watch.served.push_back(
+        {[&] { return pollfd{listening ? -1 : socket, POLLIN, 0}; },
+         [&](short) {
+           ssize_t got = 0;
+           Result<Fd> listener =
+               ReceiveListener(socket, &report, sizeof(report), &got);
+           listening = true;
+           if (listener)
+             calls.SetListener(std::move(*listener));
+           else
+             reported = true;  // it ended before
+           if (reported && got != static_cast<ssize_t>(sizeof(report)))
+             report = InitReport();
+         }});
+    calls.Join(&watch);
+  }
   (*relay)->Started();
   (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   (*relay)->Drain(timed_out ? kGraceMs : -1);
-  const InitReport report = ReadReport(started->report.get());
+  if (!listening) {
+    ssize_t got = 0;
+    const Result<Fd> listener =
+        ReceiveListener(started->report.get(), &report, sizeof(report), &got);
+    reported = !listener && got == static_cast<ssize_t>(sizeof(report));
+  }
+  if (!reported) report = ReadReport(started->report.get());
 
   Outcome outcome;
   switch (report.kind) {
@@ -309,6 +343,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     outcome.reason = "the wall clock limit of " +
                      std::to_string(profile.limits.wall_ms) + " ms";
   }
+  if (plan->asks.Any()) calls.Finish(&outcome);
   (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;

@@ -19,7 +19,8 @@ class Planner {
 
   Result<NativePlan> Run() {
     plan_.user = ChooseUser(profile_);
-    plan_.filter = MakeFilter();
+    plan_.asks = {profile_.watch_execs, profile_.report_blocked};
+    plan_.filter = MakeFilter(plan_.asks);
     plan_.abi = LandlockAbi();
     GATE_CHECK(SetNetwork());
     GATE_TRY(const View view, MakeView(profile_, guard_, plan_.user));

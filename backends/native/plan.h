@@ -64,6 +64,7 @@ struct NativePlan {
   const char* cwd = "/";
   const char* tmpfs_options = "";
   Filter filter;
+  FilterAsks asks;
   RunUser user;
   int abi = 0;
   bool write_everything = false;  // "/" is a writable root

@@ -5,6 +5,7 @@
 #include "backends/native/seccomp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -35,8 +36,12 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 // Numbers that are the same on every architecture since 5.1 and that older
 // headers lack.
 enum : uint32_t {
+  kFchmodat2 = 452,
   kOpenTreeAttr = 467,
 };
+
+// Linux 5.19: an ordinary signal does not take a question back.
+constexpr unsigned kWaitKillable = 1u << 5;
 
 constexpr auto kRefused = std::to_array<uint32_t>({
     // Other processes.
@@ -105,6 +110,20 @@ constexpr auto kRefused = std::to_array<uint32_t>({
     SYS_lookup_dcookie,
     SYS_nfsservctl,
 });
+
+// What changes a directory or a file by its name, and connections.
+constexpr auto kWriting = std::to_array<uint32_t>({
+    SYS_unlinkat, SYS_mkdirat, SYS_symlinkat, SYS_linkat,  SYS_renameat2,
+#ifdef SYS_renameat
+    SYS_renameat,
+#endif
+    SYS_fchmodat, kFchmodat2,  SYS_truncate,  SYS_openat2, SYS_connect,
+#ifdef __x86_64__
+    SYS_creat,    SYS_unlink,  SYS_rmdir,     SYS_mkdir,   SYS_symlink,
+    SYS_link,     SYS_rename,  SYS_chmod,
+#endif
+});
+constexpr uint32_t kOpensToWrite = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
 
 constexpr uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP |
                                     CLONE_NEWUTS | CLONE_NEWIPC |
@@ -183,7 +202,7 @@ class Assembler {
 
 }  // namespace
 
-Filter MakeFilter() {
+Filter MakeFilter(FilterAsks asks) {
   Filter filter;
   Assembler a(&filter);
   a.Load(offsetof(seccomp_data, arch));
@@ -230,6 +249,26 @@ Filter MakeFilter() {
   a.ReturnIfAny(kDeviceBit, Errno(EPERM));
   a.Return(kAllow);
 
+  if (asks.execs) {
+    a.ReturnIf(SYS_execve, SECCOMP_RET_USER_NOTIF);
+    a.ReturnIf(SYS_execveat, SECCOMP_RET_USER_NOTIF);
+  }
+  if (asks.writes) {
+    a.Unless(SYS_openat, 4);
+    a.LoadArgument(2);
+    a.ReturnIfAny(kOpensToWrite, SECCOMP_RET_USER_NOTIF);
+    a.Return(kAllow);
+#ifdef SYS_open
+    a.Unless(SYS_open, 4);
+    a.LoadArgument(1);
+    a.ReturnIfAny(kOpensToWrite, SECCOMP_RET_USER_NOTIF);
+    a.Return(kAllow);
+#endif
+    auto writing = kWriting;
+    std::sort(writing.begin(), writing.end());
+    a.ReturnIfIn(writing, SECCOMP_RET_USER_NOTIF);
+  }
+
   // Local and internet sockets (the network namespace decides what they
   // reach), and of netlink only the routing tables, which libraries read.
   a.Unless(SYS_socket, 12);
@@ -250,6 +289,18 @@ int InstallFilter(const Filter& filter) {
                               const_cast<sock_filter*>(filter.code.data())};
   return static_cast<int>(
       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+int InstallAskingFilter(const Filter& filter) {
+  const sock_fprog program = {filter.size,
+                              const_cast<sock_filter*>(filter.code.data())};
+  const auto install = [&](unsigned flags) {
+    return static_cast<int>(
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+  };
+  const int fd = install(SECCOMP_FILTER_FLAG_NEW_LISTENER | kWaitKillable);
+  if (fd >= 0 || errno != EINVAL) return fd;
+  return install(SECCOMP_FILTER_FLAG_NEW_LISTENER);
 }
 
 }  // namespace gate::backends

@@ -26,11 +26,21 @@ struct Filter {
   unsigned short size = 0;
 };
 
+// What gate looks at before it happens (native/calls.h). Both are only asked
+// for with InstallAskingFilter.
+struct FilterAsks {
+  bool execs = false;
+  bool writes = false;  // opens for writing, changed directories, connections
+  bool Any() const { return execs || writes; }
+};
+
 // The program for this machine's architecture. Pure; microseconds.
-Filter MakeFilter();
+Filter MakeFilter(FilterAsks asks = {});
 
 // Installs it for the calling thread, which must have no_new_privs set.
 // 0, or -1 with errno. Async-signal-safe.
 int InstallFilter(const Filter& filter);
+// The same; a descriptor from which the questions are read, or -1.
+int InstallAskingFilter(const Filter& filter);
 
 }  // namespace gate::backends
