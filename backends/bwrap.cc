@@ -200,6 +200,7 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   Io streams = io;
   if (*copy) streams.in = copy->get();
   Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
   for (int attempt = 1;; ++attempt) {
     Result<View> view = MakeView(profile, guard, user);
     if (!view) return Failed(view.error().message);

@@ -96,12 +96,13 @@ Outcome RunPlan(Gateway& gateway, Judgement* judgement) {
     case router::Mode::kSandbox:
       break;
   }
+  Result<Fd> in_use = Fd();
   if (!plan.profile.private_tmp.empty()) {
-    if (auto made = PrepareSessionTmp(gateway.facts(), plan.profile.private_tmp,
-                                      NowMs());
-        !made)
+    in_use =
+        PrepareSessionTmp(gateway.facts(), plan.profile.private_tmp, NowMs());
+    if (!in_use)
       return NotStarted("the private /tmp cannot be made: " +
-                        made.error().message);
+                        in_use.error().message);
   }
   backends::Backend* backend = gateway.FindBackend(plan.backend);
   if (backend == nullptr)

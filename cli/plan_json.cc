@@ -39,6 +39,7 @@ constexpr ListRow kLists[] = {{"write", &Profile::write},
                               {"deny_read", &Profile::deny_read},
                               {"protect", &Profile::protect},
                               {"protect_names", &Profile::protect_names},
+                              {"sole_names", &Profile::sole_names},
                               {"environment_keep", &Profile::environment_keep}};
 
 struct TextRow {

@@ -181,14 +181,6 @@ int CallWatch::Look(const seccomp_notif& call) {
     case SYS_openat:
       LookAtOpen(call, directory(0), args[1], args[2]);
       break;
-    case SYS_openat2: {
-      uint64_t flags = 0;
-      if (target::Read(thread, args[2], &flags, sizeof(flags)) ==
-              sizeof(flags) &&
-          (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != 0)
-        LookAtOpen(call, directory(0), args[1], flags);
-      break;
-    }
     case SYS_unlinkat:
       LookAtEntry(call, directory(0), args[1], true, "deleting");
       break;

@@ -245,6 +245,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   if (const Status streams = CheckStreams(io); !streams)
     return Failed(streams.error().message);
   Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
   Result<NativePlan> plan = MakeNativePlan(profile, command, guard);
   if (!plan) return Failed(plan.error().message);
   const std::vector<Feature> missing =
