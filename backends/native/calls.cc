@@ -165,11 +165,13 @@ int CallWatch::Look(const seccomp_notif& call) {
   const auto thread = static_cast<pid_t>(call.pid);
   const auto& args = call.data.args;
   const auto directory = [&](int n) { return static_cast<int>(args[n]); };
-  const auto at = pending_.find(target::ProcessOf(thread));
-  if (at != pending_.end()) {
-    // It makes calls again, so its start is over.
-    CheckPending(at->first, &at->second);
-    pending_.erase(at);
+  if (!pending_.empty()) {
+    const auto at = pending_.find(target::ProcessOf(thread));
+    if (at != pending_.end()) {
+      // It makes calls again, so its start is over.
+      CheckPending(at->first, &at->second);
+      pending_.erase(at);
+    }
   }
   switch (call.data.nr) {
     case SYS_execve:

@@ -232,9 +232,6 @@ Availability Native::Probe() {
     availability.features = NativeFeatures(plan->abi);
     for (const AbiLoss& loss : kAbiLosses)
       if (plan->abi < loss.abi) availability.lost.push_back(loss.lost);
-    availability.lost.push_back(
-        "limits of the run as a whole are checked every 20 ms, not by the "
-        "kernel");
   }
   return availability;
 }
