@@ -248,7 +248,8 @@ bool CallWatch::IsFirstExec(const seccomp_notif& call) {
     return false;
   const auto& programs = plan_.programs;
   for (int i = first_index_ + 1; i < static_cast<int>(programs.size()); ++i) {
-    if (call.data.args[0] != reinterpret_cast<uint64_t>(programs[i])) continue;
+    const char* program = programs[static_cast<size_t>(i)];
+    if (call.data.args[0] != reinterpret_cast<uint64_t>(program)) continue;
     struct stat info = {};
     const std::string exe = "/proc/" + std::to_string(thread) + "/exe";
     // Before its exec it is gate itself, which an ordinary user's gate may
