@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,18 @@ long StatusNumber(const std::string& text, const char* key) {
   const size_t digits = text.find_first_of("0123456789", at + strlen(key));
   if (digits == std::string::npos) return -1;
   return strtol(text.c_str() + digits, nullptr, 10);
+}
+
+// bwrap ends when the command does; its process 1, and with it what the command
+// left running, is killed by the kernel a moment later. Waits for that: what
+// looks at files afterwards must be alone.
+void EndNamespace(long init) {
+  if (init <= 0) return;
+  const Fd pidfd(
+      static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(init), 0u)));
+  if (!pidfd) return;  // gone
+  pollfd fds = {pidfd.get(), POLLIN, 0};
+  poll(&fds, 1, kGraceMs);
 }
 
 // The first child of bwrap's process 1: the command. 0 when unknown.
@@ -305,8 +318,9 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
-  (*relay)->Drain(timed_out ? kGraceMs : -1);
   read_status();
+  EndNamespace(StatusNumber(status_text, "\"child-pid\""));
+  (*relay)->Drain(timed_out ? kGraceMs : -1);
 
   Outcome outcome;
   const long code = StatusNumber(status_text, "\"exit-code\"");
