@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,9 +44,12 @@ enum class Feature : uint8_t {
   kSeccomp,
   kLandlock,  // a second wall
   kCleanEnvironment,
-  kLimits,
+  kLimits,         // of each process
+  kTreeLimits,     // of all processes of the run together
+  kWatchExecs,     // every program start is judged (Profile::watch_execs)
+  kReportBlocked,  // what was refused is reported exactly
 };
-inline constexpr int kFeatures = 11;
+inline constexpr int kFeatures = 14;
 const char* Name(Feature feature);
 
 // A set of features.
@@ -67,13 +71,17 @@ class FeatureSet {
 };
 
 // Finite limits; the smaller of two layers wins. 0 means "no limit asked".
+// What is counted for the run as a whole is counted over all its processes,
+// dead and alive (Feature::kTreeLimits); the others hold for each process.
 struct Limits {
-  uint64_t wall_ms = 0;
-  uint64_t cpu_s = 0;
-  uint64_t memory_bytes = 0;
-  uint64_t processes = 0;
-  uint64_t open_files = 0;
-  uint64_t file_bytes = 0;
+  uint64_t wall_ms = 0;        // of the run
+  uint64_t cpu_s = 0;          // of the run
+  uint64_t memory_bytes = 0;   // of the run
+  uint64_t processes = 0;      // of the run; threads count
+  uint64_t open_files = 0;     // of each process
+  uint64_t file_bytes = 0;     // of each file
+  uint64_t written_bytes = 0;  // of the run, to files on disk
+  uint64_t output_bytes = 0;   // of the run, stdout and stderr together
 };
 
 // What a contained command may touch. Paths are absolute and normalised.
@@ -84,6 +92,8 @@ struct Profile {
   std::vector<std::string> protect;    // inside `write`, exact paths that may
                                        // not be changed or created
   std::vector<std::string> protect_names;  // the same by name, at any depth
+  std::vector<std::string> sole_names;  // files outside `write` that must not
+                                        // change through a hard link in it
   std::string private_tmp;  // host directory that stands at /tmp, /var/tmp
                             // and /dev/shm (as sub-directories); empty: a
                             // fresh tmpfs for this run
@@ -92,16 +102,33 @@ struct Profile {
   // directory beside them, which is still reported.
   std::string quarantine_dir;
   Network network = Network::kNone;
+  bool watch_execs = false;     // Command::judge_exec sees every program start
+  bool report_blocked = false;  // refused writes and connections are reported
   std::vector<std::string> environment_keep;  // names; empty: the default list
   std::map<std::string, std::string> environment_set;
   Limits limits;
   FeatureSet required;
 };
 
+// A program that a contained process asks the kernel to start, before it does.
+struct ExecEvent {
+  std::string path;               // absolute, as seen inside
+  std::vector<std::string> argv;  // as far as `complete`
+  std::string cwd;
+  bool complete = true;  // false: too long or unreadable
+};
+struct ExecVerdict {
+  bool allow = false;
+  std::string reason;  // of a refusal
+};
+
 struct Command {
   std::vector<std::string> argv;         // argv[0] is looked up in PATH inside
   std::string cwd;                       // absolute
   std::vector<std::string> environment;  // NAME=VALUE, before cleaning
+  // With Profile::watch_execs: called in the caller's thread for every program
+  // start but the command's own. None: every start is refused.
+  std::function<ExecVerdict(const ExecEvent&)> judge_exec;
 };
 
 struct Io {
@@ -126,6 +153,13 @@ struct Violation {
   std::string detail;
 };
 
+// A program that was started inside, with Profile::watch_execs.
+struct StartedProgram {
+  std::string path;
+  uint64_t times = 0;
+};
+inline constexpr size_t kMaxStartedPrograms = 64;
+
 struct Outcome {
   OutcomeStatus status = OutcomeStatus::kSetupFailed;
   std::string reason;      // for people; why setup failed, which limit
@@ -134,6 +168,10 @@ struct Outcome {
   bool not_found = false;  // the program does not exist (exit 127)
   uint64_t duration_ms = 0;
   std::vector<Violation> violations;
+  // With Profile::watch_execs: the first kMaxStartedPrograms different ones,
+  // and how many starts there were in all.
+  std::vector<StartedProgram> programs;
+  uint64_t starts = 0;
   // False when the search for protected names at depth ended at its limits
   // (backends/guard.h) before every directory was seen.
   bool sweep_complete = true;

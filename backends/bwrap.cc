@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "backends/native/landlock.h"
 #include "backends/native/seccomp.h"
 #include "backends/native/sys.h"
+#include "backends/relay.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -35,6 +37,18 @@ long StatusNumber(const std::string& text, const char* key) {
   const size_t digits = text.find_first_of("0123456789", at + strlen(key));
   if (digits == std::string::npos) return -1;
   return strtol(text.c_str() + digits, nullptr, 10);
+}
+
+// bwrap ends when the command does; its process 1, and with it what the command
+// left running, is killed by the kernel a moment later. Waits for that: what
+// looks at files afterwards must be alone.
+void EndNamespace(long init) {
+  if (init <= 0) return;
+  const Fd pidfd(
+      static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(init), 0u)));
+  if (!pidfd) return;  // gone
+  pollfd fds = {pidfd.get(), POLLIN, 0};
+  poll(&fds, 1, kGraceMs);
 }
 
 // The first child of bwrap's process 1: the command. 0 when unknown.
@@ -199,6 +213,7 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   Io streams = io;
   if (*copy) streams.in = copy->get();
   Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
   for (int attempt = 1;; ++attempt) {
     Result<View> view = MakeView(profile, guard, user);
     if (!view) return Failed(view.error().message);
@@ -256,7 +271,10 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   request.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &request.environment);
   request.cwd = "/";
-  request.io = io;
+  Result<std::unique_ptr<OutputRelay>> relay =
+      OutputRelay::Make(io, profile.limits.output_bytes);
+  if (!relay) return Failed(relay.error().message);
+  request.io = (*relay)->io();
   request.no_tcp = profile.network == Network::kNone;
   request.scope = true;
   request.mask = signals.before();
@@ -296,9 +314,13 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   };
   watch.expire = [&] { watch.forward(SIGTERM); };
   watch.kill = [&] { sys::PidfdSignal(child.pidfd.get(), SIGKILL); };
+  (*relay)->Started();
+  (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   read_status();
+  EndNamespace(StatusNumber(status_text, "\"child-pid\""));
+  (*relay)->Drain(timed_out ? kGraceMs : -1);
 
   Outcome outcome;
   const long code = StatusNumber(status_text, "\"exit-code\"");
@@ -325,6 +347,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     outcome.exit_code = static_cast<int>(code);
     outcome.reason = "exited";
   }
+  (*relay)->Judge(&outcome);
   return outcome;
 }
 

@@ -87,6 +87,7 @@ Guard Guard::Record(const Profile& profile, const std::string& cwd) {
       guard.AddBase(at);
   }
   for (const std::string& path : profile.protect) guard.ProtectPath(path);
+  guard.RecordLinks(profile);
   for (Bind& bind : guard.binds_) bind.depth = Depth(bind.path);
   std::stable_sort(
       guard.binds_.begin(), guard.binds_.end(),

@@ -25,6 +25,8 @@
 //   repositories that the run made. Names inside such a repository stay. Of
 //   a protected directory at depth only its direct entries are looked at.
 //
+// - Hard links to files outside (guard_links.cc), as far as they can be found.
+//
 // The sweep moves what it finds to the quarantine directory and reports it as
 // a violation. Its limits, stated in the outcome (`sweep_complete`):
 // kMaxSweepDirectories directories, breadth first, and kMaxSweepMs. What it
@@ -49,7 +51,9 @@ namespace gate::backends {
 
 inline constexpr int kMaxSweepDirectories = 4096;
 inline constexpr int kMaxSweepMs = 30;
-inline constexpr int kMaxModules = 256;  // git directories looked at
+inline constexpr int kMaxLinkedHere = 256;     // entries of a directory
+inline constexpr int kMaxLinkSearch = 200000;  // entries in all
+inline constexpr int kMaxModules = 256;        // git directories looked at
 inline constexpr size_t kMaxGitConfig = 1 << 20;
 
 // One mount of a path onto itself.
@@ -69,6 +73,9 @@ class Guard {
 
   // Ancestors before what lies below them.
   const std::vector<Bind>& binds() const { return binds_; }
+
+  // Why the command must not start; empty: it may.
+  const std::string& refusal() const { return refusal_; }
 
   // Quarantines and reports. Call once, when no process of the run is left.
   void Sweep(Outcome* outcome);
@@ -101,6 +108,7 @@ class Guard {
   void Protect(const std::string& base, const std::string& relative, int hops);
   void ProtectPath(const std::string& path);
   void Pin(const std::string& root, const std::string& path);
+  void RecordLinks(const Profile& profile);
   void RecordGit(const std::string& base);
   void RecordGitDirectory(const std::string& directory, bool main);
   void RecordConfig(const std::string& path);
@@ -138,6 +146,7 @@ class Guard {
   timespec start_ = {};
   std::vector<Pattern> patterns_;
   std::bitset<256> first_letters_;
+  std::string refusal_;
   int quarantined_ = 0;
   Outcome* outcome_ = nullptr;
 };

@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include "backends/native/sys.h"
+#include "backends/relay.h"
 #include "backends/spawn.h"
 #include "backends/supervise.h"
 
 namespace gate::backends {
 namespace {
+
+constexpr int kAfterEndMs = 50;
 
 class None : public Backend {
  public:
@@ -42,7 +45,13 @@ class None : public Backend {
     request.argv = command.argv;
     request.environment = command.environment;
     request.cwd = command.cwd;
-    request.io = io;
+    Result<std::unique_ptr<OutputRelay>> relay =
+        OutputRelay::Make(io, profile.limits.output_bytes);
+    if (!relay) {
+      outcome.reason = relay.error().message;
+      return outcome;
+    }
+    request.io = (*relay)->io();
     request.mask = signals.before();
     // On a terminal the command stays in the foreground group.
     request.own_group = isatty(io.in) != 1;
@@ -66,8 +75,12 @@ class None : public Backend {
     watch.forward = [&](int signal) { kill(target, signal); };
     watch.expire = [&] { kill(target, SIGTERM); };
     watch.kill = [&] { kill(target, SIGKILL); };
+    (*relay)->Started();
+    (*relay)->Join(&watch);
     int status = 0;
     const bool timed_out = WatchUntilEnd(signals, watch, &status);
+    // What it left running may write on: that is not waited for long.
+    (*relay)->Drain(kAfterEndMs);
     if (timed_out) {
       if (request.own_group) kill(target, SIGKILL);
       outcome.status = OutcomeStatus::kTimeout;
@@ -82,6 +95,7 @@ class None : public Backend {
       outcome.signal = WTERMSIG(status);
       outcome.reason = std::string("ended by ") + strsignal(outcome.signal);
     }
+    (*relay)->Judge(&outcome);
     outcome.duration_ms = MonotonicMs() - begin;
     return outcome;
   }

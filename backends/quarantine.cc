@@ -88,7 +88,11 @@ Result<std::string> MoveAside(const std::string& path,
     return FailErrno("cannot look at " + path);
   if (!directory.empty() && MakeDirectories(directory, 0700)) {
     const Fd to(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (to && Rename(parent.get(), last.c_str(), to.get(), name.c_str()))
+    // A file with another name is copied: that name would stay a way into the
+    // quarantine.
+    const bool shared = S_ISREG(info.st_mode) && info.st_nlink > 1;
+    if (to && !shared &&
+        Rename(parent.get(), last.c_str(), to.get(), name.c_str()))
       return directory + "/" + name;
     if (to && S_ISREG(info.st_mode)) {
       const Result<std::string> content = ReadRegular(path, kMaxCopyBytes);

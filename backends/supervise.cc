@@ -1,6 +1,5 @@
 #include "backends/supervise.h"
 
-#include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -48,6 +47,7 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
   const uint64_t start = MonotonicMs();
   uint64_t deadline = watch.wall_ms == 0 ? 0 : start + watch.wall_ms;
   bool timed_out = false, killed = false;
+  std::vector<pollfd> fds;
   while (true) {
     int timeout = -1;
     if (deadline != 0) {
@@ -66,8 +66,20 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
       }
       timeout = static_cast<int>(std::min<uint64_t>(deadline - now, 1u << 30));
     }
-    pollfd fds[] = {{watch.pidfd, POLLIN, 0}, {signals.fd(), POLLIN, 0}};
-    if (poll(fds, 2, timeout) < 0 && errno != EINTR) break;
+    if (watch.tick) {
+      const int wanted = watch.tick();
+      if (wanted >= 0 && (timeout < 0 || wanted < timeout)) timeout = wanted;
+    }
+    fds.resize(2);
+    fds[0] = {watch.pidfd, POLLIN, 0};
+    fds[1] = {signals.fd(), POLLIN, 0};
+    for (const Served& served : watch.served) fds.push_back(served.want());
+    if (poll(fds.data(), fds.size(), timeout) < 0) {
+      if (errno != EINTR) break;
+      continue;
+    }
+    for (size_t i = 0; i < watch.served.size(); ++i)
+      if (fds[2 + i].revents != 0) watch.served[i].ready(fds[2 + i].revents);
     if (fds[1].revents & POLLIN) {
       signalfd_siginfo info = {};
       while (read(signals.fd(), &info, sizeof(info)) ==

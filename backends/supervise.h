@@ -3,8 +3,11 @@
 
 #include <signal.h>
 
+#include <poll.h>
+
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "base/file.h"
 
@@ -28,6 +31,12 @@ class HeldSignals {
   Fd fd_;
 };
 
+// Something else to serve meanwhile.
+struct Served {
+  std::function<pollfd()> want;  // asked before each wait; fd -1: nothing now
+  std::function<void(short events)> ready;
+};
+
 struct Watch {
   int pidfd = -1;
   uint64_t wall_ms = 0;  // 0: no limit
@@ -36,6 +45,9 @@ struct Watch {
   std::function<void(int signal)> forward;  // to the command
   std::function<void()> expire;             // SIGTERM to everything
   std::function<void()> kill;               // everything, at once
+  std::vector<Served> served;
+  // Called before each wait; how many milliseconds it may last, -1: any.
+  std::function<int()> tick;
 };
 
 inline constexpr int kGraceMs = 500;  // between SIGTERM and SIGKILL

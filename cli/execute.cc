@@ -1,8 +1,10 @@
 #include "cli/execute.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "backends/none.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -32,8 +34,57 @@ backends::Command ToCommand(const Gateway& gateway, const Question& question) {
   return command;
 }
 
+// Whether the line that was judged names exactly this program start.
+bool IsPartOf(const parser::Analysis& analysis,
+              const std::vector<std::string>& argv) {
+  return std::any_of(
+      analysis.invocations.begin(), analysis.invocations.end(),
+      [&](const parser::Invocation& invocation) {
+        return std::equal(
+            invocation.argv.begin(), invocation.argv.end(), argv.begin(),
+            argv.end(), [](const parser::Argument& word, const std::string& s) {
+              return word.known && !word.splits && !word.glob && word.text == s;
+            });
+      });
+}
+
+// A program start inside, by the policy of the line. What the line itself says
+// was decided with it. Nobody can be asked by now, so an ask is a no.
+backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
+                                 const backends::ExecEvent& event) {
+  if (!event.complete) return {false, "its arguments cannot be read"};
+  if (IsPartOf(line.analysis, event.argv)) return {true, ""};
+  Question question;
+  question.is_argv = true;
+  question.argv = event.argv;
+  question.cwd = event.cwd;
+  question.agent = line.question.agent;
+  question.session = line.question.session;
+  question.project = line.question.project.empty() ? line.session.workspace
+                                                   : line.question.project;
+  // The name is the caller's to choose, the file is not; of programs that act
+  // by their name (busybox) both are judged.
+  std::vector<std::string> names = {event.path};
+  if (!event.argv.empty() && BaseName(event.argv[0]) != BaseName(event.path))
+    names.push_back(event.argv[0]);
+  if (question.argv.empty()) question.argv.resize(1);
+  for (const std::string& name : names) {
+    question.argv[0] = name;
+    const engine::Decision decision =
+        gateway.Judge(question, /*pin=*/false).decision;
+    if (decision.action != rules::Action::kAllow &&
+        decision.action != rules::Action::kSandbox)
+      return {false, decision.reason};
+  }
+  return {true, ""};
+}
+
 Outcome RunPlan(Gateway& gateway, Judgement* judgement) {
-  const backends::Command command = ToCommand(gateway, judgement->question);
+  backends::Command command = ToCommand(gateway, judgement->question);
+  if (judgement->plan.profile.watch_execs)
+    command.judge_exec = [&](const backends::ExecEvent& event) {
+      return JudgeStart(gateway, *judgement, event);
+    };
   const router::Plan& plan = judgement->plan;
   switch (plan.mode) {
     case router::Mode::kRefused:
@@ -45,12 +96,13 @@ Outcome RunPlan(Gateway& gateway, Judgement* judgement) {
     case router::Mode::kSandbox:
       break;
   }
+  Result<Fd> in_use = Fd();
   if (!plan.profile.private_tmp.empty()) {
-    if (auto made = PrepareSessionTmp(gateway.facts(), plan.profile.private_tmp,
-                                      NowMs());
-        !made)
+    in_use =
+        PrepareSessionTmp(gateway.facts(), plan.profile.private_tmp, NowMs());
+    if (!in_use)
       return NotStarted("the private /tmp cannot be made: " +
-                        made.error().message);
+                        in_use.error().message);
   }
   backends::Backend* backend = gateway.FindBackend(plan.backend);
   if (backend == nullptr)

@@ -285,6 +285,8 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
         wanted.limits.wall_ms == 0
             ? question.timeout_ms
             : std::min(wanted.limits.wall_ms, question.timeout_ms);
+  // What a name computed at run time stands for is known when it starts.
+  wanted.watch_execs |= judgement->analysis.hides_commands;
   const bool needs_backend =
       decision.contain || !wanted.profile.empty() || !wanted.backend.empty();
   static const std::vector<router::Candidate> kNoCandidates;

@@ -66,6 +66,16 @@ std::string OutcomeDetail(const Judgement& judgement,
         .Field("detail", violation.detail)
         .EndObject();
   json.EndArray();
+  if (judgement.plan.profile.watch_execs) {
+    json.Field("starts", static_cast<int64_t>(outcome.starts));
+    json.Key("programs").BeginArray();
+    for (const backends::StartedProgram& program : outcome.programs)
+      json.BeginObject()
+          .Field("path", program.path)
+          .Field("times", static_cast<int64_t>(program.times))
+          .EndObject();
+    json.EndArray();
+  }
   json.Key("lost").BeginArray();
   for (const std::string& lost : judgement.plan.lost) json.String(lost);
   json.EndArray().EndObject();

@@ -20,7 +20,16 @@ constexpr LimitRow kLimits[] = {{"wall_ms", &Limits::wall_ms},
                                 {"memory_bytes", &Limits::memory_bytes},
                                 {"processes", &Limits::processes},
                                 {"open_files", &Limits::open_files},
-                                {"file_bytes", &Limits::file_bytes}};
+                                {"file_bytes", &Limits::file_bytes},
+                                {"written_bytes", &Limits::written_bytes},
+                                {"output_bytes", &Limits::output_bytes}};
+
+struct FlagRow {
+  const char* name;
+  bool Profile::* field;
+};
+constexpr FlagRow kFlags[] = {{"watch_execs", &Profile::watch_execs},
+                              {"report_blocked", &Profile::report_blocked}};
 
 struct ListRow {
   const char* name;
@@ -30,6 +39,7 @@ constexpr ListRow kLists[] = {{"write", &Profile::write},
                               {"deny_read", &Profile::deny_read},
                               {"protect", &Profile::protect},
                               {"protect_names", &Profile::protect_names},
+                              {"sole_names", &Profile::sole_names},
                               {"environment_keep", &Profile::environment_keep}};
 
 struct TextRow {
@@ -53,6 +63,7 @@ std::string PlanToJson(const Plan& plan) {
               {"environment_set", profile.environment_set}};
   for (const TextRow& row : kTexts) out[row.name] = profile.*row.field;
   for (const ListRow& row : kLists) out[row.name] = profile.*row.field;
+  for (const FlagRow& row : kFlags) out[row.name] = profile.*row.field;
   for (const LimitRow& row : kLimits)
     out["limits"][row.name] = profile.limits.*row.field;
   out["required"] = Json::array();
@@ -94,6 +105,8 @@ Result<Plan> PlanFromJson(std::string_view text) {
       profile.*row.field = in.at(row.name).get<std::string>();
     for (const ListRow& row : kLists)
       profile.*row.field = in.at(row.name).get<std::vector<std::string>>();
+    for (const FlagRow& row : kFlags)
+      profile.*row.field = in.at(row.name).get<bool>();
     for (const LimitRow& row : kLimits)
       profile.limits.*row.field = in.at("limits").at(row.name).get<uint64_t>();
     for (const Json& name : in.at("required")) {

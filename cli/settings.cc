@@ -57,6 +57,10 @@ class Reader {
           return Wrong(at, "caches are absolute paths");
         out_->caches.push_back(path.get<std::string>());
       }
+    } else if (key == "watch_execs" && value.is_boolean()) {
+      out_->router.watch_execs |= value.get<bool>();
+    } else if (key == "report_blocked" && value.is_boolean()) {
+      out_->router.report_blocked |= value.get<bool>();
     } else if (key == "limits" && value.is_object()) {
       for (const auto& [name, limit] : value.items()) ReadLimit(name, limit);
     } else if (key != "$schema") {
@@ -75,7 +79,9 @@ class Reader {
         {"memory_bytes", &backends::Limits::memory_bytes},
         {"processes", &backends::Limits::processes},
         {"open_files", &backends::Limits::open_files},
-        {"file_bytes", &backends::Limits::file_bytes}};
+        {"file_bytes", &backends::Limits::file_bytes},
+        {"written_bytes", &backends::Limits::written_bytes},
+        {"output_bytes", &backends::Limits::output_bytes}};
     for (const Row& row : kRows) {
       if (name != row.name) continue;
       if (!value.is_number_unsigned() || value.get<uint64_t>() == 0)

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,8 +133,13 @@ void RemoveIdleSessions(const std::string& root, const std::string& current,
     if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
     const auto used = static_cast<uint64_t>(info.st_mtim.tv_sec) * 1000;
     if (used + kIdleMs > now_ms) continue;
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
+    // A run that lasts longer than a day holds a lock.
+    const Fd held(
+        ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (held && ::flock(held.get(), LOCK_EX | LOCK_NB) == 0) {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
     if (--budget == 0) break;
   }
   ::closedir(directory);
@@ -141,18 +147,33 @@ void RemoveIdleSessions(const std::string& root, const std::string& current,
 
 }  // namespace
 
-Status PrepareSessionTmp(const ProcessFacts& facts,
-                         const std::string& private_tmp, uint64_t now_ms) {
+Result<Fd> PrepareSessionTmp(const ProcessFacts& facts,
+                             const std::string& private_tmp, uint64_t now_ms) {
   const std::string root = facts.places.state + "/sessions";
   const std::string directory(DirName(private_tmp));
   if (DirName(directory) != root)
     return Fail(ErrorCode::kInvalid,
                 "`" + private_tmp + "` is not below the state directory");
-  GATE_CHECK(MakeDirectories(private_tmp, 0700));
+  Fd held;
+  for (int attempt = 0; !held; ++attempt) {
+    GATE_CHECK(MakeDirectories(private_tmp, 0700));
+    Fd fd(::open(directory.c_str(),
+                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd || ::flock(fd.get(), LOCK_SH) != 0)
+      return FailErrno("cannot lock `" + directory + "`");
+    // Whoever removed it in between held the lock until it was gone.
+    struct stat locked{}, there{};
+    if (::fstat(fd.get(), &locked) == 0 &&
+        ::lstat(private_tmp.c_str(), &there) == 0 && locked.st_nlink > 0)
+      held = std::move(fd);
+    else if (attempt == 3)
+      return Fail(ErrorCode::kUnavailable,
+                  "`" + directory + "` is removed again and again");
+  }
   // The modification time of the session's directory is its last use.
   ::utimensat(AT_FDCWD, directory.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
   RemoveIdleSessions(root, std::string(BaseName(directory)), now_ms);
-  return {};
+  return held;
 }
 
 }  // namespace gate::cli

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "cli/process_facts.h"
 
@@ -31,9 +32,10 @@ Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
                             bool write);
 
 // Makes `private_tmp` of a session (mode 0700) and notes its use; sessions idle
-// for a day are removed, a few per call. kInvalid when it is not a place of
-// gate's.
-Status PrepareSessionTmp(const ProcessFacts& facts,
-                         const std::string& private_tmp, uint64_t now_ms);
+// for a day are removed, a few per call. A session is in use, however long,
+// while the descriptor that is returned is open. kInvalid when it is not a
+// place of gate's.
+Result<Fd> PrepareSessionTmp(const ProcessFacts& facts,
+                             const std::string& private_tmp, uint64_t now_ms);
 
 }  // namespace gate::cli

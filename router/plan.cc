@@ -30,10 +30,13 @@ FeatureSet RequiredFeatures(const Profile& profile) {
       profile.network == Network::kDomains)
     required.Add(Feature::kNetworkLoopback);
   const backends::Limits& limits = profile.limits;
-  if (limits.cpu_s + limits.memory_bytes + limits.processes +
-          limits.open_files + limits.file_bytes + limits.wall_ms >
-      0)
+  if ((limits.cpu_s | limits.memory_bytes | limits.processes |
+       limits.open_files | limits.file_bytes | limits.wall_ms |
+       limits.written_bytes | limits.output_bytes) != 0)
     required.Add(Feature::kLimits);
+  if ((limits.cpu_s | limits.memory_bytes | limits.processes |
+       limits.written_bytes) != 0)
+    required.Add(Feature::kTreeLimits);
   return required;
 }
 
@@ -125,8 +128,9 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   if (!contain) {
     plan.mode = Mode::kDirect;
     plan.why = decision.reason;
-    // Nothing contains it, but its time is counted all the same.
+    // Nothing contains it, but its time and output are counted all the same.
     plan.profile.limits.wall_ms = settings.limits.wall_ms;
+    plan.profile.limits.output_bytes = settings.limits.output_bytes;
     return plan;
   }
 
@@ -162,6 +166,16 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   plan.profile.required = kept;
   plan.lost.insert(plan.lost.end(), chosen->availability.lost.begin(),
                    chosen->availability.lost.end());
+  const auto on_top = [&](bool wanted, Feature feature, bool Profile::* field) {
+    if (!wanted) return;
+    if (given.Has(feature))
+      plan.profile.*field = true;
+    else
+      plan.lost.push_back(std::string("not given: ") + Name(feature));
+  };
+  on_top(settings.watch_execs, Feature::kWatchExecs, &Profile::watch_execs);
+  on_top(settings.report_blocked, Feature::kReportBlocked,
+         &Profile::report_blocked);
   plan.mode = Mode::kSandbox;
   plan.backend = chosen->name;
   plan.why = "profile " + name + ", network " + Name(plan.profile.network) +

@@ -34,6 +34,10 @@ struct Settings {
   backends::Network network = backends::Network::kOpen;  // at most this
   bool accept_loss = false;  // policy accepts a lesser guarantee
   backends::Limits limits;
+  // Checks on top of containment: given where the backend can, else named
+  // among what is lost.
+  bool watch_execs = false;
+  bool report_blocked = false;
 };
 
 struct Plan {

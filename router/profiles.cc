@@ -181,6 +181,31 @@ constexpr auto kProtectedAtHome = std::to_array<std::string_view>({
     ".vscode-server",
     ".cursor-server",
 });
+// Single files below the home directory that are run or obeyed: another name of
+// theirs in the workspace would be a way to write them.
+constexpr auto kSoleNames = std::to_array<std::string_view>({
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".inputrc",
+    ".config/fish/config.fish",
+    ".gitconfig",
+    ".config/git/config",
+    ".npmrc",
+    ".claude.json",
+    ".claude/settings.json",
+    ".codex/config.toml",
+    ".ssh/authorized_keys",
+    ".ssh/config",
+});
+
 constexpr auto kProtectedSystem = std::to_array<std::string_view>({
     "/etc",
     "/boot",
@@ -237,6 +262,9 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     profile.protect_names.emplace_back(protect);
   for (const std::string* place : {&inputs.config_dir, &inputs.cache_dir})
     if (!place->empty()) profile.protect.push_back(*place);
+  if (!full && !profile.write.empty() && !inputs.home.empty())
+    for (std::string_view sole : kSoleNames)
+      profile.sole_names.push_back(Below(inputs.home, sole));
   if (full) {
     for (std::string_view protect : kProtectedSystem)
       profile.protect.emplace_back(protect);

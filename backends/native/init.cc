@@ -14,7 +14,9 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
+#include "backends/native/calls.h"
 #include "backends/native/sys.h"
 
 namespace gate::backends {
@@ -105,6 +107,13 @@ uint32_t TryWalls() {
   return works;
 }
 
+uint64_t MillisecondsNow() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 +
+         static_cast<uint64_t>(now.tv_nsec) / 1000000;
+}
+
 // Sends `signal` to the command as its terminal or caller would.
 void Forward(pid_t command, bool terminal, int signal) {
   if (terminal)
@@ -149,13 +158,30 @@ void RunInit(const InitContext& context) {
   sigprocmask(SIG_BLOCK, &children, nullptr);
   const int wake = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
 
-  if (!RaiseWalls(*plan, &error)) FinishSetup(error);
+  int listener = -1;
+  if (!RaiseWalls(*plan, &listener, &error)) FinishSetup(error);
+  if (listener >= 0) {
+    // Whoever holds it could answer for gate: only gate does.
+    if (SendListener(kReport, listener) != 0) {
+      error.error = errno;
+      error.stage = Stage::kSeccomp;
+      FinishSetup(error);
+    }
+    close(listener);
+  }
 
   InitReport report;
   if (context.probe) {
     report.kind = InitReport::kProbed;
     report.works = TryWalls();
     Finish(report);
+  }
+
+  TreeAccount account(plan->tree_limits);
+  if (account.Open() != 0) {
+    error.error = errno;
+    error.stage = Stage::kLimits;
+    FinishSetup(error);
   }
 
   volatile int exec_error = 0, limit_error = 0;
@@ -176,17 +202,34 @@ void RunInit(const InitContext& context) {
   close(1);
   close(2);
 
+  const auto at_limit = [&](TreeLimit limit) {
+    report.kind = InitReport::kLimit;
+    report.limit = limit;
+    Finish(report);
+  };
+  uint64_t sampled = MillisecondsNow();
   pollfd fds[] = {{kControl, POLLIN, 0}, {wake, POLLIN, 0}};
   while (true) {
     int status = 0;
     const pid_t gone = waitpid(-1, &status, WNOHANG);
     if (gone == command) {
+      // It may have been faster than the samples.
+      if (account.Wait() >= 0 && account.Check() == TreeLimit::kWritten)
+        at_limit(TreeLimit::kWritten);
       report.kind = InitReport::kEnded;
       report.wait_status = status;
       Finish(report);
     }
     if (gone > 0) continue;
-    poll(fds, 2, -1);
+    poll(fds, 2, account.Wait());
+    if (account.Wait() >= 0) {
+      const uint64_t now = MillisecondsNow();
+      if (now - sampled >= static_cast<uint64_t>(account.Wait())) {
+        const TreeLimit limit = account.Check();
+        if (limit != TreeLimit::kNone) at_limit(limit);
+        sampled = now;
+      }
+    }
     if (fds[1].revents & POLLIN) {
       signalfd_siginfo info;
       while (read(wake, &info, sizeof(info)) > 0) {

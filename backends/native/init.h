@@ -19,12 +19,14 @@ struct InitReport {
     kNotExecuted,  // the program: `error` is ENOENT, EACCES, …
     kEnded,        // `wait_status`
     kProbed,       // `works`
+    kLimit,        // `limit` was exceeded and everything ended
   };
   uint32_t kind = kNothing;
   SetupError setup;
   int error = 0;
   int wait_status = 0;
   uint32_t works = 0;
+  TreeLimit limit = TreeLimit::kNone;
 };
 
 // Bits of InitReport::works, each tried from inside the finished sandbox.
@@ -42,7 +44,8 @@ inline constexpr unsigned char kExpired = 255;
 struct InitContext {
   NativePlan* plan = nullptr;
   int in = 0, out = 1, err = 2;
-  int report = -1;   // write end: the InitReport
+  int report = -1;   // write end: the InitReport; a socket where the plan
+                     // asks for the filter's listener, which goes first
   int control = -1;  // read end: 'g' when the maps are written, then one byte
                      // a signal to forward; its end means gate is gone
   uid_t uid = 0;     // of gate

@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "backends/guard.h"
+#include "backends/native/calls.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
 #include "backends/native/sys.h"
+#include "backends/relay.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
@@ -36,7 +39,9 @@ FeatureSet NativeFeatures(int abi) {
                          Feature::kProtectedPaths,   Feature::kPrivateTmp,
                          Feature::kNetworkNone,      Feature::kNetworkLoopback,
                          Feature::kProcessIsolation, Feature::kSeccomp,
-                         Feature::kCleanEnvironment, Feature::kLimits};
+                         Feature::kCleanEnvironment, Feature::kLimits,
+                         Feature::kTreeLimits,       Feature::kWatchExecs,
+                         Feature::kReportBlocked};
   if (abi > 0) features.Add(Feature::kLandlock);
   return features;
 }
@@ -76,7 +81,11 @@ struct Started {
 Result<Started> Start(NativePlan* plan, const Io& io, const sigset_t& mask,
                       bool probe) {
   int report[2], control[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return FailErrno("cannot make a pipe");
+  // A pipe cannot carry the descriptor of the filter's questions.
+  if ((plan->asks.Any()
+           ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)
+           : pipe2(report, O_CLOEXEC)) != 0)
+    return FailErrno("cannot make a pipe");
   Started started;
   started.report = Fd(report[0]);
   const Fd report_write(report[1]);
@@ -151,6 +160,28 @@ void SetEnd(int status, Outcome* outcome) {
   }
 }
 
+// What `limit` is called, with its number.
+std::string LimitText(TreeLimit limit, const Limits& limits) {
+  switch (limit) {
+    case TreeLimit::kCpu:
+      return "the processor time limit of " + std::to_string(limits.cpu_s) +
+             " s";
+    case TreeLimit::kMemory:
+      return "the memory limit of " + std::to_string(limits.memory_bytes) +
+             " bytes";
+    case TreeLimit::kProcesses:
+      return "the limit of " + std::to_string(limits.processes) + " processes";
+    case TreeLimit::kWritten:
+      return "the limit of " + std::to_string(limits.written_bytes) +
+             " written bytes";
+    case TreeLimit::kHidden:
+      return "a process whose use of a limited resource cannot be read";
+    case TreeLimit::kNone:
+      break;
+  }
+  return "a limit";
+}
+
 Outcome Failed(std::string reason) {
   Outcome outcome;
   outcome.reason = std::move(reason);
@@ -201,10 +232,6 @@ Availability Native::Probe() {
     availability.features = NativeFeatures(plan->abi);
     for (const AbiLoss& loss : kAbiLosses)
       if (plan->abi < loss.abi) availability.lost.push_back(loss.lost);
-    availability.lost.push_back("memory is limited per process, not in sum");
-    if (geteuid() == 0)
-      availability.lost.push_back(
-          "the number of processes is not limited for root");
   }
   return availability;
 }
@@ -215,6 +242,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   if (const Status streams = CheckStreams(io); !streams)
     return Failed(streams.error().message);
   Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
   Result<NativePlan> plan = MakeNativePlan(profile, command, guard);
   if (!plan) return Failed(plan.error().message);
   const std::vector<Feature> missing =
@@ -224,7 +252,10 @@ Outcome Native::Run(const Profile& profile, const Command& command,
         std::string("this machine lacks what the profile requires: ") +
         backends::Name(missing.front()));
   plan->terminal = isatty(io.in) == 1;
-  Io streams = io;
+  Result<std::unique_ptr<OutputRelay>> relay =
+      OutputRelay::Make(io, profile.limits.output_bytes);
+  if (!relay) return Failed(relay.error().message);
+  Io streams = (*relay)->io();
   Result<Fd> copy = Fd();
   if (plan->abi == 0) {
     // As in bwrap: without Landlock the file itself could be opened again.
@@ -237,6 +268,9 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   const Result<Started> started =
       Start(&*plan, streams, signals.before(), false);
   if (!started) return Failed(started.error().message);
+  InitReport report;
+  bool reported = false, listening = !plan->asks.Any();
+  CallWatch calls(profile, command, *plan, guard);
   Watch watch;
   watch.pidfd = started->pidfd.get();
   watch.wall_ms = profile.limits.wall_ms;
@@ -247,9 +281,36 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   watch.forward = [&](int signal) { tell(static_cast<unsigned char>(signal)); };
   watch.expire = [&] { tell(kExpired); };
   watch.kill = [&] { sys::PidfdSignal(started->pidfd.get(), SIGKILL); };
+  if (plan->asks.Any()) {
+    const int socket = started->report.get();
+    watch.served.push_back(
+        {[&] { return pollfd{listening ? -1 : socket, POLLIN, 0}; },
+         [&](short) {
+           ssize_t got = 0;
+           Result<Fd> listener =
+               ReceiveListener(socket, &report, sizeof(report), &got);
+           listening = true;
+           if (listener)
+             calls.SetListener(std::move(*listener));
+           else
+             reported = true;  // it ended before
+           if (reported && got != static_cast<ssize_t>(sizeof(report)))
+             report = InitReport();
+         }});
+    calls.Join(&watch);
+  }
+  (*relay)->Started();
+  (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
-  const InitReport report = ReadReport(started->report.get());
+  (*relay)->Drain(timed_out ? kGraceMs : -1);
+  if (!listening) {
+    ssize_t got = 0;
+    const Result<Fd> listener =
+        ReceiveListener(started->report.get(), &report, sizeof(report), &got);
+    reported = !listener && got == static_cast<ssize_t>(sizeof(report));
+  }
+  if (!reported) report = ReadReport(started->report.get());
 
   Outcome outcome;
   switch (report.kind) {
@@ -264,6 +325,11 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     case InitReport::kEnded:
       SetEnd(report.wait_status, &outcome);
       break;
+    case InitReport::kLimit:
+      outcome.status = OutcomeStatus::kLimit;
+      outcome.signal = SIGKILL;
+      outcome.reason = LimitText(report.limit, profile.limits);
+      break;
     default:
       outcome.status = OutcomeStatus::kSignalled;
       outcome.signal = SIGKILL;
@@ -275,6 +341,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     outcome.reason = "the wall clock limit of " +
                      std::to_string(profile.limits.wall_ms) + " ms";
   }
+  if (plan->asks.Any()) calls.Finish(&outcome);
+  (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;

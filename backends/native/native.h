@@ -19,8 +19,8 @@
 //   that job control works; pushing characters into the terminal (TIOCSTI,
 //   TIOCLINUX) is refused by the filter.
 //
-// Limits: memory is bounded per process, not for the tree; the process limit
-// is not enforced by the kernel for root; host sockets bound to a path outside
+// Limits: what is summed over the run is sampled (native/account.h); host
+// sockets bound to a path outside
 // /run, /tmp and the hidden paths are hidden only when they existed before the
 // start (docs/backends.md).
 #pragma once

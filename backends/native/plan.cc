@@ -19,7 +19,8 @@ class Planner {
 
   Result<NativePlan> Run() {
     plan_.user = ChooseUser(profile_);
-    plan_.filter = MakeFilter();
+    plan_.asks = {profile_.watch_execs, profile_.report_blocked};
+    plan_.filter = MakeFilter(plan_.asks);
     plan_.abi = LandlockAbi();
     GATE_CHECK(SetNetwork());
     GATE_TRY(const View view, MakeView(profile_, guard_, plan_.user));
@@ -175,6 +176,9 @@ class Planner {
 
   void SetLimits() {
     plan_.limits = ProcessLimits(profile_.limits);
+    plan_.tree_limits = {
+        profile_.limits.cpu_s * 1000, profile_.limits.memory_bytes,
+        profile_.limits.processes, profile_.limits.written_bytes};
     const uint64_t memory = profile_.limits.memory_bytes;
     plan_.tmpfs_options =
         memory > 0 ? plan_.Keep("mode=0755,size=" + std::to_string(memory))

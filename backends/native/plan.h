@@ -12,6 +12,7 @@
 #include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/limits.h"
+#include "backends/native/account.h"
 #include "backends/native/landlock.h"
 #include "backends/native/seccomp.h"
 
@@ -57,11 +58,13 @@ struct NativePlan {
   std::vector<MountOp> mounts;
   std::vector<LandlockRoot> landlock;
   std::vector<Limit> limits;
+  TreeLimits tree_limits;
   std::vector<const char*> programs;  // candidates for exec, in order
   std::vector<char*> argv, envp;      // null-terminated
   const char* cwd = "/";
   const char* tmpfs_options = "";
   Filter filter;
+  FilterAsks asks;
   RunUser user;
   int abi = 0;
   bool write_everything = false;  // "/" is a writable root

@@ -5,6 +5,7 @@
 #include "backends/native/seccomp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -35,8 +36,13 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 // Numbers that are the same on every architecture since 5.1 and that older
 // headers lack.
 enum : uint32_t {
+  kOpenat2 = 437,
+  kFchmodat2 = 452,
   kOpenTreeAttr = 467,
 };
+
+// Linux 5.19: an ordinary signal does not take a question back.
+constexpr unsigned kWaitKillable = 1u << 5;
 
 constexpr auto kRefused = std::to_array<uint32_t>({
     // Other processes.
@@ -106,6 +112,29 @@ constexpr auto kRefused = std::to_array<uint32_t>({
     SYS_nfsservctl,
 });
 
+// What changes a directory or a file by its name, and connections.
+constexpr auto kWriting = std::to_array<uint32_t>({
+    SYS_unlinkat,
+    SYS_mkdirat,
+    SYS_symlinkat,
+    SYS_linkat,
+    SYS_renameat2,
+#ifdef SYS_renameat
+    SYS_renameat,
+#endif
+    SYS_truncate,
+    SYS_connect,
+#ifdef __x86_64__
+    SYS_unlink,
+    SYS_rmdir,
+    SYS_mkdir,
+    SYS_symlink,
+    SYS_link,
+    SYS_rename,
+#endif
+});
+constexpr uint32_t kOpensToWrite = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+
 constexpr uint32_t kNewNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP |
                                     CLONE_NEWUTS | CLONE_NEWIPC |
                                     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
@@ -166,6 +195,10 @@ class Assembler {
     Add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, mask);
     Return(verdict);
   }
+  // Skips `count` instructions unless a bit of `mask` is set.
+  void SkipUnlessAny(uint32_t mask, uint8_t count) {
+    Add(BPF_JMP | BPF_JSET | BPF_K, 0, count, mask);
+  }
   void ReturnIfAtLeast(uint32_t value, uint32_t verdict) {
     Add(BPF_JMP | BPF_JGE | BPF_K, 0, 1, value);
     Return(verdict);
@@ -183,7 +216,7 @@ class Assembler {
 
 }  // namespace
 
-Filter MakeFilter() {
+Filter MakeFilter(FilterAsks asks) {
   Filter filter;
   Assembler a(&filter);
   a.Load(offsetof(seccomp_data, arch));
@@ -216,9 +249,51 @@ Filter MakeFilter() {
     a.ReturnIf(request, Errno(EPERM));
   a.Return(kAllow);
 
+  // A set-user-id file in the workspace would hand the caller's identity to
+  // whoever starts it outside. (Set-group-id is ordinary on directories.)
+  // openat2 passes its mode in memory; the C library and others fall back to
+  // openat without it.
+  a.ReturnIf(kOpenat2, Errno(ENOSYS));
+  const auto refuse_setuid = [&a](uint32_t number, size_t mode) {
+    a.Unless(number, 4);
+    a.LoadArgument(mode);
+    a.ReturnIfAny(S_ISUID, Errno(EPERM));
+    a.Return(kAllow);
+  };
+  // As above, but what asks for it may also be looked at first.
+  const auto look_at = [&](uint32_t number, size_t mode) {
+    if (!asks.writes) return refuse_setuid(number, mode);
+    a.Unless(number, 4);
+    a.LoadArgument(mode);
+    a.ReturnIfAny(S_ISUID, Errno(EPERM));
+    a.Return(SECCOMP_RET_USER_NOTIF);
+  };
+  // The mode counts only where a file may be made.
+  const auto refuse_open = [&](uint32_t number, size_t flags) {
+    a.Unless(number, asks.writes ? 9 : 6);
+    a.LoadArgument(flags);
+    a.SkipUnlessAny(O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 3);
+    a.LoadArgument(flags + 1);
+    a.ReturnIfAny(S_ISUID, Errno(EPERM));
+    if (asks.writes) {
+      a.LoadArgument(flags);
+      a.ReturnIfAny(kOpensToWrite, SECCOMP_RET_USER_NOTIF);
+    }
+    a.Return(kAllow);
+  };
+  refuse_open(SYS_openat, 2);
+#ifdef SYS_open
+  refuse_open(SYS_open, 1);
+  look_at(SYS_creat, 1);
+  look_at(SYS_chmod, 1);
+#endif
+  refuse_setuid(SYS_fchmod, 1);
+  look_at(SYS_fchmodat, 2);
+  look_at(kFchmodat2, 2);
+
   // Device nodes: without capabilities only 0:0 could be made, which is how an
   // overlay marks a deletion. The bit is common to the two device types.
-  constexpr uint32_t kDeviceBit = S_IFCHR;
+  constexpr uint32_t kDeviceBit = S_IFCHR | S_ISUID;
 #ifdef SYS_mknod
   a.Unless(SYS_mknod, 4);
   a.LoadArgument(1);
@@ -229,6 +304,16 @@ Filter MakeFilter() {
   a.LoadArgument(2);
   a.ReturnIfAny(kDeviceBit, Errno(EPERM));
   a.Return(kAllow);
+
+  if (asks.execs) {
+    a.ReturnIf(SYS_execve, SECCOMP_RET_USER_NOTIF);
+    a.ReturnIf(SYS_execveat, SECCOMP_RET_USER_NOTIF);
+  }
+  if (asks.writes) {
+    auto writing = kWriting;
+    std::sort(writing.begin(), writing.end());
+    a.ReturnIfIn(writing, SECCOMP_RET_USER_NOTIF);
+  }
 
   // Local and internet sockets (the network namespace decides what they
   // reach), and of netlink only the routing tables, which libraries read.
@@ -250,6 +335,18 @@ int InstallFilter(const Filter& filter) {
                               const_cast<sock_filter*>(filter.code.data())};
   return static_cast<int>(
       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+}
+
+int InstallAskingFilter(const Filter& filter) {
+  const sock_fprog program = {filter.size,
+                              const_cast<sock_filter*>(filter.code.data())};
+  const auto install = [&](unsigned flags) {
+    return static_cast<int>(
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+  };
+  const int fd = install(SECCOMP_FILTER_FLAG_NEW_LISTENER | kWaitKillable);
+  if (fd >= 0 || errno != EINVAL) return fd;
+  return install(SECCOMP_FILTER_FLAG_NEW_LISTENER);
 }
 
 }  // namespace gate::backends

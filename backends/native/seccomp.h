@@ -1,12 +1,12 @@
 // The system calls a contained command may not make.
 //
 // A deny list: an ordinary program must not notice it. It takes away what
-// breaks other walls or widens the kernel's attack surface without serving
-// ordinary work: the mount family, namespaces, ptrace and reading other
-// processes, kernel keys, io_uring, bpf, perf, userfaultfd, modules, clocks,
-// handles of files by number, terminal injection, exotic socket families.
-// Calls of another architecture kill the process, those of the x32 ABI are
-// refused. The same program is used by native and bwrap.
+// breaks other walls, makes set-user-id files or widens the kernel's attack
+// surface without serving ordinary work: the mount family, namespaces, ptrace
+// and reading other processes, kernel keys, io_uring, bpf, perf, userfaultfd,
+// modules, clocks, handles of files by number, terminal injection, exotic
+// socket families. Calls of another architecture kill the process, those of the
+// x32 ABI are refused. The same program is used by native and bwrap.
 //
 // Not in it: what ordinary programs need (socketpair, memfd_create, prctl,
 // nested seccomp and Landlock, AF_UNIX, AF_INET).
@@ -19,18 +19,28 @@
 
 namespace gate::backends {
 
-inline constexpr size_t kMaxFilter = 256;
+inline constexpr size_t kMaxFilter = 512;
 
 struct Filter {
   std::array<sock_filter, kMaxFilter> code = {};
   unsigned short size = 0;
 };
 
+// What gate looks at before it happens (native/calls.h). Both are only asked
+// for with InstallAskingFilter.
+struct FilterAsks {
+  bool execs = false;
+  bool writes = false;  // opens for writing, changed directories, connections
+  bool Any() const { return execs || writes; }
+};
+
 // The program for this machine's architecture. Pure; microseconds.
-Filter MakeFilter();
+Filter MakeFilter(FilterAsks asks = {});
 
 // Installs it for the calling thread, which must have no_new_privs set.
 // 0, or -1 with errno. Async-signal-safe.
 int InstallFilter(const Filter& filter);
+// The same; a descriptor from which the questions are read, or -1.
+int InstallAskingFilter(const Filter& filter);
 
 }  // namespace gate::backends

@@ -339,7 +339,7 @@ bool BuildView(NativePlan* plan, SetupError* error) {
   return true;
 }
 
-bool RaiseWalls(const NativePlan& plan, SetupError* error) {
+bool RaiseWalls(const NativePlan& plan, int* listener, SetupError* error) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return Fail(error, Stage::kNoNewPrivileges);
   if (plan.abi > 0 && RestrictWrites(plan.abi, plan.landlock.data(),
@@ -347,7 +347,12 @@ bool RaiseWalls(const NativePlan& plan, SetupError* error) {
     return Fail(error, Stage::kLandlock);
   if (!DropCapabilities(plan.user.all_ids))
     return Fail(error, Stage::kCapabilities);
-  if (InstallFilter(plan.filter) != 0) return Fail(error, Stage::kSeccomp);
+  if (plan.asks.Any()) {
+    *listener = InstallAskingFilter(plan.filter);
+    if (*listener < 0) return Fail(error, Stage::kSeccomp);
+  } else if (InstallFilter(plan.filter) != 0) {
+    return Fail(error, Stage::kSeccomp);
+  }
   return true;
 }
 

@@ -45,7 +45,7 @@ bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error);
 bool BuildView(NativePlan* plan, SetupError* error);
 
 // no_new_privs, Landlock, capabilities, seccomp; the last thing before the
-// command is started.
-bool RaiseWalls(const NativePlan& plan, SetupError* error);
+// command is started. `listener`: of the filter, when the plan asks for one.
+bool RaiseWalls(const NativePlan& plan, int* listener, SetupError* error);
 
 }  // namespace gate::backends

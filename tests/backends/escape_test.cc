@@ -222,6 +222,44 @@ TEST_P(EscapeTest, TheKernelsOtherDoorsAreShut) {
   EXPECT_NE(Probe({"mknod", w_ + "/device"}), 0);
 }
 
+TEST_P(EscapeTest, NoSetUserIdFileIsMade) {
+  const std::string mine = w_ + "/mine";
+  Bash(
+      "cp /bin/true mine; chmod u+s mine; chmod 4755 mine; install -m 4755 "
+      "mine other; perl -e 'sysopen(my $f, \"third\", 0101, 04755); "
+      "mkdir \"sub\", 02775'; chmod 0755 mine; chmod g+s sub");
+  struct stat info = {};
+  for (const char* name : {"mine", "other", "third"})
+    if (stat((w_ + "/" + name).c_str(), &info) == 0) {
+      EXPECT_EQ(info.st_mode & S_ISUID, 0u) << name;
+    }
+  EXPECT_NE(Probe({"openat2-setuid", w_ + "/fourth"}), 0);
+  ASSERT_EQ(stat((w_ + "/sub").c_str(), &info), 0);
+  EXPECT_NE(info.st_mode & S_ISGID, 0u);  // ordinary in shared repositories
+  ASSERT_EQ(stat(mine.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0755u);
+}
+
+TEST_P(EscapeTest, AHardLinkToAFileOutsideIsNotWritten) {
+  MakeDirectory(w_ + "/deep/er");
+  Write(h_ + "/.bashrc", "mine\n");
+  ASSERT_EQ(link((x_ + "/existing").c_str(), (w_ + "/alias").c_str()), 0);
+  ASSERT_EQ(link((h_ + "/.bashrc").c_str(), (w_ + "/deep/er/rc").c_str()), 0);
+  profile_.sole_names = {h_ + "/.bashrc"};
+  const Ran ran = Bash("echo evil >> alias; echo evil >> deep/er/rc; true");
+  EXPECT_EQ(ran.outcome.exit_code, 0) << ran.outcome.reason;
+  EXPECT_EQ(Read(x_ + "/existing"), "before\n");
+  EXPECT_EQ(Read(h_ + "/.bashrc"), "mine\n");
+}
+
+TEST_P(EscapeTest, AFileWithTwoNamesInsideStaysWritable) {
+  MakeDirectory(w_ + "/deep");
+  ASSERT_EQ(link((w_ + "/file").c_str(), (w_ + "/deep/twin").c_str()), 0);
+  Bash("echo more >> file; ln -f file third");
+  EXPECT_EQ(Read(w_ + "/file"), "in the workspace\nmore\n");
+  EXPECT_TRUE(Exists(w_ + "/third"));
+}
+
 TEST_P(EscapeTest, KernelSettingsStay) {
   const std::string before = Read("/proc/sys/kernel/domainname");
   // A setting that does no harm if it is written after all.

@@ -182,6 +182,10 @@ int main(int argc, char** argv) {
   }
 #endif
   if (what == "mknod") return Done(mknod(one, S_IFCHR | 0600, makedev(0, 0)));
+  if (what == "openat2-setuid") {
+    uint64_t how[3] = {O_CREAT | O_WRONLY, 04755, 0};
+    return Done(syscall(SYS_openat2, AT_FDCWD, one, how, sizeof(how)));
+  }
   if (what == "race") return RaceLink(one, two, argc > 4 ? argv[4] : "");
   if (what == "writable-stdin") {
     const int fd = open("/proc/self/fd/0", O_WRONLY | O_TRUNC);

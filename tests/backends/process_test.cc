@@ -154,11 +154,103 @@ TEST_P(ProcessTest, MemoryOfAProcessIsLimited) {
 }
 
 TEST_P(ProcessTest, ProcessesAreLimitedForAnOrdinaryUser) {
-  if (uid_ == 0) GTEST_SKIP() << "the kernel does not limit root";
+  if (uid_ == 0) GTEST_SKIP() << "the kernel does not limit root; see below";
   profile_.limits.processes = 20;
   const Ran ran = Bash(
       "for i in $(seq 60); do sleep 0.2 & done 2>/dev/null; jobs -r | wc -l");
   EXPECT_LT(atoi(ran.output.c_str()), 25) << ran.output;
+}
+
+TEST_P(ProcessTest, OutputIsCutAtItsLimitToTheByte) {
+  profile_.limits.output_bytes = 100'000;
+  const Ran much = Bash("while echo some text and some more; do :; done");
+  EXPECT_EQ(much.outcome.status, OutcomeStatus::kLimit) << much.outcome.reason;
+  EXPECT_EQ(much.output.size(), size_t{100'000});
+  const Ran little = Bash("echo one; echo two >&2; echo three; exit 3");
+  EXPECT_EQ(little.output, "one\ntwo\nthree\n");
+  EXPECT_EQ(little.outcome.status, OutcomeStatus::kExited);
+  EXPECT_EQ(little.outcome.exit_code, 3);
+}
+
+// What only a backend that counts over the whole tree can promise.
+class TreeLimitTest : public ProcessTest {
+ protected:
+  void SetUp() override {
+    ProcessTest::SetUp();
+    profile_.limits.wall_ms = 60000;
+  }
+  void ExpectLimit(const std::string& line, const std::string& reason) {
+    const Ran ran = Bash(line);
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kLimit)
+        << ran.outcome.reason << ran.output;
+    EXPECT_NE(ran.outcome.reason.find(reason), std::string::npos)
+        << ran.outcome.reason;
+  }
+};
+std::vector<Who> OnlyNative() {
+  std::vector<Who> some;
+  for (const Who& who : Everyone())
+    if (std::string(who.backend) == "native") some.push_back(who);
+  return some;
+}
+INSTANTIATE_TEST_SUITE_P(Native, TreeLimitTest, testing::ValuesIn(OnlyNative()),
+                         WhoName);
+
+TEST_P(TreeLimitTest, ProcessorTimeIsSummedOverProcesses) {
+  profile_.limits.cpu_s = 1;
+  // No single one of them reaches the limit.
+  ExpectLimit(
+      "burn() { for ((i = 0; i < 40000; ++i)); do :; done; }; "
+      "while :; do burn & burn & burn & wait; done",
+      "processor time");
+}
+
+TEST_P(TreeLimitTest, ProcessorTimeOfForgottenChildrenIsCounted) {
+  profile_.limits.cpu_s = 1;
+  ExpectLimit(
+      "perl -e '$SIG{CHLD} = \"IGNORE\"; while (1) { if (!fork) { "
+      "for (1 .. 3000000) {} exit } select(undef, undef, undef, 0.05) }'",
+      "processor time");
+}
+
+TEST_P(TreeLimitTest, MemoryIsSummedOverProcesses) {
+  profile_.limits.memory_bytes = 96 << 20;
+  ExpectLimit(
+      "hold() { x=$(head -c 30M /dev/zero | tr '\\0' x); sleep 50; }; "
+      "hold & hold & hold & hold & wait",
+      "memory");
+}
+
+TEST_P(TreeLimitTest, ProcessesAreLimitedForEveryUser) {
+  profile_.limits.processes = 20;
+  const Ran ran = Bash("for i in $(seq 60); do sleep 5 & done; wait");
+  if (uid_ == 0) {
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kLimit) << ran.outcome.reason;
+  } else {
+    // The kernel itself refuses the twenty-first.
+    EXPECT_NE(ran.output.find("Resource temporarily"), std::string::npos)
+        << ran.output;
+  }
+}
+
+TEST_P(TreeLimitTest, WrittenBytesAreSummedOverFilesAndProcesses) {
+  profile_.limits.written_bytes = 8 << 20;
+  // Each file is small, and gone before the next one.
+  ExpectLimit(
+      "for i in $(seq 400); do head -c 256K /dev/zero > part; rm part; done",
+      "written bytes");
+  EXPECT_EQ(Bash("head -c 1M /dev/zero > part").outcome.status,
+            OutcomeStatus::kExited);
+}
+
+TEST_P(TreeLimitTest, WhatIsBelowItsLimitsIsNotNoticed) {
+  profile_.limits = {60000, 60, uint64_t{4} << 30, 500,
+                     0,     0,  uint64_t{4} << 30, 1 << 20};
+  const Ran ran =
+      Bash("for i in 1 2 3; do (echo $i; sleep 0.03); done; exit 5");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << ran.outcome.reason;
+  EXPECT_EQ(ran.outcome.exit_code, 5);
+  EXPECT_EQ(ran.output, "1\n2\n3\n");
 }
 
 TEST_P(ProcessTest, NeverRaisesALimitOfTheCaller) {

@@ -59,6 +59,9 @@ std::string Pack(const Outcome& outcome) {
        << outcome.violations.size() << '\n';
   for (const Violation& violation : outcome.violations)
     text << violation.kind << '\n' << violation.detail << '\n';
+  text << outcome.starts << '\n' << outcome.programs.size() << '\n';
+  for (const StartedProgram& program : outcome.programs)
+    text << program.times << ' ' << program.path << '\n';
   return text.str();
 }
 
@@ -79,6 +82,12 @@ Outcome Unpack(const std::string& packed) {
     std::getline(text, violation.kind);
     std::getline(text, violation.detail);
     outcome.violations.push_back(violation);
+  }
+  text >> outcome.starts >> count;
+  for (size_t i = 0; i < count && i < 1000; ++i) {
+    StartedProgram program;
+    text >> program.times >> program.path;
+    outcome.programs.push_back(program);
   }
   if (!text) outcome.reason = "the test's child: " + packed;
   return outcome;
@@ -204,6 +213,7 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
     command.argv = argv;
     command.cwd = cwd_;
     command.environment = environment_;
+    command.judge_exec = judge_;
     return Pack(Find(GetParam().backend)->Run(profile_, command, io));
   });
   Ran ran;

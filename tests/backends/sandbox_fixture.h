@@ -50,6 +50,7 @@ class Sandbox : public testing::TestWithParam<Who> {
   std::string base_;  // below no private place
   std::string w_, x_, h_, s_, quarantine_;
   Profile profile_;
+  std::function<ExecVerdict(const ExecEvent&)> judge_;
   std::vector<std::string> environment_;
   std::string cwd_;
   int in_ = -1;  // -1: /dev/null

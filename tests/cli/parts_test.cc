@@ -79,12 +79,19 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   plan.profile.network = backends::Network::kLoopback;
   plan.profile.environment_set = {{"A", "1"}};
   plan.profile.limits.wall_ms = 7;
+  plan.profile.limits.written_bytes = 8;
+  plan.profile.watch_execs = true;
+  plan.profile.sole_names = {"/home/a/.bashrc"};
   plan.profile.required.Add(backends::Feature::kSeccomp);
   const std::string text = PlanToJson(plan);
   const auto back = PlanFromJson(text);
   ASSERT_TRUE(back);
   EXPECT_EQ(PlanToJson(*back), text);
   EXPECT_EQ(back->profile.write, plan.profile.write);
+  EXPECT_TRUE(back->profile.watch_execs);
+  EXPECT_FALSE(back->profile.report_blocked);
+  EXPECT_EQ(back->profile.limits.written_bytes, 8u);
+  EXPECT_EQ(back->profile.sole_names, plan.profile.sole_names);
   EXPECT_TRUE(back->profile.required.Has(backends::Feature::kSeccomp));
 }
 
@@ -179,6 +186,25 @@ TEST(WorkspaceTest, ASessionStaysWhereItStarted) {
       OpenSession(facts, "s", "", machine.home() + "/other", true);
   ASSERT_TRUE(later);
   EXPECT_EQ(later->workspace, machine.project());
+}
+
+TEST(WorkspaceTest, ATmpInUseIsNotRemovedHoweverOldItIs) {
+  const test::Machine machine;
+  ProcessFacts facts;
+  facts.places.state = machine.state();
+  const std::string sessions = machine.state() + "/sessions/";
+  const auto tmp = [&](char c) {
+    return sessions + std::string(32, c) + "/tmp";
+  };
+  const auto used = PrepareSessionTmp(facts, tmp('a'), 1000);
+  ASSERT_TRUE(used && *used);
+  ASSERT_TRUE(PrepareSessionTmp(facts, tmp('b'), 1000));  // ends at once
+  constexpr uint64_t kInYears = 4'000'000'000'000;
+  ASSERT_TRUE(PrepareSessionTmp(facts, tmp('c'), kInYears));
+  EXPECT_TRUE(machine.Exists(tmp('a')));
+  EXPECT_FALSE(machine.Exists(tmp('b')));
+  EXPECT_TRUE(machine.Exists(tmp('c')));
+  EXPECT_FALSE(PrepareSessionTmp(facts, machine.home() + "/x", 1000));
 }
 
 TEST(NamesTest, ProgramsAreFoundAsTheShellFindsThem) {

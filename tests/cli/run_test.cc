@@ -44,6 +44,39 @@ TEST(RunTest, RefusesWhatIsDeniedAndWhatNobodyCanBeAskedAbout) {
   }
 }
 
+TEST(RunTest, ANameComputedAtRunTimeIsJudgedWhenItIsKnown) {
+  Machine machine;
+  Project(machine);
+  machine.Write(machine.project() + "/list", "git push --force origin main\n");
+  const Done done = machine.Gate(
+      {"run", "-c", "c=$(cat list); $c; echo \"status $?\"; cat list"});
+  if (done.exit_code == 125 && !test::MustWork("native"))
+    GTEST_SKIP() << "native does not work here: " << done.err;
+  EXPECT_NE(done.out.find("status 126"), std::string::npos)
+      << done.out << done.err;
+  EXPECT_NE(done.out.find("git push"), std::string::npos) << done.out;
+  EXPECT_NE(done.err.find("gate: blocked starting "), std::string::npos)
+      << done.err;
+  const Done record = machine.Gate({"audit", "list", "--json"});
+  EXPECT_NE(record.out.find("\"starts\":3"), std::string::npos) << record.out;
+}
+
+TEST(RunTest, ReportsWhatWasBlockedInOneLine) {
+  Machine machine;
+  Project(machine);
+  machine.Write(machine.project() + "/.bashrc", "# mine\n");
+  machine.Write(machine.home() + "/.config/gate/config.json",
+                "{\"report_blocked\": true}");
+  const Done done =
+      machine.Gate({"sandbox", "-c", "echo evil >> .bashrc; true"});
+  if (done.exit_code == 125 && !test::MustWork("native"))
+    GTEST_SKIP() << "native does not work here: " << done.err;
+  EXPECT_NE(done.err.find("gate: blocked writing " + machine.project() +
+                          "/.bashrc (protected: shell-startup)\n"),
+            std::string::npos)
+      << done.err;
+}
+
 TEST(RunTest, SandboxedWritesStayInTheWorkspace) {
   for (const char* backend : {"native", "bwrap"}) {
     Machine machine;

@@ -131,6 +131,58 @@ TEST(MakePlan, PassesOverWhatLacksARequiredFeature) {
             "bwrap");
 }
 
+TEST(MakePlan, ALimitOfTheRunNeedsABackendThatSums) {
+  std::vector<Candidate> candidates = Usual();
+  candidates[0].availability.features = {
+      Feature::kReadOnlyRoot,     Feature::kReadDeny,
+      Feature::kProtectedPaths,   Feature::kPrivateTmp,
+      Feature::kSeccomp,          Feature::kNetworkNone,
+      Feature::kProcessIsolation, Feature::kLimits,
+      Feature::kLandlock,         Feature::kCleanEnvironment,
+      Feature::kNetworkLoopback};
+  Settings settings;
+  settings.limits.wall_ms = 1000;
+  EXPECT_EQ(
+      MakePlan(Decide(Action::kSandbox), false, candidates, settings, Inputs())
+          ->backend,
+      "native");
+  for (const auto field :
+       {&backends::Limits::cpu_s, &backends::Limits::memory_bytes,
+        &backends::Limits::processes, &backends::Limits::written_bytes}) {
+    settings.limits = {};
+    settings.limits.*field = uint64_t{1} << 63;
+    EXPECT_EQ(MakePlan(Decide(Action::kSandbox), false, candidates, settings,
+                       Inputs())
+                  ->backend,
+              "bwrap");
+  }
+}
+
+TEST(MakePlan, ChecksOnTopAreGivenOrNamedAsLost) {
+  std::vector<Candidate> candidates = Usual();
+  Settings settings;
+  settings.watch_execs = settings.report_blocked = true;
+  const auto given =
+      MakePlan(Decide(Action::kSandbox), false, candidates, settings, Inputs());
+  ASSERT_TRUE(given);
+  EXPECT_TRUE(given->profile.watch_execs && given->profile.report_blocked);
+  EXPECT_TRUE(given->lost.empty());
+  FeatureSet without;
+  for (int i = 0; i < backends::kFeatures; ++i)
+    if (const auto feature = static_cast<Feature>(i);
+        feature != Feature::kWatchExecs && feature != Feature::kReportBlocked)
+      without.Add(feature);
+  candidates[0].availability.features = without;
+  const auto lost =
+      MakePlan(Decide(Action::kSandbox), false, candidates, settings, Inputs());
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->backend, "native");  // they are no reason to pass it over
+  EXPECT_FALSE(lost->profile.watch_execs || lost->profile.report_blocked);
+  EXPECT_EQ(lost->lost,
+            (std::vector<std::string>{"not given: watch-execs",
+                                      "not given: report-blocked"}));
+}
+
 TEST(MakePlan, PutsFeaturesBeforeStrengthWhenLossIsAccepted) {
   std::vector<Candidate> candidates = {
       Make("strong", Strength::kContainer, 1, true, {Feature::kReadOnlyRoot}),

@@ -1,0 +1,113 @@
+// Looking at system calls of the sandbox before they happen, for two ends:
+// judging every program start (Profile::watch_execs) and reporting exactly
+// which writes and connections the sandbox refused (Profile::report_blocked).
+//
+// The kernel holds the calling thread and asks gate (seccomp user
+// notification). Neither is a wall. A report only says what the mounts and the
+// network namespace are about to refuse, by trying the same path in the
+// sandbox's own view. A program start that is denied never happens; one that
+// is let through reads its arguments again after gate has looked, so what
+// really runs is compared with what was judged, and another file there ends
+// the run. Arguments that another thread exchanges at that moment are not
+// seen: containment must not, and does not, depend on any of this.
+#pragma once
+
+#include <linux/seccomp.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/guard.h"
+#include "backends/native/plan.h"
+#include "backends/supervise.h"
+#include "base/file.h"
+
+namespace gate::backends {
+
+inline constexpr size_t kMaxReported = 32;  // violations of one run
+
+// A socket for the report of process 1 that can carry a descriptor.
+// kNotFound: the message that came carries none and is in `*message`.
+Result<Fd> ReceiveListener(int socket, void* message, size_t size,
+                           ssize_t* got);
+// Sends `listener` over it. 0, or -1 with errno. Async-signal-safe.
+int SendListener(int socket, int listener);
+
+class CallWatch {
+ public:
+  CallWatch(const Profile& profile, const Command& command,
+            const NativePlan& plan, const Guard& guard);
+
+  void SetListener(Fd listener);
+  // Adds itself to `watch`, whose `kill` is called on a mismatch.
+  void Join(Watch* watch);
+  // What was seen, and the violation that ended the run.
+  void Finish(Outcome* outcome);
+
+ private:
+  struct File {
+    dev_t device = 0;
+    ino_t inode = 0;
+    auto operator<=>(const File&) const = default;
+  };
+  struct Pending {  // a start that was let through
+    File before;
+    std::vector<File> expected;
+    std::string path;
+    uint64_t since_ms = 0;
+  };
+
+  void Serve();
+  int Tick();
+  bool CheckPending(pid_t process, Pending* pending);
+  void EndRun(const std::string& why);
+
+  // 0: it may go on; else the errno it gets.
+  int Look(const seccomp_notif& call);
+  int LookAtExec(const seccomp_notif& call);
+  bool IsFirstExec(const seccomp_notif& call);
+  void LookAtOpen(const seccomp_notif& call, int directory, uint64_t path,
+                  uint64_t flags);
+  void LookAtEntry(const seccomp_notif& call, int directory, uint64_t path,
+                   bool removes, const char* verb);
+  void LookAtTarget(const seccomp_notif& call, int directory, uint64_t path,
+                    const char* verb);
+  void LookAtConnect(const seccomp_notif& call);
+
+  bool OpenRoot(pid_t thread);
+  std::string PathOf(pid_t thread, int directory, uint64_t path);
+  bool Blocked(const std::string& path) const;
+  bool Hidden(const std::string& path) const;
+  void ReportPath(const char* verb, const std::string& path);
+  void Report(const std::string& kind, const std::string& detail);
+  std::vector<File> Expected(const std::string& path);
+
+  const Profile& profile_;
+  const Command& command_;
+  const NativePlan& plan_;
+  std::vector<std::string> protected_;  // what the guard holds read-only
+  std::vector<std::string> pinned_;
+  Fd listener_, root_;
+  File self_;
+  pid_t first_ = 0;
+  int first_index_ = -1;  // of the last candidate of the command itself
+  std::map<pid_t, Pending> pending_;
+  std::function<void()> kill_;
+  std::string ended_;  // why the run was ended
+  std::set<std::string> reported_;
+  std::vector<Violation> violations_;
+  uint64_t more_ = 0;
+  std::vector<StartedProgram> programs_;
+  uint64_t starts_ = 0;
+};
+
+// What kind of thing a protected path is: "shell-startup", "git",
+// "agent-settings", "editor", "tool-settings" or "path". By its name alone.
+const char* ProtectedKind(const std::string& path);
+
+}  // namespace gate::backends

@@ -1,0 +1,126 @@
+#include "backends/native/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/stat.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "backends/native/sys.h"
+
+namespace gate::backends::target {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+#if defined(__x86_64__)
+constexpr uint16_t kMachine = EM_X86_64;
+#else
+constexpr uint16_t kMachine = EM_AARCH64;
+#endif
+
+// Appends to `out` up to a NUL, at most `limit` bytes in all.
+bool AppendString(pid_t thread, uint64_t address, size_t limit,
+                  std::string* out) {
+  char buffer[kPage];
+  while (out->size() <= limit) {
+    // A page may be the last one there is.
+    const size_t want = std::min(size_t{256}, kPage - address % kPage);
+    const size_t got = Read(thread, address, buffer, want);
+    if (got == 0) return false;
+    const size_t length = strnlen(buffer, got);
+    out->append(buffer, length);
+    if (length < got) return out->size() <= limit;
+    address += got;
+  }
+  return false;
+}
+
+}  // namespace
+
+size_t Read(pid_t thread, uint64_t address, void* out, size_t size) {
+  iovec here = {out, size};
+  iovec there = {reinterpret_cast<void*>(address), size};
+  const ssize_t got = process_vm_readv(thread, &here, 1, &there, 1, 0);
+  return got < 0 ? 0 : static_cast<size_t>(got);
+}
+
+bool ReadString(pid_t thread, uint64_t address, std::string* out) {
+  out->clear();
+  return AppendString(thread, address, PATH_MAX, out);
+}
+
+bool ReadVector(pid_t thread, uint64_t address, std::vector<std::string>* out) {
+  if (address == 0) return true;
+  size_t total = 0;
+  while (out->size() < kMaxArguments) {
+    uint64_t pointer = 0;
+    if (Read(thread, address, &pointer, sizeof(pointer)) != sizeof(pointer))
+      return false;
+    if (pointer == 0) return true;
+    std::string word;
+    if (!AppendString(thread, pointer, kMaxArgumentBytes - total, &word))
+      return false;
+    total += word.size();
+    out->push_back(std::move(word));
+    address += sizeof(pointer);
+  }
+  return false;
+}
+
+std::string LinkOf(pid_t thread, const char* name) {
+  char buffer[PATH_MAX];
+  const std::string path = "/proc/" + std::to_string(thread) + "/" + name;
+  const ssize_t size = readlink(path.c_str(), buffer, sizeof(buffer));
+  return size <= 0 ? "" : std::string(buffer, static_cast<size_t>(size));
+}
+
+pid_t ProcessOf(pid_t thread) {
+  const Result<std::string> status =
+      ReadFile("/proc/" + std::to_string(thread) + "/status", 16384);
+  if (!status) return thread;
+  const size_t at = status->find("\nTgid:");
+  if (at == std::string::npos) return thread;
+  const long process = strtol(status->c_str() + at + 6, nullptr, 10);
+  return process > 0 ? static_cast<pid_t>(process) : thread;
+}
+
+Fd OpenIn(int root, const std::string& path, int flags) {
+  // What goes through /proc/self/fd and the like is left alone.
+  return Fd(sys::OpenAt2(root, path.c_str(),
+                         static_cast<uint64_t>(O_PATH | flags),
+                         RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS));
+}
+
+bool IsMountPoint(int fd) {
+  struct statx info = {};
+  return statx(fd, "", AT_EMPTY_PATH, 0, &info) == 0 &&
+         (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+Program ReadProgram(int fd, const struct stat& info) {
+  Program program;
+  if (!S_ISREG(info.st_mode)) return program;
+  const std::string handle = "/proc/self/fd/" + std::to_string(fd);
+  const Fd file(open(handle.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  char head[256] = {};
+  const ssize_t got = file ? read(file.get(), head, sizeof(head) - 1) : -1;
+  if (got >= static_cast<ssize_t>(offsetof(Elf64_Ehdr, e_version)) &&
+      memcmp(head, ELFMAG, SELFMAG) == 0) {
+    uint16_t machine = 0;
+    memcpy(&machine, head + offsetof(Elf64_Ehdr, e_machine), sizeof(machine));
+    if (machine == kMachine) program.kind = Program::kNative;
+  } else if (got > 2 && head[0] == '#' && head[1] == '!') {
+    const char* begin = head + 2 + strspn(head + 2, " \t");
+    program.interpreter.assign(begin, strcspn(begin, " \t\n"));
+    if (program.interpreter.starts_with('/')) program.kind = Program::kScript;
+  }
+  return program;
+}
+
+}  // namespace gate::backends::target

@@ -1,0 +1,163 @@
+// What is seen before it happens: program starts that are judged, and writes
+// and connections that the sandbox refuses.
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "backends/native/calls.h"
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+class CallsTest : public Sandbox {
+ protected:
+  static std::string All(const Outcome& outcome) {
+    std::string text = outcome.reason + "\n";
+    for (const Violation& violation : outcome.violations)
+      text += "blocked " + violation.detail + " (" + violation.kind + ")\n";
+    return text;
+  }
+  void ExpectBlocked(const Ran& ran, const std::string& line) {
+    EXPECT_NE(All(ran.outcome).find("blocked " + line + "\n"),
+              std::string::npos)
+        << "wanted: " << line << "\n"
+        << All(ran.outcome) << ran.output;
+  }
+};
+std::vector<Who> OnlyNative() {
+  std::vector<Who> some;
+  for (const Who& who : Everyone())
+    if (std::string(who.backend) == "native") some.push_back(who);
+  return some;
+}
+INSTANTIATE_TEST_SUITE_P(Native, CallsTest, testing::ValuesIn(OnlyNative()),
+                         WhoName);
+
+TEST_P(CallsTest, EveryStartIsJudgedAndADeniedOneNeverHappens) {
+  profile_.watch_execs = true;
+  judge_ = [](const ExecEvent& event) {
+    return ExecVerdict{event.path.find("touch") == std::string::npos,
+                       "no touching"};
+  };
+  const Ran ran =
+      Bash("a=to b=uch; $a$b made; echo status $?; /bin/echo through");
+  EXPECT_FALSE(Exists(w_ + "/made"));
+  EXPECT_NE(ran.output.find("status 126"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("through"), std::string::npos) << ran.output;
+  ExpectBlocked(ran, "starting /usr/bin/touch: no touching (exec)");
+  EXPECT_EQ(ran.outcome.starts, 2u);
+  ASSERT_EQ(ran.outcome.programs.size(), 1u);
+  EXPECT_TRUE(ran.outcome.programs[0].path.ends_with("/bin/echo"));
+}
+
+TEST_P(CallsTest, ArgumentsAndDirectoryAreThoseOfTheCall) {
+  profile_.watch_execs = true;
+  MakeDirectory(w_ + "/sub");
+  judge_ = [this](const ExecEvent& event) {
+    return ExecVerdict{
+        event.argv == std::vector<std::string>{"env", "-i", "a b", ""} &&
+            event.cwd == w_ + "/sub" && event.complete,
+        "other arguments"};
+  };
+  const Ran ran = Bash("cd sub && env -i 'a b' ''");
+  EXPECT_EQ(All(ran.outcome).find("other arguments"), std::string::npos)
+      << All(ran.outcome);
+}
+
+TEST_P(CallsTest, WithoutAJudgeNothingStarts) {
+  profile_.watch_execs = true;
+  EXPECT_EQ(Bash("/bin/true").outcome.exit_code, 126);
+  EXPECT_EQ(Bash("exit 4").outcome.exit_code, 4);
+}
+
+TEST_P(CallsTest, ScriptsInterpretersAndManyStartsGoThrough) {
+  profile_.watch_execs = true;
+  judge_ = [](const ExecEvent&) { return ExecVerdict{true, ""}; };
+  Write(w_ + "/script", "#!/bin/sh\nexec /bin/echo from the script\n");
+  Write(w_ + "/plain", "echo from the plain one\n");
+  for (const char* name : {"/script", "/plain"})
+    ASSERT_EQ(chmod((w_ + name).c_str(), 0755), 0);
+  const Ran ran = Bash(
+      "./script; ./plain; ./missing; no-such-program; "
+      "for i in $(seq 40); do (/bin/true &) ; done; wait; exit 6");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << All(ran.outcome);
+  EXPECT_EQ(ran.outcome.exit_code, 6);
+  EXPECT_NE(ran.output.find("from the script"), std::string::npos);
+  EXPECT_NE(ran.output.find("from the plain one"), std::string::npos);
+  EXPECT_TRUE(ran.outcome.violations.empty()) << All(ran.outcome);
+}
+
+TEST_P(CallsTest, AnotherProgramThanTheJudgedOneEndsTheRun) {
+  profile_.watch_execs = true;
+  std::filesystem::copy_file("/bin/true", w_ + "/tool");
+  std::filesystem::copy_file("/bin/sleep", w_ + "/other");
+  judge_ = [this](const ExecEvent& event) {
+    // Between the look and the start somebody exchanges the file.
+    if (event.path == w_ + "/tool")
+      std::filesystem::rename(w_ + "/other", w_ + "/tool");
+    return ExecVerdict{true, ""};
+  };
+  const Ran ran = Bash("./tool 30; echo survived > proof");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kViolation) << All(ran.outcome);
+  EXPECT_FALSE(Exists(w_ + "/proof"));
+}
+
+TEST_P(CallsTest, RefusedWritesAreReportedByNameAndKind) {
+  profile_.report_blocked = true;
+  profile_.protect_names = {".bashrc", ".claude/settings.json"};
+  Write(w_ + "/.bashrc", "x\n");
+  MakeDirectory(w_ + "/.claude");
+  Write(w_ + "/.claude/settings.json", "{}\n");
+  const Ran ran = Bash(
+      "echo evil >> .bashrc; echo evil > \"$X/existing\"; : > \"$X/new\"; "
+      "mkdir \"$X/dir\"; rm \"$X/existing\"; rm -f .claude/settings.json; "
+      "mv .claude elsewhere; echo x > \"$H/.ssh/id\"; "
+      "echo fine > fine; mkdir -p a/b; rm fine; mv a c; exit 0");
+  ExpectBlocked(ran, "writing " + w_ + "/.bashrc (protected: shell-startup)");
+  ExpectBlocked(ran, "writing " + x_ + "/existing (read-only)");
+  ExpectBlocked(ran, "making " + x_ + "/new (read-only)");
+  ExpectBlocked(ran, "making " + x_ + "/dir (read-only)");
+  ExpectBlocked(ran, "deleting " + x_ + "/existing (read-only)");
+  ExpectBlocked(ran, "deleting " + w_ +
+                         "/.claude/settings.json (protected: agent-settings)");
+  ExpectBlocked(ran, "moving " + w_ + "/.claude (holds protected paths)");
+  ExpectBlocked(ran, "writing " + h_ + "/.ssh/id (hidden)");
+  EXPECT_EQ(ran.outcome.violations.size(), 8u) << All(ran.outcome);
+  EXPECT_EQ(ran.outcome.exit_code, 0);
+}
+
+TEST_P(CallsTest, RefusedConnectionsAreReported) {
+  profile_.report_blocked = true;
+  ExpectBlocked(Bash(": < /dev/tcp/127.0.0.1/9"),
+                "connecting to 127.0.0.1 port 9 (network: none)");
+  profile_.network = Network::kLoopback;
+  const Ran ran = Bash(": < /dev/tcp/127.0.0.1/9; : < /dev/tcp/192.0.2.1/443");
+  ExpectBlocked(ran, "connecting to 192.0.2.1 port 443 (network: loopback)");
+  EXPECT_EQ(ran.outcome.violations.size(), 1u) << All(ran.outcome);
+}
+
+TEST_P(CallsTest, OrdinaryWorkIsNotReported) {
+  profile_.report_blocked = true;
+  profile_.watch_execs = true;
+  judge_ = [](const ExecEvent&) { return ExecVerdict{true, ""}; };
+  const Ran ran = Bash(
+      "git init -q r && cd r && echo a > a && git add a && git commit -qm a && "
+      "git checkout -q -b b && mkdir -p d/e && mv a d/e/f && cp d/e/f g && "
+      "sed -i s/a/b/ g && echo x > /dev/null && echo y > /tmp/y && "
+      "cat g > /dev/stdout");
+  EXPECT_EQ(ran.outcome.exit_code, 0) << ran.output;
+  EXPECT_TRUE(ran.outcome.violations.empty()) << All(ran.outcome);
+}
+
+TEST(ProtectedKindTest, FollowsFromTheName) {
+  EXPECT_STREQ(ProtectedKind("/w/.bashrc"), "shell-startup");
+  EXPECT_STREQ(ProtectedKind("/w/.git/hooks/post-commit"), "git");
+  EXPECT_STREQ(ProtectedKind("/w/.claude/settings.json"), "agent-settings");
+  EXPECT_STREQ(ProtectedKind("/w/.vscode/tasks.json"), "editor");
+  EXPECT_STREQ(ProtectedKind("/w/.npmrc"), "tool-settings");
+  EXPECT_STREQ(ProtectedKind("/etc/passwd"), "path");
+}
+
+}  // namespace
+}  // namespace gate::backends
