@@ -18,6 +18,7 @@ namespace gate::rules {
 struct Facts {
   PathBases bases{};
   std::string_view cwd, agent, branch;
+  std::string_view line;  // as it was written
   bool interactive = false;
 };
 
@@ -72,6 +73,7 @@ class Matcher {
   Tri Glob(const Node& node);
   Tri RegexNode(const Node& node);
   bool MayMatch(const RegexRecord& record, const Prepared& prepared) const;
+  Tri Line(const Node& node);
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);
   Tri Options(const Node& node);
@@ -110,6 +112,10 @@ class Matcher {
   bool strict_ = false;
   uint32_t only_effect_ = UINT32_MAX;  // look at this effect only
   bool error_ = false;
+  // Facts::line in lower case, made when first asked for; empty when it is not
+  // all ASCII.
+  bool line_lowered_ = false;
+  std::string line_lower_;
 };
 
 }  // namespace gate::rules
