@@ -455,6 +455,10 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
       made.c = AddStrings(StringList(file, member, "operands"));
     } else if (member.key == "any_path") {
       made.d = AddPaths(file, member, "operands");
+    } else if (member.key == "written") {
+      const Match regex = RegexMatch(file, member);
+      if (nodes_[regex.node].kind == NodeKind::kRegex)
+        made.f = {nodes_[regex.node].x, 1};
     } else if (member.key == "min" || member.key == "max") {
       if (Is(file, member, Type::kNumber, "a count") && member.number >= 0 &&
           member.number <= 1000)
@@ -464,7 +468,8 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
         Problem(file, member.begin, "rule-bad-value",
                 "a count is a number from 0 to 1000");
     } else {
-      UnknownKey(file, member, "operands", "any all none any_path min max");
+      UnknownKey(file, member, "operands",
+                 "any all none any_path written min max");
     }
   }
   Match match;

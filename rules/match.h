@@ -81,6 +81,7 @@ class Matcher {
   Tri LiteralOption(std::string_view name);
   Tri Only(const Node& node, std::vector<const parser::Argument*>* operands);
   Tri Operands(const Node& node);
+  Tri Written(const parser::Argument& word, uint32_t regex);
   Tri OnlyDoes(const Node& node);
   const OptionNames& ReadOptions();
   Tri Effect(const Node& node);
