@@ -443,14 +443,7 @@ Tri Matcher::Line(const Node& node) {
   const RegexRecord& record = view_->regexes[node.x];
   if (!line_lowered_) {
     line_lowered_ = true;
-    line_lower_ = facts_.line;
-    for (char& c : line_lower_) {
-      if (static_cast<unsigned char>(c) >= 0x80) {
-        line_lower_.clear();
-        break;
-      }
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
+    line_lower_ = LowerForAtoms(facts_.line, {});
   }
   const auto atoms = view_->In(view_->strings, record.atoms);
   if (!line_lower_.empty() && !atoms.empty() &&
