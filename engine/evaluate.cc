@@ -88,7 +88,14 @@ class Evaluation {
         request_(request),
         trace_(trace),
         facts_(MakeFacts(request)),
-        matcher_(policy_, analysis, facts_, &ReadOptions) {}
+        matcher_(policy_, analysis, facts_, &ReadOptions) {
+    for (const std::string& word : request.argv) {
+      if (!request.command.empty()) break;
+      argv_line_ += argv_line_.empty() ? "" : " ";
+      argv_line_ += word;
+    }
+    facts_.line = request.command.empty() ? argv_line_ : request.command;
+  }
 
   Decision Run(const Trust& trust);
 
@@ -132,6 +139,7 @@ class Evaluation {
   Trace* trace_;
   rules::Facts facts_;
   rules::Matcher matcher_;
+  std::string argv_line_;  // of a request that is no line
   std::vector<uint32_t> candidates_;
   std::vector<uint16_t> effect_kinds_;  // per invocation, then the line
   uint16_t flow_kinds_ = 0;

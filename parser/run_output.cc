@@ -199,7 +199,13 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   }
   SetOrigin(call.span, origin);
   Values text = exact;
-  if (!PrintsDigits(exact)) {
+  if (base == "mktemp" && call.argv.size() == 2 && !wrapper &&
+      call.argv[1].value.known() && call.argv[1].value.text() == "-d") {
+    // The name of a new directory in a temporary place, or nothing at all.
+    Value made = Value::Of("/tmp/tmp.");
+    made.Append(Value::Hole(UnknownCode::kDynamicArgument, call.span));
+    text = {made};
+  } else if (!PrintsDigits(exact)) {
     text = exact.empty() ? Hole(call.span) : Union(exact, Hole(call.span));
   }
   if (captured && !wrapper) Write(shell, 1, text);

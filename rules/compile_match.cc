@@ -14,7 +14,8 @@ namespace {
 constexpr int kMaxMatchDepth = 16;
 constexpr size_t kMaxPrefixKeys = 64;
 constexpr char kMatchers[] =
-    "prefix glob regex program subcommand options operands only_does effect "
+    "prefix glob regex line program subcommand options operands only_does "
+    "effect "
     "any_effect flow any_flow sends env via unknown cwd project agent branch "
     "interactive all any unless macro";
 
@@ -136,6 +137,7 @@ Compiler::Match Compiler::MatchMember(File& file, const TreeNode& node,
   if (key == "prefix") return Prefix(file, node);
   if (key == "glob") return Glob(file, node);
   if (key == "regex") return RegexMatch(file, node);
+  if (key == "line") return LineMatch(file, node);
   if (key == "program") return Program(file, node);
   if (key == "subcommand") {
     Match match = Strings(file, node, NodeKind::kSubcommand);
@@ -333,7 +335,7 @@ Compiler::Match Compiler::Glob(File& file, const TreeNode& node) {
 
 Compiler::Match Compiler::RegexMatch(File& file, const TreeNode& node) {
   const std::string_view pattern =
-      String(file, node, "regex", Regex::kMaxPatternBytes);
+      String(file, node, "a regex", Regex::kMaxPatternBytes);
   if (pattern.empty()) {
     file.broken = true;
     return Never();
@@ -363,6 +365,24 @@ Compiler::Match Compiler::RegexMatch(File& file, const TreeNode& node) {
   made.x = static_cast<uint32_t>(regexes_.size());
   regexes_.push_back({writer_.Text(pattern), atoms});
   match.node = AddNode(made);
+  return match;
+}
+
+// A regex over the text of the whole line, quoted words and all. It matches
+// what is only data, so it must not be the only thing that a rule says, and it
+// takes nothing back.
+Compiler::Match Compiler::LineMatch(File& file, const TreeNode& node) {
+  if (loosens_ || inverted_)
+    Problem(file, node.key_begin, "rule-loosen-condition",
+            "a rule that loosens may not stand on the text of the whole line",
+            "use `regex`, which sees each command by itself");
+  Match match = RegexMatch(file, node);
+  nodes_[match.node].kind = nodes_[match.node].kind == NodeKind::kRegex
+                                ? NodeKind::kLine
+                                : NodeKind::kNever;
+  match.command = false;
+  match.scope = 0;
+  match.keys = {};
   return match;
 }
 
@@ -435,6 +455,10 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
       made.c = AddStrings(StringList(file, member, "operands"));
     } else if (member.key == "any_path") {
       made.d = AddPaths(file, member, "operands");
+    } else if (member.key == "written") {
+      const Match regex = RegexMatch(file, member);
+      if (nodes_[regex.node].kind == NodeKind::kRegex)
+        made.f = {nodes_[regex.node].x, 1};
     } else if (member.key == "min" || member.key == "max") {
       if (Is(file, member, Type::kNumber, "a count") && member.number >= 0 &&
           member.number <= 1000)
@@ -444,7 +468,8 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
         Problem(file, member.begin, "rule-bad-value",
                 "a count is a number from 0 to 1000");
     } else {
-      UnknownKey(file, member, "operands", "any all none any_path min max");
+      UnknownKey(file, member, "operands",
+                 "any all none any_path written min max");
     }
   }
   Match match;

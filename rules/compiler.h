@@ -69,6 +69,7 @@ class Compiler {
   Match Prefix(File& file, const TreeNode& node);
   Match Glob(File& file, const TreeNode& node);
   Match RegexMatch(File& file, const TreeNode& node);
+  Match LineMatch(File& file, const TreeNode& node);
   Match Program(File& file, const TreeNode& node);
   Match Options(File& file, const TreeNode& node);
   Match Operands(File& file, const TreeNode& node, uint32_t only_node);

@@ -90,6 +90,8 @@ Tri Matcher::Eval(uint32_t index) {
       return Glob(node);
     case NodeKind::kRegex:
       return RegexNode(node);
+    case NodeKind::kLine:
+      return Line(node);
     case NodeKind::kProgram:
       return Program(node);
     case NodeKind::kSubcommand:
@@ -275,8 +277,15 @@ Tri Matcher::Subcommand(const Node& node) {
   Tri best = Tri::kNo;
   for (const ImageText& text : view_->In(view_->strings, node.a)) {
     const std::string_view wanted = view_->Text(text);
+    // Descriptions put sub-commands that do alike under one name, so what must
+    // surely hold has to stand among the words as well.
     if (words_match(wanted, [&](size_t i, std::string_view word) {
-          return i < canonical.size() && canonical[i] == word;
+          return i < canonical.size() && canonical[i] == word &&
+                 (!strict_ || std::any_of(
+                                  argv.begin(), argv.end(),
+                                  [&](const parser::Argument& have) {
+                                    return have.known && have.text == word;
+                                  }));
         }))
       return Tri::kYes;
     const uint32_t starts = SubcommandStarts(*invocation_);
@@ -425,6 +434,32 @@ Tri Matcher::RegexNode(const Node& node) {
     }
   }
   return Tri::kNo;
+}
+
+// The text of the whole line, as it was written. Quoted text and comments are
+// in it, so only rules that say more than this, and that tighten, ask for it.
+Tri Matcher::Line(const Node& node) {
+  if (strict_ || node.x >= view_->regexes.size()) return Tri::kNo;
+  const RegexRecord& record = view_->regexes[node.x];
+  if (!line_lowered_) {
+    line_lowered_ = true;
+    line_lower_ = LowerForAtoms(facts_.line, {});
+  }
+  const auto atoms = view_->In(view_->strings, record.atoms);
+  if (!line_lower_.empty() && !atoms.empty() &&
+      std::none_of(atoms.begin(), atoms.end(), [&](const ImageText& atom) {
+        return line_lower_.find(view_->Text(atom)) != std::string::npos;
+      }))
+    return Tri::kNo;
+  const Regex* regex =
+      layer_->regexes->Get(node.x, view_->Text(record.pattern));
+  const MatchResult found =
+      regex == nullptr ? MatchResult::kError : regex->Search(facts_.line);
+  if (found == MatchResult::kError) {
+    error_ = true;
+    return Tri::kPossible;
+  }
+  return rules::Of(found == MatchResult::kYes);
 }
 
 Tri Matcher::Via(const Node& node) {

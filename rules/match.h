@@ -18,6 +18,7 @@ namespace gate::rules {
 struct Facts {
   PathBases bases{};
   std::string_view cwd, agent, branch;
+  std::string_view line;  // as it was written
   bool interactive = false;
 };
 
@@ -72,6 +73,7 @@ class Matcher {
   Tri Glob(const Node& node);
   Tri RegexNode(const Node& node);
   bool MayMatch(const RegexRecord& record, const Prepared& prepared) const;
+  Tri Line(const Node& node);
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);
   Tri Options(const Node& node);
@@ -79,6 +81,7 @@ class Matcher {
   Tri LiteralOption(std::string_view name);
   Tri Only(const Node& node, std::vector<const parser::Argument*>* operands);
   Tri Operands(const Node& node);
+  Tri Written(const parser::Argument& word, uint32_t regex);
   Tri OnlyDoes(const Node& node);
   const OptionNames& ReadOptions();
   Tri Effect(const Node& node);
@@ -110,6 +113,10 @@ class Matcher {
   bool strict_ = false;
   uint32_t only_effect_ = UINT32_MAX;  // look at this effect only
   bool error_ = false;
+  // Facts::line in lower case, made when first asked for; empty when it is not
+  // all ASCII.
+  bool line_lowered_ = false;
+  std::string line_lower_;
 };
 
 }  // namespace gate::rules

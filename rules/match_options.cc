@@ -325,7 +325,29 @@ Tri Matcher::Operands(const Node& node) {
     }
     result = And(result, any);
   }
+  if (node.f.count > 0) {
+    // Every operand is unknown, and stands in the line as the regex says.
+    result = And(result, rules::Of(!operands.empty()));
+    for (const parser::Argument* word : operands)
+      result = And(result, Written(*word, node.f.begin));
+  }
   return result;
+}
+
+Tri Matcher::Written(const parser::Argument& word, uint32_t regex) {
+  const std::string_view line = facts_.line;
+  if (word.known || regex >= view_->regexes.size() ||
+      word.span.end > line.size() || word.span.begin > word.span.end)
+    return Tri::kNo;
+  const Regex* compiled =
+      layer_->regexes->Get(regex, view_->Text(view_->regexes[regex].pattern));
+  const MatchResult found =
+      compiled == nullptr
+          ? MatchResult::kError
+          : compiled->Search(
+                line.substr(word.span.begin, word.span.end - word.span.begin));
+  if (found == MatchResult::kError) error_ = true;
+  return rules::Of(found == MatchResult::kYes);
 }
 
 }  // namespace gate::rules

@@ -97,6 +97,7 @@ enum class NodeKind : uint8_t {
   kAgent,
   kBranch,
   kInteractive,
+  kLine,
 };
 
 // One matcher. What the ranges mean depends on the kind (rules/match.cc).

@@ -29,5 +29,52 @@ TEST(ShippedPolicy, HasNoLints) {
     ADD_FAILURE() << Render(diagnostic);
 }
 
+// What bounds the loosest parts of the policy: one step further and it asks.
+TEST(ShippedPolicy, ContainsOnlyWhatTheSandboxBounds) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  const struct {
+    const char* command;
+    Action least, most;
+  } kCases[] = {
+      {"rm -rf \"$TMPDIR/x\"", Action::kSandbox, Action::kSandbox},
+      {"rm -rf \"$TMPDIR\"", Action::kAsk, Action::kDeny},
+      {"rm -rf / \"$TMPDIR/x\"", Action::kDeny, Action::kDeny},
+      {"rm -rf \"$TMPDIR/../x\"", Action::kAsk, Action::kDeny},
+      {"TMPDIR=/srv rm -rf $TMPDIR/x", Action::kAsk, Action::kDeny},
+      {"rm -rf \"${OUT:-build}\"", Action::kSandbox, Action::kSandbox},
+      {"rm -rf \"${OUT:-/etc}\"", Action::kDeny, Action::kDeny},
+      {"rm -rf \"$OUT\"/*", Action::kAsk, Action::kDeny},
+      {"d=$(mktemp -d) && rm -rf \"$d\"", Action::kSandbox, Action::kSandbox},
+      {"docker compose down", Action::kSandbox, Action::kSandbox},
+      {"docker compose down -v", Action::kAsk, Action::kDeny},
+      {"docker run --rm alpine ls", Action::kSandbox, Action::kSandbox},
+      {"docker run --rm -v /etc:/e alpine ls", Action::kAsk, Action::kDeny},
+      {"gh pr create --title x --body y", Action::kSandbox, Action::kSandbox},
+      {"gh repo delete a/b", Action::kAsk, Action::kDeny},
+      {"sudo ls /srv", Action::kSandbox, Action::kSandbox},
+      {"sudo -i", Action::kAsk, Action::kDeny},
+      {"sudo bash", Action::kAsk, Action::kDeny},
+      {"sudo find . -iname x", Action::kSandbox, Action::kSandbox},
+      {"sudo rm -rf /", Action::kDeny, Action::kDeny},
+      {"git push origin main", Action::kSandbox, Action::kSandbox},
+      {"git push --force origin main", Action::kAsk, Action::kDeny},
+      {"apt-get install -y jq", Action::kSandbox, Action::kSandbox},
+      {"apt-get remove -y jq", Action::kAsk, Action::kDeny},
+      {"systemctl start nginx", Action::kSandbox, Action::kSandbox},
+      {"systemctl stop nginx", Action::kAsk, Action::kDeny},
+      {"echo 'open quote", Action::kSandbox, Action::kSandbox},
+      {"rm -r 'open quote", Action::kAsk, Action::kDeny},
+      {"echo 'while true; do work & done'", Action::kAllow, Action::kAllow},
+      {"while true; do work & done", Action::kDeny, Action::kDeny},
+      {"test -n \"$(id)\"", Action::kSandbox, Action::kSandbox},
+      {"env -S \"sh -c id\"", Action::kSandbox, Action::kSandbox},
+  };
+  for (const auto& one : kCases) {
+    const Action action = DecideExample(policy, one.command).action;
+    EXPECT_GE(action, one.least) << one.command;
+    EXPECT_LE(action, one.most) << one.command;
+  }
+}
+
 }  // namespace
 }  // namespace gate::engine
