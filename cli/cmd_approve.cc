@@ -4,13 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "audit/log.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "cli/approvals.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
+#include "cli/person_act.h"
 #include "cli/terminal.h"
 #include "hooks/person.h"
 
@@ -31,22 +30,16 @@ std::string Render(const PendingQuestion& question, bool colour) {
   return text;
 }
 
-Status RecordApproval(const std::string& state_dir,
-                      const PendingQuestion& question) {
-  GATE_TRY(auto log, audit::Log::Open(state_dir, {}));
-  audit::Record record;
-  record.kind = audit::Kind::kConfig;
-  record.id = NewUuid(NowMs());
-  record.parent = question.id;
-  record.time_ns = NowNs();
-  record.mode = "approve";
-  record.command = question.command;
-  record.cwd = question.cwd;
-  record.agent = question.agent;
-  record.reason = "a person approved this command once";
-  record.policy_revision = question.policy_revision;
-  record.detail = "{}";
-  return log.Append(&record);
+PersonAct ActOf(const PendingQuestion& question) {
+  PersonAct act;
+  act.mode = "approve";
+  act.parent = question.id;
+  act.command = question.command;
+  act.cwd = question.cwd;
+  act.agent = question.agent;
+  act.reason = "a person approved this command once";
+  act.policy_revision = question.policy_revision;
+  return act;
 }
 
 }  // namespace
@@ -117,7 +110,7 @@ int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
   // The record first: an approval that is not on record does not exist.
   for (const PendingQuestion& question : *questions) {
     if (!question.id.starts_with(id)) continue;
-    if (auto stored = RecordApproval(facts.places.state, question); !stored) {
+    if (auto stored = RecordAct(facts, ActOf(question)); !stored) {
       Complain("the approval could not be recorded: " + stored.error().message);
       return kExitInternal;
     }

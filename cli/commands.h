@@ -30,6 +30,8 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments);
 int AuditCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments);
 int PendingCommand(const GlobalOptions& globals, const Arguments& arguments);
+int TrustCommand(const GlobalOptions& globals, const Arguments& arguments);
+int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments);
 
 // Parses `arguments` with `app`. Returns the exit code when the command is
 // over (help was printed, or the usage was wrong), nothing when it goes on.

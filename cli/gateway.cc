@@ -11,6 +11,7 @@
 #include "cli/line.h"
 #include "cli/names.h"
 #include "cli/run_arguments.h"
+#include "cli/trust.h"
 #include "parser/read.h"
 
 namespace gate::cli {
@@ -127,6 +128,20 @@ bool MayKeepState(const Analysis& analysis,
   return true;
 }
 
+// What an agent or git would load of the project must be what a person
+// trusted, or a person is asked.
+void JudgeTrust(const std::string& state_dir, const Analysis& analysis,
+                const std::string& workspace, Decision* decision) {
+  std::string why = FindUntrustedUse(state_dir, workspace, analysis);
+  if (why.empty()) return;
+  decision->action = Action::kAsk;
+  decision->code = engine::ReasonCode::kUntrusted;
+  decision->reason = std::move(why);
+  decision->suggestion =
+      "ask the person to look at it and run `gate trust` in the project";
+  decision->rule = {};
+}
+
 }  // namespace
 
 std::string LineOf(const Question& question) {
@@ -157,6 +172,7 @@ const rules::Policy& Gateway::PolicyFor(const std::string& workspace) {
   sources.user_dir = facts_.places.config + "/rules.d";
   if (!workspace.empty()) sources.project_dir = workspace + "/.gate/rules.d";
   sources.owner = facts_.uid;
+  sources.trusted_hashes = TrustedRuleHashes(facts_.places.state, workspace);
   return policies_.emplace(workspace, rules::LoadPolicy(sources)).first->second;
 }
 
@@ -373,6 +389,9 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
     decision.reason =
         "only sets the shell's own state, which a sandbox would lose";
   }
+  if (question.file_writes.empty() && decision.action < Action::kAsk)
+    JudgeTrust(facts_.places.state, judgement.analysis, request.workspace,
+               &decision);
   judgement.timing.evaluate_us = MonotonicUs() - loaded;
 
   if (question.file_writes.empty()) Replan(&judgement, question.approved);

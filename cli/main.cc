@@ -38,6 +38,8 @@ constexpr Command kCommands[] = {
     {"backends", BackendsCommand, "list the sandboxes that work here"},
     {"rules", RulesCommand, "list, show, lint and test rules"},
     {"audit", AuditCommand, "query and verify the audit log"},
+    {"trust", TrustCommand, "trust a project's rules and agent settings"},
+    {"untrust", UntrustCommand, "take that trust back"},
     {"approve", ApproveCommand, "answer a waiting question (a person's act)"},
     {"pending", PendingCommand, "list the questions that wait"},
 };

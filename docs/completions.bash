@@ -1,6 +1,6 @@
 # bash completion for gate(1)
 _gate() {
-  local commands="check run sandbox parse explain hook install uninstall doctor backends rules audit approve pending"
+  local commands="check run sandbox parse explain hook install uninstall doctor backends rules audit approve pending trust untrust"
   local word=${COMP_WORDS[COMP_CWORD]} command=""
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -16,6 +16,8 @@ _gate() {
     install | uninstall) mapfile -t COMPREPLY < <(compgen -W "claude codex --project --dry-run" -- "$word") ;;
     rules) mapfile -t COMPREPLY < <(compgen -W "list show lint test" -- "$word") ;;
     audit) mapfile -t COMPREPLY < <(compgen -W "list show stats verify --since --until --action --agent --rule --text --json" -- "$word") ;;
+    trust) mapfile -t COMPREPLY < <(compgen -W "--show --json" -- "$word") ;;
+    untrust) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     backends) mapfile -t COMPREPLY < <(compgen -W "probe --json" -- "$word") ;;
     run | sandbox) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --timeout -c --" -- "$word") ;;
     check | explain | parse) mapfile -t COMPREPLY < <(compgen -W "--json --explain --batch --cwd --agent -c" -- "$word") ;;
