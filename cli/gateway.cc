@@ -7,6 +7,7 @@
 #include "base/git_config.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "cli/branch.h"
 #include "cli/candidates.h"
 #include "cli/line.h"
 #include "cli/names.h"
@@ -358,6 +359,11 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   judgement.diagnostics = policy.diagnostics();
   for (const Diagnostic& problem : settings().diagnostics)
     judgement.diagnostics.push_back(problem);
+  if (policy.asks_branch()) {
+    Branch branch = FindBranch(question.cwd, judgement.analysis);
+    request.branch = std::move(branch.name);
+    request.branch_known = branch.known;
+  }
   const uint64_t loaded = MonotonicUs();
   judgement.timing.policy_us = loaded - parsed;
 

@@ -108,6 +108,7 @@ class Evaluation {
     facts.cwd = request.cwd;
     facts.agent = request.agent;
     facts.branch = request.branch;
+    facts.branch_known = request.branch_known;
     facts.interactive = request.interactive;
     return facts;
   }

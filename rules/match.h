@@ -18,6 +18,7 @@ namespace gate::rules {
 struct Facts {
   PathBases bases{};
   std::string_view cwd, agent, branch;
+  bool branch_known = true;  // false: it may be any branch
   bool interactive = false;
 };
 
