@@ -398,6 +398,9 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   if (question.file_writes.empty() && decision.action < Action::kAsk)
     JudgeTrust(facts_.places.state, judgement.analysis, request.workspace,
                &decision);
+  engine::ApplyPreset(settings().preset.value_or(engine::Preset::kStandard),
+                      judgement.analysis,
+                      /*containable=*/question.file_writes.empty(), &decision);
   judgement.timing.evaluate_us = MonotonicUs() - loaded;
 
   if (question.file_writes.empty()) Replan(&judgement, question.approved);
