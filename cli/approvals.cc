@@ -39,6 +39,9 @@ std::string Encode(const PendingQuestion& question) {
                {"policy", question.policy_revision},
                {"agent", question.agent},
                {"reason", question.reason},
+               {"session", question.session},
+               {"workspace", Base64(question.workspace)},
+               {"rules", question.rules},
                {"asked_ms", question.asked_ms},
                {"approved_ms", question.approved_ms}});
 }
@@ -54,10 +57,13 @@ Result<PendingQuestion> Decode(const std::string& body) {
   question.policy_revision = json->value("policy", "");
   question.agent = json->value("agent", "");
   question.reason = json->value("reason", "");
+  question.session = json->value("session", "");
+  question.rules = json->value("rules", std::vector<std::string>());
   question.asked_ms = json->value("asked_ms", uint64_t{0});
   question.approved_ms = json->value("approved_ms", uint64_t{0});
   if (!DecodeBase64(json->value("command", ""), &question.command) ||
-      !DecodeBase64(json->value("cwd", ""), &question.cwd))
+      !DecodeBase64(json->value("cwd", ""), &question.cwd) ||
+      !DecodeBase64(json->value("workspace", ""), &question.workspace))
     return damaged();
   return question;
 }
@@ -116,8 +122,8 @@ Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
   return questions;
 }
 
-Result<PendingQuestion> Approve(const std::string& state_dir,
-                                const std::string& id, uint64_t now_ms) {
+Result<PendingQuestion> FindQuestion(const std::string& state_dir,
+                                     const std::string& id, uint64_t now_ms) {
   GATE_TRY(auto questions, ListQuestions(state_dir, now_ms));
   PendingQuestion* found = nullptr;
   for (PendingQuestion& question : questions) {
@@ -130,9 +136,19 @@ Result<PendingQuestion> Approve(const std::string& state_dir,
   }
   if (found == nullptr)
     return Fail(ErrorCode::kNotFound, "no question `" + id + "` is waiting");
-  found->approved_ms = now_ms;
-  GATE_CHECK(KeepQuestion(state_dir, *found));
-  return *found;
+  return std::move(*found);
+}
+
+Result<PendingQuestion> Approve(const std::string& state_dir,
+                                const std::string& id, uint64_t now_ms) {
+  GATE_TRY(PendingQuestion found, FindQuestion(state_dir, id, now_ms));
+  found.approved_ms = now_ms;
+  GATE_CHECK(KeepQuestion(state_dir, found));
+  return found;
+}
+
+void DropQuestion(const std::string& state_dir, const std::string& id) {
+  if (IsId(id)) ::unlink(File(state_dir, id).c_str());
 }
 
 bool TakeApproval(const std::string& state_dir, const std::string& command,

@@ -30,6 +30,9 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments);
 int AuditCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments);
 int PendingCommand(const GlobalOptions& globals, const Arguments& arguments);
+int ApprovalsCommand(const GlobalOptions& globals, const Arguments& arguments);
+int PauseCommand(const GlobalOptions& globals, const Arguments& arguments);
+int ResumeCommand(const GlobalOptions& globals, const Arguments& arguments);
 int TrustCommand(const GlobalOptions& globals, const Arguments& arguments);
 int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments);
 

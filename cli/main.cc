@@ -42,6 +42,9 @@ constexpr Command kCommands[] = {
     {"untrust", UntrustCommand, "take that trust back"},
     {"approve", ApproveCommand, "answer a waiting question (a person's act)"},
     {"pending", PendingCommand, "list the questions that wait"},
+    {"approvals", ApprovalsCommand, "list or revoke what was approved"},
+    {"pause", PauseCommand, "answer every question with yes for a while"},
+    {"resume", ResumeCommand, "end a pause"},
 };
 
 void PrintHelp() {

@@ -23,6 +23,10 @@ std::string RenderAnalysis(std::string_view source,
 // `span` of `source` with a caret line below; several lines are shortened.
 std::string RenderCarets(std::string_view source, Span span, bool colour);
 
+// The shortest safe way on for a command that was stopped: what the deciding
+// rule suggests, else what helps against the reason.
+std::string WayOn(const Judgement& judgement);
+
 // One line for the agent: why the command was refused, the rule, the way on.
 std::string RefusalText(const Judgement& judgement);
 

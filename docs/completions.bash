@@ -1,6 +1,6 @@
 # bash completion for gate(1)
 _gate() {
-  local commands="check run sandbox parse explain hook install uninstall doctor backends rules audit approve pending trust untrust"
+  local commands="check run sandbox parse explain hook install uninstall doctor backends rules audit approve pending approvals pause resume trust untrust"
   local word=${COMP_WORDS[COMP_CWORD]} command=""
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -16,6 +16,9 @@ _gate() {
     install | uninstall) mapfile -t COMPREPLY < <(compgen -W "claude codex --project --dry-run" -- "$word") ;;
     rules) mapfile -t COMPREPLY < <(compgen -W "list show lint test" -- "$word") ;;
     audit) mapfile -t COMPREPLY < <(compgen -W "list show stats verify --since --until --action --agent --rule --text --json" -- "$word") ;;
+    approve) mapfile -t COMPREPLY < <(compgen -W "--session --for --project" -- "$word") ;;
+    approvals) mapfile -t COMPREPLY < <(compgen -W "list revoke --all --json" -- "$word") ;;
+    pause) mapfile -t COMPREPLY < <(compgen -W "15m 1h --all --end" -- "$word") ;;
     trust) mapfile -t COMPREPLY < <(compgen -W "--show --json" -- "$word") ;;
     untrust) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     backends) mapfile -t COMPREPLY < <(compgen -W "probe --json" -- "$word") ;;
