@@ -57,6 +57,11 @@ PersonAct ActOf(const PendingQuestion& question, const Scope& scope) {
   act.agent = question.agent;
   act.reason = "a person approved this command " + Describe(scope);
   act.policy_revision = question.policy_revision;
+  JsonWriter detail;
+  detail.BeginObject().Field("scope", scope.name).Key("rules").BeginArray();
+  for (const std::string& rule : question.rules) detail.String(rule);
+  detail.EndArray().EndObject();
+  act.detail = detail.Take();
   return act;
 }
 

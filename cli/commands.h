@@ -27,6 +27,10 @@ int UninstallCommand(const GlobalOptions& globals, const Arguments& arguments);
 int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments);
 int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments);
 int RulesCommand(const GlobalOptions& globals, const Arguments& arguments);
+int RulesDiffCommand(const Arguments& arguments);
+int RulesSuggestCommand(const GlobalOptions& globals,
+                        const Arguments& arguments);
+int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments);
 int AuditCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments);
 int PendingCommand(const GlobalOptions& globals, const Arguments& arguments);

@@ -170,7 +170,8 @@ const rules::Policy& Gateway::PolicyFor(const std::string& workspace) {
   if (found != policies_.end()) return found->second;
   rules::PolicySources sources;
   sources.system_dir = facts_.places.system + "/rules.d";
-  sources.user_dir = facts_.places.config + "/rules.d";
+  sources.user_dir =
+      rules_dir_.empty() ? facts_.places.config + "/rules.d" : rules_dir_;
   if (!workspace.empty()) sources.project_dir = workspace + "/.gate/rules.d";
   sources.owner = facts_.uid;
   sources.trusted_hashes = TrustedRuleHashes(facts_.places.state, workspace);

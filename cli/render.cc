@@ -227,6 +227,9 @@ std::string RenderExplanation(const Judgement& judgement,
            (match.observed_only ? " (observed only)" : "") + "  " +
            Visible(match.reason) + "\n";
   }
+  if (const std::string nearest = RenderNearest(trace, nullptr, 3);
+      !nearest.empty())
+    out += "nearest misses\n" + nearest;
   if (!trace.steps.empty()) out += "rules that were tried\n";
   for (const engine::Trace::Step& step : trace.steps) {
     out += "  " + step.rule + ": " + Visible(step.outcome);

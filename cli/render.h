@@ -16,6 +16,16 @@ std::string RenderDecision(const Judgement& judgement, bool colour);
 std::string RenderExplanation(const Judgement& judgement,
                               const engine::Trace& trace, bool colour);
 
+// `gate explain --why-not ACTION`: what keeps the decision from being `wanted`,
+// and the rules of that action that came nearest.
+std::string RenderWhyNot(const Judgement& judgement, const engine::Trace& trace,
+                         rules::Action wanted);
+
+// The rules that missed by least, nearest first, at most `most`; with
+// `wanted`, of this action only.
+std::string RenderNearest(const engine::Trace& trace,
+                          const rules::Action* wanted, size_t most);
+
 // `gate parse`: what runs, through what, what it touches, what is not known.
 std::string RenderAnalysis(std::string_view source,
                            const parser::Analysis& analysis, bool colour);

@@ -6,7 +6,7 @@ namespace gate::engine {
 namespace {
 
 constexpr std::array kNames = {
-    "internal_error",  "rule", "default", "unknown", "policy_broken",
+    "internal_error",  "rule",  "default",  "unknown", "policy_broken",
     "not_as_it_seems", "limit", "untrusted"};
 static_assert(kNames.size() == static_cast<size_t>(ReasonCode::kUntrusted) + 1);
 
