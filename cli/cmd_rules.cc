@@ -215,12 +215,13 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
       {"list", List}, {"show", Show}, {"lint", Lint}, {"test", Test}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
-    std::puts("usage: gate rules list|show|lint|test|diff|suggest [OPTIONS]");
+    std::puts("usage: gate rules list|show|lint|test|diff|import|suggest [OPTIONS]");
     return 0;
   }
   if (!arguments.empty()) {
     const Arguments rest(arguments.begin() + 1, arguments.end());
     if (name == "diff") return RulesDiffCommand(rest);
+    if (name == "import") return RulesImportCommand(rest);
     if (name == "suggest") return RulesSuggestCommand(globals, rest);
   }
   for (const Row& row : kRows) {
@@ -233,7 +234,7 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
   Complain(name.empty()
                ? "which of them?"
                : "`" + Visible(name) + "` is not a command of gate rules");
-  std::fputs("help: gate rules list|show|lint|test|diff|suggest\n", stderr);
+  std::fputs("help: gate rules list|show|lint|test|diff|import|suggest\n", stderr);
   return kExitUsage;
 }
 
