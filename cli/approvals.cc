@@ -6,14 +6,13 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/sealed.h"
 
 namespace gate::cli {
 namespace {
 
-constexpr size_t kMaxQuestionBytes = 2u << 20;
 constexpr size_t kMaxQuestions = 1000;
 constexpr size_t kMinPrefix = 8;
 
@@ -30,36 +29,27 @@ bool IsId(std::string_view id) {
          id.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
 }
 
-// The file is `HEX-MAC\nJSON`: only a holder of the state key, which no sandbox
-// can read, writes one that is believed. Command and directory may be any
-// bytes, so they stand in base64.
-Result<std::string> Seal(const std::string& state_dir,
-                         const PendingQuestion& question) {
-  GATE_TRY(const Hash key, LoadOrCreateKey(state_dir + "/key"));
-  const std::string body = Dump({{"id", question.id},
-                                 {"command", Base64(question.command)},
-                                 {"cwd", Base64(question.cwd)},
-                                 {"policy", question.policy_revision},
-                                 {"agent", question.agent},
-                                 {"reason", question.reason},
-                                 {"asked_ms", question.asked_ms},
-                                 {"approved_ms", question.approved_ms}});
-  return Hex(Mac(key, "question\n" + body)) + "\n" + body;
+constexpr std::string_view kDomain = "question";
+
+// Command and directory may be any bytes, so they stand in base64.
+std::string Encode(const PendingQuestion& question) {
+  return Dump({{"id", question.id},
+               {"command", Base64(question.command)},
+               {"cwd", Base64(question.cwd)},
+               {"policy", question.policy_revision},
+               {"agent", question.agent},
+               {"reason", question.reason},
+               {"session", question.session},
+               {"workspace", Base64(question.workspace)},
+               {"rules", question.rules},
+               {"asked_ms", question.asked_ms},
+               {"approved_ms", question.approved_ms}});
 }
 
-Result<PendingQuestion> Unseal(const std::string& state_dir,
-                               const std::string& text) {
-  GATE_TRY(const Hash key, LoadOrCreateKey(state_dir + "/key"));
+Result<PendingQuestion> Decode(const std::string& body) {
   const auto damaged = [] {
     return Fail(ErrorCode::kCorrupt, "a kept question does not verify");
   };
-  const size_t newline = text.find('\n');
-  Hash mac;
-  if (newline == std::string::npos ||
-      !ParseHex(std::string_view(text).substr(0, newline), &mac))
-    return damaged();
-  const std::string body = text.substr(newline + 1);
-  if (!Equal(mac, Mac(key, "question\n" + body))) return damaged();
   auto json = ParseJson(body);
   if (!json || !json->is_object()) return damaged();
   PendingQuestion question;
@@ -67,10 +57,13 @@ Result<PendingQuestion> Unseal(const std::string& state_dir,
   question.policy_revision = json->value("policy", "");
   question.agent = json->value("agent", "");
   question.reason = json->value("reason", "");
+  question.session = json->value("session", "");
+  question.rules = json->value("rules", std::vector<std::string>());
   question.asked_ms = json->value("asked_ms", uint64_t{0});
   question.approved_ms = json->value("approved_ms", uint64_t{0});
   if (!DecodeBase64(json->value("command", ""), &question.command) ||
-      !DecodeBase64(json->value("cwd", ""), &question.cwd))
+      !DecodeBase64(json->value("cwd", ""), &question.cwd) ||
+      !DecodeBase64(json->value("workspace", ""), &question.workspace))
     return damaged();
   return question;
 }
@@ -106,8 +99,8 @@ Status KeepQuestion(const std::string& state_dir,
   // A flood of questions pushes out the oldest, which only costs an answer.
   for (size_t i = 0; i + kMaxQuestions <= ids.size(); ++i)
     ::unlink(File(state_dir, ids[i]).c_str());
-  GATE_TRY(const std::string sealed, Seal(state_dir, question));
-  return WriteFileAtomically(File(state_dir, question.id), sealed, 0600);
+  return WriteSealed(state_dir, kDomain, File(state_dir, question.id),
+                     Encode(question));
 }
 
 Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
@@ -115,9 +108,11 @@ Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
   GATE_TRY(const auto ids, ListIds(state_dir));
   std::vector<PendingQuestion> questions;
   for (const std::string& id : ids) {
-    auto text = ReadFile(File(state_dir, id), kMaxQuestionBytes, false);
-    if (!text) continue;  // taken by another process meanwhile
-    auto question = Unseal(state_dir, *text);
+    auto body = ReadSealed(state_dir, kDomain, File(state_dir, id));
+    // Taken by another process meanwhile.
+    if (!body && body.error().code == ErrorCode::kNotFound) continue;
+    Result<PendingQuestion> question = std::unexpected(Error{});
+    if (body) question = Decode(*body);
     if (!question || question->id != id || Expired(*question, now_ms)) {
       ::unlink(File(state_dir, id).c_str());
       continue;
@@ -127,8 +122,8 @@ Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
   return questions;
 }
 
-Result<PendingQuestion> Approve(const std::string& state_dir,
-                                const std::string& id, uint64_t now_ms) {
+Result<PendingQuestion> FindQuestion(const std::string& state_dir,
+                                     const std::string& id, uint64_t now_ms) {
   GATE_TRY(auto questions, ListQuestions(state_dir, now_ms));
   PendingQuestion* found = nullptr;
   for (PendingQuestion& question : questions) {
@@ -141,9 +136,19 @@ Result<PendingQuestion> Approve(const std::string& state_dir,
   }
   if (found == nullptr)
     return Fail(ErrorCode::kNotFound, "no question `" + id + "` is waiting");
-  found->approved_ms = now_ms;
-  GATE_CHECK(KeepQuestion(state_dir, *found));
-  return *found;
+  return std::move(*found);
+}
+
+Result<PendingQuestion> Approve(const std::string& state_dir,
+                                const std::string& id, uint64_t now_ms) {
+  GATE_TRY(PendingQuestion found, FindQuestion(state_dir, id, now_ms));
+  found.approved_ms = now_ms;
+  GATE_CHECK(KeepQuestion(state_dir, found));
+  return found;
+}
+
+void DropQuestion(const std::string& state_dir, const std::string& id) {
+  if (IsId(id)) ::unlink(File(state_dir, id).c_str());
 }
 
 bool TakeApproval(const std::string& state_dir, const std::string& command,

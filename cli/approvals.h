@@ -25,6 +25,9 @@ struct PendingQuestion {
   std::string policy_revision;
   std::string agent;
   std::string reason;
+  // What an approval that is remembered holds for (cli/remembered.h).
+  std::string session, workspace;
+  std::vector<std::string> rules;  // that asked
   uint64_t asked_ms = 0;
   uint64_t approved_ms = 0;  // 0: not answered yet
 };
@@ -37,10 +40,18 @@ Status KeepQuestion(const std::string& state_dir,
 Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
                                                    uint64_t now_ms);
 
+// The question of that id, or of a unique start of it of at least 8
+// characters; kNotFound when there is none.
+Result<PendingQuestion> FindQuestion(const std::string& state_dir,
+                                     const std::string& id, uint64_t now_ms);
+
 // Marks the question as approved. kNotFound when there is none of that id (a
 // unique prefix of at least 8 characters will do).
 Result<PendingQuestion> Approve(const std::string& state_dir,
                                 const std::string& id, uint64_t now_ms);
+
+// Takes the question away: it was answered by an approval that is remembered.
+void DropQuestion(const std::string& state_dir, const std::string& id);
 
 // True when a person approved exactly this; the approval is used up.
 bool TakeApproval(const std::string& state_dir, const std::string& command,

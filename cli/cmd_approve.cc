@@ -4,18 +4,22 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "audit/log.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "cli/approvals.h"
 #include "cli/commands.h"
+#include "cli/duration.h"
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
+#include "cli/person_act.h"
+#include "cli/remembered.h"
 #include "cli/terminal.h"
 #include "hooks/person.h"
 
 namespace gate::cli {
 namespace {
+
+// A session is over by then, whatever its client says.
+constexpr uint64_t kSessionApprovalMs = 24ull * 60 * 60 * 1000;
 
 std::string Render(const PendingQuestion& question, bool colour) {
   std::string text = Paint(Colour::kBold, question.id, colour) + "  " +
@@ -31,22 +35,57 @@ std::string Render(const PendingQuestion& question, bool colour) {
   return text;
 }
 
-Status RecordApproval(const std::string& state_dir,
-                      const PendingQuestion& question) {
-  GATE_TRY(auto log, audit::Log::Open(state_dir, {}));
-  audit::Record record;
-  record.kind = audit::Kind::kConfig;
-  record.id = NewUuid(NowMs());
-  record.parent = question.id;
-  record.time_ns = NowNs();
-  record.mode = "approve";
-  record.command = question.command;
-  record.cwd = question.cwd;
-  record.agent = question.agent;
-  record.reason = "a person approved this command once";
-  record.policy_revision = question.policy_revision;
-  record.detail = "{}";
-  return log.Append(&record);
+// For how long a yes holds.
+struct Scope {
+  std::string name = "once";  // once, session, time, project
+  uint64_t ms = 0;            // time
+};
+
+std::string Describe(const Scope& scope) {
+  if (scope.name == "session") return "for the rest of this session";
+  if (scope.name == "project") return "in this project until it is revoked";
+  if (scope.name == "time") return "for " + ShowDuration(scope.ms);
+  return "once within the next hour";
+}
+
+PersonAct ActOf(const PendingQuestion& question, const Scope& scope) {
+  PersonAct act;
+  act.mode = "approve";
+  act.parent = question.id;
+  act.command = question.command;
+  act.cwd = question.cwd;
+  act.agent = question.agent;
+  act.reason = "a person approved this command " + Describe(scope);
+  act.policy_revision = question.policy_revision;
+  JsonWriter detail;
+  detail.BeginObject().Field("scope", scope.name).Key("rules").BeginArray();
+  for (const std::string& rule : question.rules) detail.String(rule);
+  detail.EndArray().EndObject();
+  act.detail = detail.Take();
+  return act;
+}
+
+Status StoreApproval(const std::string& state_dir,
+                     const PendingQuestion& question, const Scope& scope) {
+  const uint64_t now = NowMs();
+  if (scope.name == "once") {
+    GATE_CHECK(Approve(state_dir, question.id, now));
+    return {};
+  }
+  RememberedApproval approval;
+  approval.id = question.id;
+  approval.scope = scope.name;
+  approval.command = question.command;
+  approval.cwd = question.cwd;
+  approval.workspace = question.workspace;
+  approval.session = question.session;
+  approval.rules = question.rules;
+  approval.approved_ms = now;
+  if (scope.name == "session") approval.expires_ms = now + kSessionApprovalMs;
+  if (scope.name == "time") approval.expires_ms = now + scope.ms;
+  GATE_CHECK(Remember(state_dir, approval));
+  DropQuestion(state_dir, question.id);
+  return {};
 }
 
 }  // namespace
@@ -90,45 +129,59 @@ int PendingCommand(const GlobalOptions& globals, const Arguments& arguments) {
 }
 
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Says yes, once, to a command that an agent was refused.",
+  CLI::App app("Says yes to a command that an agent was refused.",
                "gate approve");
-  std::string id;
+  std::string id, length;
+  bool session = false, project = false;
   app.add_option("id", id, "the id that the refusal named")->required();
+  app.add_flag("--session", session, "for the rest of the agent's session");
+  app.add_option("--for", length, "for a time: 90s, 15m, 2h, 3d; at most 30d");
+  app.add_flag("--project", project, "in this project, until it is revoked");
   if (auto code = ParseWith(app, arguments)) return *code;
+  Scope scope;
+  if (session) scope.name = "session";
+  if (project) scope.name = "project";
+  if (!length.empty()) {
+    scope.name = "time";
+    scope.ms = ParseDuration(length, kLongestApprovalMs).value_or(0);
+  }
+  if (session + project + !length.empty() > 1 ||
+      (scope.name == "time" && scope.ms == 0)) {
+    Complain("say one of --session, --for 2h, --project; --for at most 30d");
+    return kExitUsage;
+  }
   if (auto code = RequirePerson("approving")) return *code;
 
   const ProcessFacts facts = ReadProcessFacts(globals);
-  auto questions = ListQuestions(facts.places.state, NowMs());
-  if (!questions) {
-    Complain(questions.error().message);
+  const std::string& state = facts.places.state;
+  auto found = FindQuestion(state, id, NowMs());
+  if (!found) {
+    Complain(found.error().message);
     return kExitInternal;
   }
-  for (const PendingQuestion& question : *questions) {
-    if (!question.id.starts_with(id)) continue;
-    const std::string text =
-        Render(question, WantsColour(STDOUT_FILENO)) +
-        "This very command may then run once within the next hour.\n";
-    if (AskPerson(text, /*may_run_raw=*/true) != Reply::kOnce) {
-      Complain("nothing was approved");
-      return kExitRefused;
-    }
-    break;
+  const PendingQuestion& question = *found;
+  if ((session && question.session.empty()) ||
+      (project && question.workspace.empty())) {
+    Complain(session ? "the command came from no session"
+                     : "the command ran in no project");
+    return kExitUsage;
+  }
+  const std::string text = Render(question, WantsColour(STDOUT_FILENO)) +
+                           "This very command may then run " + Describe(scope) +
+                           ".\n";
+  if (AskPerson(text, /*may_run_raw=*/true) != Reply::kOnce) {
+    Complain("nothing was approved");
+    return kExitRefused;
   }
   // The record first: an approval that is not on record does not exist.
-  for (const PendingQuestion& question : *questions) {
-    if (!question.id.starts_with(id)) continue;
-    if (auto stored = RecordApproval(facts.places.state, question); !stored) {
-      Complain("the approval could not be recorded: " + stored.error().message);
-      return kExitInternal;
-    }
-    break;
-  }
-  auto approved = Approve(facts.places.state, id, NowMs());
-  if (!approved) {
-    Complain(approved.error().message);
+  Status stored = RecordAct(facts, ActOf(question, scope));
+  if (stored) stored = StoreApproval(state, question, scope);
+  if (!stored) {
+    Complain("nothing was approved: " + stored.error().message);
     return kExitInternal;
   }
-  std::puts("approved, once; tell the agent to try again");
+  std::printf("approved %s; tell the agent to try again\n",
+              Describe(scope).c_str());
   return 0;
 }
 

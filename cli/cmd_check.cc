@@ -57,7 +57,7 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
                                     facts, arguments, &options))
     return *code;
   if (options.batch) return CheckBatch(globals, options);
-  options.explain |= !record;
+  options.explain |= !record || !options.why_not.empty();
 
   Gateway gateway(facts);
   engine::Trace trace;
@@ -76,7 +76,11 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
   } else {
     const bool colour = WantsColour(STDOUT_FILENO);
     out = RenderDecision(judgement, colour);
-    if (options.explain) out += RenderExplanation(judgement, trace, colour);
+    if (!options.why_not.empty())
+      out +=
+          RenderWhyNot(judgement, trace, *rules::ParseAction(options.why_not));
+    else if (options.explain)
+      out += RenderExplanation(judgement, trace, colour);
   }
   if (!WriteAll(STDOUT_FILENO, out)) return kExitInternal;
   gateway.Maintain();

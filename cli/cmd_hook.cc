@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/approvals.h"
+#include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
@@ -131,10 +131,8 @@ Answer Deny(const Judgement& judgement, const std::string& more = "") {
 Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
                    const hooks::Event& event, Judgement* judgement) {
   const std::string& state = gateway.facts().places.state;
-  const std::string line = LineOf(judgement->question);
   const bool is_command = judgement->question.file_writes.empty();
-  if (TakeApproval(state, line, judgement->question.cwd,
-                   judgement->policy_revision, NowMs())) {
+  if (TakeAnswer(gateway.facts(), judgement, NowMs())) {
     if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
     gateway.Replan(judgement, /*approved=*/true);
     if (judgement->plan.mode == router::Mode::kRefused) return Deny(*judgement);
@@ -156,15 +154,8 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
     answer.reason = RefusalText(*judgement);
     return answer;
   }
-  const PendingQuestion pending{judgement->id,
-                                line,
-                                judgement->question.cwd,
-                                judgement->policy_revision,
-                                judgement->question.agent,
-                                judgement->decision.reason,
-                                NowMs(),
-                                0};
-  if (!KeepQuestion(state, pending)) return Deny(*judgement);
+  if (!KeepQuestion(state, QuestionOf(*judgement, NowMs())))
+    return Deny(*judgement);
   return Deny(*judgement,
               ". Do not reach it another way; ask the user, who can allow this "
               "exact command with: gate approve " +

@@ -1,4 +1,4 @@
-// gate rules list|show|lint|test.
+// gate rules list|show|lint|test; the others have files of their own.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +10,7 @@
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
 #include "cli/terminal.h"
+#include "engine/coverage.h"
 #include "engine/examples.h"
 #include "rules/lint.h"
 #include "rules/list.h"
@@ -149,10 +150,37 @@ int Lint(const rules::Policy& policy, const Arguments& arguments) {
   return 0;
 }
 
+// Prints what the examples do not reach; false below `least` percent.
+bool Coverage(const rules::Policy& policy, double least) {
+  size_t reached = 0, decisive = 0;
+  const auto rows = engine::MeasureCoverage(policy);
+  for (const engine::RuleCoverage& row : rows) {
+    reached += row.matched != 0;
+    decisive += row.decisive != 0;
+    if (row.matched == 0)
+      std::printf("never matched   %s (%s)\n", row.rule.c_str(),
+                  row.source.c_str());
+    else if (row.decisive == 0)
+      std::printf("never decisive  %s (%s)\n", row.rule.c_str(),
+                  row.source.c_str());
+  }
+  const double percent = rows.empty() ? 100.0
+                                      : 100.0 * static_cast<double>(reached) /
+                                            static_cast<double>(rows.size());
+  std::printf("%zu of %zu rules matched (%.1f %%), %zu decisive\n", reached,
+              rows.size(), percent, decisive);
+  return percent >= least;
+}
+
 int Test(const rules::Policy& policy, const Arguments& arguments) {
   CLI::App app("Runs the examples that stand in the rules.", "gate rules test");
   std::string id;
-  bool verbose = false;
+  bool verbose = false, coverage = false;
+  double least = 0;
+  app.add_flag("--coverage", coverage,
+               "show the rules that no example reaches or lets decide");
+  app.add_option("--min", least,
+                 "with --coverage: fail below so many percent reached");
   app.add_option("id", id, "only the examples of this rule");
   app.add_flag("--verbose", verbose, "show passing examples, too");
   if (auto code = ParseWith(app, arguments)) return *code;
@@ -172,6 +200,7 @@ int Test(const rules::Policy& policy, const Arguments& arguments) {
     Complain("there is no example to run");
     return kProblems;
   }
+  if (coverage && !Coverage(policy, least)) return kProblems;
   return failed == 0 ? 0 : kProblems;
 }
 
@@ -186,8 +215,14 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
       {"list", List}, {"show", Show}, {"lint", Lint}, {"test", Test}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
-    std::puts("usage: gate rules list|show|lint|test [OPTIONS]");
+    std::puts("usage: gate rules list|show|lint|test|diff|import|suggest [OPTIONS]");
     return 0;
+  }
+  if (!arguments.empty()) {
+    const Arguments rest(arguments.begin() + 1, arguments.end());
+    if (name == "diff") return RulesDiffCommand(rest);
+    if (name == "import") return RulesImportCommand(rest);
+    if (name == "suggest") return RulesSuggestCommand(globals, rest);
   }
   for (const Row& row : kRows) {
     if (name != row.name) continue;
@@ -199,7 +234,7 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
   Complain(name.empty()
                ? "which of them?"
                : "`" + Visible(name) + "` is not a command of gate rules");
-  std::fputs("help: gate rules list|show|lint|test\n", stderr);
+  std::fputs("help: gate rules list|show|lint|test|diff|import|suggest\n", stderr);
   return kExitUsage;
 }
 

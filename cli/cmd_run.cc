@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "cli/approvals.h"
+#include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/decision_json.h"
 #include "cli/execute.h"
@@ -142,9 +142,7 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   Judgement judgement = gateway.Judge(question, /*pin=*/true);
   bool approved = false;
   if (judgement.decision.action == Action::kAsk) {
-    if (TakeApproval(gateway.facts().places.state, LineOf(judgement.question),
-                     judgement.question.cwd, judgement.policy_revision,
-                     NowMs())) {
+    if (TakeAnswer(gateway.facts(), &judgement, NowMs())) {
       approved = true;
       gateway.Replan(&judgement, true);
     } else if (person) {
@@ -158,15 +156,8 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
       judgement.decision.action <= Action::kSandbox || approved;
   if (!may_run || judgement.plan.mode == router::Mode::kRefused) {
     if (judgement.decision.action == Action::kAsk && !person) {
-      const PendingQuestion pending{judgement.id,
-                                    LineOf(judgement.question),
-                                    judgement.question.cwd,
-                                    judgement.policy_revision,
-                                    question.agent,
-                                    judgement.decision.reason,
-                                    NowMs(),
-                                    0};
-      if (KeepQuestion(gateway.facts().places.state, pending))
+      if (KeepQuestion(gateway.facts().places.state,
+                       QuestionOf(judgement, NowMs())))
         Complain("a person can say yes with: gate approve " + judgement.id);
     }
     const int code = Refuse(judgement, arguments->json);

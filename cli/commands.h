@@ -27,9 +27,19 @@ int UninstallCommand(const GlobalOptions& globals, const Arguments& arguments);
 int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments);
 int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments);
 int RulesCommand(const GlobalOptions& globals, const Arguments& arguments);
+int RulesDiffCommand(const Arguments& arguments);
+int RulesImportCommand(const Arguments& arguments);
+int RulesSuggestCommand(const GlobalOptions& globals,
+                        const Arguments& arguments);
+int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments);
 int AuditCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments);
 int PendingCommand(const GlobalOptions& globals, const Arguments& arguments);
+int ApprovalsCommand(const GlobalOptions& globals, const Arguments& arguments);
+int PauseCommand(const GlobalOptions& globals, const Arguments& arguments);
+int ResumeCommand(const GlobalOptions& globals, const Arguments& arguments);
+int TrustCommand(const GlobalOptions& globals, const Arguments& arguments);
+int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments);
 
 // Parses `arguments` with `app`. Returns the exit code when the command is
 // over (help was printed, or the usage was wrong), nothing when it goes on.

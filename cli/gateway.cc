@@ -7,10 +7,12 @@
 #include "base/git_config.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "cli/branch.h"
 #include "cli/candidates.h"
 #include "cli/line.h"
 #include "cli/names.h"
 #include "cli/run_arguments.h"
+#include "cli/trust.h"
 #include "parser/read.h"
 
 namespace gate::cli {
@@ -127,6 +129,20 @@ bool MayKeepState(const Analysis& analysis,
   return true;
 }
 
+// What an agent or git would load of the project must be what a person
+// trusted, or a person is asked.
+void JudgeTrust(const std::string& state_dir, const Analysis& analysis,
+                const std::string& workspace, Decision* decision) {
+  std::string why = FindUntrustedUse(state_dir, workspace, analysis);
+  if (why.empty()) return;
+  decision->action = Action::kAsk;
+  decision->code = engine::ReasonCode::kUntrusted;
+  decision->reason = std::move(why);
+  decision->suggestion =
+      "ask the person to look at it and run `gate trust` in the project";
+  decision->rule = {};
+}
+
 }  // namespace
 
 std::string LineOf(const Question& question) {
@@ -152,9 +168,11 @@ const LoadedSettings& Gateway::settings() {
 rules::PolicySources Gateway::SourcesFor(const std::string& workspace) const {
   rules::PolicySources sources;
   sources.system_dir = facts_.places.system + "/rules.d";
-  sources.user_dir = facts_.places.config + "/rules.d";
+  sources.user_dir =
+      rules_dir_.empty() ? facts_.places.config + "/rules.d" : rules_dir_;
   if (!workspace.empty()) sources.project_dir = workspace + "/.gate/rules.d";
   sources.owner = facts_.uid;
+  sources.trusted_hashes = TrustedRuleHashes(facts_.places.state, workspace);
   return sources;
 }
 
@@ -167,13 +185,12 @@ std::optional<rules::PolicyCache> Gateway::Cache() const {
 
 const rules::Policy& Gateway::PolicyFor(const std::string& workspace) {
   auto found = policies_.find(workspace);
-  if (found != policies_.end()) return found->second;
-  const rules::PolicySources sources = SourcesFor(workspace);
-  const auto cache = rules::HasFiles(sources) ? Cache() : std::nullopt;
-  return policies_
-      .emplace(workspace, cache ? rules::LoadPolicy(sources, *cache)
-                                : rules::LoadPolicy(sources))
-      .first->second;
+  if (found != policies_.end()) return found->second.policy;
+  LoadedPolicy loaded{SourcesFor(workspace), {}};
+  const auto cache = rules::HasFiles(loaded.sources) ? Cache() : std::nullopt;
+  loaded.policy = cache ? rules::LoadPolicy(loaded.sources, *cache)
+                        : rules::LoadPolicy(loaded.sources);
+  return policies_.emplace(workspace, std::move(loaded)).first->second.policy;
 }
 
 const std::vector<std::unique_ptr<backends::Backend>>& Gateway::backends() {
@@ -360,6 +377,11 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   judgement.diagnostics = policy.diagnostics();
   for (const Diagnostic& problem : settings().diagnostics)
     judgement.diagnostics.push_back(problem);
+  if (policy.asks_branch()) {
+    Branch branch = FindBranch(question.cwd, judgement.analysis);
+    request.branch = std::move(branch.name);
+    request.branch_known = branch.known;
+  }
   const uint64_t loaded = MonotonicUs();
   judgement.timing.policy_us = loaded - parsed;
 
@@ -391,6 +413,12 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
     decision.reason =
         "only sets the shell's own state, which a sandbox would lose";
   }
+  if (question.file_writes.empty() && decision.action < Action::kAsk)
+    JudgeTrust(facts_.places.state, judgement.analysis, request.workspace,
+               &decision);
+  engine::ApplyPreset(settings().preset.value_or(engine::Preset::kStandard),
+                      judgement.analysis,
+                      /*containable=*/question.file_writes.empty(), &decision);
   judgement.timing.evaluate_us = MonotonicUs() - loaded;
 
   if (question.file_writes.empty()) Replan(&judgement, question.approved);

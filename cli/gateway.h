@@ -73,6 +73,9 @@ class Gateway {
   const LoadedSettings& settings();
   // The policy for commands of this workspace; loaded when first asked for.
   const rules::Policy& PolicyFor(const std::string& workspace);
+  // Reads the user's rules from `directory` instead (gate replay). Before the
+  // first question.
+  void UseRules(const std::string& directory) { rules_dir_ = directory; }
   const std::vector<std::unique_ptr<backends::Backend>>& backends();
   const std::vector<router::Candidate>& candidates();
   backends::Backend* FindBackend(const std::string& name);
@@ -112,9 +115,14 @@ class Gateway {
   std::vector<std::string> WritablePlaces(const Session& session);
 
   ProcessFacts facts_;
+  std::string rules_dir_;  // empty: that of the user
   std::optional<LoadedSettings> settings_;
-  std::map<std::string, rules::Policy> policies_;  // by workspace
-  std::map<std::string, Session> sessions_;        // by directory
+  struct LoadedPolicy {
+    rules::PolicySources sources;  // as they were when it was loaded
+    rules::Policy policy;
+  };
+  std::map<std::string, LoadedPolicy> policies_;  // by workspace
+  std::map<std::string, Session> sessions_;       // by directory
   std::vector<std::unique_ptr<backends::Backend>> backends_;
   std::optional<std::vector<router::Candidate>> candidates_;
   std::optional<std::vector<std::string>> caches_;

@@ -148,12 +148,11 @@ Status Gateway::RecordOutcome(const std::string& parent,
 }
 
 void Gateway::Maintain() {
-  for (const auto& [workspace, policy] : policies_) {
-    const rules::PolicySources sources = SourcesFor(workspace);
+  for (const auto& [workspace, loaded] : policies_) {
     // Only a saving: when it cannot be kept, the next process compiles again.
-    if (!rules::WorthKeeping(policy)) continue;
+    if (!rules::WorthKeeping(loaded.policy)) continue;
     if (const auto cache = Cache())
-      (void)rules::KeepPolicy(sources, *cache, policy, NowNs());
+      (void)rules::KeepPolicy(loaded.sources, *cache, loaded.policy, NowNs());
   }
   if (!log_ || !log_->MaintenanceDue()) return;
   // A client waits for this process, so a child of its own does the work. A

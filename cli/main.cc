@@ -37,9 +37,15 @@ constexpr Command kCommands[] = {
     {"doctor", DoctorCommand, "say what is enforced here and what is not"},
     {"backends", BackendsCommand, "list the sandboxes that work here"},
     {"rules", RulesCommand, "list, show, lint and test rules"},
+    {"replay", ReplayCommand, "decide recorded commands again"},
     {"audit", AuditCommand, "query and verify the audit log"},
+    {"trust", TrustCommand, "trust a project's rules and agent settings"},
+    {"untrust", UntrustCommand, "take that trust back"},
     {"approve", ApproveCommand, "answer a waiting question (a person's act)"},
     {"pending", PendingCommand, "list the questions that wait"},
+    {"approvals", ApprovalsCommand, "list or revoke what was approved"},
+    {"pause", PauseCommand, "answer every question with yes for a while"},
+    {"resume", ResumeCommand, "end a pause"},
 };
 
 void PrintHelp() {

@@ -32,6 +32,9 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
   std::string line;
   app.add_flag("--json", options->json, "print one JSON object");
   app.add_flag("--explain", options->explain, "show what was tried, and why");
+  app.add_option("--why-not", options->why_not,
+                 "say what keeps the decision from being this action")
+      ->check(CLI::IsMember({"allow", "sandbox", "ask", "deny"}));
   app.add_flag("--batch", options->batch,
                "read JSON lines {\"id\", \"cmd\"[, \"cwd\"]} from stdin");
   app.add_option("--cwd", options->cwd, "the directory it would run in");

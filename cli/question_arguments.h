@@ -12,7 +12,8 @@ struct LookOptions {
   bool json = false;
   bool explain = false;
   bool batch = false;
-  std::string cwd;  // as given; may be relative
+  std::string why_not;  // allow, sandbox, ask or deny; empty: not asked
+  std::string cwd;      // as given; may be relative
   std::string agent;
   Question question;  // command or argv, and the absolute cwd
 };

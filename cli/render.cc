@@ -101,8 +101,9 @@ std::string RenderDecision(const Judgement& judgement, bool colour) {
                     decision.rule.id + " (" + decision.rule.layer + ", " +
                         decision.rule.source + ")",
                     colour);
-  if (!decision.suggestion.empty())
-    out += Labelled("instead", Visible(decision.suggestion), colour);
+  if (!decision.suggestion.empty() || decision.action >= Action::kAsk ||
+      !judgement.plan_error.empty())
+    out += Labelled("instead", Visible(WayOn(judgement)), colour);
   const router::Plan& plan = judgement.plan;
   if (!judgement.plan_error.empty()) {
     out += Labelled("cannot run", Visible(judgement.plan_error), colour);
@@ -226,6 +227,9 @@ std::string RenderExplanation(const Judgement& judgement,
            (match.observed_only ? " (observed only)" : "") + "  " +
            Visible(match.reason) + "\n";
   }
+  if (const std::string nearest = RenderNearest(trace, nullptr, 3);
+      !nearest.empty())
+    out += "nearest misses\n" + nearest;
   if (!trace.steps.empty()) out += "rules that were tried\n";
   for (const engine::Trace::Step& step : trace.steps) {
     out += "  " + step.rule + ": " + Visible(step.outcome);
@@ -240,6 +244,21 @@ std::string RenderExplanation(const Judgement& judgement,
   return out;
 }
 
+std::string WayOn(const Judgement& judgement) {
+  const engine::Decision& decision = judgement.decision;
+  if (!decision.suggestion.empty()) return decision.suggestion;
+  if (judgement.policy_broken ||
+      decision.code == engine::ReasonCode::kPolicyBroken)
+    return "ask the person to mend the file; gate rules lint names the place";
+  if (decision.action <= Action::kSandbox)
+    return "ask the person to look at gate doctor";
+  if (decision.code == engine::ReasonCode::kLimit)
+    return "give it as several shorter lines";
+  if (decision.code == engine::ReasonCode::kUnknown)
+    return "write the command out, without names computed at run time";
+  return "tell the person what you want to reach, and why";
+}
+
 std::string RefusalText(const Judgement& judgement) {
   const engine::Decision& decision = judgement.decision;
   std::string text = "gate: ";
@@ -251,9 +270,7 @@ std::string RefusalText(const Judgement& judgement) {
                                                         : "denied: ") +
             Visible(decision.reason);
   if (!decision.rule.id.empty()) text += " [" + decision.rule.id + "]";
-  if (!decision.suggestion.empty())
-    text += ". Instead: " + Visible(decision.suggestion);
-  return text;
+  return text + ". Instead: " + Visible(WayOn(judgement));
 }
 
 }  // namespace gate::cli

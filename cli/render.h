@@ -16,12 +16,26 @@ std::string RenderDecision(const Judgement& judgement, bool colour);
 std::string RenderExplanation(const Judgement& judgement,
                               const engine::Trace& trace, bool colour);
 
+// `gate explain --why-not ACTION`: what keeps the decision from being `wanted`,
+// and the rules of that action that came nearest.
+std::string RenderWhyNot(const Judgement& judgement, const engine::Trace& trace,
+                         rules::Action wanted);
+
+// The rules that missed by least, nearest first, at most `most`; with
+// `wanted`, of this action only.
+std::string RenderNearest(const engine::Trace& trace,
+                          const rules::Action* wanted, size_t most);
+
 // `gate parse`: what runs, through what, what it touches, what is not known.
 std::string RenderAnalysis(std::string_view source,
                            const parser::Analysis& analysis, bool colour);
 
 // `span` of `source` with a caret line below; several lines are shortened.
 std::string RenderCarets(std::string_view source, Span span, bool colour);
+
+// The shortest safe way on for a command that was stopped: what the deciding
+// rule suggests, else what helps against the reason.
+std::string WayOn(const Judgement& judgement);
 
 // One line for the agent: why the command was refused, the rule, the way on.
 std::string RefusalText(const Judgement& judgement);

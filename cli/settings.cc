@@ -40,6 +40,11 @@ class Reader {
       const auto strength = backends::ParseStrength(value.get<std::string>());
       if (!strength) return Wrong(at, "no strength is called that");
       if (*strength > out_->router.required) out_->router.required = *strength;
+    } else if (key == "preset" && value.is_string()) {
+      const auto preset = engine::ParsePreset(value.get<std::string>());
+      if (!preset)
+        return Wrong(at, "a preset is careful, standard or autonomous");
+      out_->preset = out_->preset ? std::max(*out_->preset, *preset) : *preset;
     } else if (key == "hardened" && value.is_boolean()) {
       out_->router.hardened |= value.get<bool>();
     } else if (key == "network" && value.is_string()) {

@@ -5,17 +5,21 @@
 // file would.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/diagnostic.h"
 #include "cli/process_facts.h"
+#include "engine/preset.h"
 #include "router/plan.h"
 
 namespace gate::cli {
 
 struct LoadedSettings {
   router::Settings router;
+  // As the stricter of the layers that name one says.
+  std::optional<engine::Preset> preset;
   bool full_durability = false;     // audit.durability = "full"
   std::vector<std::string> caches;  // more writable tool caches
   std::vector<Diagnostic> diagnostics;

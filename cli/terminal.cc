@@ -25,26 +25,39 @@ bool WantsColour(int fd) {
   return term != nullptr && std::strcmp(term, "dumb") != 0;
 }
 
-Reply AskPerson(const std::string& question, bool may_run_raw) {
+namespace {
+
+// One line from the terminal after `prompt`; empty for anything but a line.
+std::string ReadAnswer(const std::string& prompt) {
   const Fd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-  if (!terminal) return Reply::kNo;
-  const std::string prompt =
-      question + (may_run_raw ? "Run it? [y]es once, yes in a [s]andbox, [N]o: "
-                              : "Run it in a sandbox? [y]es once, [N]o: ");
-  if (!WriteAll(terminal.get(), prompt)) return Reply::kNo;
+  if (!terminal || !WriteAll(terminal.get(), prompt)) return "";
   std::string line;
   char c = 0;
   while (line.size() < 64) {
     const ssize_t got = ::read(terminal.get(), &c, 1);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Reply::kNo;
+    if (got <= 0) return "";
     if (c == '\n' || c == '\r') break;
     line += c;
   }
+  return line;
+}
+
+}  // namespace
+
+Reply AskPerson(const std::string& question, bool may_run_raw) {
+  const std::string line = ReadAnswer(
+      question + (may_run_raw ? "Run it? [y]es once, yes in a [s]andbox, [N]o: "
+                              : "Run it in a sandbox? [y]es once, [N]o: "));
   if (line == "s" || line == "sandbox") return Reply::kInSandbox;
   if (line == "y" || line == "yes")
     return may_run_raw ? Reply::kOnce : Reply::kInSandbox;
   return Reply::kNo;
+}
+
+bool ConfirmByPerson(const std::string& question) {
+  const std::string line = ReadAnswer(question + " [y]es, [N]o: ");
+  return line == "y" || line == "yes";
 }
 
 }  // namespace gate::cli

@@ -22,4 +22,7 @@ enum class Reply : unsigned char { kNo, kOnce, kInSandbox };
 // a person's. `may_run_raw`: offer running without a sandbox.
 Reply AskPerson(const std::string& question, bool may_run_raw);
 
+// The same for a plain yes or no.
+bool ConfirmByPerson(const std::string& question);
+
 }  // namespace gate::cli

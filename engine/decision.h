@@ -21,6 +21,7 @@ enum class ReasonCode : uint8_t {
   kPolicyBroken,   // a policy file did not load
   kNotAsItSeems,   // an allow fell because a program is not what its name says
   kLimit,          // a budget was exceeded
+  kUntrusted,      // it would load a setting of the project nobody trusts
 };
 const char* Name(ReasonCode code);
 

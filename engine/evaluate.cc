@@ -115,6 +115,7 @@ class Evaluation {
     facts.cwd = request.cwd;
     facts.agent = request.agent;
     facts.branch = request.branch;
+    facts.branch_known = request.branch_known;
     facts.interactive = request.interactive;
     return facts;
   }
@@ -167,8 +168,13 @@ Subject Evaluation::MakeSubject(uint32_t invocation) const {
 void Evaluation::Note(uint32_t invocation, const LoadedLayer& layer,
                       uint32_t rule, std::string outcome) {
   if (trace_ == nullptr) return;
-  trace_->steps.push_back(
-      {invocation, Text(layer, layer.view.rules[rule].id), std::move(outcome)});
+  trace_->steps.push_back({invocation,
+                           Text(layer, layer.view.rules[rule].id),
+                           std::move(outcome),
+                           static_cast<Action>(layer.view.rules[rule].action),
+                           0,
+                           0,
+                           {}});
 }
 
 void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
@@ -192,7 +198,18 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
       matcher_.Match(layer, rule, subject, action == Action::kAllow);
   Tri tri = verdict.tri;
   if (verdict.error) tri = action == Action::kAllow ? Tri::kNo : Tri::kYes;
-  if (tri == Tri::kNo) return note(verdict.error ? "error" : "missed");
+  if (tri == Tri::kNo) {
+    note(verdict.error ? "error" : "missed");
+    if (trace_ == nullptr) return;
+    rules::Nearness near =
+        matcher_.HowNear(layer, rule, subject, action == Action::kAllow);
+    Trace::Step& step = trace_->steps.back();
+    step.action = action;
+    step.held = near.held;
+    step.parts = near.parts;
+    step.failed = std::move(near.failed);
+    return;
+  }
   Hit hit{&layer, rule, action, tri == Tri::kYes, false};
   if (tri == Tri::kPossible) {
     if (action == Action::kAllow) return note("possible, so it does not allow");

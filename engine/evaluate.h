@@ -17,7 +17,11 @@ struct Trace {
   struct Step {
     uint32_t invocation = UINT32_MAX;
     std::string rule;
-    std::string outcome;  // "matched", "possible", "excepted by X", "missed: …"
+    std::string outcome;  // "matched", "possible", "excepted by X", "missed"
+    // Of a rule that missed: how many of its conditions hold, and which do not.
+    Action action = Action::kDeny;
+    uint32_t held = 0, parts = 0;
+    std::string failed;
   };
   std::vector<Step> steps;
 };

@@ -18,6 +18,7 @@ struct Request {
   std::string agent;              // (*) claude, codex, …; empty: unknown
   std::string session;            // (*)
   std::string branch;             // (*) of the repository at cwd; may be empty
+  bool branch_known = true;       // false: the line may act on any branch
   std::string workspace;          // pinned for the session; empty: none
   std::string home;               // of the real user
   std::string config_dir;         // gate's own places, absolute

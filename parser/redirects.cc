@@ -187,8 +187,15 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
       std::string host = rest.substr(0, slash);
       int port =
           slash == std::string::npos ? 0 : std::atoi(rest.c_str() + slash + 1);
-      AddNetwork(host, port, std::string(prefix.substr(5, 3)), span, UINT32_MAX,
-                 false);
+      Effect effect;
+      effect.kind = EffectKind::kNetwork;
+      effect.certain = certain_;
+      effect.from_redirect = true;
+      effect.host = host;
+      effect.port = port < 0 || port > 65535 ? 0 : port;
+      effect.scheme = prefix.substr(5, 3);
+      effect.span = span;
+      AddEffect(std::move(effect));
       Origin origin;
       origin.network.push_back(UINT32_MAX);
       SetOrigin(span, origin);

@@ -156,7 +156,10 @@ Compiler::Match Compiler::MatchMember(File& file, const TreeNode& node,
   if (key == "cwd") return Condition(file, node, NodeKind::kCwd);
   if (key == "project") return Condition(file, node, NodeKind::kProject);
   if (key == "agent") return Condition(file, node, NodeKind::kAgent);
-  if (key == "branch") return Condition(file, node, NodeKind::kBranch);
+  if (key == "branch") {
+    header_.asks_branch = 1;
+    return Condition(file, node, NodeKind::kBranch);
+  }
   if (key == "interactive")
     return Condition(file, node, NodeKind::kInteractive);
   if (key == "all") return Combination(file, node, NodeKind::kAll);

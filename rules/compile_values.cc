@@ -55,6 +55,10 @@ std::pair<uint32_t, uint32_t> Compiler::Place(File& file, uint32_t offset) {
 void Compiler::Problem(File& file, uint32_t offset, const char* code,
                        std::string message, std::string help,
                        Severity severity) {
+  if (help.empty())
+    help =
+        "docs/rules.md says what each key takes; rules/schema.json lets an "
+        "editor check it";
   if (severity == Severity::kError) file.broken = true;
   if (result_.diagnostics.size() >= kMaxDiagnostics) return;
   const auto [line, column] = Place(file, offset);

@@ -195,6 +195,10 @@ class Linter {
 
 }  // namespace
 
+bool RunsWhatItIsGiven(std::string_view program) {
+  return IsRunner(program.substr(program.rfind('/') + 1));
+}
+
 std::vector<Diagnostic> Lint(const Policy& policy, uint64_t now_ms) {
   return Linter(policy, now_ms).Run();
 }

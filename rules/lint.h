@@ -6,6 +6,7 @@
 // found by engine/examples.h, which can evaluate.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -19,5 +20,9 @@ namespace gate::rules {
 // Rules of the builtin layer are held to more: examples (two each way),
 // severity and, for ask and deny, a suggestion or "no_alternative" among tags.
 std::vector<Diagnostic> Lint(const Policy& policy, uint64_t now_ms);
+
+// Whether the program runs what it is given (shells, interpreters, wrappers):
+// a rule that lets it through lets everything through.
+bool RunsWhatItIsGiven(std::string_view program);
 
 }  // namespace gate::rules

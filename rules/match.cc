@@ -129,7 +129,8 @@ Tri Matcher::Eval(uint32_t index) {
       return facts_.agent.empty() ? Tri::kPossible
                                   : Names(node, facts_.agent, true);
     case NodeKind::kBranch:
-      return Names(node, facts_.branch, true);
+      return facts_.branch_known ? Names(node, facts_.branch, true)
+                                 : Tri::kPossible;
     case NodeKind::kInteractive:
       return rules::Of(facts_.interactive == (node.flags != 0));
   }

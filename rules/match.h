@@ -18,7 +18,8 @@ namespace gate::rules {
 struct Facts {
   PathBases bases{};
   std::string_view cwd, agent, branch;
-  std::string_view line;  // as it was written
+  std::string_view line;     // as it was written
+  bool branch_known = true;  // false: it may be any branch
   bool interactive = false;
 };
 
@@ -37,6 +38,12 @@ struct Verdict {
   bool error = false;
 };
 
+// How much of a rule that missed would have held, for people.
+struct Nearness {
+  uint32_t held = 0, parts = 0;  // conditions; each word of a prefix is one
+  std::string failed;            // names of those that do not hold
+};
+
 // Not thread-safe: one Matcher for one evaluation.
 class Matcher {
  public:
@@ -49,12 +56,18 @@ class Matcher {
   Verdict Match(const LoadedLayer& layer, uint32_t rule, const Subject& subject,
                 bool strict);
 
+  // For a rule that Match said no to.
+  Nearness HowNear(const LoadedLayer& layer, uint32_t rule,
+                   const Subject& subject, bool strict);
+
   // Whether the allow rule `rule` allows effect number `effect` of `subject`
   // by speaking of it, and not only the command that has it.
   bool CoversEffect(const LoadedLayer& layer, uint32_t rule,
                     const Subject& subject, uint32_t effect);
 
  private:
+  void Count(uint32_t node, Nearness* out);  // nearness.cc
+
   struct Prepared {  // per invocation, made when first asked for
     bool lines_made = false;
     std::string line, line_by_name;

@@ -153,6 +153,11 @@ const std::vector<Diagnostic>& Policy::diagnostics() const {
 }
 Action Policy::floor() const { return impl_->floor; }
 Action Policy::default_action() const { return impl_->default_action; }
+bool Policy::asks_branch() const {
+  for (const auto& layer : impl_->layers)
+    if (layer->view.header.asks_branch != 0) return true;
+  return false;
+}
 const std::string& Policy::revision() const { return impl_->revision; }
 
 std::string FileHash(std::string_view text) { return gate::Hex(Sha256(text)); }

@@ -64,6 +64,9 @@ class Policy {
   // The action when no rule matches.
   Action default_action() const;
 
+  // Some rule asks for the branch, so that callers must find it.
+  bool asks_branch() const;
+
   // Hex SHA-256 that names this exact policy (all layers, in order).
   const std::string& revision() const;
 

@@ -12,7 +12,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/2";
+inline constexpr char kRuleMagic[] = "gate.rules/5";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -211,7 +211,8 @@ struct FileNote {
 
 struct Header {
   uint8_t default_action = RuleRecord::kUnset;
-  uint8_t unused[7] = {};
+  uint8_t asks_branch = 0;  // some rule has a `branch`
+  uint8_t unused[6] = {};
   ImageText source_hash;  // hex
 };
 

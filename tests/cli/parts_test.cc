@@ -108,7 +108,8 @@ TEST(PlanJsonTest, AnythingElseIsRefused) {
 }
 
 PendingQuestion Question(const std::string& id) {
-  return {id, "git push \xff", "/w", "rev", "codex", "why", 1000, 0};
+  return {id, "git push \xff", "/w", "rev", "codex", "why", "", "", {}, 1000,
+          0};
 }
 
 TEST(ApprovalsTest, AnApprovalFitsOneCommandOnce) {

@@ -1,0 +1,78 @@
+#include "cli/answers.h"
+
+#include <algorithm>
+
+#include "cli/duration.h"
+#include "cli/line.h"
+#include "cli/pause.h"
+#include "cli/remembered.h"
+
+namespace gate::cli {
+namespace {
+
+// The rules that ask, or the reason's code when no rule does.
+std::vector<std::string> AskingRules(const Judgement& judgement) {
+  std::vector<std::string> rules;
+  for (const engine::Match& match : judgement.decision.matches)
+    if (!match.observed_only && match.action == rules::Action::kAsk)
+      rules.push_back(match.rule.id);
+  const engine::ReasonCode code = judgement.decision.code;
+  if (code != engine::ReasonCode::kRule) {
+    std::string name = engine::Name(code);
+    // The reason names the very setting; another one is another question.
+    if (code == engine::ReasonCode::kUntrusted)
+      name += ":" + judgement.decision.reason;
+    rules.push_back(std::move(name));
+  }
+  std::sort(rules.begin(), rules.end());
+  rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+  return rules;
+}
+
+}  // namespace
+
+bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
+                uint64_t now_ms) {
+  const std::string& state = facts.places.state;
+  engine::Decision& decision = judgement->decision;
+  const Question& question = judgement->question;
+  if (decision.action != rules::Action::kAsk) return false;
+  if (TakeApproval(state, LineOf(question), question.cwd,
+                   judgement->policy_revision, now_ms)) {
+    decision.reason += "; a person approved it once";
+    return true;
+  }
+  const std::string id = FindRemembered(
+      state,
+      {LineOf(question), question.cwd, judgement->session.workspace,
+       question.session, AskingRules(*judgement)},
+      now_ms);
+  if (!id.empty()) {
+    decision.reason += "; approved before (" + id + ")";
+    return true;
+  }
+  const auto pause = FindPause(state, now_ms);
+  if (!pause || (!pause->workspace.empty() &&
+                 pause->workspace != judgement->session.workspace))
+    return false;
+  decision.reason += "; not asked, since a person paused the questions for " +
+                     ShowDuration(pause->until_ms - now_ms) + " more";
+  return true;
+}
+
+PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms) {
+  PendingQuestion question;
+  question.id = judgement.id;
+  question.command = LineOf(judgement.question);
+  question.cwd = judgement.question.cwd;
+  question.policy_revision = judgement.policy_revision;
+  question.agent = judgement.question.agent;
+  question.reason = judgement.decision.reason;
+  question.session = judgement.question.session;
+  question.workspace = judgement.session.workspace;
+  question.rules = AskingRules(judgement);
+  question.asked_ms = now_ms;
+  return question;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,20 @@
+// How an ask is answered without asking: by an approval that a person gave
+// before, or by a pause.
+#pragma once
+
+#include <string>
+
+#include "cli/approvals.h"
+#include "cli/gateway.h"
+
+namespace gate::cli {
+
+// True when the ask of `judgement` is answered yes; its reason then says by
+// what. An approval for one run is used up.
+bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
+                uint64_t now_ms);
+
+// The question that a person finds by `gate pending`.
+PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms);
+
+}  // namespace gate::cli

@@ -1,0 +1,174 @@
+// gate rules suggest: rules that would have spared a person's approvals.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "audit/log.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/process_facts.h"
+#include "engine/coverage.h"
+#include "engine/examples.h"
+#include "parser/analysis.h"
+#include "rules/lint.h"
+
+namespace gate::cli {
+namespace {
+
+constexpr uint64_t kMaxRecords = 5000;
+constexpr size_t kShownWitnesses = 5;
+
+struct Group {
+  std::vector<std::string> words;  // what all its commands start with
+  std::set<std::string> rules;     // that had asked
+  std::set<std::string> commands;
+  size_t approvals = 0;
+};
+
+// The words of a line that is one command, all known and unquoted globs
+// absent; empty for anything else.
+std::vector<std::string> Words(const std::string& command) {
+  parser::Context context;
+  context.cwd = "/";
+  const parser::Analysis analysis = parser::Analyze(command, context);
+  if (analysis.invocations.size() != 1 || analysis.hides_commands ||
+      analysis.parse_error || !analysis.unknowns.empty())
+    return {};
+  const parser::Invocation& invocation = analysis.invocations[0];
+  if (!invocation.environment.empty()) return {};
+  for (const parser::Effect& effect : analysis.effects)
+    if (effect.from_redirect) return {};
+  std::vector<std::string> words;
+  for (const parser::Argument& word : invocation.argv) {
+    if (!word.known || word.glob) return {};
+    words.push_back(word.text);
+  }
+  return words;
+}
+
+// Two commands belong together by program and first word after it, which must
+// be a sub-command: an option or a path says too little.
+std::string KeyOf(const std::vector<std::string>& words) {
+  const bool named = words.size() > 1 && !words[1].starts_with('-') &&
+                     words[1].find('/') == std::string::npos;
+  std::string key = words[0];
+  if (named) return key + '\n' + words[1];
+  for (size_t i = 1; i < words.size(); ++i) key += '\n' + words[i];
+  return key;
+}
+
+std::map<std::string, Group> Collect(
+    const std::vector<audit::Record>& records) {
+  std::map<std::string, Group> groups;
+  for (const audit::Record& record : records) {
+    if (record.mode != "approve") continue;
+    const std::vector<std::string> words = Words(record.command);
+    if (words.empty()) continue;
+    Group& group = groups[KeyOf(words)];
+    if (group.words.empty()) {
+      group.words = words;
+    } else {
+      size_t same = 0;
+      while (same < group.words.size() && same < words.size() &&
+             group.words[same] == words[same])
+        ++same;
+      group.words.resize(same);
+    }
+    ++group.approvals;
+    group.commands.insert(record.command);
+    if (const auto detail = ParseJson(record.detail);
+        detail && detail->is_object() && detail->contains("rules") &&
+        (*detail)["rules"].is_array())
+      for (const Json& rule : (*detail)["rules"])
+        if (rule.is_string()) group.rules.insert(rule.get<std::string>());
+  }
+  return groups;
+}
+
+std::string RuleText(const Group& group) {
+  std::string id = "mine";
+  for (const std::string& word : group.words) {
+    id += '.';
+    for (const char c : word.substr(0, 20))
+      id += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
+    if (id.size() > 40) break;
+  }
+  Json rule = {
+      {"id", id},
+      {"action", "sandbox"},
+      {"reason",
+       "approved by hand " + std::to_string(group.approvals) + " times"},
+      {"match", {{"prefix", group.words}}},
+      {"examples", {{"match", group.commands}, {"no_match", {"true"}}}}};
+  rule["except"] = group.rules;
+  return Dump(rule);
+}
+
+rules::Policy WithRule(const std::string& rule) {
+  rules::RuleFile file;
+  file.name = "suggestion";
+  file.layer = rules::Layer::kUser;
+  file.text = R"({"schema": 1, "pack": "mine", "rules": [)" + rule + "]}";
+  return rules::MakePolicy({file}, true);
+}
+
+}  // namespace
+
+int RulesSuggestCommand(const GlobalOptions& globals,
+                        const Arguments& arguments) {
+  CLI::App app(
+      "Suggests rules that would have spared repeated approvals, and shows\n"
+      "what else each would let through. Nothing is written.",
+      "gate rules suggest");
+  size_t least = 2;
+  app.add_option("--min", least, "approvals that are needed (2)");
+  if (auto code = ParseWith(app, arguments)) return *code;
+  const ProcessFacts facts = ReadProcessFacts(globals);
+  auto log = audit::Log::OpenReadOnly(facts.places.state);
+  audit::Filter filter;
+  filter.kinds = {audit::Kind::kConfig};
+  filter.limit = kMaxRecords;
+  Result<std::vector<audit::Record>> records = std::unexpected(Error{});
+  if (log) records = log->Query(filter);
+  if (!records) {
+    Complain(log ? records.error().message : log.error().message);
+    return kExitInternal;
+  }
+  const rules::Policy now = rules::MakePolicy({}, true);
+  const std::vector<std::string> examples = engine::ExampleCommands(now);
+  size_t suggested = 0;
+  for (const auto& [key, group] : Collect(*records)) {
+    if (group.approvals < least || group.words.empty()) continue;
+    if (rules::RunsWhatItIsGiven(group.words[0])) {
+      std::printf("// no rule for `%s`: it runs whatever it is given\n",
+                  Visible(group.words[0]).c_str());
+      continue;
+    }
+    // A program alone would let every use of it through.
+    if (group.words.size() < 2 || group.rules.empty()) continue;
+    const std::string text = RuleText(group);
+    const rules::Policy then = WithRule(text);
+    if (HasErrors(then.diagnostics())) continue;
+    ++suggested;
+    std::printf("%s\n", Visible(text).c_str());
+    size_t shown = 0;
+    for (const std::string& command : examples) {
+      const auto before = engine::DecideExample(now, command).action;
+      const auto after = engine::DecideExample(then, command).action;
+      if (after >= before) continue;
+      if (++shown <= kShownWitnesses)
+        std::printf("//   would also let through (%s, now %s): %s\n",
+                    Name(after), Name(before), Visible(command).c_str());
+    }
+    if (shown > kShownWitnesses)
+      std::printf("//   and %zu examples more\n", shown - kShownWitnesses);
+  }
+  if (suggested == 0) std::puts("// nothing to suggest");
+  return 0;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,50 @@
+// Approvals that hold for more than one run.
+//
+// A person may say yes to one exact command in one directory for a session, a
+// time, or this project. Such an approval answers an ask; it never lifts a
+// denial or a sandbox. It says which rules had asked: when another rule asks
+// about the same command, the person is asked again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gate::cli {
+
+inline constexpr uint64_t kLongestApprovalMs = 30ull * 24 * 60 * 60 * 1000;
+
+struct RememberedApproval {
+  std::string id;     // of the question that was answered
+  std::string scope;  // session, time, project
+  std::string command, cwd, workspace;
+  std::string session;             // scope session
+  std::vector<std::string> rules;  // ids of the rules that asked
+  uint64_t approved_ms = 0;
+  uint64_t expires_ms = 0;  // 0: until revoked (scope project)
+};
+
+Status Remember(const std::string& state_dir,
+                const RememberedApproval& approval);
+
+// All that hold at `now_ms`, oldest first; the others are removed.
+Result<std::vector<RememberedApproval>> ListRemembered(
+    const std::string& state_dir, uint64_t now_ms);
+
+// Takes one back by its id or a unique start of it of at least 8 characters.
+Result<RememberedApproval> Revoke(const std::string& state_dir,
+                                  const std::string& id, uint64_t now_ms);
+
+// What an ask is about.
+struct Asked {
+  std::string command, cwd, workspace, session;
+  std::vector<std::string> rules;  // that ask
+};
+
+// The id of the approval that answers `asked`; empty when there is none.
+std::string FindRemembered(const std::string& state_dir, const Asked& asked,
+                           uint64_t now_ms);
+
+}  // namespace gate::cli

@@ -1,0 +1,44 @@
+#include "cli/rule_paths.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+
+namespace gate::cli {
+
+Result<std::vector<rules::RuleFile>> ReadRuleFiles(const std::string& path,
+                                                   rules::Layer layer) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0)
+    return FailErrno("`" + path + "` cannot be read");
+  std::vector<std::string> paths = {path};
+  if (S_ISDIR(info.st_mode)) {
+    paths.clear();
+    DIR* directory = ::opendir(path.c_str());
+    if (directory == nullptr) return FailErrno("`" + path + "`");
+    while (const dirent* entry = ::readdir(directory)) {
+      const std::string_view name = entry->d_name;
+      if (!name.starts_with('.') && name.ends_with(".json"))
+        paths.push_back(path + "/" + std::string(name));
+    }
+    ::closedir(directory);
+    std::sort(paths.begin(), paths.end());
+  }
+  std::vector<rules::RuleFile> files;
+  for (const std::string& file : paths) {
+    GATE_TRY(std::string text, ReadFile(file, rules::kMaxRuleFileBytes));
+    files.push_back({file, layer, std::move(text), false});
+  }
+  return files;
+}
+
+Result<rules::Policy> ReadPolicy(const std::string& path) {
+  if (path == "builtin") return rules::MakePolicy({}, true);
+  GATE_TRY(const auto files, ReadRuleFiles(path, rules::Layer::kUser));
+  return rules::MakePolicy(files, true);
+}
+
+}  // namespace gate::cli

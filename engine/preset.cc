@@ -1,0 +1,105 @@
+#include "engine/preset.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gate::engine {
+namespace {
+
+using parser::Analysis;
+
+constexpr std::array<const char*, 3> kNames = {"autonomous", "standard",
+                                               "careful"};
+
+bool HasRule(const Decision& decision, uint32_t invocation) {
+  return std::any_of(decision.matches.begin(), decision.matches.end(),
+                     [&](const Match& match) {
+                       return match.invocation == invocation &&
+                              !match.observed_only;
+                     });
+}
+
+void BeCareful(const Analysis& analysis, Decision* decision) {
+  if (decision->action != Action::kSandbox) return;
+  const auto ask = [decision](std::string reason) {
+    decision->action = Action::kAsk;
+    decision->reason = std::move(reason);
+  };
+  for (uint32_t i = 0; i < decision->per_invocation.size(); ++i) {
+    if (decision->per_invocation[i] != Action::kSandbox ||
+        HasRule(*decision, i))
+      continue;
+    const std::string program =
+        i < analysis.invocations.size() ? analysis.invocations[i].program : "";
+    return ask("no rule knows `" + (program.empty() ? "?" : program) +
+               "`, and the preset is careful");
+  }
+  if (analysis.hides_commands)
+    return ask(
+        "the line may run commands that cannot be seen in it, and the preset "
+        "is careful");
+  if (decision->network == "open")
+    ask("it would get the open network, and the preset is careful");
+}
+
+// Whether the command does nothing itself that gate knows of but read in
+// places a sandbox shows anyway, or run files. Reads that a rule asks about
+// are what the sandbox does not hold back, so any read counts as an effect.
+bool HasEffects(const Analysis& analysis, uint32_t invocation) {
+  for (const parser::Effect& effect : analysis.effects) {
+    if (effect.kind == parser::EffectKind::kExecuteFile) continue;
+    if (invocation == UINT32_MAX || effect.invocation == invocation)
+      return true;
+  }
+  return false;
+}
+
+bool SandboxContains(const Analysis& analysis, const Decision& decision) {
+  // Rules that could not be read may have said deny.
+  if (decision.code == ReasonCode::kPolicyBroken ||
+      decision.code == ReasonCode::kLimit ||
+      decision.code == ReasonCode::kInternalError)
+    return false;
+  for (const Match& match : decision.matches) {
+    if (match.observed_only || match.action != Action::kAsk || !match.certain)
+      continue;
+    if (HasEffects(analysis, match.invocation)) return false;
+  }
+  return true;
+}
+
+void BeAutonomous(const Analysis& analysis, bool containable,
+                  Decision* decision) {
+  if (decision->action != Action::kAsk) return;
+  if (!containable || !SandboxContains(analysis, *decision)) {
+    decision->action = Action::kDeny;
+    decision->reason += "; nobody can be asked (preset autonomous)";
+    return;
+  }
+  decision->action = Action::kSandbox;
+  decision->contain = true;
+  decision->network = "none";
+  if (decision->profile == "full-access") decision->profile = "workspace-write";
+  decision->reason +=
+      "; nobody can be asked (preset autonomous), so it runs in a sandbox "
+      "without network";
+}
+
+}  // namespace
+
+const char* Name(Preset preset) { return kNames[static_cast<size_t>(preset)]; }
+
+std::optional<Preset> ParsePreset(std::string_view text) {
+  for (size_t i = 0; i < kNames.size(); ++i)
+    if (text == kNames[i]) return static_cast<Preset>(i);
+  return std::nullopt;
+}
+
+void ApplyPreset(Preset preset, const Analysis& analysis, bool containable,
+                 Decision* decision) {
+  if (preset == Preset::kCareful) BeCareful(analysis, decision);
+  if (preset == Preset::kAutonomous)
+    BeAutonomous(analysis, containable, decision);
+}
+
+}  // namespace gate::engine

@@ -1,0 +1,133 @@
+#include "rules/import.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.h"
+#include "rules/lint.h"
+
+namespace gate::rules {
+
+std::optional<ImportFormat> ParseImportFormat(std::string_view name) {
+  if (name == "codex") return ImportFormat::kCodex;
+  if (name == "claude") return ImportFormat::kClaude;
+  if (name == "opencode") return ImportFormat::kOpencode;
+  if (name == "cc-safety-net") return ImportFormat::kSafetyNet;
+  return std::nullopt;
+}
+
+Imported ImportRules(ImportFormat format, const std::string& file,
+                     std::string_view text, Action allow_as) {
+  Importer importer(file, text, allow_as);
+  switch (format) {
+    case ImportFormat::kCodex:
+      importer.Codex();
+      break;
+    case ImportFormat::kClaude:
+      importer.Claude();
+      break;
+    case ImportFormat::kOpencode:
+      importer.Opencode();
+      break;
+    case ImportFormat::kSafetyNet:
+      importer.SafetyNet();
+      break;
+  }
+  return importer.Take();
+}
+
+std::string ImportedFile(std::string_view pack, const Imported& imported) {
+  std::string out = "{\n  \"schema\": 1, \"pack\": " + Dump(std::string(pack)) +
+                    ",\n  \"rules\": [\n";
+  for (size_t i = 0; i < imported.rules.size(); ++i)
+    out += "    " + Dump(imported.rules[i]) +
+           (i + 1 < imported.rules.size() ? ",\n" : "\n");
+  return out + "  ]\n}\n";
+}
+
+void Importer::Refuse(size_t offset, std::string message, std::string help) {
+  const LineColumn at = Locate(text_, offset);
+  result_.diagnostics.push_back({Severity::kError, "import-refused", file_,
+                                 at.line, at.column, std::move(message),
+                                 help.empty()
+                                     ? "write this rule by hand (docs/rules.md)"
+                                     : std::move(help)});
+}
+
+void Importer::Note(size_t offset, std::string message) {
+  const LineColumn at = Locate(text_, offset);
+  result_.diagnostics.push_back({Severity::kNote, "import-other", file_,
+                                 at.line, at.column, std::move(message), ""});
+}
+
+size_t Importer::At(const std::string& pointer) const {
+  return LocatePointer(text_, pointer);
+}
+
+std::string Importer::Id(std::string_view prefix, std::string_view words) {
+  std::string id(prefix);
+  id += '.';
+  for (const char c : words.substr(0, 40))
+    id += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
+  while (id.ends_with('-')) id.pop_back();
+  const std::string base = id;
+  const auto taken = [this](const std::string& name) {
+    return std::any_of(result_.rules.begin(), result_.rules.end(),
+                       [&](const Json& rule) { return rule["id"] == name; });
+  };
+  for (int i = 2; taken(id); ++i) id = base + "-" + std::to_string(i);
+  return id;
+}
+
+std::optional<Json> Importer::ReadJson() {
+  auto json = ParseJson(text_, /*comments=*/true);
+  if (!json) {
+    Refuse(json.error().offset, json.error().message, "mend the file first");
+    return std::nullopt;
+  }
+  if (!json->is_object()) {
+    Refuse(0, "the file is not a JSON object", "is it of this tool?");
+    return std::nullopt;
+  }
+  return std::move(*json);
+}
+
+std::optional<std::string> Importer::GlobOf(size_t offset,
+                                            const std::string& pattern,
+                                            bool question) {
+  // Gate matches the command as the shell splits it, each word quoted where it
+  // needs it; text that speaks of quoting or operators matches something else.
+  if (const size_t bad = pattern.find_first_of("'\"\\`$;|&<>(){}[]#\n\t~");
+      bad != std::string::npos) {
+    Refuse(offset, "the pattern `" + Visible(pattern) +
+                       "` speaks of shell syntax (`" +
+                       Visible(pattern.substr(bad, 1)) +
+                       "`), which gate has resolved before it matches");
+    return std::nullopt;
+  }
+  std::string glob;
+  for (const char c : pattern) {
+    if (c == ' ' && (glob.empty() || glob.back() == ' ')) continue;
+    if (c == '?' && !question) glob += '\\';
+    glob += c;
+  }
+  while (glob.ends_with(' ')) glob.pop_back();
+  if (glob.find_first_not_of("* ") == std::string::npos) {
+    Refuse(offset, "the pattern means every command, or none",
+           "set `default_action` in a rule file for what no rule knows");
+    return std::nullopt;
+  }
+  return glob;
+}
+
+void Importer::Add(const std::string& id, Action action, std::string reason,
+                   Json match, Json more) {
+  Json rule = std::move(more);
+  rule["id"] = id;
+  rule["action"] = Name(action == Action::kAllow ? allow_as_ : action);
+  rule["reason"] = std::move(reason);
+  rule["match"] = std::move(match);
+  result_.rules.push_back(std::move(rule));
+}
+
+}  // namespace gate::rules

@@ -1,0 +1,72 @@
+// Rules of other tools -> a rule file of gate.
+//
+// Faithful or not at all: what cannot be said in gate's language as it stands
+// is a problem with its line, never dropped and never loosened. Gate's own
+// semantics stay (strictest wins, docs/rules.md); an order that mattered in
+// the other tool becomes `unless`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/json.h"
+#include "rules/action.h"
+
+namespace gate::rules {
+
+enum class ImportFormat : uint8_t { kCodex, kClaude, kOpencode, kSafetyNet };
+std::optional<ImportFormat> ParseImportFormat(std::string_view name);
+
+struct Imported {
+  std::vector<Json> rules;
+  // Errors: refused, with line. Notes: what is not about commands and stays
+  // where it is.
+  std::vector<Diagnostic> diagnostics;
+};
+
+// `allow_as`: what an allow of the other tool becomes, allow or sandbox.
+Imported ImportRules(ImportFormat format, const std::string& file,
+                     std::string_view text, Action allow_as);
+
+// The whole file for `imported`, readable.
+std::string ImportedFile(std::string_view pack, const Imported& imported);
+
+// --- For the readers of the formats ---
+
+class Importer {
+ public:
+  Importer(std::string file, std::string_view text, Action allow_as)
+      : file_(std::move(file)), text_(text), allow_as_(allow_as) {}
+
+  void Codex();
+  void Claude();
+  void Opencode();
+  void SafetyNet();
+  Imported Take() { return std::move(result_); }
+
+ private:
+  void Refuse(size_t offset, std::string message, std::string help = {});
+  void Note(size_t offset, std::string message);
+  // The byte of the value that JSON pointer `pointer` names.
+  size_t At(const std::string& pointer) const;
+  // An id that no rule has yet, made of `words`.
+  std::string Id(std::string_view prefix, std::string_view words);
+  // Reads the text as JSON; refuses it otherwise.
+  std::optional<Json> ReadJson();
+  // `pattern` (with `*`, and `?` when `question`) as a glob of gate; nothing,
+  // after refusing, when gate matches another text than the other tool.
+  std::optional<std::string> GlobOf(size_t offset, const std::string& pattern,
+                                    bool question);
+  void Add(const std::string& id, Action action, std::string reason, Json match,
+           Json more = Json::object());
+
+  std::string file_;
+  std::string_view text_;
+  Action allow_as_;
+  Imported result_;
+};
+
+}  // namespace gate::rules

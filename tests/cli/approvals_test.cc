@@ -1,0 +1,198 @@
+// Answers that hold for a while: approvals and pauses.
+#include <gtest/gtest.h>
+
+#include "cli/approvals.h"
+#include "cli/duration.h"
+#include "cli/pause.h"
+#include "cli/process_facts.h"
+#include "cli/remembered.h"
+#include "tests/cli/process.h"
+
+namespace gate::cli {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+constexpr uint64_t kHour = 3600 * 1000;
+
+RememberedApproval Approval(const std::string& scope) {
+  RememberedApproval approval;
+  approval.id = "01910000-0000-7000-8000-00000000000a";
+  approval.scope = scope;
+  approval.command = "npm publish";
+  approval.cwd = "/p";
+  approval.workspace = "/p";
+  approval.session = "s1";
+  approval.rules = {"a.rule", "b.rule"};
+  approval.approved_ms = 1000;
+  approval.expires_ms = scope == "project" ? 0 : 1000 + kHour;
+  return approval;
+}
+
+Asked Question() { return {"npm publish", "/p", "/p", "s1", {"a.rule"}}; }
+
+TEST(ApprovalsTest, FitsOneCommandInOnePlaceForTheRulesThatAsked) {
+  const Machine machine;
+  ASSERT_TRUE(Remember(machine.state(), Approval("time")));
+  const auto fits = [&](const Asked& asked, uint64_t now = 2000) {
+    return !FindRemembered(machine.state(), asked, now).empty();
+  };
+  EXPECT_TRUE(fits(Question()));
+  Asked asked = Question();
+  asked.rules = {"a.rule", "b.rule"};
+  EXPECT_TRUE(fits(asked));
+  asked.rules = {"a.rule", "c.rule"};
+  EXPECT_FALSE(fits(asked));
+  asked.rules = {};
+  EXPECT_FALSE(fits(asked));
+  asked = Question();
+  asked.command += " ";
+  EXPECT_FALSE(fits(asked));
+  asked = Question();
+  asked.cwd = "/p/x";
+  EXPECT_FALSE(fits(asked));
+  asked = Question();
+  asked.workspace = "/q";
+  EXPECT_FALSE(fits(asked));
+  asked = Question();
+  asked.session = "s2";
+  EXPECT_TRUE(fits(asked)) << "a time is not a session";
+  EXPECT_TRUE(fits(Question(), 1000 + kHour - 1));
+  EXPECT_FALSE(fits(Question(), 999)) << "the clock went back";
+}
+
+TEST(ApprovalsTest, EndsByItselfOrWhenRevoked) {
+  const Machine machine;
+  ASSERT_TRUE(Remember(machine.state(), Approval("time")));
+  EXPECT_EQ(FindRemembered(machine.state(), Question(), 1000 + kHour), "");
+  EXPECT_TRUE(ListRemembered(machine.state(), 2000)->empty());
+  ASSERT_TRUE(Remember(machine.state(), Approval("project")));
+  EXPECT_NE(FindRemembered(machine.state(), Question(), 1000 * kHour), "");
+  EXPECT_FALSE(Revoke(machine.state(), "0191", 2000)) << "too short";
+  ASSERT_TRUE(Revoke(machine.state(), "01910000-0000", 2000));
+  EXPECT_EQ(FindRemembered(machine.state(), Question(), 2000), "");
+  EXPECT_FALSE(Revoke(machine.state(), "01910000-0000", 2000));
+}
+
+TEST(ApprovalsTest, OfASessionFitsNoOther) {
+  const Machine machine;
+  ASSERT_TRUE(Remember(machine.state(), Approval("session")));
+  EXPECT_NE(FindRemembered(machine.state(), Question(), 2000), "");
+  Asked asked = Question();
+  asked.session = "s2";
+  EXPECT_EQ(FindRemembered(machine.state(), asked, 2000), "");
+  asked.session = "";
+  EXPECT_EQ(FindRemembered(machine.state(), asked, 2000), "");
+}
+
+TEST(ApprovalsTest, AForgedFileIsNone) {
+  const Machine machine;
+  ASSERT_TRUE(Remember(machine.state(), Approval("project")));
+  const std::string file =
+      machine.state() + "/approvals/" + Approval("project").id;
+  std::string text = machine.Read(file);
+  const size_t at = text.find("\"project\"");
+  ASSERT_NE(at, std::string::npos);
+  machine.Write(file, text.replace(at + 1, 1, "P"), 0600);
+  EXPECT_EQ(FindRemembered(machine.state(), Question(), 2000), "");
+}
+
+// The question as `gate run` keeps it, answered as `gate approve` does.
+TEST(ApprovalsTest, ARememberedYesAnswersRunAfterRun) {
+  const Machine machine;
+  machine.Write(machine.home() + "/.config/gate/rules.d/a.json",
+                R"({"schema": 1, "pack": "p", "rules": [{"id": "p.a",
+      "action": "ask", "reason": "r", "match": {"prefix": ["echo", "hi"]}}]})",
+                0600);
+  EXPECT_EQ(machine.Gate({"run", "-c", "echo hi"}).exit_code, 126);
+  const auto waiting = ListQuestions(machine.state(), NowMs());
+  ASSERT_TRUE(waiting && waiting->size() == 1);
+  const PendingQuestion& question = waiting->front();
+  EXPECT_EQ(question.rules, std::vector<std::string>{"p.a"});
+  RememberedApproval approval;
+  approval.id = question.id;
+  approval.scope = "project";
+  approval.command = question.command;
+  approval.cwd = question.cwd;
+  approval.workspace = question.workspace;
+  approval.rules = question.rules;
+  approval.approved_ms = 1;
+  ASSERT_TRUE(Remember(machine.state(), approval));
+  for (int i = 0; i < 2; ++i) {
+    const Done done = machine.Gate({"run", "-c", "echo hi"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "hi\n");
+  }
+  EXPECT_EQ(machine.Gate({"run", "-c", "echo hi "}).exit_code, 126);
+  const Done listed = machine.Gate({"approvals", "list"});
+  EXPECT_NE(listed.out.find("echo hi"), std::string::npos) << listed.out;
+  EXPECT_EQ(machine.Gate({"approvals", "revoke", "--all"}).exit_code, 126);
+}
+
+TEST(PauseTest, HoldsForItsTimeAndNoLonger) {
+  const Machine machine;
+  ASSERT_TRUE(StartPause(machine.state(), {"/p", 1000, 2000}));
+  EXPECT_FALSE(FindPause(machine.state(), 999)) << "the clock went back";
+  ASSERT_TRUE(FindPause(machine.state(), 1999));
+  EXPECT_EQ(FindPause(machine.state(), 1999)->workspace, "/p");
+  EXPECT_FALSE(FindPause(machine.state(), 2000));
+  ASSERT_TRUE(EndPause(machine.state()));
+  EXPECT_FALSE(FindPause(machine.state(), 1500));
+  EXPECT_TRUE(EndPause(machine.state()));
+  EXPECT_FALSE(StartPause(machine.state(), {"", 0, kLongestPauseMs + 1}));
+}
+
+TEST(PauseTest, AnswersAsksOnlyAndOnlyInItsProject) {
+  const Machine machine;
+  machine.Write(machine.home() + "/.config/gate/rules.d/a.json",
+                R"({"schema": 1, "pack": "p", "rules": [
+      {"id": "p.a", "action": "ask", "reason": "r",
+       "match": {"prefix": ["echo", "hi"]}},
+      {"id": "p.b", "action": "deny", "reason": "r",
+       "match": {"prefix": ["echo", "no"]}}]})",
+                0600);
+  const uint64_t now = NowMs();
+  ASSERT_TRUE(StartPause(machine.state(), {"/elsewhere", now, now + kHour}));
+  EXPECT_EQ(machine.Gate({"run", "-c", "echo hi"}).exit_code, 126);
+  ASSERT_TRUE(
+      StartPause(machine.state(), {machine.project(), now, now + kHour}));
+  const Done done = machine.Gate({"run", "-c", "echo hi"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(machine.Gate({"run", "-c", "echo no"}).exit_code, 126);
+  const Done log = machine.Gate({"audit", "list", "--json"});
+  EXPECT_NE(log.out.find("paused"), std::string::npos) << log.out;
+}
+
+TEST(PauseTest, IsAPersonsAct) {
+  const Machine machine;
+  EXPECT_EQ(machine.Gate({"pause", "15m"}).exit_code, 126);
+  EXPECT_EQ(machine.Gate({"pause", "--end"}).exit_code, 126);
+  EXPECT_EQ(machine.Gate({"resume"}).exit_code, 126);
+  for (const char* length : {"", "0m", "9h", "15", "-5m", "1e3s", "99999999d"})
+    EXPECT_EQ(machine.Gate({"pause", length}).exit_code, 64) << length;
+}
+
+TEST(DurationTest, ReadsWhatPeopleWrite) {
+  EXPECT_EQ(ParseDuration("15m", kHour), 15u * 60 * 1000);
+  EXPECT_EQ(ParseDuration("1h", kHour), kHour);
+  for (const char* text : {"", "m", "2h", "61m", "0s", "1", "1 m", "+1m"})
+    EXPECT_FALSE(ParseDuration(text, kHour)) << text;
+}
+
+TEST(WayOnTest, EveryStopNamesOne) {
+  const Machine machine;
+  for (const char* command :
+       {"rm -rf /", "npm publish", "gate approve 1", "cat ~/.ssh/id_rsa"}) {
+    const Done done = machine.Gate({"run", "-c", command});
+    EXPECT_EQ(done.exit_code, 126) << command;
+    EXPECT_NE(done.err.find("Instead: "), std::string::npos) << done.err;
+  }
+  machine.Write(machine.home() + "/.config/gate/rules.d/a.json", "{", 0600);
+  const Done broken = machine.Gate({"run", "-c", "ls"});
+  EXPECT_EQ(broken.exit_code, 78);
+  EXPECT_NE(broken.err.find("Instead: "), std::string::npos) << broken.err;
+}
+
+}  // namespace
+}  // namespace gate::cli

@@ -1,0 +1,142 @@
+// explain --why-not, rules test --coverage, rules diff, replay, suggest.
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "cli/person_act.h"
+#include "tests/cli/process.h"
+
+namespace gate::cli {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string Rule(const std::string& id, const std::string& action,
+                 const std::string& match, const std::string& more = "") {
+  return R"({"id": ")" + id + R"(", "action": ")" + action +
+         R"(", "reason": "r", "match": )" + match + more + "}";
+}
+
+std::string File(const std::string& rules) {
+  return R"({"schema": 1, "pack": "p", "rules": [)" + rules + "]}";
+}
+
+TEST(ExplainTest, WhyNotNamesWhatIsStricterAndTheNearestMiss) {
+  const Machine machine;
+  machine.Write(machine.home() + "/.config/gate/rules.d/a.json",
+                File(Rule("p.near", "deny",
+                          R"({"prefix": ["frobnicate", "all", "now"]})")),
+                0600);
+  const Done denied =
+      machine.Gate({"explain", "--why-not", "allow", "rm -rf /"});
+  EXPECT_EQ(denied.exit_code, 2);
+  EXPECT_TRUE(Has(denied.out, "why not allow")) << denied.out;
+  EXPECT_TRUE(Has(denied.out, "says deny")) << denied.out;
+  const Done near =
+      machine.Gate({"explain", "--why-not", "deny", "frobnicate all later"});
+  EXPECT_TRUE(Has(near.out, "p.near (deny): 2 of 3")) << near.out;
+  EXPECT_TRUE(Has(near.out, "prefix (2 of 3 words)")) << near.out;
+  EXPECT_TRUE(Has(machine.Gate({"explain", "frobnicate all later"}).out,
+                  "nearest misses"));
+  EXPECT_EQ(machine.Gate({"explain", "--why-not", "maybe", "ls"}).exit_code,
+            64);
+}
+
+TEST(RulesTestTest, CoverageNamesWhatNoExampleReaches) {
+  const Machine machine;
+  EXPECT_EQ(machine.Gate({"rules", "test", "--coverage"}).exit_code, 0);
+  machine.Write(
+      machine.home() + "/.config/gate/rules.d/a.json",
+      File(Rule("p.never", "deny", R"({"prefix": ["grault"]})") + "," +
+           Rule("p.weak", "sandbox", R"({"prefix": ["npm", "publish"]})",
+                R"(, "examples": {"match": ["npm publish"],
+                              "no_match": ["ls"]})")),
+      0600);
+  const Done done = machine.Gate({"rules", "test", "--coverage"});
+  EXPECT_TRUE(Has(done.out, "never matched   p.never")) << done.out;
+  EXPECT_TRUE(Has(done.out, "never decisive  p.weak")) << done.out;
+  EXPECT_EQ(
+      machine.Gate({"rules", "test", "--coverage", "--min", "100"}).exit_code,
+      1);
+}
+
+TEST(RulesDiffTest, PrintsWitnessesOfEveryChange) {
+  const Machine machine;
+  const std::string one = machine.root() + "/one.json";
+  const std::string two = machine.root() + "/two.json";
+  machine.Write(one, File(Rule("p.a", "deny", R"({"prefix": ["grault"]})",
+                               R"(, "examples": {"match": ["grault x"],
+                                   "no_match": ["ls"]})")));
+  machine.Write(two, File(Rule("p.a", "ask", R"({"prefix": ["grault"]})")));
+  const Done same = machine.Gate({"rules", "diff", one, one});
+  EXPECT_EQ(same.exit_code, 0) << same.out;
+  const Done differ = machine.Gate({"rules", "diff", one, two});
+  EXPECT_EQ(differ.exit_code, 1);
+  EXPECT_TRUE(Has(differ.out, "deny -> ask  grault x  (looser)")) << differ.out;
+  machine.Write(machine.root() + "/commands", "grault y\n\nls\n");
+  const Done more =
+      machine.Gate({"rules", "diff", "--json", "--commands",
+                    machine.root() + "/commands", one, "builtin"});
+  EXPECT_TRUE(Has(more.out, "\"command\":\"grault y\"")) << more.out;
+  machine.Write(two, "{");
+  EXPECT_EQ(machine.Gate({"rules", "diff", one, two}).exit_code, 78);
+  EXPECT_EQ(machine.Gate({"rules", "diff", one, "/nowhere"}).exit_code, 78);
+}
+
+TEST(ReplayTest, ShowsWhatAnotherPolicyWouldHaveDecided) {
+  const Machine machine;
+  for (const char* command : {"grault x", "ls",
+                              "curl -H 'Authorization: Bearer "
+                              "abcdefghijklmnopqrstuvwxyz012345' h"})
+    machine.Gate({"check", command});
+  EXPECT_EQ(machine.Gate({"replay"}).exit_code, 0);
+  const std::string rules = machine.root() + "/rules";
+  machine.Write(rules + "/a.json",
+                File(Rule("p.a", "deny", R"({"prefix": ["grault"]})")), 0600);
+  const Done done = machine.Gate({"replay", "--rules", rules});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_TRUE(Has(done.out, "sandbox -> deny  grault x")) << done.out;
+  EXPECT_TRUE(Has(done.out, "1 of 2 recorded")) << done.out;
+  const auto before = machine.Gate({"audit", "list", "--json"}).out;
+  machine.Gate({"replay", "--rules", rules});
+  EXPECT_EQ(machine.Gate({"audit", "list", "--json"}).out, before)
+      << "a replay records nothing";
+}
+
+// As `gate approve` records it.
+void Approved(const Machine& machine, const std::string& command,
+              const std::string& rule) {
+  ProcessFacts facts;
+  facts.places.state = machine.state();
+  PersonAct act;
+  act.mode = "approve";
+  act.command = command;
+  act.reason = "x";
+  act.detail = R"({"rules": [")" + rule + "\"]}";
+  ASSERT_TRUE(RecordAct(facts, act));
+}
+
+TEST(SuggestTest, SparesRepeatedApprovalsAndNeverTrustsAnInterpreter) {
+  const Machine machine;
+  machine.Gate({"check", "ls"});
+  EXPECT_TRUE(Has(machine.Gate({"rules", "suggest"}).out, "nothing"));
+  Approved(machine, "npm publish --tag a", "packages.publish");
+  Approved(machine, "npm publish --tag b", "packages.publish");
+  Approved(machine, "python3 -c x", "some.rule");
+  Approved(machine, "python3 -c x", "some.rule");
+  Approved(machine, "once only", "some.rule");
+  const Done done = machine.Gate({"rules", "suggest"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_TRUE(Has(done.out, R"("prefix":["npm","publish","--tag"])"))
+      << done.out;
+  EXPECT_TRUE(Has(done.out, "packages.publish")) << done.out;
+  EXPECT_FALSE(Has(done.out, R"("prefix":["python3")")) << done.out;
+  EXPECT_FALSE(Has(done.out, "once")) << done.out;
+}
+
+}  // namespace
+}  // namespace gate::cli
