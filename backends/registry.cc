@@ -1,5 +1,6 @@
 #include "backends/backend.h"
 #include "backends/bwrap.h"
+#include "backends/landlock_backend.h"
 #include "backends/native/native.h"
 #include "backends/none.h"
 
@@ -9,6 +10,7 @@ std::vector<std::unique_ptr<Backend>> MakeBackends() {
   std::vector<std::unique_ptr<Backend>> all;
   all.push_back(MakeNative());
   all.push_back(MakeBwrap());
+  all.push_back(MakeLandlock());
   all.push_back(MakeNone(unsafe::NoSandbox()));
   return all;
 }
