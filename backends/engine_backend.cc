@@ -234,7 +234,7 @@ Availability EngineBackend::Probe() {
     return availability;
   }
   availability.available = true;
-  availability.why = "the client and its engine are there; not tried";
+  availability.why = "the client and its engine are there";
   availability.features = kFeatureSet;
   availability.lost = {
       "landlock: no second wall behind the mounts",
