@@ -1,5 +1,7 @@
 #include "backends/backend.h"
 #include "backends/bwrap.h"
+#include "backends/engine_backend.h"
+#include "backends/landlock_backend.h"
 #include "backends/native/native.h"
 #include "backends/none.h"
 
@@ -9,6 +11,9 @@ std::vector<std::unique_ptr<Backend>> MakeBackends() {
   std::vector<std::unique_ptr<Backend>> all;
   all.push_back(MakeNative());
   all.push_back(MakeBwrap());
+  all.push_back(MakeLandlock());
+  all.push_back(MakeEngineBackend(Docker()));
+  all.push_back(MakeEngineBackend(Podman()));
   all.push_back(MakeNone(unsafe::NoSandbox()));
   return all;
 }

@@ -98,4 +98,9 @@ std::vector<Candidate> FindCandidates(
   return candidates;
 }
 
+void StoreCandidates(const ProcessFacts& facts,
+                     const std::vector<Candidate>& candidates) {
+  WriteStore(facts.places.state, StoreKey(facts), candidates);
+}
+
 }  // namespace gate::cli

@@ -21,4 +21,8 @@ std::vector<router::Candidate> FindCandidates(
     const std::vector<std::unique_ptr<backends::Backend>>& backends,
     bool refresh = false);
 
+// Remembers `candidates` as what works here.
+void StoreCandidates(const ProcessFacts& facts,
+                     const std::vector<router::Candidate>& candidates);
+
 }  // namespace gate::cli

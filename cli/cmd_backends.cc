@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "cli/canary.h"
 #include "cli/candidates.h"
 #include "cli/commands.h"
 #include "cli/json_writer.h"
@@ -48,13 +49,26 @@ int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments) {
   bool json = false;
   std::string action;
   app.add_flag("--json", json, "print one JSON object");
-  app.add_option("action", action, "`probe`: try each again")
+  app.add_option("action", action, "`probe`: try each, by a run")
       ->check(CLI::IsMember({"probe"}));
   if (auto code = ParseWith(app, arguments)) return *code;
 
   const ProcessFacts facts = ReadProcessFacts(globals);
   const auto backends = backends::MakeBackends();
-  const auto candidates = FindCandidates(facts, backends, action == "probe");
+  auto candidates = FindCandidates(facts, backends, action == "probe");
+  if (action == "probe") {
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      backends::Availability& found = candidates[i].availability;
+      if (!found.available ||
+          candidates[i].strength == backends::Strength::kNone)
+        continue;
+      const std::string trouble =
+          ProveByCanary(backends[i].get(), facts.places.cache);
+      found.available = trouble.empty();
+      found.why = trouble.empty() ? found.why + "; tried: held" : trouble;
+    }
+    StoreCandidates(facts, candidates);
+  }
   if (json) {
     std::puts(ToJson(candidates).c_str());
     return 0;

@@ -293,24 +293,30 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   judgement->plan = router::Plan{};
   judgement->plan_error.clear();
   const Decision& decision = judgement->decision;
-  router::Settings wanted = settings().router;
   const Question& question = judgement->question;
-  if (!question.profile.empty()) wanted.profile = question.profile;
-  if (!question.backend.empty()) wanted.backend = question.backend;
-  if (question.timeout_ms != 0)
-    wanted.limits.wall_ms =
-        wanted.limits.wall_ms == 0
-            ? question.timeout_ms
-            : std::min(wanted.limits.wall_ms, question.timeout_ms);
+  router::Settings asked = router::Unasked();
+  asked.profile = question.profile;
+  asked.backend = question.backend;
+  asked.limits.wall_ms = question.timeout_ms;
+  router::Settings wanted = router::Join(settings().router, asked);
+  const auto agent = settings().agents.find(question.agent);
+  if (agent != settings().agents.end())
+    wanted = router::Join(agent->second, wanted);
+  router::Programs programs;
+  for (const parser::Invocation& invocation : judgement->analysis.invocations)
+    programs.names.push_back(invocation.program);
+  programs.complete = !judgement->analysis.hides_commands;
   // What a name computed at run time stands for is known when it starts.
   wanted.watch_execs |= judgement->analysis.hides_commands;
-  const bool needs_backend =
-      decision.contain || !wanted.profile.empty() || !wanted.backend.empty();
+  const bool needs_backend = decision.contain || !wanted.profile.empty() ||
+                             !wanted.backend.empty() ||
+                             !wanted.always_sandbox.empty();
   static const std::vector<router::Candidate> kNoCandidates;
   auto plan = router::MakePlan(
       decision, approved, needs_backend ? candidates() : kNoCandidates, wanted,
       needs_backend ? MakeProfileInputs(judgement->session)
-                    : router::ProfileInputs{});
+                    : router::ProfileInputs{},
+      programs);
   if (plan) {
     judgement->plan = std::move(*plan);
   } else {

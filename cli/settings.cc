@@ -28,30 +28,105 @@ class Reader {
       Add("settings-type", {1, 1}, "the file is not a JSON object", "");
       return;
     }
-    for (const auto& [key, value] : parsed->items()) ReadKey(key, value);
+    router::Settings said = router::Unasked();
+    for (const auto& [key, value] : parsed->items())
+      if (!ReadRouterKey("", key, value, &said)) ReadKey(key, value);
+    out_->router = router::Join(out_->router, said);
   }
 
  private:
-  void ReadKey(const std::string& key, const Json& value) {
-    const std::string at = "/" + key;
+  // False when `key` is not one of those that an agent may be given, too.
+  bool ReadRouterKey(const std::string& parent, const std::string& key,
+                     const Json& value, router::Settings* said) {
+    const std::string at = parent + "/" + key;
     if (key == "backend" && value.is_string()) {
-      out_->router.backend = value.get<std::string>();
+      said->backend = value.get<std::string>();
     } else if (key == "strength" && value.is_string()) {
       const auto strength = backends::ParseStrength(value.get<std::string>());
-      if (!strength) return Wrong(at, "no strength is called that");
-      if (*strength > out_->router.required) out_->router.required = *strength;
-    } else if (key == "preset" && value.is_string()) {
-      const auto preset = engine::ParsePreset(value.get<std::string>());
-      if (!preset)
-        return Wrong(at, "a preset is careful, standard or autonomous");
-      out_->preset = out_->preset ? std::max(*out_->preset, *preset) : *preset;
+      if (!strength || *strength == backends::Strength::kNone)
+        Wrong(at, "no strength is called that");
+      else
+        said->required = *strength;
     } else if (key == "hardened" && value.is_boolean()) {
-      out_->router.hardened |= value.get<bool>();
+      said->hardened = value.get<bool>();
+    } else if (key == "watch_execs" && value.is_boolean()) {
+      said->watch_execs = value.get<bool>();
+    } else if (key == "report_blocked" && value.is_boolean()) {
+      said->report_blocked = value.get<bool>();
     } else if (key == "network" && value.is_string()) {
       const auto network = backends::ParseNetwork(value.get<std::string>());
-      if (!network) return Wrong(at, "no network is called that");
-      out_->router.network =
-          router::JoinNetworks(out_->router.network, *network);
+      if (!network)
+        Wrong(at, "no network is called that");
+      else
+        said->network = *network;
+    } else if (key == "accept_loss" && value.is_array()) {
+      said->accept_loss = ReadFeatures(at, value);
+      // Of agents it only takes away, which says nothing of the default.
+      if (parent.empty()) out_->loss_said = true;
+    } else if (key == "always_sandbox" && value.is_array()) {
+      said->always_sandbox = ReadPrograms(at, value);
+    } else if (key == "never_sandbox" && value.is_array()) {
+      said->never_sandbox = ReadPrograms(at, value);
+    } else if (key == "limits" && value.is_object()) {
+      for (const auto& [name, limit] : value.items())
+        ReadLimit(at, name, limit, &said->limits);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  backends::FeatureSet ReadFeatures(const std::string& at, const Json& value) {
+    backends::FeatureSet features;
+    for (const Json& name : value) {
+      bool found = false;
+      for (int i = 0; i < backends::kFeatures && name.is_string(); ++i) {
+        const auto feature = static_cast<backends::Feature>(i);
+        if (name.get<std::string>() != backends::Name(feature)) continue;
+        features.Add(feature);
+        found = true;
+      }
+      if (!found) Wrong(at, "`accept_loss` lists features of backends");
+    }
+    return features;
+  }
+
+  std::vector<std::string> ReadPrograms(const std::string& at,
+                                        const Json& value) {
+    std::vector<std::string> names;
+    for (const Json& name : value) {
+      if (!name.is_string() || name.get<std::string>().empty() ||
+          name.get<std::string>().find('/') != std::string::npos) {
+        Wrong(at, "the names of programs, without directories");
+        continue;
+      }
+      names.push_back(name.get<std::string>());
+    }
+    return names;
+  }
+
+  void ReadAgents(const Json& value) {
+    for (const auto& [name, keys] : value.items()) {
+      const std::string at = "/agents/" + name;
+      if (!keys.is_object()) {
+        Wrong(at, "an agent's settings are an object");
+        continue;
+      }
+      router::Settings said = router::Unasked();
+      for (const auto& [key, setting] : keys.items())
+        if (!ReadRouterKey(at, key, setting, &said))
+          Wrong(at + "/" + key, "`" + key + "` is not a setting of agents");
+      const auto known = out_->agents.find(name);
+      out_->agents[name] = known == out_->agents.end()
+                               ? said
+                               : router::Join(known->second, said);
+    }
+  }
+
+  void ReadKey(const std::string& key, const Json& value) {
+    const std::string at = "/" + key;
+    if (key == "agents" && value.is_object()) {
+      ReadAgents(value);
     } else if (key == "durability" && value == "full") {
       out_->full_durability = true;
     } else if (key == "durability" && value == "normal") {
@@ -62,18 +137,18 @@ class Reader {
           return Wrong(at, "caches are absolute paths");
         out_->caches.push_back(path.get<std::string>());
       }
-    } else if (key == "watch_execs" && value.is_boolean()) {
-      out_->router.watch_execs |= value.get<bool>();
-    } else if (key == "report_blocked" && value.is_boolean()) {
-      out_->router.report_blocked |= value.get<bool>();
-    } else if (key == "limits" && value.is_object()) {
-      for (const auto& [name, limit] : value.items()) ReadLimit(name, limit);
+    } else if (key == "preset" && value.is_string()) {
+      const auto preset = engine::ParsePreset(value.get<std::string>());
+      if (!preset)
+        return Wrong(at, "a preset is careful, standard or autonomous");
+      out_->preset = out_->preset ? std::max(*out_->preset, *preset) : *preset;
     } else if (key != "$schema") {
       Wrong(at, "`" + key + "` is not a setting, or has the wrong type");
     }
   }
 
-  void ReadLimit(const std::string& name, const Json& value) {
+  void ReadLimit(const std::string& parent, const std::string& name,
+                 const Json& value, backends::Limits* limits) {
     struct Row {
       const char* name;
       uint64_t backends::Limits::* field;
@@ -90,13 +165,11 @@ class Reader {
     for (const Row& row : kRows) {
       if (name != row.name) continue;
       if (!value.is_number_unsigned() || value.get<uint64_t>() == 0)
-        return Wrong("/limits/" + name, "a limit is a whole number above 0");
-      uint64_t& limit = out_->router.limits.*row.field;
-      const uint64_t asked = value.get<uint64_t>();
-      limit = limit == 0 ? asked : std::min(limit, asked);
+        return Wrong(parent + "/" + name, "a limit is a whole number above 0");
+      limits->*row.field = value.get<uint64_t>();
       return;
     }
-    Wrong("/limits/" + name, "`" + name + "` is not a limit");
+    Wrong(parent + "/" + name, "`" + name + "` is not a limit");
   }
 
   void Wrong(const std::string& pointer, const std::string& message) {
@@ -120,6 +193,7 @@ class Reader {
 
 LoadedSettings LoadSettings(const ProcessFacts& facts) {
   LoadedSettings settings;
+  settings.router = router::Unasked();
   for (const std::string& directory :
        {facts.places.system, facts.places.config}) {
     const std::string file = directory + "/config.json";
@@ -134,6 +208,11 @@ LoadedSettings LoadSettings(const ProcessFacts& facts) {
     }
     Reader(file, std::move(*text), &settings).Read();
   }
+  // What is shipped holds where no file says otherwise.
+  const router::Settings shipped;
+  if (settings.router.required == backends::Strength::kNone)
+    settings.router.required = shipped.required;
+  if (!settings.loss_said) settings.router.accept_loss = shipped.accept_loss;
   return settings;
 }
 

@@ -5,6 +5,7 @@
 // file would.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +21,12 @@ struct LoadedSettings {
   router::Settings router;
   // As the stricter of the layers that name one says.
   std::optional<engine::Preset> preset;
+  bool loss_said = false;           // a file has `accept_loss`
   bool full_durability = false;     // audit.durability = "full"
   std::vector<std::string> caches;  // more writable tool caches
+  // By the agent's name, joined with `router` for its commands. An agent may
+  // name itself falsely, so that this only ever adds.
+  std::map<std::string, router::Settings> agents;
   std::vector<Diagnostic> diagnostics;
 };
 

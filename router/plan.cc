@@ -47,25 +47,36 @@ std::string Names(const std::vector<Feature>& features) {
   return text;
 }
 
-// Why `candidate` cannot be used; empty when it can. With `accept_loss`
-// missing features alone do not exclude it.
+// Why `candidate` cannot be used; empty when it can. A missing feature excludes
+// it unless its loss is accepted.
 std::string Objection(const Candidate& candidate, Strength required,
-                      FeatureSet features, bool accept_loss) {
+                      FeatureSet features, FeatureSet accept_loss) {
   if (candidate.strength == Strength::kNone) return "contains nothing";
   if (candidate.strength < required)
     return std::string("is weaker than ") + Name(required);
   if (!candidate.availability.available)
     return candidate.availability.why.empty() ? "is not available"
                                               : candidate.availability.why;
-  const std::vector<Feature> missing =
+  std::vector<Feature> missing =
       features.Without(candidate.availability.features);
-  if (!missing.empty() && !accept_loss) return "cannot give " + Names(missing);
+  std::erase_if(missing,
+                [&](Feature feature) { return accept_loss.Has(feature); });
+  if (!missing.empty()) return "cannot give " + Names(missing);
   return "";
 }
 
 Result<const Candidate*> Choose(const std::vector<Candidate>& candidates,
                                 const Settings& settings, FeatureSet features) {
-  const Strength required = std::max(settings.required, Strength::kLandlock);
+  Strength required = std::max(settings.required, Strength::kLandlock);
+  for (const std::string& name : settings.overridden) {
+    const auto at = std::find_if(
+        candidates.begin(), candidates.end(),
+        [&](const Candidate& candidate) { return candidate.name == name; });
+    if (at == candidates.end())
+      return Fail(ErrorCode::kUnavailable,
+                  "no backend is called `" + name + "`");
+    required = std::max(required, at->strength);
+  }
   if (!settings.backend.empty()) {
     for (const Candidate& candidate : candidates) {
       if (candidate.name != settings.backend) continue;
@@ -105,11 +116,23 @@ Result<const Candidate*> Choose(const std::vector<Candidate>& candidates,
   return best;
 }
 
+// The first of `programs` that `list` names; when there may be others than the
+// known ones, any list of names could name them.
+std::string Listed(const std::vector<std::string>& list,
+                   const Programs& programs) {
+  if (list.empty()) return "";
+  for (const std::string& program : programs.names)
+    if (std::find(list.begin(), list.end(), program) != list.end())
+      return program;
+  return programs.complete ? "" : list.front();
+}
+
 }  // namespace
 
 Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
                       const std::vector<Candidate>& candidates,
-                      const Settings& settings, const ProfileInputs& inputs) {
+                      const Settings& settings, const ProfileInputs& inputs,
+                      const Programs& programs) {
   using rules::Action;
   Plan plan;
   if (decision.action == Action::kAsk && !approved) {
@@ -124,13 +147,25 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   // Whoever names a profile or a backend wants the command contained.
   const bool contain = decision.contain ||
                        decision.action == Action::kSandbox ||
-                       !settings.profile.empty() || !settings.backend.empty();
+                       !settings.profile.empty() || !settings.backend.empty() ||
+                       !Listed(settings.always_sandbox, programs).empty();
   if (!contain) {
     plan.mode = Mode::kDirect;
     plan.why = decision.reason;
     // Nothing contains it, but its time and output are counted all the same.
     plan.profile.limits.wall_ms = settings.limits.wall_ms;
     plan.profile.limits.output_bytes = settings.limits.output_bytes;
+    return plan;
+  }
+
+  // Only what is known to be in the list: the rest is contained, as asked.
+  const Programs known = {programs.names, true};
+  if (const std::string never = Listed(settings.never_sandbox, known);
+      !never.empty()) {
+    plan.why =
+        "`" + never +
+        "` is never run in a sandbox (never_sandbox), and no rule allows "
+        "it without one";
     return plan;
   }
 

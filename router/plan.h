@@ -30,14 +30,34 @@ struct Settings {
   backends::Strength required = backends::Strength::kNamespace;
   bool hardened = false;  // order by strength; none left: refuse
   std::string backend;    // explicit, by name; empty: auto
-  std::string profile;    // explicit; joined with the decision's
+  // Backends that other layers named; the plan's is not weaker than any.
+  std::vector<std::string> overridden;
+  std::string profile;  // explicit; joined with the decision's
   backends::Network network = backends::Network::kOpen;  // at most this
-  bool accept_loss = false;  // policy accepts a lesser guarantee
+  backends::FeatureSet accept_loss;  // features that policy can do without
   backends::Limits limits;
   // Checks on top of containment: given where the backend can, else named
   // among what is lost.
   bool watch_execs = false;
   bool report_blocked = false;
+  // By base name. `always`: contained even where the policy allows them raw.
+  // `never`: refused rather than contained; what runs them raw is a rule.
+  std::vector<std::string> always_sandbox, never_sandbox;
+};
+
+// Asks for nothing: Join(Unasked(), a) is a.
+Settings Unasked();
+// Both: in everything the stricter. `b` names the backend if both do, and the
+// other's becomes a bound. Whatever is planned under the join is not weaker
+// than under either.
+Settings Join(const Settings& a, const Settings& b);
+backends::Limits JoinLimits(const backends::Limits& a,
+                            const backends::Limits& b);
+
+// What a command starts, as far as it is known.
+struct Programs {
+  std::vector<std::string> names;  // base names
+  bool complete = true;            // false: there may be others
 };
 
 struct Plan {
@@ -68,10 +88,12 @@ std::string JoinProfiles(const std::string& a, const std::string& b);
 backends::Network JoinNetworks(backends::Network a, backends::Network b);
 
 // The plan. kUnavailable when an explicit backend is absent, kInvalid when
-// what is asked is weaker than the decision. `approved`: a person said yes to
-// an ask. A deny, and an ask that is not approved, is kRefused.
+// what is asked is weaker than the decision or than another layer's backend.
+// `approved`: a person said yes to an ask. A deny, and an ask that is not
+// approved, is kRefused.
 Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
                       const std::vector<Candidate>& candidates,
-                      const Settings& settings, const ProfileInputs& inputs);
+                      const Settings& settings, const ProfileInputs& inputs,
+                      const Programs& programs = {});
 
 }  // namespace gate::router

@@ -1,0 +1,149 @@
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "backends/engine_backend.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr uint64_t kDefaultProcesses = 4096;
+constexpr size_t kBlock = 512;
+
+// One field of a --mount, which is read as a line of CSV.
+std::string Field(const std::string& text) {
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string BindOption(const std::string& source, const std::string& target,
+                       bool read_only) {
+  // Not recursive where read-only: engines before docker 25 leave what is
+  // mounted below writable.
+  return "--mount=type=bind," + Field("source=" + source) + "," +
+         Field("target=" + target) +
+         (read_only ? ",readonly,bind-nonrecursive=true" : "");
+}
+
+std::string Tmpfs(const std::string& target, const std::string& mode) {
+  return "--mount=type=tmpfs," + Field("target=" + target) +
+         ",tmpfs-mode=" + mode;
+}
+
+void AddEntry(std::string* tar, const std::string& name, char type,
+              const std::string& link) {
+  std::array<char, kBlock> header = {};
+  snprintf(header.data(), 100, "%s", name.c_str());
+  snprintf(header.data() + 100, 8, "%07o", type == '5' ? 0755u : 0777u);
+  snprintf(header.data() + 108, 8, "%07o", 0u);
+  snprintf(header.data() + 116, 8, "%07o", 0u);
+  snprintf(header.data() + 124, 12, "%011o", 0u);
+  snprintf(header.data() + 136, 12, "%011o", 0u);
+  header[156] = type;
+  snprintf(header.data() + 157, 100, "%s", link.c_str());
+  memcpy(header.data() + 257, "ustar\00000", 8);
+  memset(header.data() + 148, ' ', 8);
+  unsigned sum = 0;
+  for (const char c : header) sum += static_cast<unsigned char>(c);
+  snprintf(header.data() + 148, 7, "%06o", sum);
+  tar->append(header.data(), header.size());
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ContainerArguments(
+    const ContainerInputs& inputs) {
+  std::vector<std::string> out = {"--name=" + inputs.name,
+                                  "--label=gate.run=1",
+                                  "--pull=never",
+                                  "--interactive",
+                                  "--read-only",
+                                  "--cap-drop=ALL",
+                                  "--security-opt=no-new-privileges",
+                                  "--ipc=private",
+                                  "--hostname=gate",
+                                  "--log-driver=none",
+                                  "--ulimit=core=0:0"};
+  const auto add = [&out](std::string word) { out.push_back(std::move(word)); };
+  if (inputs.terminal) add("--tty");
+  add(inputs.network == Network::kOpen ? "--network=host" : "--network=none");
+  add("--user=" + std::to_string(inputs.uid) + ":" +
+      std::to_string(inputs.gid));
+  if (inputs.keep_id) add("--userns=keep-id");
+  const Limits& limits = inputs.limits;
+  add("--pids-limit=" + std::to_string(limits.processes > 0
+                                           ? limits.processes + 1
+                                           : kDefaultProcesses));
+  if (limits.memory_bytes > 0) {
+    const std::string bytes = std::to_string(limits.memory_bytes);
+    add("--memory=" + bytes);
+    add("--memory-swap=" + bytes);
+  }
+  const auto ulimit = [&](const char* name, uint64_t soft, uint64_t hard) {
+    if (soft > 0)
+      add(std::string("--ulimit=") + name + "=" + std::to_string(soft) + ":" +
+          std::to_string(hard));
+  };
+  ulimit("cpu", limits.cpu_s, limits.cpu_s + 1);
+  ulimit("nofile", limits.open_files, limits.open_files);
+  if (inputs.podman && limits.open_files == 0)
+    add("--ulimit=nofile=" + inputs.open_files + ":" + inputs.open_files);
+  if (inputs.podman)
+    add("--ulimit=nproc=" + inputs.processes + ":" + inputs.processes);
+
+  const View& view = inputs.view;
+  const std::string after = inputs.podman ? ",notmpcopyup" : "";
+  for (const std::string& root : inputs.roots)
+    add(BindOption(root, root, !view.write_everything));
+  for (const ViewMount& mount : view.mounts) {
+    const std::string& target = mount.target;
+    switch (mount.kind) {
+      case MountKind::kDevices:
+        break;  // the engine's
+      case MountKind::kFresh:
+        // The engine's own, as large as a container's usually is.
+        if (target != "/dev/shm")
+          add(Tmpfs(target, (mount.mode == 01777 ? "1777" : "0755") + after));
+        break;
+      case MountKind::kBacked:
+        add(BindOption(mount.source, target, false));
+        break;
+      case MountKind::kShown:
+      case MountKind::kBind:
+        add(BindOption(target, target, mount.read_only));
+        break;
+      case MountKind::kHidden:
+        add(mount.directory
+                ? Tmpfs(target, (mount.holds_others ? "0711" : "0000") + after)
+                : BindOption("/dev/null", target, true));
+        break;
+    }
+  }
+  add("--workdir=" + inputs.cwd);
+  for (const std::string& entry : inputs.environment) add("--env=" + entry);
+  for (const std::string& word : out)
+    if (!word.starts_with("--env=") &&
+        word.find_first_of("\n\r") != std::string::npos)
+      return Fail(ErrorCode::kInvalid, "a path with a line break in it");
+  add(inputs.image);
+  return out;
+}
+
+std::string BaseImage(
+    const std::vector<std::string>& roots,
+    const std::vector<std::pair<std::string, std::string>>& links) {
+  std::string tar;
+  for (const std::string& root : roots)
+    AddEntry(&tar, root.substr(1) + "/", '5', "");
+  for (const auto& [name, target] : links)
+    AddEntry(&tar, name.substr(1), '2', target);
+  tar.append(2 * kBlock, '\0');
+  return tar;
+}
+
+}  // namespace gate::backends

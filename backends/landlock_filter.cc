@@ -1,0 +1,135 @@
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <array>
+
+#include "backends/landlock_keeper.h"
+
+namespace gate::backends {
+namespace {
+
+// Newer than the headers; the same on every architecture.
+enum : uint32_t {
+  kFchmodat2 = 452,
+  kSetxattrat = 463,
+  kRemovexattrat = 466,
+  kFileSetattr = 469,
+};
+
+constexpr auto kMetadata = std::to_array<uint32_t>({
+#ifdef SYS_chmod
+    SYS_chmod,        SYS_chown,      SYS_lchown,      SYS_utime,
+    SYS_utimes,       SYS_futimesat,
+#endif
+    SYS_fchmod,       SYS_fchmodat,   kFchmodat2,      SYS_fchown,
+    SYS_fchownat,     SYS_utimensat,  SYS_setxattr,    SYS_lsetxattr,
+    SYS_fsetxattr,    kSetxattrat,    SYS_removexattr, SYS_lremovexattr,
+    SYS_fremovexattr, kRemovexattrat, kFileSetattr});
+
+// Objects that a user's processes share by number or name, around every path.
+constexpr auto kSharedObjects = std::to_array<uint32_t>(
+    {SYS_shmget, SYS_msgget, SYS_semget, SYS_mq_open, SYS_mq_unlink});
+
+struct Argument {
+  uint32_t number;
+  uint8_t index;
+};
+// Calls that act on the process whose number they are given; 0 is the caller.
+constexpr auto kOnProcess =
+    std::to_array<Argument>({{SYS_prlimit64, 0},
+                             {SYS_sched_setaffinity, 0},
+                             {SYS_sched_setscheduler, 0},
+                             {SYS_sched_setparam, 0},
+                             {SYS_sched_setattr, 0},
+                             {SYS_setpriority, 1},
+                             {SYS_ioprio_set, 1},
+                             {SYS_migrate_pages, 0},
+                             {SYS_move_pages, 0}});
+// Calls with a mode, whose set-user-id and set-group-id bits are refused.
+constexpr auto kModes = std::to_array<Argument>({
+#ifdef SYS_chmod
+    {SYS_chmod, 1},
+#endif
+    {SYS_fchmod, 1},
+    {SYS_fchmodat, 2},
+    {kFchmodat2, 2}});
+
+constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
+constexpr uint32_t Errno(int error) {
+  return SECCOMP_RET_ERRNO | static_cast<uint32_t>(error);
+}
+
+class Assembler {
+ public:
+  explicit Assembler(Filter* filter) : filter_(filter) {}
+  void Load(size_t offset) {
+    Add(BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset));
+  }
+  void LoadArgument(size_t n) {
+    Load(offsetof(seccomp_data, args) + n * sizeof(uint64_t));
+  }
+  void Return(uint32_t verdict) { Add(BPF_RET | BPF_K, 0, 0, verdict); }
+  void Unless(uint32_t value, uint8_t skip) {
+    Add(BPF_JMP | BPF_JEQ | BPF_K, 0, skip, value);
+  }
+  void ReturnIf(uint32_t value, uint32_t verdict) {
+    Unless(value, 1);
+    Return(verdict);
+  }
+  void ReturnIfAny(uint32_t mask, uint32_t verdict) {
+    Add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, mask);
+    Return(verdict);
+  }
+
+ private:
+  void Add(int code, uint8_t yes, uint8_t no, uint32_t k) {
+    // Past the end the part that allows is lost: everything is refused.
+    if (filter_->size >= kMaxFilter) return;
+    filter_->code[filter_->size++] = {static_cast<uint16_t>(code), yes, no, k};
+  }
+  Filter* filter_;
+};
+
+}  // namespace
+
+Filter MakeLandlockFilter(bool sockets, bool freeze) {
+  Filter filter;
+  Assembler a(&filter);
+  a.Load(offsetof(seccomp_data, nr));
+  if (sockets) {
+    a.Unless(SYS_socket, 3);
+    a.LoadArgument(0);
+    a.Unless(AF_UNIX, 1);
+    a.Return(Errno(EAFNOSUPPORT));
+    // The number again: the argument is in the register now.
+    a.Load(offsetof(seccomp_data, nr));
+  } else {
+    a.ReturnIf(SYS_socket, Errno(EAFNOSUPPORT));
+  }
+  for (const uint32_t number : kSharedObjects)
+    a.ReturnIf(number, Errno(ENOSYS));
+  for (const Argument& call : kOnProcess) {
+    a.Unless(call.number, 4);
+    a.LoadArgument(call.index);
+    a.ReturnIf(0, kAllow);
+    a.Return(Errno(EPERM));
+  }
+  if (freeze) {
+    for (const uint32_t number : kMetadata) a.ReturnIf(number, Errno(EPERM));
+  } else {
+    for (const Argument& call : kModes) {
+      a.Unless(call.number, 4);
+      a.LoadArgument(call.index);
+      a.ReturnIfAny(S_ISUID | S_ISGID, Errno(EPERM));
+      a.Return(kAllow);
+    }
+  }
+  a.Return(kAllow);
+  return filter;
+}
+
+}  // namespace gate::backends

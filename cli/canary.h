@@ -1,0 +1,17 @@
+// Whether a backend's walls hold, tried from outside.
+#pragma once
+
+#include <string>
+
+#include "backends/backend.h"
+
+namespace gate::cli {
+
+// Runs a command in `backend` that tries to change a file and to make one in a
+// fresh directory below `place`, and to reach a port of this host; then looks
+// at the directory and the port. Empty when nothing got through and the command
+// did run; else what went wrong. Starts what the backend needs: an engine's
+// container, its image.
+std::string ProveByCanary(backends::Backend* backend, const std::string& place);
+
+}  // namespace gate::cli

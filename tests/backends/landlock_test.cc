@@ -1,0 +1,254 @@
+// The backend without namespaces: what it promises, and what it refuses
+// because it cannot promise it.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "backends/landlock_backend.h"
+#include "base/file.h"
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+std::vector<Who> LandlockUsers() {
+  std::vector<Who> all = {{"landlock", false}};
+  if (geteuid() == 0) all.push_back({"landlock", true});
+  return all;
+}
+
+class LandlockTest : public Sandbox {
+ protected:
+  void ExpectOutsideUnchanged(const std::string& line) {
+    const std::string before = Manifest(x_) + Manifest(h_);
+    const Ran ran = Bash(line);
+    EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed)
+        << ran.outcome.reason;
+    EXPECT_EQ(Manifest(x_) + Manifest(h_), before) << line;
+  }
+  std::string Probe(const std::string& words) {
+    if (!Exists(w_ + "/probe")) {
+      std::filesystem::copy_file(GATE_PROBE, w_ + "/probe");
+      EXPECT_EQ(chmod((w_ + "/probe").c_str(), 0755), 0);
+    }
+    return Bash("./probe " + words + "; echo $?").output;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, LandlockTest, testing::ValuesIn(LandlockUsers()),
+                         WhoName);
+
+TEST_P(LandlockTest, PassesTheEndAndTheStreamsOn) {
+  for (const int code : {0, 1, 126, 127, 255})
+    EXPECT_EQ(Bash("exit " + std::to_string(code)).outcome.exit_code, code);
+  const Ran signalled = Bash("kill -TERM $$");
+  EXPECT_EQ(signalled.outcome.status, OutcomeStatus::kSignalled);
+  EXPECT_EQ(signalled.outcome.signal, SIGTERM);
+  EXPECT_EQ(Bash("echo out; echo err >&2").output, "out\nerr\n");
+  EXPECT_TRUE(Run({"no-such-program"}).outcome.not_found);
+  EXPECT_EQ(Run({w_ + "/file"}).outcome.exit_code, 126);
+  cwd_ = w_ + "/gone";
+  EXPECT_EQ(Run({"/bin/pwd"}).outcome.status, OutcomeStatus::kSetupFailed);
+}
+
+TEST_P(LandlockTest, ContentOutsideIsNotWritten) {
+  for (const char* line :
+       {"echo x > \"$X/new\"", "echo x >> \"$X/existing\"",
+        "truncate -s0 \"$X/existing\"", "rm -rf \"$X\" \"$H\"",
+        "mv \"$W/file\" \"$X/file\"",
+        "ln -s \"$X/existing\" \"$W/l\"; echo x >> \"$W/l\"", "mkdir \"$X/d\"",
+        "mkfifo \"$X/p\"", "cp -r \"$W\" \"$X/\"",
+        "echo x > \"/proc/self/root$X/existing\"",
+        "echo x > \"/proc/$PPID/root$X/existing\"",
+        "cd \"$X\" && echo x > here", "mv \"$W\" \"$X/w\"",
+        "chmod 4755 \"$X/existing\"; chmod u+s \"$X/existing\""})
+    ExpectOutsideUnchanged(line);
+}
+
+TEST_P(LandlockTest, NothingAtAllIsChangedWhereNothingIsWritable) {
+  profile_.name = "read-only";
+  profile_.write.clear();
+  for (const char* line :
+       {"chmod 777 \"$X/existing\"", "touch -d 2001-01-01 \"$X/existing\"",
+        "touch \"$X/existing\"", "setfattr -n user.a -v b \"$X/existing\"",
+        "chgrp \"$(id -g)\" \"$X/existing\"; echo x > \"$X/existing\""})
+    ExpectOutsideUnchanged(line);
+  EXPECT_EQ(Bash("echo x > \"$W/file\"; cat \"$W/file\"; "
+                 "echo y > \"$TMPDIR/y\" && cat \"$TMPDIR/y\"")
+                .output.find("in the workspace"),
+            Bash("echo x > \"$W/file\"").output.size());
+  EXPECT_EQ(Read(w_ + "/file"), "in the workspace\n");
+}
+
+TEST_P(LandlockTest, WhatIsHiddenIsNotRead) {
+  const Fd canary(open(("/tmp/gate-canary-" + std::to_string(getpid())).c_str(),
+                       O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  const std::string name = "/tmp/gate-canary-" + std::to_string(getpid());
+  ASSERT_TRUE(WriteAll(canary.get(), "CANARY\n"));
+  for (const std::string& line :
+       {std::string("cat \"$S\""), std::string("cat \"$H\"/.ssh/*"),
+        std::string("cat \"/proc/self/root$S\""),
+        std::string("ln -s \"$S\" l; cat l"), std::string("ln \"$S\" h; cat h"),
+        std::string("tar c \"$H\""),
+        std::string("mv \"$H/.ssh\" \"$W/\"; cat \"$W/.ssh/id\""),
+        "cat " + name, std::string("cat /proc/$PPID/environ /dev/mem")}) {
+    const Ran ran = Bash(line);
+    EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed)
+        << ran.outcome.reason;
+    EXPECT_EQ(ran.output.find("CANARY"), std::string::npos) << line;
+  }
+  unlink(name.c_str());
+}
+
+TEST_P(LandlockTest, NoSocketReachesOut) {
+  const Fd inet(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(bind(inet.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(inet.get(), 4), 0);
+  getsockname(inet.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  for (const std::string& what :
+       {"tcp " + port, "udp " + port, "tcp6 " + port, std::string("packet"),
+        std::string("netlink 0"), std::string("vsock"),
+        "bind '" + w_ + "/socket'"})
+    EXPECT_NE(Probe(what), "0\n") << what;
+  EXPECT_EQ(Probe("socketpair"), "0\n");
+  profile_.network = Network::kOpen;
+  EXPECT_EQ(Probe("tcp " + port), "0\n");
+  EXPECT_NE(Probe("bind '" + w_ + "/socket'"), "0\n");
+  EXPECT_NE(Probe("abstract gate-none"), "0\n");
+}
+
+TEST_P(LandlockTest, ProcessesOutsideAreNotTouched) {
+  int pipes[2];
+  ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
+  const pid_t canary = fork();
+  if (canary == 0) {
+    if (uid_ != geteuid() && setresuid(uid_, uid_, uid_) != 0) _exit(1);
+    (void)!write(pipes[1], "r", 1);
+    while (true) pause();
+  }
+  char ready = 0;
+  ASSERT_EQ(read(pipes[0], &ready, 1), 1);
+  close(pipes[0]);
+  close(pipes[1]);
+  const std::string pid = std::to_string(canary);
+  EXPECT_NE(Probe("ptrace " + pid), "0\n");
+  // Where one signal gets out, a signal to everybody must not be tried.
+  ASSERT_NE(Probe("kill " + pid), "0\n");
+  Bash("kill -9 -1; kill -9 " + pid + "; kill -9 $PPID; prlimit --pid " + pid +
+       " --cpu=1:1; renice 19 -p " + pid);
+  EXPECT_EQ(waitpid(canary, nullptr, WNOHANG), 0);
+  EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(canary)), 0);
+  kill(canary, SIGKILL);
+  waitpid(canary, nullptr, 0);
+}
+
+TEST_P(LandlockTest, LeavesNothingRunningBehind) {
+  const std::string spawn =
+      "(setsid bash -c 'while :; do echo tick >> \"$W/ticks\"; sleep 0.01; "
+      "done' >/dev/null 2>&1 &); while ! test -s \"$W/ticks\"; do sleep 0.01; "
+      "done; ";
+  EXPECT_EQ(Bash(spawn).outcome.exit_code, 0);
+  std::string before = Read(w_ + "/ticks");
+  usleep(60000);
+  EXPECT_EQ(Read(w_ + "/ticks"), before);
+  // Whoever ends the command's parent does not save the rest.
+  Bash(spawn + "kill -9 $PPID; exit 3");
+  before = Read(w_ + "/ticks");
+  usleep(60000);
+  EXPECT_EQ(Read(w_ + "/ticks"), before);
+  profile_.limits.wall_ms = 150;
+  const Ran ran = Bash("trap '' TERM; " + spawn + "while :; do sleep 1; done");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kTimeout);
+  before = Read(w_ + "/ticks");
+  usleep(60000);
+  EXPECT_EQ(Read(w_ + "/ticks"), before);
+}
+
+TEST_P(LandlockTest, WorksInTheWorkspaceAsOutside) {
+  const Ran ran = Bash(
+      "set -e; echo new > new; mkdir d; mv new d/; ln -s d/new link; cat link; "
+      "chmod +x d/new; cp -a d e; rm -r d; test -f e/new; mktemp >/dev/null; "
+      "echo x > /dev/null; head -c1 /dev/urandom | wc -c; echo a > "
+      "/dev/stdout; "
+      "git init -q r; cd r; echo x > f; git add f; git commit -qm one; "
+      "git checkout -qb other; git clone -q . ../c");
+  EXPECT_EQ(ran.outcome.exit_code, 0) << ran.output;
+  EXPECT_EQ(Read(w_ + "/e/new"), "new\n");
+  EXPECT_TRUE(Exists(w_ + "/c/f"));
+}
+
+TEST_P(LandlockTest, FindsNewProtectedNamesAfterTheRun) {
+  profile_.protect_names = {".bashrc"};
+  const Ran ran = Bash("echo x > .bashrc");
+  EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
+  EXPECT_FALSE(Exists(w_ + "/.bashrc"));
+}
+
+TEST_P(LandlockTest, HasNoPrivileges) {
+  EXPECT_EQ(Bash("grep -E '^(CapEff|CapPrm|CapAmb|NoNewPrivs)' "
+                 "/proc/self/status | tr -d '\\t\\n'")
+                .output,
+            "CapPrm:0000000000000000CapEff:0000000000000000CapAmb:"
+            "0000000000000000NoNewPrivs:1");
+  EXPECT_NE(Probe("mounts '" + w_ + "'"), "0\n");
+  EXPECT_NE(Probe("userns"), "0\n");
+}
+
+TEST_P(LandlockTest, RefusesWhatItCannotGive) {
+  for (const Feature lost :
+       {Feature::kReadOnlyRoot, Feature::kProtectedPaths, Feature::kPrivateTmp,
+        Feature::kProcessIsolation, Feature::kNetworkLoopback}) {
+    profile_.required = {lost};
+    const Ran ran = Bash("echo x > ran");
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed) << Name(lost);
+  }
+  profile_.required = {};
+  profile_.network = Network::kLoopback;
+  EXPECT_EQ(Bash("echo x > ran").outcome.status, OutcomeStatus::kSetupFailed);
+  profile_.network = Network::kNone;
+  profile_.deny_read.push_back(w_ + "/file");
+  EXPECT_EQ(Bash("echo x > ran").outcome.status, OutcomeStatus::kSetupFailed);
+  profile_.deny_read.pop_back();
+  profile_.write.push_back("/");
+  EXPECT_EQ(Bash("echo x > ran").outcome.status, OutcomeStatus::kSetupFailed);
+  EXPECT_FALSE(Exists(w_ + "/ran"));
+}
+
+TEST(LandlockView, GrantsEverythingBesideWhatIsHidden) {
+  char pattern[] = "/var/tmp/gate-view-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern), nullptr);
+  const std::string base = pattern;
+  for (const char* name : {"/a", "/a/hidden", "/a/shown", "/b", "/tmp"})
+    ASSERT_TRUE(MakeDirectories(base + name, 0755));
+  Profile profile;
+  profile.workspace = base;  // below the private /var/tmp, and still shown
+  profile.deny_read = {base + "/a/hidden"};
+  const auto view = MakeLandlockView(profile, base + "/tmp");
+  ASSERT_TRUE(view) << view.error().message;
+  const auto granted = [&](const std::string& path) {
+    return std::ranges::find(view->read, path) != view->read.end();
+  };
+  EXPECT_TRUE(granted(base + "/a/shown"));
+  EXPECT_TRUE(granted(base + "/b"));
+  for (const std::string& path :
+       {base, base + "/a", base + "/a/hidden", std::string("/var/tmp"),
+        std::string("/tmp"), std::string("/dev"), std::string("/")})
+    EXPECT_FALSE(granted(path)) << path;
+  std::filesystem::remove_all(base);
+}
+
+}  // namespace
+}  // namespace gate::backends
