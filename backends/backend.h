@@ -44,8 +44,9 @@ enum class Feature : uint8_t {
   kLandlock,  // a second wall
   kCleanEnvironment,
   kLimits,
+  kOverlay,  // writable roots covered, for a preview (backends/preview.h)
 };
-inline constexpr int kFeatures = 11;
+inline constexpr int kFeatures = 12;
 const char* Name(Feature feature);
 
 // A set of features.
@@ -76,6 +77,13 @@ struct Limits {
   uint64_t file_bytes = 0;
 };
 
+// A writable root that the command sees through an overlay: what it changes
+// lands in `place`/upper, and the root itself is not written.
+struct OverlayRoot {
+  std::string root;   // a directory, no symbolic link in it
+  std::string place;  // holds `upper` and `work`, on one file system
+};
+
 // What a contained command may touch. Paths are absolute and normalised.
 struct Profile {
   std::string name = "read-only";
@@ -91,6 +99,8 @@ struct Profile {
   // Where protected files that a run created are moved to. Empty: a hidden
   // directory beside them, which is still reported.
   std::string quarantine_dir;
+  // Not empty: every root of `write` must be among them, or below one.
+  std::vector<OverlayRoot> overlays;
   Network network = Network::kNone;
   std::vector<std::string> environment_keep;  // names; empty: the default list
   std::map<std::string, std::string> environment_set;

@@ -17,8 +17,8 @@ static_assert(static_cast<size_t>(Network::kOpen) + 1 == kNetworks.size());
 constexpr std::array<const char*, kFeatures> kFeatureNames = {
     "read-only-root", "read-deny",        "protected-paths", "private-tmp",
     "network-none",   "network-loopback", "processes",       "seccomp",
-    "landlock",       "environment",      "limits"};
-static_assert(static_cast<size_t>(Feature::kLimits) + 1 == kFeatures);
+    "landlock",       "environment",      "limits",          "overlay"};
+static_assert(static_cast<size_t>(Feature::kOverlay) + 1 == kFeatures);
 
 constexpr std::array<const char*, 7> kStatuses = {
     "setup_failed", "exited",    "signalled", "timeout",

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "backends/native/overlay.h"
 #include "backends/native/sys.h"
 
 namespace gate::backends {
@@ -149,12 +150,13 @@ void RunInit(const InitContext& context) {
   sigprocmask(SIG_BLOCK, &children, nullptr);
   const int wake = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
 
+  const bool overlay = context.probe && TryOverlay();
   if (!RaiseWalls(*plan, &error)) FinishSetup(error);
 
   InitReport report;
   if (context.probe) {
     report.kind = InitReport::kProbed;
-    report.works = TryWalls();
+    report.works = TryWalls() | (overlay ? uint32_t{kWorksOverlay} : 0u);
     Finish(report);
   }
 
