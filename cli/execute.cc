@@ -32,7 +32,9 @@ backends::Command ToCommand(const Gateway& gateway, const Question& question) {
   return command;
 }
 
-Outcome RunPlan(Gateway& gateway, Judgement* judgement) {
+}  // namespace
+
+Outcome RunPlanned(Gateway& gateway, Judgement* judgement) {
   const backends::Command command = ToCommand(gateway, judgement->question);
   const router::Plan& plan = judgement->plan;
   switch (plan.mode) {
@@ -59,13 +61,11 @@ Outcome RunPlan(Gateway& gateway, Judgement* judgement) {
   return backend->Run(plan.profile, command, {});
 }
 
-}  // namespace
-
 Outcome Execute(Gateway& gateway, Judgement* judgement,
                 const std::string& parent, const std::string& mode) {
   // SQLite's connection must not be carried into what is started.
   gateway.CloseLog();
-  Outcome outcome = RunPlan(gateway, judgement);
+  Outcome outcome = RunPlanned(gateway, judgement);
   if (auto stored = gateway.RecordOutcome(parent, *judgement, outcome, mode);
       !stored)
     Complain("the outcome could not be recorded: " + stored.error().message);

@@ -2,6 +2,8 @@
 #include "backends/preview.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -460,6 +462,44 @@ TEST_P(Preview, WithoutAnOverlayNothingRuns) {
   profile_.overlays = {{x_, base_ + "/nowhere"}};
   EXPECT_EQ(Bash("echo ran > ran").outcome.status, OutcomeStatus::kSetupFailed);
   EXPECT_FALSE(Exists(w_ + "/ran"));
+}
+
+// Also a workspace on another file system than gate's state.
+TEST_P(Preview, AFullDiskLeavesTheWorkspaceAsItWas) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  ASSERT_EQ(unshare(CLONE_NEWNS), 0);
+  ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);
+  const std::string options =
+      "size=256k,mode=0755,uid=" + std::to_string(uid_) +
+      ",gid=" + std::to_string(gid_);
+  ASSERT_EQ(mount("test", w_.c_str(), "tmpfs", 0, options.c_str()), 0);
+  Write(w_ + "/file", "before");
+  Line("echo after > file; head -c 1000000 /dev/zero > big; echo 1 > small");
+  const std::string before = Manifest(w_);
+  const std::string full = Commit();
+  EXPECT_TRUE(full.starts_with("! ")) << full;
+  EXPECT_NE(Read(w_ + "/file"), "after\n");
+  EXPECT_EQ(Outside("ls -A"), "file\n");
+  EXPECT_EQ(Commit({"file", "small"}), "2 committed\n");
+  EXPECT_EQ(Read(w_ + "/file"), "after\n");
+  umount2(w_.c_str(), MNT_DETACH);
+}
+
+TEST_P(Preview, AFileSystemBelowTheWorkspaceIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can mount";
+  MakeDirectory(w_ + "/in");
+  ASSERT_EQ(unshare(CLONE_NEWNS), 0);
+  ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);
+  ASSERT_EQ(mount("test", (w_ + "/in").c_str(), "tmpfs", 0, "size=64k"), 0);
+  PreviewManifest manifest;
+  Profile covered = profile_;
+  ASSERT_TRUE(PreparePreview(&covered, state_, {w_}, &manifest));
+  profile_ = covered;
+  const Ran ran = Bash("echo ran > in/ran; echo ran > ran");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed);
+  EXPECT_NE(ran.outcome.reason.find("overlay"), std::string::npos);
+  EXPECT_FALSE(Exists(w_ + "/in/ran"));
+  umount2((w_ + "/in").c_str(), MNT_DETACH);
 }
 
 TEST(PreviewBackends, OthersRefuse) {
