@@ -17,7 +17,9 @@ _gate() {
     rules) mapfile -t COMPREPLY < <(compgen -W "list show lint test" -- "$word") ;;
     audit) mapfile -t COMPREPLY < <(compgen -W "list show stats verify --since --until --action --agent --rule --text --json" -- "$word") ;;
     backends) mapfile -t COMPREPLY < <(compgen -W "probe --json" -- "$word") ;;
-    run | sandbox) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --timeout -c --" -- "$word") ;;
+    run) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --timeout --preview --preview=auto --json -c --" -- "$word") ;;
+    pending) mapfile -t COMPREPLY < <(compgen -W "list show commit discard --json" -- "$word") ;;
+    sandbox) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --timeout -c --" -- "$word") ;;
     check | explain | parse) mapfile -t COMPREPLY < <(compgen -W "--json --explain --batch --cwd --agent -c" -- "$word") ;;
   esac
 }
