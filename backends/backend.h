@@ -48,8 +48,9 @@ enum class Feature : uint8_t {
   kTreeLimits,     // of all processes of the run together
   kWatchExecs,     // every program start is judged (Profile::watch_execs)
   kReportBlocked,  // what was refused is reported exactly
+  kOverlay,        // writable roots covered, for a preview (backends/preview.h)
 };
-inline constexpr int kFeatures = 14;
+inline constexpr int kFeatures = 15;
 const char* Name(Feature feature);
 
 // A set of features.
@@ -84,6 +85,13 @@ struct Limits {
   uint64_t output_bytes = 0;   // of the run, stdout and stderr together
 };
 
+// A writable root that the command sees through an overlay: what it changes
+// lands in `place`/upper, and the root itself is not written.
+struct OverlayRoot {
+  std::string root;   // a directory, no symbolic link in it
+  std::string place;  // holds `upper` and `work`, on one file system
+};
+
 // What a contained command may touch. Paths are absolute and normalised.
 struct Profile {
   std::string name = "read-only";
@@ -101,6 +109,8 @@ struct Profile {
   // Where protected files that a run created are moved to. Empty: a hidden
   // directory beside them, which is still reported.
   std::string quarantine_dir;
+  // Not empty: every root of `write` must be among them, or below one.
+  std::vector<OverlayRoot> overlays;
   Network network = Network::kNone;
   bool watch_execs = false;     // Command::judge_exec sees every program start
   bool report_blocked = false;  // refused writes and connections are reported

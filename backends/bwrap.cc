@@ -198,6 +198,8 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
     return Failed("there is no program to run");
   if (profile.network == Network::kDomains)
     return Failed("a network limited to domains is not available here");
+  if (!profile.overlays.empty())
+    return Failed("bwrap has no previews (required feature overlay)");
   const std::vector<Feature> missing =
       profile.required.Without(BwrapFeatures());
   if (!missing.empty())

@@ -145,6 +145,9 @@ class Builder {
         return std::unexpected(found.error());
       }
       if (found->path == "/") {
+        if (!profile_.overlays.empty())
+          return Fail(ErrorCode::kInvalid,
+                      "a profile that writes everywhere has no preview");
         view_.write_everything = true;
         continue;
       }
@@ -154,10 +157,29 @@ class Builder {
         if (IsWithin(found->path, system))
           return Fail(ErrorCode::kInvalid,
                       "`" + path + "` cannot be a writable root");
+      const std::string* overlay = OverlayOf(found->path);
+      if (!profile_.overlays.empty() && overlay == nullptr)
+        return Fail(ErrorCode::kInvalid,
+                    "`" + path +
+                        "` has no overlay, and nothing else is "
+                        "written in a preview");
+      if (overlay != nullptr && overlay->empty()) continue;  // below one
       Show(*found, false);
+      if (overlay != nullptr) mounts_.back().overlay = *overlay;
       mounts_.back().optional = user_.switched && path != profile_.workspace;
     }
     return {};
+  }
+
+  // The place of the overlay over `path`, "" below an overlaid root, nullptr
+  // when there is none.
+  const std::string* OverlayOf(const std::string& path) const {
+    static const std::string kBelow;
+    for (const OverlayRoot& overlay : profile_.overlays) {
+      if (overlay.root == path) return &overlay.place;
+      if (IsWithin(path, overlay.root)) return &kBelow;
+    }
+    return nullptr;
   }
 
   void Show(const Found& found, bool read_only) {

@@ -29,8 +29,9 @@ enum class MountKind : uint8_t {
 
 struct ViewMount {
   MountKind kind = MountKind::kFresh;
-  std::string target;  // no symbolic link in it
-  std::string source;  // kBacked
+  std::string target;   // no symbolic link in it
+  std::string source;   // kBacked
+  std::string overlay;  // kShown: the place of an overlay over `target`
   bool directory = true;
   bool read_only = false;
   bool make = false;  // the target is below a cover: make it there first

@@ -1,4 +1,4 @@
-// gate approve, gate pending: questions that wait for a person.
+// gate approve: yes, once, to a question that waits.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -16,12 +16,8 @@
 #include "hooks/person.h"
 
 namespace gate::cli {
-namespace {
 
-// A session is over by then, whatever its client says.
-constexpr uint64_t kSessionApprovalMs = 24ull * 60 * 60 * 1000;
-
-std::string Render(const PendingQuestion& question, bool colour) {
+std::string RenderQuestion(const PendingQuestion& question, bool colour) {
   std::string text = Paint(Colour::kBold, question.id, colour) + "  " +
                      (question.agent.empty() ? "?" : Visible(question.agent)) +
                      (question.approved_ms != 0 ? "  approved" : "") + "\n";
@@ -34,6 +30,11 @@ std::string Render(const PendingQuestion& question, bool colour) {
         "escapes\n";
   return text;
 }
+
+namespace {
+
+// A session is over by then, whatever its client says.
+constexpr uint64_t kSessionApprovalMs = 24ull * 60 * 60 * 1000;
 
 // For how long a yes holds.
 struct Scope {
@@ -99,35 +100,6 @@ std::optional<int> RequirePerson(const char* what) {
   return kExitRefused;
 }
 
-int PendingCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Lists the questions that wait for a person.", "gate pending");
-  bool json = false;
-  app.add_flag("--json", json, "print a JSON object a line");
-  if (auto code = ParseWith(app, arguments)) return *code;
-  const ProcessFacts facts = ReadProcessFacts(globals);
-  auto questions = ListQuestions(facts.places.state, NowMs());
-  if (!questions) {
-    Complain(questions.error().message);
-    return kExitInternal;
-  }
-  for (const PendingQuestion& question : *questions) {
-    if (!json) {
-      std::fputs(Render(question, WantsColour(STDOUT_FILENO)).c_str(), stdout);
-      continue;
-    }
-    JsonWriter line;
-    line.BeginObject().Field("schema", "gate.pending/1");
-    line.Field("id", question.id).Field("command", question.command);
-    line.Field("cwd", question.cwd).Field("agent", question.agent);
-    line.Field("reason", question.reason);
-    line.Field("asked_ms", static_cast<int64_t>(question.asked_ms));
-    line.Flag("approved", question.approved_ms != 0).EndObject();
-    std::puts(line.text().c_str());
-  }
-  if (questions->empty() && !json) std::puts("nothing waits");
-  return 0;
-}
-
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
   CLI::App app("Says yes to a command that an agent was refused.",
                "gate approve");
@@ -166,9 +138,9 @@ int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
                      : "the command ran in no project");
     return kExitUsage;
   }
-  const std::string text = Render(question, WantsColour(STDOUT_FILENO)) +
-                           "This very command may then run " + Describe(scope) +
-                           ".\n";
+  const std::string text =
+      RenderQuestion(question, WantsColour(STDOUT_FILENO)) +
+      "This very command may then run " + Describe(scope) + ".\n";
   if (AskPerson(text, /*may_run_raw=*/true) != Reply::kOnce) {
     Complain("nothing was approved");
     return kExitRefused;

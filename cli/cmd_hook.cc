@@ -74,14 +74,15 @@ int RefuseAtOnce(const std::string& reason) {
 // The line that the client is to run instead.
 std::string RewrittenLine(const ProcessFacts& facts,
                           const GlobalOptions& globals,
-                          const std::string& ticket,
+                          const std::string& preview, const std::string& ticket,
                           const std::string& command) {
   std::string line = ShellQuote(facts.executable);
   if (!globals.config_dir.empty())
     line += " --config-dir " + ShellQuote(globals.config_dir);
   if (!globals.state_dir.empty())
     line += " --state-dir " + ShellQuote(globals.state_dir);
-  return line + " run --ticket " + ticket + " -c " + ShellQuote(command);
+  return line + " run" + preview + " --ticket " + ticket + " -c " +
+         ShellQuote(command);
 }
 
 Result<std::string> Rewrite(const Gateway& gateway,
@@ -98,7 +99,11 @@ Result<std::string> Rewrite(const Gateway& gateway,
   ticket.expires_ms = NowMs() + hooks::kTicketLifetimeMs;
   GATE_TRY(const std::string name,
            hooks::IssueTicket(gateway.facts().places.state, ticket));
-  return RewrittenLine(gateway.facts(), globals, name, ticket.command);
+  const std::string& asked = judgement.question.preview;
+  const std::string preview = asked.empty()     ? ""
+                              : asked == "auto" ? " --preview=auto"
+                                                : " --preview";
+  return RewrittenLine(gateway.facts(), globals, preview, name, ticket.command);
 }
 
 // The answer to a judgement that lets the command run, raw or contained.

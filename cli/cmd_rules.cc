@@ -215,7 +215,8 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
       {"list", List}, {"show", Show}, {"lint", Lint}, {"test", Test}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
-    std::puts("usage: gate rules list|show|lint|test|diff|import|suggest [OPTIONS]");
+    std::puts(
+        "usage: gate rules list|show|lint|test|diff|import|suggest [OPTIONS]");
     return 0;
   }
   if (!arguments.empty()) {
@@ -234,7 +235,8 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
   Complain(name.empty()
                ? "which of them?"
                : "`" + Visible(name) + "` is not a command of gate rules");
-  std::fputs("help: gate rules list|show|lint|test|diff|import|suggest\n", stderr);
+  std::fputs("help: gate rules list|show|lint|test|diff|import|suggest\n",
+             stderr);
   return kExitUsage;
 }
 

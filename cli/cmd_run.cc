@@ -14,6 +14,7 @@
 #include "cli/gateway.h"
 #include "cli/line.h"
 #include "cli/plan_json.h"
+#include "cli/preview_run.h"
 #include "cli/render.h"
 #include "cli/run_arguments.h"
 #include "cli/terminal.h"
@@ -28,11 +29,16 @@ using rules::Action;
 constexpr const char* kRunHelp =
     "usage: gate run [--profile P] [--backend B] [--timeout S] [--json]\n"
     "                [--cwd DIR] [--agent NAME] [--session ID] [--ticket T]\n"
+    "                [--preview[=auto]]\n"
     "                (CMD | -c CMD | -- ARGV…)\n\n"
     "Decides on the command, records the decision, runs the command as "
     "decided\n"
     "and passes its exit code on. gate's own: 124 timeout, 125 gate failed,\n"
-    "126 refused, 127 not found. On a person's terminal an `ask` is asked.\n";
+    "126 refused, 127 not found. On a person's terminal an `ask` is asked.\n"
+    "--preview runs the command on a copy of the workspace and lists what it\n"
+    "changed: you commit all, some or nothing of it; without a person's\n"
+    "terminal it is kept for a day (gate pending). --preview=auto commits by\n"
+    "itself what the policy would have let run anyway.\n";
 constexpr const char* kSandboxHelp =
     "usage: gate sandbox [--profile P] [--backend B] [--timeout S]\n"
     "                    (CMD | -c CMD | -- ARGV…)\n\n"
@@ -55,6 +61,7 @@ Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
   question.session = arguments.session;
   question.profile = arguments.profile;
   question.backend = arguments.backend;
+  question.preview = arguments.preview;
   question.timeout_ms = arguments.timeout_ms;
   return question;
 }
@@ -100,6 +107,17 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   judgement.policy_revision = ticket->policy_revision;
   judgement.plan = std::move(*plan);
   judgement.session.workspace = judgement.plan.profile.workspace;
+  if (!arguments.preview.empty()) {
+    if (judgement.plan.mode != router::Mode::kSandbox) {
+      Complain("the ticket is not for a preview; deciding afresh");
+      return std::nullopt;
+    }
+    // The ticket does not say whether a person was asked: a person commits.
+    judgement.decision.action = Action::kAsk;
+    PreviewOptions options;
+    options.json = arguments.json;
+    return RunPreview(gateway, &judgement, ticket->decision_id, options);
+  }
   return Report(Execute(gateway, &judgement, ticket->decision_id, "run"));
 }
 
@@ -111,9 +129,11 @@ bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
     text +=
         "  note: the command holds invisible or control characters, shown "
         "as escapes\n";
-  const Reply reply = AskPerson(text, !judgement->decision.contain);
+  Reply reply = AskPerson(text, !judgement->decision.contain,
+                          /*may_preview=*/true);
   if (reply == Reply::kNo) return false;
-  if (reply == Reply::kInSandbox) judgement->decision.contain = true;
+  if (reply == Reply::kPreview) judgement->question.preview = "ask";
+  if (reply != Reply::kOnce) judgement->decision.contain = true;
   gateway.Replan(judgement, /*approved=*/true);
   return true;
 }
@@ -164,6 +184,16 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
     gateway.Maintain();
     return code;
   }
+  if (!judgement.question.preview.empty()) {
+    PreviewOptions options;
+    options.person = person;
+    options.automatic = judgement.question.preview == "auto" &&
+                        judgement.decision.action <= Action::kSandbox;
+    options.json = arguments->json;
+    const int code = RunPreview(gateway, &judgement, judgement.id, options);
+    gateway.Maintain();
+    return code;
+  }
   const backends::Outcome outcome =
       Execute(gateway, &judgement, judgement.id, "run");
   if (arguments->json)
@@ -179,8 +209,9 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     return 0;
   }
   const auto arguments = ParseRunArguments(words);
-  if (!arguments) {
-    Complain(arguments.error().message);
+  if (!arguments || !arguments->preview.empty()) {
+    Complain(arguments ? "`--preview` belongs to gate run"
+                       : arguments.error().message);
     std::fputs("help: `gate sandbox --help` shows the usage\n", stderr);
     return kExitUsage;
   }

@@ -79,7 +79,9 @@ backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
   return {true, ""};
 }
 
-Outcome RunPlan(Gateway& gateway, Judgement* judgement) {
+}  // namespace
+
+Outcome RunPlanned(Gateway& gateway, Judgement* judgement) {
   backends::Command command = ToCommand(gateway, judgement->question);
   if (judgement->plan.profile.watch_execs)
     command.judge_exec = [&](const backends::ExecEvent& event) {
@@ -111,13 +113,11 @@ Outcome RunPlan(Gateway& gateway, Judgement* judgement) {
   return backend->Run(plan.profile, command, {});
 }
 
-}  // namespace
-
 Outcome Execute(Gateway& gateway, Judgement* judgement,
                 const std::string& parent, const std::string& mode) {
   // SQLite's connection must not be carried into what is started.
   gateway.CloseLog();
-  Outcome outcome = RunPlan(gateway, judgement);
+  Outcome outcome = RunPlanned(gateway, judgement);
   if (auto stored = gateway.RecordOutcome(parent, *judgement, outcome, mode);
       !stored)
     Complain("the outcome could not be recorded: " + stored.error().message);

@@ -13,6 +13,9 @@ namespace gate::cli {
 backends::Outcome Execute(Gateway& gateway, Judgement* judgement,
                           const std::string& parent, const std::string& mode);
 
+// The first half of it: runs, records nothing. The log must be closed.
+backends::Outcome RunPlanned(Gateway& gateway, Judgement* judgement);
+
 // The exit code that stands for `outcome` (docs/decisions.md), after telling
 // on stderr what the command itself cannot: failed set-up, time-out, limits,
 // violations.

@@ -238,6 +238,8 @@ void Gateway::UnwrapSelf(Question* question, bool* unwrapped) {
   question->command = parsed->command;
   question->argv = parsed->argv;
   question->is_argv = parsed->is_argv;
+  // The one flag of the agent's that asks for more caution.
+  question->preview = parsed->preview;
   *unwrapped = true;
 }
 
@@ -427,6 +429,7 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
                       /*containable=*/question.file_writes.empty(), &decision);
   judgement.timing.evaluate_us = MonotonicUs() - loaded;
 
+  if (!question.preview.empty()) decision.contain = true;
   if (question.file_writes.empty()) Replan(&judgement, question.approved);
   return judgement;
 }

@@ -37,6 +37,7 @@ struct Question {
   bool approved = false;     // a person has said yes already
   // What the person wants beyond policy; joined, never weaker.
   std::string profile, backend;
+  std::string preview;  // "": none; "ask", "auto" (cli/preview_run.h)
   uint64_t timeout_ms = 0;
   // A tool of the agent that writes these files (absolute), not a command.
   std::vector<std::string> file_writes;
@@ -58,6 +59,7 @@ struct Judgement {
   std::string plan_error;         // why there is no plan; the mode is refused
   bool plan_unavailable = false;  // the error is a missing backend
   Session session;
+  std::string preview;  // JSON for the outcome's record
   std::string policy_revision;
   bool policy_broken = false;  // a system or user file did not load
   std::vector<Diagnostic> diagnostics;

@@ -78,7 +78,9 @@ std::string OutcomeDetail(const Judgement& judgement,
   }
   json.Key("lost").BeginArray();
   for (const std::string& lost : judgement.plan.lost) json.String(lost);
-  json.EndArray().EndObject();
+  json.EndArray();
+  if (!judgement.preview.empty()) json.Key("preview").Raw(judgement.preview);
+  json.EndObject();
   return json.Take();
 }
 

@@ -65,6 +65,10 @@ Result<RunArguments> ParseRunArguments(
       parsed.json = true;
       continue;
     }
+    if (word == "--preview" || word == "--preview=auto") {
+      parsed.preview = word == "--preview" ? "ask" : "auto";
+      continue;
+    }
     if (word == "-c") {
       if (has_command) return usage("two command lines were given");
       if (i + 1 == arguments.size()) return usage("`-c` needs a command line");

@@ -25,38 +25,41 @@ bool WantsColour(int fd) {
   return term != nullptr && std::strcmp(term, "dumb") != 0;
 }
 
-namespace {
-
-// One line from the terminal after `prompt`; empty for anything but a line.
-std::string ReadAnswer(const std::string& prompt) {
+std::optional<std::string> AskLine(const std::string& prompt) {
+  constexpr size_t kMaxLine = 4096;
   const Fd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-  if (!terminal || !WriteAll(terminal.get(), prompt)) return "";
+  if (!terminal || !WriteAll(terminal.get(), prompt)) return std::nullopt;
   std::string line;
   char c = 0;
-  while (line.size() < 64) {
+  while (line.size() < kMaxLine) {
     const ssize_t got = ::read(terminal.get(), &c, 1);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return "";
+    if (got <= 0) return std::nullopt;
     if (c == '\n' || c == '\r') break;
     line += c;
   }
   return line;
 }
 
-}  // namespace
-
-Reply AskPerson(const std::string& question, bool may_run_raw) {
-  const std::string line = ReadAnswer(
-      question + (may_run_raw ? "Run it? [y]es once, yes in a [s]andbox, [N]o: "
-                              : "Run it in a sandbox? [y]es once, [N]o: "));
-  if (line == "s" || line == "sandbox") return Reply::kInSandbox;
-  if (line == "y" || line == "yes")
+Reply AskPerson(const std::string& question, bool may_run_raw,
+                bool may_preview) {
+  const std::string preview = may_preview ? "[p]review first, " : "";
+  const auto line = AskLine(
+      question +
+      (may_run_raw
+           ? "Run it? [y]es once, yes in a [s]andbox, " + preview + "[N]o: "
+           : "Run it in a sandbox? [y]es once, " + preview + "[N]o: "));
+  if (!line) return Reply::kNo;
+  if (*line == "s" || *line == "sandbox") return Reply::kInSandbox;
+  if (may_preview && (*line == "p" || *line == "preview"))
+    return Reply::kPreview;
+  if (*line == "y" || *line == "yes")
     return may_run_raw ? Reply::kOnce : Reply::kInSandbox;
   return Reply::kNo;
 }
 
 bool ConfirmByPerson(const std::string& question) {
-  const std::string line = ReadAnswer(question + " [y]es, [N]o: ");
+  const std::string line = AskLine(question + " [y]es, [N]o: ").value_or("");
   return line == "y" || line == "yes";
 }
 

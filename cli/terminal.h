@@ -1,6 +1,7 @@
 // Colour, and the person at the terminal.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,12 +16,18 @@ std::string Paint(Colour colour, std::string_view text, bool on);
 // TERM=dumb are honoured, CLICOLOR_FORCE is not (an agent sets variables).
 bool WantsColour(int fd);
 
-enum class Reply : unsigned char { kNo, kOnce, kInSandbox };
+enum class Reply : unsigned char { kNo, kOnce, kInSandbox, kPreview };
 
 // Asks on /dev/tty and reads one line from it. kNo for anything but a clear
 // yes, end of file, or no terminal. The caller made sure that the terminal is
 // a person's. `may_run_raw`: offer running without a sandbox.
-Reply AskPerson(const std::string& question, bool may_run_raw);
+// `may_preview`: offer running on a copy whose changes are shown first.
+Reply AskPerson(const std::string& question, bool may_run_raw,
+                bool may_preview = false);
+
+// One line of the person's, without its end; nothing at the end of file or
+// without a terminal. As above.
+std::optional<std::string> AskLine(const std::string& prompt);
 
 // The same for a plain yes or no.
 bool ConfirmByPerson(const std::string& question);

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "backends/native/calls.h"
+#include "backends/native/overlay.h"
 #include "backends/native/sys.h"
 
 namespace gate::backends {
@@ -158,6 +159,7 @@ void RunInit(const InitContext& context) {
   sigprocmask(SIG_BLOCK, &children, nullptr);
   const int wake = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
 
+  const bool overlay = context.probe && TryOverlay();
   int listener = -1;
   if (!RaiseWalls(*plan, &listener, &error)) FinishSetup(error);
   if (listener >= 0) {
@@ -173,7 +175,7 @@ void RunInit(const InitContext& context) {
   InitReport report;
   if (context.probe) {
     report.kind = InitReport::kProbed;
-    report.works = TryWalls();
+    report.works = TryWalls() | (overlay ? uint32_t{kWorksOverlay} : 0u);
     Finish(report);
   }
 

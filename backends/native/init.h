@@ -35,6 +35,7 @@ enum Works : uint32_t {
   kWorksProcessOne = 2,  // this is process 1 of its namespace
   kWorksFilter = 4,      // a refused call was refused
   kWorksTmp = 8,         // the private /tmp can be written
+  kWorksOverlay = 32,    // an overlay could be made; only previews need it
   kWorksNoNetwork = 16,  // nothing could be reached, not even this host
 };
 

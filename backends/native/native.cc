@@ -34,6 +34,8 @@ constexpr AbiLoss kAbiLosses[] = {
      "open (ABI 6, Linux 6.12)"},
 };
 
+// What every kernel that runs this gives. An overlay is tried by the probe, and
+// by each preview, which fails without it.
 FeatureSet NativeFeatures(int abi) {
   FeatureSet features = {Feature::kReadOnlyRoot,     Feature::kReadDeny,
                          Feature::kProtectedPaths,   Feature::kPrivateTmp,
@@ -223,13 +225,20 @@ Availability Native::Probe() {
                             kWorksTmp | kWorksNoNetwork;
   if (report.kind == InitReport::kSetupFailed) {
     availability.why = Describe(*plan, report.setup);
-  } else if (report.kind != InitReport::kProbed || report.works != kAll) {
+  } else if (report.kind != InitReport::kProbed ||
+             (report.works & kAll) != kAll) {
     availability.why = "a wall does not hold on this machine";
   } else {
     availability.available = true;
     availability.why =
         "namespaces, seccomp, Landlock ABI " + std::to_string(plan->abi);
     availability.features = NativeFeatures(plan->abi);
+    if ((report.works & kWorksOverlay) != 0)
+      availability.features.Add(Feature::kOverlay);
+    else
+      availability.lost.push_back(
+          "overlay: the kernel makes none for this user, so there are no "
+          "previews");
     for (const AbiLoss& loss : kAbiLosses)
       if (plan->abi < loss.abi) availability.lost.push_back(loss.lost);
   }
@@ -245,8 +254,9 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   if (!guard.refusal().empty()) return Failed(guard.refusal());
   Result<NativePlan> plan = MakeNativePlan(profile, command, guard);
   if (!plan) return Failed(plan.error().message);
-  const std::vector<Feature> missing =
-      profile.required.Without(NativeFeatures(plan->abi));
+  FeatureSet given = NativeFeatures(plan->abi);
+  given.Add(Feature::kOverlay);
+  const std::vector<Feature> missing = profile.required.Without(given);
   if (!missing.empty())
     return Failed(
         std::string("this machine lacks what the profile requires: ") +

@@ -92,6 +92,10 @@ class Planner {
         op.same_target = true;
         op.device = mount.device;
         op.inode = mount.inode;
+        if (mount.overlay.empty()) break;
+        op.kind = Source::kOverlay;
+        op.upper = plan_.Keep(mount.overlay + "/upper");
+        op.work = plan_.Keep(mount.overlay + "/work");
         break;
       case MountKind::kBind:
         op.kind = Source::kSelf;

@@ -22,6 +22,7 @@ enum class Source : uint8_t {
   kSelf,     // what stands at the target itself
   kHost,     // `source`, opened before anything is covered
   kScratch,  // `source` in the run's own tmpfs
+  kOverlay,  // an overlay of `target` (native/overlay.h)
 };
 
 enum class Make : uint8_t { kNothing, kDirectory, kFile };
@@ -41,7 +42,11 @@ struct MountOp {
   // (kHost); inode 0: any.
   dev_t device = 0;
   ino_t inode = 0;
-  int fd = -1;  // the child's
+  // kOverlay
+  const char* upper = "";
+  const char* work = "";
+  int upper_fd = -1, work_fd = -1;  // the child's
+  int fd = -1;                      // the child's
 };
 
 // A directory or file of the scratch tmpfs.

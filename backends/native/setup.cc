@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "backends/native/overlay.h"
 #include "backends/native/sys.h"
 
 namespace gate::backends {
@@ -50,9 +51,10 @@ constexpr const char* kStages[] = {
     "starting a process",
     "a resource limit",
     "the probe",
+    "the overlay of a preview (required feature overlay)",
 };
 static_assert(sizeof(kStages) / sizeof(kStages[0]) ==
-              static_cast<size_t>(Stage::kProbe) + 1);
+              static_cast<size_t>(Stage::kOverlay) + 1);
 
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr char kScratchPlace[] = "/dev";
@@ -142,6 +144,19 @@ int CloneTree(int fd, const char* path, unsigned flags, const MountOp& op) {
 bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
   for (size_t i = 0; i < plan->mounts.size(); ++i) {
     MountOp& op = plan->mounts[i];
+    if (op.kind == Source::kOverlay) {
+      if (!OpenOverlayParts(&op, first))
+        return Fail(error, errno == ESTALE ? Stage::kChanged : Stage::kOverlay,
+                    static_cast<int>(i));
+      if (first) continue;
+      const int lower = op.fd;
+      op.fd = MakeOverlay(op);
+      if (op.fd < 0) return Fail(error, Stage::kOverlay, static_cast<int>(i));
+      close(lower);
+      close(op.upper_fd);
+      close(op.work_fd);
+      continue;
+    }
     if (op.kind == Source::kScratch || op.fd >= 0) continue;
     const bool self = op.kind == Source::kSelf;
     const int fd = sys::OpenExact(self ? op.target : op.source);

@@ -28,6 +28,7 @@ enum class Stage : uint32_t {
   kFork,
   kLimits,
   kProbe,
+  kOverlay,
 };
 const char* Name(Stage stage);
 

@@ -1,0 +1,119 @@
+#include "backends/preview_protect.h"
+
+#include <vector>
+
+#include "backends/git_config.h"
+#include "base/paths.h"
+
+namespace gate::backends {
+namespace {
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+std::vector<std::string> Split(const std::string& path) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t slash = std::min(path.find('/', begin), path.size());
+    if (slash > begin) parts.push_back(path.substr(begin, slash - begin));
+    begin = slash + 1;
+  }
+  return parts;
+}
+
+// Whether `name` (components) is in `path` at any depth. Of a link or a file
+// also when it would stand where the name has a directory.
+bool Holds(const std::vector<std::string>& path,
+           const std::vector<std::string>& name, bool directory) {
+  for (size_t at = 0; at < path.size(); ++at) {
+    size_t same = 0;
+    while (same < name.size() && at + same < path.size() &&
+           path[at + same] == name[same])
+      ++same;
+    if (same == name.size()) return true;
+    if (same > 0 && at + same == path.size() && !directory) return true;
+  }
+  return false;
+}
+
+bool EndsWith(const std::vector<std::string>& parts, const char* a,
+              const char* b) {
+  return parts.size() >= 2 && parts[parts.size() - 2] == a && parts.back() == b;
+}
+
+}  // namespace
+
+std::string ProtectedName(const Profile& profile, const std::string& root,
+                          const std::string& path, PreviewType type) {
+  const bool directory = type == PreviewType::kDirectory;
+  const std::vector<std::string> parts = Split(Lower(path));
+  for (const std::string& name : profile.protect_names) {
+    const std::vector<std::string> wanted = Split(Lower(name));
+    if (!wanted.empty() && Holds(parts, wanted, directory))
+      return "a protected name (" + name + ")";
+  }
+  const std::string full = root + "/" + path;
+  for (const std::string& place : profile.protect)
+    if (IsWithin(full, place) || (!directory && IsWithin(place, full)))
+      return "a protected path";
+  if (!parts.empty() && parts.back() == ".git" && type == PreviewType::kLink)
+    return "a link to a git directory";
+  const std::string rest = AfterGit(path);
+  if (!rest.empty() && GitPartOf(rest) == GitPart::kRefused)
+    return "a part of git that runs programs";
+  return "";
+}
+
+std::string AfterGit(const std::string& path) {
+  // The file systems of other machines fold case; git refuses such names too.
+  const std::string lower = "/" + Lower(path);
+  const size_t at = lower.find("/.git/");
+  return at == std::string::npos ? "" : path.substr(at + 5);
+}
+
+GitPart GitPartOf(const std::string& rest) {
+  const std::vector<std::string> parts = Split(Lower(rest));
+  if (parts.empty()) return GitPart::kNothing;
+  // Branches and their logs may be called anything.
+  for (const char* data : {"refs", "logs", "objects"})
+    if (parts[0] == data) return GitPart::kNothing;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] != "hooks") continue;
+    const bool sample =
+        i + 2 == parts.size() && parts[i + 1].ends_with(".sample");
+    if (i + 1 < parts.size() && !sample) return GitPart::kRefused;
+  }
+  if (EndsWith(parts, "info", "attributes")) return GitPart::kRefused;
+  if (parts.back() == "commondir") return GitPart::kCommonDir;
+  if (parts.back() == "config" || parts.back() == "config.worktree")
+    return GitPart::kConfig;
+  return GitPart::kNothing;
+}
+
+std::string RefusedConfig(const std::string& before, const std::string& after) {
+  const std::vector<GitEntry> found = NewProgramEntries(before, after);
+  if (found.empty()) return "";
+  std::string keys;
+  for (const GitEntry& entry : found)
+    keys += (keys.empty() ? "" : ", ") + entry.key;
+  return "git configuration that runs programs: " + keys;
+}
+
+std::string RefusedGitFile(const std::string& path, const std::string& text) {
+  constexpr char kOutside[] = "a .git file that leads out of the workspace";
+  if (!text.starts_with("gitdir: ")) return kOutside;
+  const std::string aim = text.substr(8, text.find_first_of("\r\n") - 8);
+  if (aim.starts_with('/')) return kOutside;
+  // As if the root were deep enough for "..": what leaves it is told by name.
+  const std::string inside =
+      Normalise(aim, "/\x01/" + std::string(path.find('/') == std::string::npos
+                                                ? ""
+                                                : DirName(path)));
+  return IsWithin(inside, "/\x01") ? "" : kOutside;
+}
+
+}  // namespace gate::backends

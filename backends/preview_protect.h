@@ -1,0 +1,24 @@
+// What a preview may never commit, judged while the manifest is made.
+#pragma once
+
+#include <string>
+
+#include "backends/preview.h"
+
+namespace gate::backends {
+
+// What of `rest`, a path inside a git directory, matters to safety.
+enum class GitPart : uint8_t { kNothing, kRefused, kConfig, kCommonDir };
+GitPart GitPartOf(const std::string& rest);
+
+// The part of `path` after its last ".git" component; empty when it has none.
+std::string AfterGit(const std::string& path);
+
+// Why the configuration `after`, which replaces `before`, is refused; empty
+// when no key that runs a program was added or changed.
+std::string RefusedConfig(const std::string& before, const std::string& after);
+
+// Why a `.git` file with this text, at `path` below its root, is refused.
+std::string RefusedGitFile(const std::string& path, const std::string& text);
+
+}  // namespace gate::backends

@@ -1,0 +1,145 @@
+// gate pending: questions and previews that wait for a person.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/text.h"
+#include "cli/approvals.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/json_writer.h"
+#include "cli/preview_run.h"
+#include "cli/previews.h"
+#include "cli/terminal.h"
+
+namespace gate::cli {
+namespace {
+
+constexpr size_t kAllLines = SIZE_MAX;
+constexpr size_t kShownLines = 200;
+
+int Failed(const Error& error) {
+  Complain(error.message);
+  return kExitInternal;
+}
+
+int ListAll(const std::string& state, bool json) {
+  auto questions = ListQuestions(state, NowMs());
+  if (!questions) return Failed(questions.error());
+  auto previews = ListPreviews(state, NowMs());
+  if (!previews) return Failed(previews.error());
+  for (const PendingQuestion& question : *questions) {
+    if (!json) {
+      std::fputs(RenderQuestion(question, WantsColour(STDOUT_FILENO)).c_str(),
+                 stdout);
+      continue;
+    }
+    JsonWriter line;
+    line.BeginObject().Field("schema", "gate.pending/1");
+    line.Field("id", question.id).Field("command", question.command);
+    line.Field("cwd", question.cwd).Field("agent", question.agent);
+    line.Field("reason", question.reason);
+    line.Field("asked_ms", static_cast<int64_t>(question.asked_ms));
+    line.Flag("approved", question.approved_ms != 0).EndObject();
+    std::puts(line.text().c_str());
+  }
+  for (const KeptPreview& preview : *previews) {
+    const char* status = preview.interrupted ? "interrupted" : "kept";
+    if (json) {
+      std::puts(PreviewToJson(preview, status).c_str());
+      continue;
+    }
+    std::printf("%s  preview, %zu changes, manifest %.16s%s\n  %s\n  in %s\n",
+                preview.id.c_str(), preview.manifest.entries.size(),
+                preview.hash.c_str(),
+                preview.interrupted ? "; a commit of it was interrupted" : "",
+                Visible(preview.command, /*keep_layout=*/true).c_str(),
+                Visible(preview.cwd).c_str());
+  }
+  if (questions->empty() && previews->empty() && !json)
+    std::puts("nothing waits");
+  return 0;
+}
+
+int Show(const std::string& state, const std::string& id, bool json) {
+  auto preview = FindPreview(state, id, NowMs());
+  if (!preview) return Failed(preview.error());
+  const char* status = preview->interrupted ? "interrupted" : "kept";
+  if (json) {
+    std::puts(PreviewToJson(*preview, status).c_str());
+    return 0;
+  }
+  std::fputs(RenderPreview(*preview, kAllLines).c_str(), stdout);
+  std::printf("manifest %s\n", preview->hash.c_str());
+  for (const backends::PreviewRoot& root : preview->manifest.roots)
+    if (root.keep)
+      std::printf("content for %s: %s/upper\n", Visible(root.root).c_str(),
+                  Visible(root.place).c_str());
+  return 0;
+}
+
+int Commit(const GlobalOptions& globals, const std::string& id,
+           const std::vector<std::string>& words) {
+  if (auto code = RequirePerson("committing a preview")) return *code;
+  Gateway gateway(ReadProcessFacts(globals));
+  const std::string& state = gateway.facts().places.state;
+  auto preview = FindPreview(state, id, NowMs());
+  if (!preview) return Failed(preview.error());
+  const auto lock = LockPreview(state, preview->id);
+  if (!lock) return Failed(lock.error());
+  // Once more, under the lock: what is shown is what is committed.
+  preview = FindPreview(state, preview->id, NowMs());
+  if (!preview) return Failed(preview.error());
+  std::vector<std::string> paths;
+  for (const std::string& word : words)
+    paths.push_back(Normalise(word, gateway.facts().cwd));
+  std::string text = RenderPreview(*preview, kShownLines);
+  for (const std::string& path : paths) text += "only " + Visible(path) + "\n";
+  const auto answer = AskLine(text + "Commit it? [y]es, [N]o: ");
+  if (!answer || (*answer != "y" && *answer != "yes")) {
+    Complain("nothing was committed");
+    return kExitRefused;
+  }
+  return CommitKept(gateway, *preview, paths, "a person") ? 0 : kExitGateFailed;
+}
+
+int Discard(const std::string& state, const std::string& id) {
+  if (auto code = RequirePerson("discarding a preview")) return *code;
+  auto preview = FindPreview(state, id, NowMs());
+  if (!preview) return Failed(preview.error());
+  const auto lock = LockPreview(state, preview->id);
+  if (!lock) return Failed(lock.error());
+  DropPreview(state, *preview);
+  std::puts("discarded");
+  return 0;
+}
+
+}  // namespace
+
+int PendingCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  CLI::App app("Questions and previews that wait for a person.",
+               "gate pending");
+  bool json = false;
+  std::string id;
+  std::vector<std::string> paths;
+  app.add_flag("--json", json, "print a JSON object a line");
+  app.add_subcommand("list", "both (the default)")->fallthrough();
+  CLI::App* show = app.add_subcommand("show", "the changes of a preview");
+  CLI::App* commit =
+      app.add_subcommand("commit", "apply a preview (a person's act)");
+  CLI::App* discard =
+      app.add_subcommand("discard", "throw a preview away (a person's act)");
+  for (CLI::App* sub : {show, commit, discard}) {
+    sub->fallthrough();
+    sub->add_option("id", id, "of the preview")->required();
+  }
+  commit->add_option("paths", paths, "only these and what is below them");
+  if (auto code = ParseWith(app, arguments)) return *code;
+  if (commit->parsed()) return Commit(globals, id, paths);
+  const std::string state = ReadProcessFacts(globals).places.state;
+  if (discard->parsed()) return Discard(state, id);
+  return show->parsed() ? Show(state, id, json) : ListAll(state, json);
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,353 @@
+#include "cli/preview_run.h"
+
+#include <cstdio>
+
+#include "base/git_config.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/decision_json.h"
+#include "cli/execute.h"
+#include "cli/exit_codes.h"
+#include "cli/json_writer.h"
+#include "cli/line.h"
+#include "cli/terminal.h"
+
+namespace gate::cli {
+namespace {
+
+using backends::PreviewChange;
+using backends::PreviewEntry;
+using backends::PreviewManifest;
+
+constexpr size_t kShownLines = 40;
+constexpr size_t kRecordedPaths = 200;
+
+int GateFailed(const std::string& message) {
+  Complain(message);
+  return kExitGateFailed;
+}
+
+std::string FullPath(const PreviewManifest& manifest,
+                     const PreviewEntry& entry) {
+  return manifest.roots[entry.root].root + "/" + entry.path;
+}
+
+size_t Refused(const PreviewManifest& manifest) {
+  size_t count = 0;
+  for (const PreviewEntry& entry : manifest.entries)
+    count += entry.refused.empty() ? 0 : 1;
+  return count;
+}
+
+// Whether the plan's backend makes overlays here; why not.
+std::string Objection(Gateway& gateway, const std::string& backend) {
+  for (const router::Candidate& candidate : gateway.candidates())
+    if (candidate.name == backend &&
+        candidate.availability.features.Has(backends::Feature::kOverlay))
+      return "";
+  return "there is no preview: " + backend +
+         " cannot give the required feature overlay";
+}
+
+std::vector<std::string> KeptRoots(const Judgement& judgement) {
+  std::vector<std::string> roots;
+  const std::string& workspace = judgement.plan.profile.workspace;
+  if (workspace.empty()) return roots;
+  roots.push_back(workspace);
+  const GitDirectories git = FindGitDirectories(workspace);
+  for (const std::string& directory : {git.own, git.common})
+    if (!directory.empty()) roots.push_back(directory);
+  return roots;
+}
+
+Status RecordCommit(const std::string& state_dir, const KeptPreview& preview,
+                    const std::string& reason, const std::string& detail) {
+  GATE_TRY(auto log, audit::Log::Open(state_dir, {}));
+  audit::Record record;
+  record.kind = audit::Kind::kConfig;
+  record.id = NewUuid(NowMs());
+  record.parent = preview.id;
+  record.time_ns = NowNs();
+  record.mode = "commit";
+  record.command = preview.command;
+  record.cwd = preview.cwd;
+  record.agent = preview.agent;
+  record.reason = reason;
+  record.policy_revision = preview.policy_revision;
+  record.detail = detail;
+  return log.Append(&record);
+}
+
+void WriteBytes(JsonWriter* json, const char* name, const std::string& bytes) {
+  json->Field(name, bytes);
+  if (!IsUtf8(bytes)) json->Field(std::string(name) + "_b64", Base64(bytes));
+}
+
+// What the person at the terminal wants. False: nothing at all; `*keep`:
+// later.
+bool AskCommit(const KeptPreview& preview, std::vector<std::string>* paths,
+               bool* keep) {
+  const auto answer = AskLine(RenderPreview(preview, kShownLines) +
+                              "Commit? [a]ll, [s]ome, [k]eep for a day, "
+                              "[N]othing: ");
+  if (!answer) {
+    *keep = true;
+    return false;
+  }
+  if (*answer == "a" || *answer == "all") return true;
+  *keep = *answer == "k" || *answer == "keep";
+  if (*answer != "s" && *answer != "some") return false;
+  *keep = true;
+  while (const auto line = AskLine("Path (an empty line ends): ")) {
+    if (line->empty()) break;
+    paths->push_back(Normalise(*line, preview.workspace));
+  }
+  return !paths->empty();
+}
+
+}  // namespace
+
+std::string RenderPreview(const KeptPreview& preview, size_t most) {
+  const auto& entries = preview.manifest.entries;
+  std::string text = "preview " + preview.id + ": " +
+                     std::to_string(entries.size()) + " changes by `" +
+                     Visible(preview.command) + "`\n";
+  size_t shown = 0;
+  // What will not be committed first, so that no length hides it.
+  for (const bool refused : {true, false}) {
+    for (const PreviewEntry& entry : entries) {
+      if (entry.refused.empty() == refused) continue;
+      if (++shown > most) continue;
+      std::string line = "  ";
+      line += refused ? "REFUSED " : "";
+      line += Name(entry.change);
+      line += std::string(" ") + Name(entry.type) + " ";
+      line += Visible(FullPath(preview.manifest, entry));
+      if (!entry.target.empty()) line += " -> " + Visible(entry.target);
+      if (entry.change == PreviewChange::kMode) {
+        char mode[16];
+        std::snprintf(mode, sizeof mode, " %04o", entry.mode);
+        line += mode;
+      } else if (entry.type == backends::PreviewType::kFile) {
+        line += " (" + std::to_string(entry.size) + " bytes)";
+      }
+      if (refused) line += ": " + Visible(entry.refused);
+      text += line + "\n";
+    }
+  }
+  if (shown > most)
+    text += "  … and " + std::to_string(shown - most) +
+            " more: gate pending show " + preview.id + "\n";
+  return text;
+}
+
+std::string PreviewToJson(const KeptPreview& preview,
+                          const std::string& state) {
+  JsonWriter json;
+  json.BeginObject().Field("schema", "gate.preview/1");
+  json.Field("id", preview.id).Field("manifest", preview.hash);
+  json.Field("state", state);
+  json.Field("expires_ms",
+             static_cast<int64_t>(preview.made_ms + kPreviewLifetimeMs));
+  WriteBytes(&json, "command", preview.command);
+  json.Field("action", preview.action);
+  json.Key("changes").BeginArray();
+  for (const PreviewEntry& entry : preview.manifest.entries) {
+    json.BeginObject();
+    WriteBytes(&json, "path", FullPath(preview.manifest, entry));
+    json.Field("change", Name(entry.change)).Field("type", Name(entry.type));
+    json.Field("size", static_cast<int64_t>(entry.size));
+    json.Field("mode", int64_t{entry.mode});
+    if (!entry.sha256.empty()) json.Field("sha256", entry.sha256);
+    if (!entry.target.empty()) WriteBytes(&json, "target", entry.target);
+    if (entry.names > 1 && entry.type == backends::PreviewType::kFile)
+      json.Field("hard_links", static_cast<int64_t>(entry.names));
+    if (entry.lower.exists) {
+      json.Key("replaces").BeginObject();
+      json.Field("type", Name(entry.lower.type));
+      json.Field("size", static_cast<int64_t>(entry.lower.size));
+      json.Field("mode", int64_t{entry.lower.mode});
+      json.Field("mtime_ns", entry.lower.mtime_ns);
+      if (!entry.lower.sha256.empty()) json.Field("sha256", entry.lower.sha256);
+      json.EndObject();
+    }
+    if (!entry.refused.empty()) json.Field("refused", entry.refused);
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.Take();
+}
+
+bool CommitKept(Gateway& gateway, const KeptPreview& preview,
+                const std::vector<std::string>& paths, const std::string& who) {
+  const std::string& state = gateway.facts().places.state;
+  Session session;
+  session.workspace = preview.workspace;
+  auto profile =
+      router::MakeProfile("workspace-write", gateway.MakeProfileInputs(session),
+                          backends::Network::kNone);
+  if (!profile) {
+    Complain(profile.error().message);
+    return false;
+  }
+  JsonWriter what;
+  what.BeginObject().Field("preview", preview.id);
+  what.Field("manifest", preview.hash);
+  what.Field("changes", static_cast<int64_t>(preview.manifest.entries.size()));
+  what.Key("paths").BeginArray();
+  for (size_t i = 0; i < paths.size() && i < kRecordedPaths; ++i)
+    what.String(paths[i]);
+  what.EndArray().EndObject();
+  backends::CommitRequest request;
+  request.tag = preview.id;
+  request.paths = paths;
+  request.before_first_change = [&]() -> Status {
+    GATE_CHECK(NoteCommit(state, preview));
+    return RecordCommit(state, preview, who + " commits a preview",
+                        what.text());
+  };
+  const auto result =
+      backends::CommitPreview(*profile, preview.manifest, request);
+  if (!result) {
+    Complain("not committed: " + result.error().message);
+    return false;
+  }
+  JsonWriter done;
+  done.BeginObject().Field("preview", preview.id);
+  done.Field("manifest", preview.hash);
+  done.Field("committed", static_cast<int64_t>(result->committed));
+  done.Key("left").BeginArray();
+  for (size_t i = 0; i < result->left.size() && i < kRecordedPaths; ++i)
+    done.BeginObject()
+        .Field("path", result->left[i].first)
+        .Field("why", result->left[i].second)
+        .EndObject();
+  done.EndArray().EndObject();
+  if (auto stored =
+          RecordCommit(state, preview, "a preview was committed", done.text());
+      !stored)
+    Complain("the commit could not be recorded: " + stored.error().message);
+  Complain("committed " + std::to_string(result->committed) + " of " +
+           std::to_string(preview.manifest.entries.size()) + " changes");
+  for (size_t i = 0; i < result->left.size(); ++i) {
+    if (i == kShownLines) {
+      Complain("and " + std::to_string(result->left.size() - i) + " more");
+      break;
+    }
+    Complain("left out " + Visible(result->left[i].first) + ": " +
+             Visible(result->left[i].second));
+  }
+  const size_t seen = result->committed + Refused(preview.manifest);
+  const bool all = paths.empty() && seen >= preview.manifest.entries.size();
+  if (all) DropPreview(state, preview);
+  return all || !paths.empty();
+}
+
+int RunPreview(Gateway& gateway, Judgement* judgement,
+               const std::string& parent, const PreviewOptions& options) {
+  const std::string& state = gateway.facts().places.state;
+  if (const std::string why = Objection(gateway, judgement->plan.backend);
+      !why.empty()) {
+    Complain(why);
+    return kExitRefused;
+  }
+  KeptPreview preview;
+  preview.id = parent;
+  preview.command = LineOf(judgement->question);
+  preview.cwd = judgement->question.cwd;
+  preview.agent = judgement->question.agent;
+  preview.workspace = judgement->plan.profile.workspace;
+  preview.policy_revision = judgement->policy_revision;
+  preview.action = Name(judgement->decision.action);
+  preview.made_ms = NowMs();
+  const auto lock = MakePreview(state, preview.id, preview.made_ms);
+  if (!lock)
+    return GateFailed("the preview cannot be made: " + lock.error().message);
+  const auto give_up = [&](const std::string& message) {
+    DropPreview(state, preview);
+    return GateFailed(message);
+  };
+  if (auto prepared = backends::PreparePreview(
+          &judgement->plan.profile, PreviewDirectory(state, preview.id),
+          KeptRoots(*judgement), &preview.manifest);
+      !prepared)
+    return give_up("the preview cannot be made: " + prepared.error().message);
+
+  gateway.CloseLog();
+  const backends::Outcome outcome = RunPlanned(gateway, judgement);
+  const bool ran = outcome.status != backends::OutcomeStatus::kSetupFailed;
+  // From here on nothing of the command runs any more.
+  Status listed;
+  if (ran)
+    listed = backends::FillManifest(judgement->plan.profile, &preview.manifest);
+  const bool whole = listed && preview.manifest.too_large.empty();
+  Status kept;
+  if (ran && whole && !preview.manifest.entries.empty())
+    kept = KeepPreview(state, &preview);
+  JsonWriter what;
+  what.BeginObject().Field("manifest", preview.hash);
+  what.Field("changes", static_cast<int64_t>(preview.manifest.entries.size()));
+  what.Field("refused", static_cast<int64_t>(Refused(preview.manifest)));
+  what.EndObject();
+  judgement->preview = what.text();
+  if (auto stored = gateway.RecordOutcome(parent, *judgement, outcome, "run");
+      !stored)
+    return give_up("the outcome could not be recorded, so nothing is kept: " +
+                   stored.error().message);
+  if (options.json)
+    std::fprintf(stderr, "%s\n", DecisionToJson(*judgement).c_str());
+  const int code = Report(outcome);
+  if (!ran) {
+    DropPreview(state, preview);
+    return code;
+  }
+  if (!listed || !kept)
+    return give_up("the changes cannot be listed, so they are thrown away: " +
+                   (listed ? kept : listed).error().message);
+  if (!whole)
+    return give_up(
+        "the changes are more than a preview holds, so they are "
+        "thrown away: " +
+        Visible(preview.manifest.too_large));
+  if (preview.manifest.entries.empty()) {
+    Complain("preview: nothing was changed");
+    if (options.json)
+      std::fprintf(stderr, "%s\n", PreviewToJson(preview, "empty").c_str());
+    DropPreview(state, preview);
+    return code;
+  }
+
+  std::vector<std::string> paths;
+  bool keep = !options.person, commit = false;
+  if (options.automatic && Refused(preview.manifest) == 0)
+    commit = true;
+  else if (options.person)
+    commit = AskCommit(preview, &paths, &keep);
+  std::string outcome_of_it = "kept";
+  int result = code;
+  if (commit) {
+    const bool done = CommitKept(gateway, preview, paths,
+                                 options.person ? "a person" : "the policy");
+    outcome_of_it = done ? "committed" : "kept";
+    if (!done) result = kExitGateFailed;
+  } else if (!keep) {
+    DropPreview(state, preview);
+    outcome_of_it = "discarded";
+  }
+  if (options.json)
+    std::fprintf(stderr, "%s\n", PreviewToJson(preview, outcome_of_it).c_str());
+  if (outcome_of_it == "kept") {
+    if (!options.person && !options.json)
+      std::fputs(RenderPreview(preview, kShownLines).c_str(), stderr);
+    Complain(
+        "nothing more is committed; a person can, within a day, with: "
+        "gate pending commit " +
+        preview.id);
+  } else if (outcome_of_it == "discarded") {
+    Complain("nothing was committed; the changes are thrown away");
+  }
+  return result;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,37 @@
+// gate run --preview, and committing what it kept.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/gateway.h"
+#include "cli/previews.h"
+
+namespace gate::cli {
+
+struct PreviewOptions {
+  bool person = false;     // a person can be asked here and now
+  bool automatic = false;  // commit without asking: only where the command
+                           // could have run without a preview
+  bool json = false;
+};
+
+// Runs `judgement->plan` on overlays, records the outcome under `parent`, and
+// commits, keeps or discards what changed. The exit code: the command's; 125
+// when the preview or its commit failed.
+int RunPreview(Gateway& gateway, Judgement* judgement,
+               const std::string& parent, const PreviewOptions& options);
+
+// The list of changes for people, at most `most` lines of it.
+std::string RenderPreview(const KeptPreview& preview, size_t most);
+// One object, schema gate.preview/1. `state`: kept, committed, ….
+std::string PreviewToJson(const KeptPreview& preview, const std::string& state);
+
+// Commits `paths` (absolute; none: everything) of a preview that the caller
+// has locked and shown. `who` is for the record. True when it was done; what
+// was left is told on stderr, and the preview is removed when nothing more of
+// it can be committed.
+bool CommitKept(Gateway& gateway, const KeptPreview& preview,
+                const std::vector<std::string>& paths, const std::string& who);
+
+}  // namespace gate::cli

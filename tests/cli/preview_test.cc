@@ -1,0 +1,239 @@
+// gate run --preview and gate pending, through the binary.
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/cli/process.h"
+
+namespace gate {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+class PreviewTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    machine_.Write(machine_.project() + "/package.json", "{}");
+    const Done probe = machine_.Gate({"backends", "--json"});
+    if (probe.out.find("\"overlay\"") == std::string::npos) {
+      if (test::MustWork("native")) FAIL() << "no overlay: " << probe.out;
+      GTEST_SKIP() << "native makes no overlays here";
+    }
+  }
+
+  bool There(const std::string& name) const {
+    return machine_.Exists(machine_.project() + "/" + name);
+  }
+  std::string Id() const {
+    const std::string root = machine_.state() + "/previews";
+    if (!machine_.Exists(root)) return "";
+    for (const auto& entry : std::filesystem::directory_iterator(root))
+      return entry.path().filename();
+    return "";
+  }
+
+  // gate with a terminal of its own, on which `answer` is typed at the first
+  // question. Judged by what is on disk; the text is for messages.
+  std::pair<int, std::string> OnTerminal(std::vector<std::string> arguments,
+                                         const std::string& answer) {
+    int terminal = -1;
+    const pid_t pid = forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (pid == 0) {
+      setenv("HOME", machine_.home().c_str(), 1);
+      setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
+      setenv("TERM", "dumb", 1);
+      for (const char* name :
+           {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
+        unsetenv(name);
+      if (chdir(machine_.project().c_str()) != 0) _exit(99);
+      const std::string binary = test::GateBinary();
+      std::vector<char*> argv = {const_cast<char*>(binary.c_str())};
+      for (std::string& word : arguments) argv.push_back(word.data());
+      argv.push_back(nullptr);
+      execv(argv[0], argv.data());
+      _exit(98);
+    }
+    std::string text;
+    size_t typed = 0, seen = 0;
+    char buffer[4096];
+    while (true) {
+      const ssize_t got = read(terminal, buffer, sizeof buffer);
+      if (got <= 0) break;
+      text.append(buffer, static_cast<size_t>(got));
+      // One letter of the answer at each prompt.
+      const size_t prompt = text.find(": ", text.find("[N]o", seen));
+      if (typed < answer.size() &&
+          text.find("[N]o", seen) != std::string::npos &&
+          prompt != std::string::npos) {
+        const std::string line = {answer[typed++], '\n'};
+        (void)!write(terminal, line.data(), line.size());
+        seen = text.size();
+      }
+    }
+    close(terminal);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+  }
+  // Where the tests themselves run below an agent there is no person.
+  static bool NoPerson(const std::string& text) {
+    return text.find("is a person's act") != std::string::npos;
+  }
+
+  Machine machine_;
+};
+
+TEST_F(PreviewTest, WithoutATerminalItIsKeptAndNothingIsWritten) {
+  const Done done =
+      machine_.Gate({"run", "--preview", "-c", "echo a > a; exit 3"});
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  EXPECT_EQ(done.out, "");
+  EXPECT_FALSE(There("a"));
+  const std::string id = Id();
+  ASSERT_FALSE(id.empty()) << done.err;
+  EXPECT_NE(done.err.find("gate pending commit " + id), std::string::npos);
+  const Done show = machine_.Gate({"pending", "show", id.substr(0, 20)});
+  EXPECT_NE(show.out.find("/project/a"), std::string::npos) << show.out;
+  const Done list = machine_.Gate({"pending", "--json"});
+  EXPECT_NE(list.out.find("\"gate.preview/1\""), std::string::npos);
+  EXPECT_NE(list.out.find("\"sha256\""), std::string::npos);
+  // Nobody without a terminal of their own commits or discards it.
+  EXPECT_EQ(machine_.Gate({"pending", "commit", id}).exit_code, 126);
+  EXPECT_EQ(machine_.Gate({"pending", "discard", id}).exit_code, 126);
+  EXPECT_FALSE(There("a"));
+  EXPECT_EQ(Id(), id);
+}
+
+TEST_F(PreviewTest, AutoCommitsOnlyWhatWouldHaveRunAnyway) {
+  const Done done =
+      machine_.Gate({"run", "--preview=auto", "-c", "echo a > a"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(machine_.Read(machine_.project() + "/a"), "a\n");
+  EXPECT_EQ(Id(), "");
+  const Done log = machine_.Gate({"audit", "list", "--json"});
+  EXPECT_NE(log.out.find("the policy commits a preview"), std::string::npos);
+  EXPECT_NE(log.out.find("\"manifest\""), std::string::npos);
+  // An ask is refused as ever; nothing runs and nothing is kept.
+  EXPECT_EQ(
+      machine_
+          .Gate({"run", "--preview=auto", "-c", "git push --force origin main"})
+          .exit_code,
+      126);
+  EXPECT_EQ(Id(), "");
+  // What is refused in it is a person's to see.
+  machine_.Gate(
+      {"run", "--preview=auto", "-c", "echo b > b; echo c > .bashrc"});
+  EXPECT_FALSE(There("b"));
+  EXPECT_FALSE(There(".bashrc"));
+  EXPECT_NE(Id(), "");
+}
+
+TEST_F(PreviewTest, AllowedCommandsAreContainedToo) {
+  machine_.Gate({"run", "--preview", "-c", "touch plain"});
+  EXPECT_FALSE(There("plain"));
+}
+
+TEST_F(PreviewTest, APersonCommitsAPartAndTheRest) {
+  machine_.Gate(
+      {"run", "--preview", "-c", "mkdir d; echo 1 > d/a; echo 2 > b"});
+  const std::string id = Id();
+  auto [code, text] = OnTerminal({"pending", "commit", id, "d"}, "n");
+  if (NoPerson(text)) GTEST_SKIP() << "an agent runs this test: " << text;
+  EXPECT_EQ(code, 126) << text;
+  EXPECT_FALSE(There("d"));
+  std::tie(code, text) = OnTerminal({"pending", "commit", id, "d"}, "y");
+  EXPECT_EQ(code, 0) << text;
+  EXPECT_TRUE(There("d/a"));
+  EXPECT_FALSE(There("b"));
+  std::tie(code, text) = OnTerminal({"pending", "commit", id}, "y");
+  EXPECT_EQ(code, 0) << text;
+  EXPECT_TRUE(There("b"));
+  EXPECT_EQ(Id(), "");
+}
+
+TEST_F(PreviewTest, OnATerminalItAsksAtOnce) {
+  auto [code, text] = OnTerminal({"pending", "discard", "00000000"}, "");
+  if (NoPerson(text)) GTEST_SKIP() << "an agent runs this test: " << text;
+  std::tie(code, text) =
+      OnTerminal({"run", "--preview", "-c", "echo 1 > a; exit 4"}, "n");
+  EXPECT_EQ(code, 4) << text;
+  EXPECT_FALSE(There("a"));
+  EXPECT_EQ(Id(), "");
+  std::tie(code, text) =
+      OnTerminal({"run", "--preview", "-c", "echo 1 > a; exit 4"}, "a");
+  EXPECT_EQ(code, 4) << text;
+  EXPECT_TRUE(There("a"));
+  // As the answer to an ask.
+  machine_.Write(machine_.project() + "/.gate/rules.d/t.json",
+                 R"({"schema": 1, "pack": "t", "rules": [{"id": "t.ask",
+                 "action": "ask", "match": {"prefix": ["touch"]},
+                 "reason": "r"}]})");
+  std::tie(code, text) = OnTerminal({"run", "-c", "touch asked"}, "pn");
+  EXPECT_EQ(code, 0) << text;
+  EXPECT_NE(text.find("Commit?"), std::string::npos) << text;
+  EXPECT_FALSE(There("asked"));
+  std::tie(code, text) = OnTerminal({"run", "-c", "touch asked"}, "pa");
+  EXPECT_EQ(code, 0) << text;
+  EXPECT_TRUE(There("asked"));
+}
+
+TEST_F(PreviewTest, AChangedManifestIsNotBelieved) {
+  machine_.Gate({"run", "--preview", "-c", "echo a > a"});
+  const std::string file = machine_.state() + "/previews/" + Id() + "/manifest";
+  std::string text = machine_.Read(file);
+  ASSERT_FALSE(text.empty());
+  text[text.size() - 20] ^= 1;
+  machine_.Write(file, text, 0600);
+  EXPECT_EQ(machine_.Gate({"pending", "show", Id()}).exit_code, 1);
+  EXPECT_EQ(machine_.Gate({"pending"}).out, "nothing waits\n");
+}
+
+TEST_F(PreviewTest, TheStoreIsClosedToOthers) {
+  machine_.Gate({"run", "--preview", "-c", "echo a > a"});
+  const std::string place = machine_.state() + "/previews/" + Id();
+  namespace fs = std::filesystem;
+  EXPECT_EQ(fs::status(place).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(fs::status(place + "/manifest").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  const Done inside =
+      machine_.Gate({"sandbox", "-c", "ls ~/.local/state/gate/previews; true"});
+  EXPECT_EQ(inside.out, "");
+}
+
+TEST_F(PreviewTest, ExpiredPreviewsGo) {
+  machine_.Gate({"run", "--preview", "-c", "mkdir -p a/b; chmod 0 a/b"});
+  const std::string old = Id();
+  const std::string place = machine_.state() + "/previews/" + old;
+  const Done set = machine_.Run({"touch", "-d", "2 days ago", place});
+  ASSERT_EQ(set.exit_code, 0);
+  machine_.Gate({"run", "--preview", "-c", "echo a > a"});
+  EXPECT_NE(Id(), old);
+  EXPECT_FALSE(machine_.Exists(place));
+}
+
+TEST_F(PreviewTest, OnlyABackendWithOverlaysRunsIt) {
+  const Done done = machine_.Gate(
+      {"run", "--preview", "--backend", "bwrap", "-c", "echo a > a"});
+  EXPECT_TRUE(done.exit_code == 126 || done.exit_code == 125) << done.err;
+  EXPECT_FALSE(There("a"));
+  EXPECT_EQ(Id(), "");
+  EXPECT_EQ(machine_.Gate({"sandbox", "--preview", "-c", "true"}).exit_code,
+            64);
+}
+
+TEST_F(PreviewTest, AHookKeepsTheAgentsPreview) {
+  const std::string event = "{\"command\":\"" + test::GateBinary() +
+                            " run --preview -c 'echo a > a'\",\"cwd\":\"" +
+                            machine_.project() + "\"}";
+  const Done hook = machine_.Gate({"hook", "generic"}, event);
+  EXPECT_EQ(hook.exit_code, 0) << hook.err;
+  EXPECT_NE(hook.out.find(" run --preview --ticket "), std::string::npos)
+      << hook.out;
+}
+
+}  // namespace
+}  // namespace gate
