@@ -4,6 +4,7 @@
 // nothing and may be called between clone and exec.
 #pragma once
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
@@ -15,13 +16,18 @@
 
 namespace gate::backends::sys {
 
-// A fork with namespaces; the parent gets a pidfd.
+// A fork with namespaces; the parent gets a pidfd. Containers' filters refuse
+// clone3 as if the kernel had none, because they cannot look into its
+// arguments (docker's default profile); clone(2) can do the same.
 inline pid_t Clone(uint64_t flags, int* pidfd) {
   clone_args args = {};
   args.flags = flags | CLONE_PIDFD;
   args.pidfd = reinterpret_cast<uint64_t>(pidfd);
   args.exit_signal = SIGCHLD;
-  return static_cast<pid_t>(syscall(SYS_clone3, &args, sizeof(args)));
+  const long child = syscall(SYS_clone3, &args, sizeof(args));
+  if (child >= 0 || errno != ENOSYS) return static_cast<pid_t>(child);
+  return static_cast<pid_t>(syscall(SYS_clone, args.flags | SIGCHLD, nullptr,
+                                    pidfd, nullptr, 0));
 }
 
 inline int OpenAt2(int directory, const char* path, uint64_t flags,

@@ -77,6 +77,7 @@ TEST(HookTest, DenyIsExitTwoWithAReason) {
 
 TEST(HookTest, SandboxRewritesToATicketThatRunsOnce) {
   const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   machine.Write(machine.project() + "/package.json", "{}");
   machine.Write(machine.project() + "/step.sh",
                 "touch made\ntouch ../escaped\nexit 7\n");

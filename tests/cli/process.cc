@@ -1,6 +1,7 @@
 #include "tests/cli/process.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,6 +16,13 @@
 namespace gate::test {
 
 std::string GateBinary() { return GATE_BINARY; }
+
+bool HasSandbox(const Machine& machine) {
+  const Done done = machine.Gate({"sandbox", "--", "true"});
+  if (done.exit_code == 0) return true;
+  EXPECT_FALSE(MustWork("native")) << done.err;
+  return false;
+}
 
 bool MustWork(const std::string& name) {
   const char* list = std::getenv("GATE_MUST_WORK");

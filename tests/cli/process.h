@@ -48,6 +48,10 @@ class Machine {
 // Where the binary under test is.
 std::string GateBinary();
 
+// Whether a sandbox works here, as `gate sandbox` needs one: not in containers
+// that forbid user namespaces. Fails the test when one must work.
+bool HasSandbox(const Machine& machine);
+
 // True when `name` must not be skipped (GATE_MUST_WORK=native,bwrap).
 bool MustWork(const std::string& name);
 
