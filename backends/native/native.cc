@@ -292,13 +292,14 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   watch.expire = [&] { tell(kExpired); };
   watch.kill = [&] { sys::PidfdSignal(started->pidfd.get(), SIGKILL); };
   if (plan->asks.Any()) {
-    const int socket = started->report.get();
     watch.served.push_back(
-        {[&] { return pollfd{listening ? -1 : socket, POLLIN, 0}; },
+        {[&] {
+           return pollfd{listening ? -1 : started->report.get(), POLLIN, 0};
+         },
          [&](short) {
            ssize_t got = 0;
-           Result<Fd> listener =
-               ReceiveListener(socket, &report, sizeof(report), &got);
+           Result<Fd> listener = ReceiveListener(started->report.get(), &report,
+                                                 sizeof(report), &got);
            listening = true;
            if (listener)
              calls.SetListener(std::move(*listener));
