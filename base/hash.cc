@@ -3,7 +3,7 @@
 #include "base/hash.h"
 
 #include <fcntl.h>
-#include <sodium/crypto_auth_hmacsha256.h>
+#include <sodium/crypto_generichash.h>
 #include <sodium/crypto_hash_sha256.h>
 #include <sodium/utils.h>
 #include <sys/random.h>
@@ -23,8 +23,8 @@ namespace gate {
 namespace {
 
 static_assert(crypto_hash_sha256_BYTES == kHashBytes);
-static_assert(crypto_auth_hmacsha256_BYTES == kHashBytes);
-static_assert(crypto_auth_hmacsha256_KEYBYTES == kHashBytes);
+static_assert(crypto_generichash_BYTES == kHashBytes);
+static_assert(crypto_generichash_KEYBYTES == kHashBytes);
 
 const unsigned char* Bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -96,7 +96,8 @@ Hash Sha256(std::string_view bytes) {
 
 Hash Mac(const Hash& key, std::string_view bytes) {
   Hash mac;
-  crypto_auth_hmacsha256(mac.data(), Bytes(bytes), bytes.size(), key.data());
+  crypto_generichash(mac.data(), mac.size(), Bytes(bytes), bytes.size(),
+                     key.data(), key.size());
   return mac;
 }
 

@@ -18,7 +18,9 @@ using Hash = std::array<unsigned char, kHashBytes>;
 // decision may, so large inputs are not hashed on the way to an answer.
 Hash Sha256(std::string_view bytes);
 
-// HMAC-SHA-256.
+// Keyed BLAKE2b of 32 bytes (RFC 7693, section 2.9): a fifth of HMAC-SHA-256's
+// cost without the processor's own instructions, and every sandboxed command
+// seals its plan with it.
 Hash Mac(const Hash& key, std::string_view bytes);
 
 // Compares in constant time.

@@ -3,8 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
+#include <optional>
+#include <string_view>
+
 #include "base/file.h"
-#include "base/json.h"
 
 namespace gate::cli {
 namespace {
@@ -14,15 +17,63 @@ using router::Candidate;
 
 constexpr size_t kMaxStoreBytes = 64 * 1024;
 
+std::string OnOneLine(std::string text) {
+  for (char& c : text)
+    if (c == '\t' || c == '\n') c = ' ';
+  return text;
+}
+
 // What the answer depends on. A namespace is named by its link's text; the
 // times of such links are those of the look.
 std::string StoreKey(const ProcessFacts& facts) {
   auto boot = ReadFile("/proc/sys/kernel/random/boot_id", 64);
   char ns[64];
   const ssize_t size = ::readlink("/proc/self/ns/user", ns, sizeof ns);
-  return (boot ? *boot : "?") + "|" + std::to_string(facts.uid) + "|" +
+  return OnOneLine(boot ? *boot : "?") + "|" + std::to_string(facts.uid) + "|" +
          FileIdentity("/proc/self/exe") + "|" + FileIdentity("/usr/bin/bwrap") +
          "|" + std::string(ns, size > 0 ? static_cast<size_t>(size) : 0);
+}
+
+// The store is lines of fields with a tab between them: the key, then one line
+// per backend with its name, `1` or `0`, the features' numbers, why, and
+// what is lost. It is read by every process that plans a sandbox, and as JSON
+// that would cost it more than the policy does.
+std::vector<std::string_view> Split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<Candidate> ReadRow(const backends::Backend& backend,
+                                 std::string_view line) {
+  constexpr size_t kName = 0, kAvailable = 1, kFeatureList = 2, kWhy = 3,
+                   kLost = 4;
+  const std::vector<std::string_view> fields = Split(line, '\t');
+  if (fields.size() < kLost || fields[kName] != backend.Name())
+    return std::nullopt;
+  Candidate candidate;
+  candidate.name = backend.Name();
+  candidate.strength = backend.GetStrength();
+  candidate.priority = backend.Priority();
+  candidate.availability.available = fields[kAvailable] == "1";
+  candidate.availability.why = fields[kWhy];
+  if (!fields[kFeatureList].empty()) {
+    for (const std::string_view text : Split(fields[kFeatureList], ',')) {
+      int feature = 0;
+      const char* end = text.data() + text.size();
+      if (std::from_chars(text.data(), end, feature).ptr != end ||
+          feature < 0 || feature >= backends::kFeatures)
+        return std::nullopt;
+      candidate.availability.features.Add(static_cast<Feature>(feature));
+    }
+  }
+  for (size_t i = kLost; i < fields.size(); ++i)
+    candidate.availability.lost.emplace_back(fields[i]);
+  return candidate;
 }
 
 bool ReadStore(const std::string& path, const std::string& key,
@@ -30,48 +81,38 @@ bool ReadStore(const std::string& path, const std::string& key,
                std::vector<Candidate>* out) {
   auto text = ReadFile(path, kMaxStoreBytes, /*follow=*/false);
   if (!text) return false;
-  auto json = ParseJson(*text);
-  if (!json || !json->is_object() || json->value("key", "") != key)
+  const std::vector<std::string_view> lines = Split(*text, '\n');
+  // The empty last field says that the last line is whole.
+  if (lines.size() != backends.size() + 2 || lines[0] != key ||
+      !lines.back().empty())
     return false;
-  const Json& rows = (*json)["backends"];
-  if (!rows.is_object()) return false;
-  for (const auto& backend : backends) {
-    const auto row = rows.find(backend->Name());
-    if (row == rows.end() || !row->is_object()) return false;
-    Candidate candidate;
-    candidate.name = backend->Name();
-    candidate.strength = backend->GetStrength();
-    candidate.priority = backend->Priority();
-    candidate.availability.available = row->value("available", false);
-    candidate.availability.why = row->value("why", "");
-    const auto features = row->value("features", std::vector<int>());
-    for (const int feature : features)
-      if (feature >= 0 && feature < backends::kFeatures)
-        candidate.availability.features.Add(static_cast<Feature>(feature));
-    candidate.availability.lost =
-        row->value("lost", std::vector<std::string>());
-    out->push_back(std::move(candidate));
+  for (size_t i = 0; i < backends.size(); ++i) {
+    std::optional<Candidate> candidate = ReadRow(*backends[i], lines[i + 1]);
+    if (!candidate) return false;
+    out->push_back(std::move(*candidate));
   }
   return true;
 }
 
 void WriteStore(const std::string& state_dir, const std::string& key,
                 const std::vector<Candidate>& candidates) {
-  Json rows = Json::object();
+  std::string text = key + "\n";
   for (const Candidate& candidate : candidates) {
-    std::vector<int> features;
-    for (int i = 0; i < backends::kFeatures; ++i)
-      if (candidate.availability.features.Has(static_cast<Feature>(i)))
-        features.push_back(i);
-    rows[candidate.name] = {{"available", candidate.availability.available},
-                            {"why", candidate.availability.why},
-                            {"features", features},
-                            {"lost", candidate.availability.lost}};
+    const backends::Availability& found = candidate.availability;
+    text += candidate.name + "\t" + (found.available ? "1" : "0") + "\t";
+    const char* separator = "";
+    for (int i = 0; i < backends::kFeatures; ++i) {
+      if (!found.features.Has(static_cast<Feature>(i))) continue;
+      text += separator + std::to_string(i);
+      separator = ",";
+    }
+    text += "\t" + OnOneLine(found.why);
+    for (const std::string& lost : found.lost) text += "\t" + OnOneLine(lost);
+    text += "\n";
   }
-  const Json store = {{"key", key}, {"backends", rows}};
   // Only a saving: when it cannot be stored, the next process probes again.
   if (MakeDirectories(state_dir, 0700))
-    (void)WriteFileAtomically(state_dir + "/backends.json", Dump(store), 0600);
+    (void)WriteFileAtomically(state_dir + "/backends", text, 0600);
 }
 
 }  // namespace
@@ -80,7 +121,7 @@ std::vector<Candidate> FindCandidates(
     const ProcessFacts& facts,
     const std::vector<std::unique_ptr<backends::Backend>>& backends,
     bool refresh) {
-  const std::string path = facts.places.state + "/backends.json";
+  const std::string path = facts.places.state + "/backends";
   const std::string key = StoreKey(facts);
   std::vector<Candidate> candidates;
   if (!refresh && ReadStore(path, key, backends, &candidates))

@@ -1,7 +1,7 @@
 // Which backends work here, remembered for this boot.
 //
 // Probing runs a tiny sandbox and costs milliseconds; a decision may cost one.
-// The answer is kept in <state>/backends.json for this boot, this user and
+// The answer is kept in <state>/backends for this boot, this user and
 // this binary. A stale answer cannot weaken anything: a backend that does not
 // work any more fails to set up, and the command does not run.
 #pragma once

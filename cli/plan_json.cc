@@ -1,6 +1,7 @@
 #include "cli/plan_json.h"
 
 #include "base/json.h"
+#include "cli/json_writer.h"
 
 namespace gate::cli {
 namespace {
@@ -55,23 +56,34 @@ constexpr TextRow kTexts[] = {{"name", &Profile::name},
 
 std::string PlanToJson(const Plan& plan) {
   const Profile& profile = plan.profile;
-  Json json = {{"mode", router::Name(plan.mode)},
-               {"backend", plan.backend},
-               {"lost", plan.lost},
-               {"why", plan.why}};
-  Json out = {{"network", backends::Name(profile.network)},
-              {"environment_set", profile.environment_set}};
-  for (const TextRow& row : kTexts) out[row.name] = profile.*row.field;
-  for (const ListRow& row : kLists) out[row.name] = profile.*row.field;
-  for (const FlagRow& row : kFlags) out[row.name] = profile.*row.field;
+  JsonWriter out;
+  const auto list = [&](const char* name, const std::vector<std::string>& of) {
+    out.Key(name).BeginArray();
+    for (const std::string& item : of) out.String(item);
+    out.EndArray();
+  };
+  out.BeginObject().Field("mode", router::Name(plan.mode));
+  out.Field("backend", plan.backend).Field("why", plan.why);
+  list("lost", plan.lost);
+  out.Key("profile").BeginObject();
+  out.Field("network", backends::Name(profile.network));
+  out.Key("environment_set").BeginObject();
+  for (const auto& [name, value] : profile.environment_set)
+    out.Field(name, value);
+  out.EndObject();
+  for (const TextRow& row : kTexts) out.Field(row.name, profile.*row.field);
+  for (const ListRow& row : kLists) list(row.name, profile.*row.field);
+  for (const FlagRow& row : kFlags) out.Flag(row.name, profile.*row.field);
+  out.Key("limits").BeginObject();
   for (const LimitRow& row : kLimits)
-    out["limits"][row.name] = profile.limits.*row.field;
-  out["required"] = Json::array();
+    out.Key(row.name).Raw(std::to_string(profile.limits.*row.field));
+  out.EndObject();
+  out.Key("required").BeginArray();
   for (int i = 0; i < backends::kFeatures; ++i)
     if (profile.required.Has(static_cast<Feature>(i)))
-      out["required"].push_back(backends::Name(static_cast<Feature>(i)));
-  json["profile"] = std::move(out);
-  return Dump(json);
+      out.String(backends::Name(static_cast<Feature>(i)));
+  out.EndArray().EndObject().EndObject();
+  return out.Take();
 }
 
 Result<Plan> PlanFromJson(std::string_view text) {
