@@ -118,7 +118,17 @@ engine::Trust CheckNames(const ProcessFacts& facts,
       doubt("the directory that `" + name + "` would run in is not known");
       return trust;
     }
-    const ProgramFile file = ResolveProgram(name, facts.path, cwd);
+    const std::string* path = &facts.path;
+    for (const parser::EnvironmentSetting& setting : invocation.environment) {
+      if (setting.name != "PATH" || name.find('/') != std::string::npos)
+        continue;
+      if (!setting.value.known) {
+        doubt("the PATH that `" + name + "` is searched in is not known");
+        return trust;
+      }
+      path = &setting.value.text;
+    }
+    const ProgramFile file = ResolveProgram(name, *path, cwd);
     // A program that does not exist runs nothing.
     if (file.real.empty()) continue;
     for (const std::string& path : {file.found, file.real}) {

@@ -106,11 +106,13 @@ struct Invocation {
   std::string program;                  // base name of argv[0], without ".exe";
                                         // empty when unknown
   std::vector<std::string> subcommand;  // {"push"} of git -C x push; from data
-  std::vector<EnvironmentSetting> environment;  // assignments before it,
-                                                // and what the line exported
-  std::vector<Via> via;                         // outermost first
-  Span span;                                    // in the line's source
-  Argument cwd;                                 // the directory it starts in
+  // Assignments before it; what the line exported; PATH, where the line changed
+  // it (unknown: it was unset or cannot be told); and variables that make
+  // programs run code and were assigned, since they may have been inherited.
+  std::vector<EnvironmentSetting> environment;
+  std::vector<Via> via;            // outermost first
+  Span span;                       // in the line's source
+  Argument cwd;                    // the directory it starts in
   bool builtin = false;            // a builtin of bash, or a function's name
   bool certain = true;             // false: only under a condition
   bool reads_stdin_data = false;   // its input is another command's output or a

@@ -179,26 +179,50 @@ Argument Evaluator::ToArgument(const Field& field, const Shell& shell) const {
   return argument;
 }
 
-void Evaluator::AddExports(const Shell& shell, Invocation* invocation) const {
-  for (const std::string& name : exports_) {
-    auto it = shell.variables.find(name);
-    if (it == shell.variables.end() || !it->second.exported ||
-        it->second.scalar.empty()) {
-      continue;
-    }
-    bool set = false;
-    for (const EnvironmentSetting& setting : invocation->environment) {
-      set = set || setting.name == name;
-    }
-    if (set) continue;
+void Evaluator::AddSetting(const Shell& shell, const std::string& name,
+                           const Variable* variable,
+                           Invocation* invocation) const {
+  for (const EnvironmentSetting& setting : invocation->environment)
+    if (setting.name == name) return;
+  EnvironmentSetting setting;
+  setting.name = name;
+  if (variable != nullptr && variable->shape == Variable::Shape::kScalar &&
+      !variable->scalar.empty()) {
     Field field;
-    field.value = OneOf(it->second.scalar);
-    EnvironmentSetting setting;
-    setting.name = name;
+    field.value = OneOf(variable->scalar);
     setting.value = ToArgument(field, shell);
     setting.value.span = Span{};
-    invocation->environment.push_back(std::move(setting));
+  } else {
+    setting.value.known = false;
   }
+  if (variable != nullptr && variable->maybe_unset) setting.value.known = false;
+  invocation->environment.push_back(std::move(setting));
+}
+
+void Evaluator::AddEnvironment(const Shell& shell,
+                               Invocation* invocation) const {
+  for (const std::string& name : exports_) {
+    auto it = shell.variables.find(name);
+    if (it != shell.variables.end() && it->second.exported &&
+        !it->second.scalar.empty())
+      AddSetting(shell, name, &it->second, invocation);
+  }
+  // The shell finds programs by PATH whether it is exported or not.
+  const auto path = shell.variables.find("PATH");
+  if (path == shell.variables.end()) {
+    if (!context_.path.empty()) AddSetting(shell, "PATH", nullptr, invocation);
+  } else if (const Variable& now = path->second;
+             now.shape != Variable::Shape::kScalar || now.maybe_unset ||
+             now.scalar.size() != 1 || !now.scalar[0].known() ||
+             now.scalar[0].text() != context_.path) {
+    AddSetting(shell, "PATH", &now, invocation);
+  }
+  // A plain assignment to a name that the shell inherited changes what its
+  // programs get, and which names it inherited is not known.
+  if (shell.variables.size() == initial_variables_) return;
+  for (const auto& [name, variable] : shell.variables)
+    if (name[0] >= 'A' && name[0] <= 'Z' && MakesProgramsRunCode(name))
+      AddSetting(shell, name, &variable, invocation);
 }
 
 uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
@@ -219,7 +243,7 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
   for (const Via& via : via_) hash = Mix(hash, via.kind);
   invocation.environment = std::move(settings_);
   settings_.clear();
-  if (!builtin && !exports_.empty()) AddExports(shell, &invocation);
+  if (!builtin) AddEnvironment(shell, &invocation);
   for (const EnvironmentSetting& setting : invocation.environment) {
     hash = Mix(Mix(hash, setting.name), setting.value.text);
   }
@@ -305,6 +329,7 @@ Analysis Evaluator::RunLine() {
   }
   Shell shell;
   static_cast<State&>(shell) = InitialState(context_);
+  initial_variables_ = shell.variables.size();
   frames_.push_back({});
   if (script->status != ReadStatus::kTooLarge) RunRoot(shell, script);
   if (frames_.back().left) shell = JoinShells(shell, *frames_.back().left);
@@ -327,6 +352,7 @@ Analysis Evaluator::RunVector(const std::vector<std::string>& argv) {
   }
   Shell shell;
   static_cast<State&>(shell) = InitialState(context_);
+  initial_variables_ = shell.variables.size();
   frames_.push_back({});
   ProgramCall call;
   uint32_t at = 0;

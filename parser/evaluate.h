@@ -118,6 +118,9 @@ struct ProgramCall {
   bool from_wrapper = false;
 };
 
+// True for variables whose value programs run or load code by.
+bool MakesProgramsRunCode(std::string_view name);
+
 class Evaluator final : public Host {
  public:
   Evaluator(std::string_view source, const Context& context);
@@ -140,7 +143,10 @@ class Evaluator final : public Host {
   Span Map(const Script& script, Span span) const;
   std::string TextAt(Span mapped) const;
   uint32_t Record(Shell& shell, const Fields& argv, Span span, bool builtin);
-  void AddExports(const Shell& shell, Invocation* invocation) const;
+  // Adds what the line changed of the environment that the command will see.
+  void AddEnvironment(const Shell& shell, Invocation* invocation) const;
+  void AddSetting(const Shell& shell, const std::string& name,
+                  const Variable* variable, Invocation* invocation) const;
   Argument ToArgument(const Field& field, const Shell& shell) const;
   Values Hole(Span span, UnknownCode code = UnknownCode::kDynamicArgument);
   bool exhausted() const { return exhausted_; }
@@ -345,6 +351,7 @@ class Evaluator final : public Host {
   std::set<std::string> paths_written_;  // by the line
   std::set<std::string> redirected_;     // …by the shell itself
   std::set<std::string> exports_;        // names that the line exported
+  size_t initial_variables_ = 0;         // how many the line began with
   // Names, or beginnings of names, that programs may have written without
   // saying where: code of other languages, split's prefix, links.
   std::vector<std::string> scribbles_;

@@ -108,6 +108,12 @@ bool Contains(const std::string_view (&table)[N], std::string_view name) {
 
 }  // namespace
 
+bool MakesProgramsRunCode(std::string_view name) {
+  return name.starts_with("GIT_") || name.starts_with("LD_") ||
+         name.starts_with("DYLD_") || Contains(kLoadVariables, name) ||
+         Contains(kCommandVariables, name);
+}
+
 Shell Evaluator::ChildShell(const Shell& shell) {
   Shell child = Fork(shell);
   State fresh = InitialState(context_);

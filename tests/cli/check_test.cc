@@ -130,6 +130,28 @@ TEST(CheckTest, ShadowedProgramsAreNotAllowed) {
   EXPECT_EQ(shadowed.Gate({"check", "git status"}).exit_code, 4);
 }
 
+TEST(CheckTest, ProgramsAreLookedUpInThePathThatTheLineLeaves) {
+  const Machine machine;
+  machine.Write(machine.project() + "/bin/git", "#!/bin/sh\n", 0755);
+  for (const char* before :
+       {"PATH=./bin:$PATH;", "PATH=./bin;", "PATH=bin;", "PATH=;",
+        "unset PATH;", "PATH=$(cat f);", "PATH[0]=bin;", "read PATH <<<bin;",
+        "printf -v PATH bin;", "declare -n p=PATH; p=bin;",
+        "IFS=: read PATH x <<<bin:y;", "mapfile PATH <f;",
+        "if test -e x; then PATH=bin; fi;", "cd bin; PATH=:/usr/bin;",
+        "for PATH in bin; do :; done;", "export PATH=bin;", "PATH=bin",
+        "env PATH=bin", "PATH=bin; time", "PATH=bin; timeout 5",
+        // Variables that the shell may have inherited, and so exports.
+        "LD_PRELOAD=./x.so;", "GIT_EXTERNAL_DIFF=./x;", "set -a; PAGER=./x;",
+        "LD_PRELOAD=./x.so; export LD_PRELOAD;"}) {
+    const std::string line = std::string(before) + " git log";
+    const Done done = machine.Gate({"check", line});
+    EXPECT_NE(done.exit_code, 0) << line << "\n" << done.out << done.err;
+  }
+  for (const char* line : {"git log", "X=bin; git log", "CC=gcc; git log"})
+    EXPECT_EQ(machine.Gate({"check", line}).exit_code, 0) << line;
+}
+
 TEST(CheckTest, ARepositoryThatNamesProgramsIsNotAllowed) {
   Machine machine;
   ASSERT_EQ(machine.Run({"git", "init", "-q", "."}).exit_code, 0);
