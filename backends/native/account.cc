@@ -79,6 +79,17 @@ uint64_t Labelled(const char* text, const char* label) {
   return 0;
 }
 
+// Whether the process still runs. The files of one that has ended and is not
+// yet waited for belong to root (Linux, task_dump_owner() in fs/proc/base.c),
+// so that an ordinary user is refused them without anything being hidden.
+bool HasMemory(int proc, int pid) {
+  char text[256];
+  // The first field: the size of the address space, in pages.
+  if (Slurp(proc, pid, "statm", text, sizeof(text)) > 0)
+    return Number(text) != 0;
+  return errno != ENOENT && errno != ESRCH;
+}
+
 uint64_t MicrosecondsNow() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -134,7 +145,7 @@ bool TreeAccount::Add(int pid, Sums* sums) {
   if (limits_.written_bytes == 0) return true;
   if (Slurp(proc_, pid, "io", text, sizeof(text)) > 0)
     sums->written += Labelled(text, "write_bytes:");
-  else if (errno == EACCES || errno == EPERM)
+  else if ((errno == EACCES || errno == EPERM) && HasMemory(proc_, pid))
     hidden_ = pid;
   return true;
 }
