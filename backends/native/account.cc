@@ -99,8 +99,9 @@ uint64_t MicrosecondsNow() {
 
 }  // namespace
 
-int TreeAccount::Open() {
+int TreeAccount::Open(int own_io) {
   if (!limits_.Any()) return 0;
+  own_io_ = own_io;
   wait_ms_ = kSampleMs;
   page_ = getauxval(AT_PAGESZ);
   proc_ = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -143,9 +144,13 @@ bool TreeAccount::Add(int pid, Sums* sums) {
     sums->resident += fields[24] * page_;
   }
   if (limits_.written_bytes == 0) return true;
-  if (Slurp(proc_, pid, "io", text, sizeof(text)) > 0)
+  const ssize_t got = pid == 1 ? pread(own_io_, text, sizeof(text) - 1, 0)
+                               : Slurp(proc_, pid, "io", text, sizeof(text));
+  if (pid == 1 && got > 0) text[got] = '\0';
+  if (got > 0)
     sums->written += Labelled(text, "write_bytes:");
-  else if ((errno == EACCES || errno == EPERM) && HasMemory(proc_, pid))
+  else if (pid == 1 ||
+           ((errno == EACCES || errno == EPERM) && HasMemory(proc_, pid)))
     hidden_ = pid;
   return true;
 }

@@ -40,8 +40,10 @@ class TreeAccount {
   TreeAccount() = default;
   explicit TreeAccount(const TreeLimits& limits) : limits_(limits) {}
 
-  // Opens /proc; 0, or -1 with errno.
-  int Open();
+  // Opens /proc; 0, or -1 with errno. `own_io` is process 1's own io file,
+  // opened while it still could be: those of a process that is not dumpable
+  // belong to root. Read at offset 0, and not closed.
+  int Open(int own_io);
   // Takes a sample; which limit it exceeds. An account that cannot be read
   // exceeds.
   TreeLimit Check();
@@ -58,6 +60,7 @@ class TreeAccount {
   bool ForEach(const Each& each);
 
   TreeLimits limits_;
+  int own_io_ = -1;
   int proc_ = -1;
   uint64_t page_ = 4096;
   int wait_ms_ = -1;

@@ -146,8 +146,16 @@ void RunInit(const InitContext& context) {
     char go = 0;
     if (read(kControl, &go, 1) != 1 || go != 'g') _exit(0);
   }
+  // Either before or after the user is another, it can be opened.
+  const auto open_io = [plan] {
+    return plan->tree_limits.written_bytes == 0
+               ? -1
+               : open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+  };
+  int own_io = open_io();
   if (!EnterIdentity(plan, context.uid, context.gid, &error))
     FinishSetup(error);
+  if (own_io < 0) own_io = open_io();
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // a new identity clears it
   if (!BuildView(plan, &error)) FinishSetup(error);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -180,7 +188,7 @@ void RunInit(const InitContext& context) {
   }
 
   TreeAccount account(plan->tree_limits);
-  if (account.Open() != 0) {
+  if (account.Open(own_io) != 0) {
     error.error = errno;
     error.stage = Stage::kLimits;
     FinishSetup(error);

@@ -253,6 +253,13 @@ TEST_P(TreeLimitTest, WhatIsBelowItsLimitsIsNotNoticed) {
   EXPECT_EQ(ran.output, "1\n2\n3\n");
 }
 
+TEST_P(TreeLimitTest, AnAccountIsReadForAsLongAsTheRunTakes) {
+  // Longer than a process may hide its account.
+  profile_.limits.written_bytes = 1 << 30;
+  const Ran ran = Bash("for i in $(seq 40); do sleep 0.02; done");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << ran.outcome.reason;
+}
+
 TEST_P(ProcessTest, NeverRaisesALimitOfTheCaller) {
   profile_.limits.open_files = 1u << 30;
   const Ran ran = Bash("ulimit -Hn");
