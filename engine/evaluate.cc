@@ -39,6 +39,7 @@ struct Hit {
   Action action = Action::kDeny;
   bool certain = true;
   bool excepted = false;
+  bool error = false;  // it could not be evaluated, so it counts as a match
   const RuleRecord& record() const { return layer->view.rules[rule]; }
 };
 
@@ -210,7 +211,7 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
     step.failed = std::move(near.failed);
     return;
   }
-  Hit hit{&layer, rule, action, tri == Tri::kYes, false};
+  Hit hit{&layer, rule, action, tri == Tri::kYes, false, verdict.error};
   if (tri == Tri::kPossible) {
     if (action == Action::kAllow) return note("possible, so it does not allow");
     // A mere possibility of a catastrophe is a question, not a refusal.
@@ -329,8 +330,14 @@ void Evaluation::Join(const Judged& judged, uint32_t invocation,
     match.certain = hit.certain;
     match.observed_only = record.observe != 0;
     match.invocation = invocation;
-    match.reason = Text(*hit.layer, record.reason);
-    match.suggestion = Text(*hit.layer, record.suggestion);
+    if (hit.error) {
+      match.reason =
+          "a rule could not be evaluated on this line, so it counts as a match";
+      match.suggestion = "shorten the line; put long text into a file";
+    } else {
+      match.reason = Text(*hit.layer, record.reason);
+      match.suggestion = Text(*hit.layer, record.suggestion);
+    }
     match.severity = rules::SeverityNames()[record.severity & 7u];
     decision->matches.push_back(std::move(match));
   }

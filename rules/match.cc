@@ -468,9 +468,10 @@ Tri Matcher::Via(const Node& node) {
   Tri best = Tri::kNo;
   for (const parser::Via& step : invocation_->via) {
     best = Or(best, Names(node, step.kind, true));
-    // "function $program": the command is reached through itself.
+    // "function $program": the function calls itself. A program of the same
+    // name, as in `ls() { command ls -l "$@"; }`, is none.
     constexpr std::string_view kFunction = "function ";
-    if (step.kind.starts_with(kFunction) &&
+    if (invocation_->builtin && step.kind.starts_with(kFunction) &&
         std::string_view(step.kind).substr(kFunction.size()) ==
             invocation_->program)
       best = Or(best, Names(node, "function $program", false));
