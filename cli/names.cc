@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/git_config.h"
+#include "base/git_index.h"
 #include "base/paths.h"
 
 namespace gate::cli {
@@ -57,6 +58,8 @@ std::string GitTrouble(const parser::Invocation& invocation,
   // `git status` looks into submodules, each with a configuration of its own.
   if (::access((git.common + "/modules").c_str(), F_OK) == 0)
     return "the repository has submodules with configurations of their own";
+  if (FindGitlinks(git.own + "/index") != Gitlinks::kNone)
+    return "the repository's index names other repositories, or may";
   for (const std::string& file :
        {git.common + "/config", git.own + "/config.worktree"}) {
     const auto keys = GitProgramKeys(file);
