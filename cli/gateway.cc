@@ -115,6 +115,7 @@ bool MayKeepState(const Analysis& analysis,
                   const std::vector<std::string>& writable) {
   if (!analysis.state_only || analysis.hides_commands || analysis.parse_error)
     return false;
+  if (!LeavesTrouble(analysis, writable).empty()) return false;
   for (const parser::Effect& effect : analysis.effects) {
     if (effect.kind == parser::EffectKind::kRead) continue;
     if (effect.kind != parser::EffectKind::kExecuteFile) return false;

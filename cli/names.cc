@@ -100,6 +100,29 @@ ProgramFile ResolveProgram(const std::string& program, const std::string& path,
   }
 }
 
+std::string LeavesTrouble(const parser::Analysis& analysis,
+                          const std::vector<std::string>& writable) {
+  if (analysis.leaves_names) {
+    return "it leaves a function, an alias, a trap or a variable behind that "
+           "changes what later lines mean";
+  }
+  if (!analysis.leaves_path) return "";
+  if (!analysis.leaves_path->known) return "it leaves an unknown PATH behind";
+  std::string_view rest = analysis.leaves_path->text;
+  while (true) {
+    const size_t colon = rest.find(':');
+    const std::string entry(rest.substr(0, colon));
+    const std::string real = RealPath(entry);
+    if (entry.empty() || entry[0] != '/' || IsWritablePlace(entry, writable) ||
+        (!real.empty() && IsWritablePlace(real, writable))) {
+      return "it leaves a PATH behind with `" + entry +
+             "`, which sandboxed commands may write";
+    }
+    if (colon == std::string_view::npos) return "";
+    rest.remove_prefix(colon + 1);
+  }
+}
+
 engine::Trust CheckNames(const ProcessFacts& facts,
                          const parser::Analysis& analysis,
                          const std::vector<std::string>& writable) {
@@ -108,6 +131,11 @@ engine::Trust CheckNames(const ProcessFacts& facts,
     trust.names_are_what_they_seem = false;
     trust.why = std::move(why);
   };
+  if (std::string trouble = LeavesTrouble(analysis, writable);
+      !trouble.empty()) {
+    doubt(std::move(trouble));
+    return trust;
+  }
   for (const parser::Invocation& invocation : analysis.invocations) {
     if (invocation.builtin) continue;
     if (invocation.argv.empty() || !invocation.argv[0].known) {

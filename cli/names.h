@@ -21,6 +21,12 @@ engine::Trust CheckNames(const ProcessFacts& facts,
                          const parser::Analysis& analysis,
                          const std::vector<std::string>& writable);
 
+// Why the line, run raw, would change what later lines of the same shell mean:
+// it leaves behind functions, aliases, variables by which programs run code,
+// or a PATH with a place that a sandbox may write. Empty if it does not.
+std::string LeavesTrouble(const parser::Analysis& analysis,
+                          const std::vector<std::string>& writable);
+
 // Where `program` is found by `path` from `cwd`: the path by which the shell
 // finds it and, symbolic links resolved, the file itself. Empty when nowhere.
 struct ProgramFile {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -151,6 +152,11 @@ struct Analysis {
   bool state_only = false;   // only state builtins with constant arguments
   // Set when any unknown HidesCommands().
   bool hides_commands = false;
+
+  // What stays in a shell that reads further lines: functions, aliases, traps,
+  // or variables by which programs or later lines mean something else.
+  bool leaves_names = false;
+  std::optional<Argument> leaves_path;  // PATH, when the line changed it
 };
 
 // What is known of where the line runs.

@@ -199,6 +199,36 @@ void Evaluator::AddSetting(const Shell& shell, const std::string& name,
   invocation->environment.push_back(std::move(setting));
 }
 
+bool Evaluator::PathChanged(const Shell& shell) const {
+  const auto path = shell.variables.find("PATH");
+  if (path == shell.variables.end()) return !context_.path.empty();
+  const Variable& now = path->second;
+  return now.shape != Variable::Shape::kScalar || now.maybe_unset ||
+         now.scalar.size() != 1 || !now.scalar[0].known() ||
+         now.scalar[0].text() != context_.path;
+}
+
+void Evaluator::NoteWhatStays(const Shell& shell) {
+  Analysis& out = analysis_;
+  out.leaves_names = !shell.functions.empty() || !shell.aliases.empty() ||
+                     !shell.traps.empty() || !shell.hashed.empty();
+  const State initial = InitialState(context_);
+  for (const auto& [name, variable] : shell.variables) {
+    if (!MakesProgramsRunCode(name) && name != "HOME" && name != "IFS" &&
+        name != "CDPATH" && name != "PS4")
+      continue;
+    const auto before = initial.variables.find(name);
+    if (before == initial.variables.end() || before->second != variable)
+      out.leaves_names = true;
+  }
+  if (!PathChanged(shell)) return;
+  Invocation probe;
+  const auto path = shell.variables.find("PATH");
+  AddSetting(shell, "PATH",
+             path == shell.variables.end() ? nullptr : &path->second, &probe);
+  out.leaves_path = std::move(probe.environment.front().value);
+}
+
 void Evaluator::AddEnvironment(const Shell& shell,
                                Invocation* invocation) const {
   for (const std::string& name : exports_) {
@@ -208,14 +238,11 @@ void Evaluator::AddEnvironment(const Shell& shell,
       AddSetting(shell, name, &it->second, invocation);
   }
   // The shell finds programs by PATH whether it is exported or not.
-  const auto path = shell.variables.find("PATH");
-  if (path == shell.variables.end()) {
-    if (!context_.path.empty()) AddSetting(shell, "PATH", nullptr, invocation);
-  } else if (const Variable& now = path->second;
-             now.shape != Variable::Shape::kScalar || now.maybe_unset ||
-             now.scalar.size() != 1 || !now.scalar[0].known() ||
-             now.scalar[0].text() != context_.path) {
-    AddSetting(shell, "PATH", &now, invocation);
+  if (PathChanged(shell)) {
+    const auto path = shell.variables.find("PATH");
+    AddSetting(shell, "PATH",
+               path == shell.variables.end() ? nullptr : &path->second,
+               invocation);
   }
   // A plain assignment to a name that the shell inherited changes what its
   // programs get, and which names it inherited is not known.
@@ -335,6 +362,7 @@ Analysis Evaluator::RunLine() {
   if (frames_.back().left) shell = JoinShells(shell, *frames_.back().left);
   frames_.pop_back();
   shell.exited = false;
+  NoteWhatStays(shell);
   RunExitTrap(shell);
   NoteWrittenScripts();
   analysis_.state_only = state_only_ && analysis_.read_whole &&

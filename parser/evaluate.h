@@ -143,6 +143,9 @@ class Evaluator final : public Host {
   Span Map(const Script& script, Span span) const;
   std::string TextAt(Span mapped) const;
   uint32_t Record(Shell& shell, const Fields& argv, Span span, bool builtin);
+  bool PathChanged(const Shell& shell) const;
+  // Records what the line leaves behind in `shell`, where it ends.
+  void NoteWhatStays(const Shell& shell);
   // Adds what the line changed of the environment that the command will see.
   void AddEnvironment(const Shell& shell, Invocation* invocation) const;
   void AddSetting(const Shell& shell, const std::string& name,

@@ -152,6 +152,28 @@ TEST(CheckTest, ProgramsAreLookedUpInThePathThatTheLineLeaves) {
     EXPECT_EQ(machine.Gate({"check", line}).exit_code, 0) << line;
 }
 
+TEST(CheckTest, WhatLaterLinesWouldMeetIsNotLeftBehindRaw) {
+  const Machine machine;
+  const std::string own = "PATH=" + machine.project() + "/bin:$PATH";
+  for (const std::string line :
+       {std::string("ls() { ./x; }"), std::string("ls; git() { ./x; }"),
+        std::string("PATH=./bin"), std::string("ls; PATH=./bin:$PATH"), own,
+        "export " + own, "ls; " + own, std::string("unset PATH"),
+        std::string("PATH=/usr/bin:"), std::string("PATH=/usr/bin::/bin"),
+        std::string("PATH=/tmp/x:$PATH"), std::string("GIT_PAGER=./x"),
+        std::string("shopt -s expand_aliases; alias ls=./x"),
+        std::string("trap ./x DEBUG"), std::string("IFS=/"),
+        std::string("if ls; then PATH=./bin; fi"),
+        std::string("PROMPT_COMMAND=./x"), std::string("hash -p ./x ls")}) {
+    const Done done = machine.Gate({"check", line});
+    EXPECT_NE(done.exit_code, 0) << line << "\n" << done.out << done.err;
+  }
+  for (const char* line :
+       {"x=1; ls", "(PATH=/tmp/x; :); ls", "export CI=1", "cd /usr",
+        "export PATH=/usr/local/go/bin:/usr/bin", "set -e", "umask 022"})
+    EXPECT_EQ(machine.Gate({"check", line}).exit_code, 0) << line;
+}
+
 TEST(CheckTest, ARepositoryThatNamesProgramsIsNotAllowed) {
   Machine machine;
   ASSERT_EQ(machine.Run({"git", "init", "-q", "."}).exit_code, 0);
