@@ -118,6 +118,8 @@ struct ProgramCall {
   bool from_wrapper = false;
 };
 
+struct ForeignCode;
+
 class Evaluator final : public Host {
  public:
   Evaluator(std::string_view source, const Context& context);
@@ -265,6 +267,8 @@ class Evaluator final : public Host {
                      const Finding& finding, uint32_t invocation);
   void RunForeign(Shell& shell, const std::string& language, const Values& code,
                   Span span, uint32_t invocation);
+  void AddForeignEffects(const Shell& shell, const ForeignCode& code, Span span,
+                         uint32_t invocation);
   Values ValuesOf(const Argument& word, const Fields& known) const;
   Field ToField(const Argument& word, const Fields& known) const;
 
@@ -433,9 +437,19 @@ struct ForeignCommand {
   bool shell = false;  // argv[0] is text for a shell
   std::vector<std::string> argv;
 };
+// What such code does to a file (`text` is its path) or a host (`text` is a
+// URL, or empty).
+struct ForeignEffect {
+  EffectKind kind = EffectKind::kRead;
+  std::string text;
+  bool recursive = false;
+  bool listens = false;
+};
 struct ForeignCode {
   std::vector<ForeignCommand> commands;
-  bool unclear = false;  // it may start something else
+  std::vector<ForeignEffect> effects;
+  bool unclear = false;   // it may start something else
+  bool computed = false;  // it touches files whose names it computes
 };
 ForeignCode ScanForeign(std::string_view language, std::string_view code);
 

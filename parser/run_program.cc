@@ -333,6 +333,12 @@ void Evaluator::RunForeign(Shell& shell, const std::string& language,
              span, TextAt(span));
     }
     Scoped<bool> uncertain(certain_, false);
+    AddForeignEffects(shell, found, span, invocation);
+    if (found.computed && !found.unclear) {
+      NoteAt(
+          shell_like ? UnknownCode::kDynamicTarget : UnknownCode::kForeignCode,
+          span, TextAt(span));
+    }
     // What it starts may read what it prints.
     std::optional<Descriptor> outside;
     if (auto it = shell.fds.find(0); it != shell.fds.end()) {
