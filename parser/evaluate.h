@@ -272,6 +272,10 @@ class Evaluator final : public Host {
   Values ValuesOf(const Argument& word, const Fields& known) const;
   Field ToField(const Argument& word, const Fields& known) const;
 
+  // run_parallel.cc: arguments behind `:::`; false when they are not plain.
+  bool RunParallel(Shell& shell, const ProgramCall& call,
+                   const Reading& reading, uint32_t invocation);
+
   // run_xargs.cc: words that come from standard input.
   bool RunXargs(Shell& shell, const ProgramCall& call, const Finding& finding);
 

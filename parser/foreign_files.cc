@@ -419,16 +419,16 @@ class Scanner {
     if (bare_ && rest[0] && !rest[0]->empty() &&
         std::string_view("<>+|-").find((*rest[0])[0]) !=
             std::string_view::npos) {
-      const size_t at = rest[0]->find_first_not_of("<>+|-:& utfrawb8");
+      const size_t at = rest[0]->find_first_not_of("<>+|-& ");
       mode = (*rest[0])[0] == '<' && rest[0]->find('>') == std::string::npos
                  ? "r"
                  : "w";
       if (rest[0]->find('|') != std::string::npos) return;
-      if (at == std::string::npos) {
+      if (at == std::string::npos || (*rest[0])[at] == ':') {
         rest.erase(rest.begin());
         if (rest.empty()) return;
       } else {
-        rest[0] = rest[0]->substr(rest[0]->find_first_not_of("<>+ "));
+        rest[0] = rest[0]->substr(at);
       }
     } else if (rest.size() > 1) {
       mode = rest[1] ? *rest[1] : "?";

@@ -520,6 +520,13 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
       child.cwd = {cwd};
     }
   }
+  if (reading.program == "parallel" &&
+      RunParallel(child, call, reading, invocation)) {
+    settings_.clear();
+    Join(shell, std::move(child));
+    RunOutput(shell, call, reading, invocation, true);
+    return;
+  }
   for (const Finding& finding : reading.findings) {
     if (exhausted_) break;
     Scoped<bool> certain(certain_, certain_ && finding.certain);

@@ -386,6 +386,12 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
       NoteAt(UnknownCode::kDynamicCode, span, name);
       continue;
     }
+    if (name == "LESSOPEN") {
+      // `|`, `||` and `-` say what less does with what it prints.
+      const size_t begin = text.text().find_first_not_of("|-");
+      if (begin == std::string_view::npos) continue;
+      code = {Value::Of(std::string(text.text().substr(begin)))};
+    }
     ShellCode how;
     how.language = name == "PROMPT_COMMAND" ? "bash" : "sh";
     how.via = name;
