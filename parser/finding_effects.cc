@@ -216,40 +216,4 @@ void Evaluator::AddFindingEffects(Shell& shell, const ProgramCall& call,
   }
 }
 
-void Evaluator::AddForeignEffects(const Shell& shell, const ForeignCode& code,
-                                  Span span, uint32_t invocation) {
-  bool sends = false;
-  for (const ForeignEffect& effect : code.effects) {
-    if (effect.kind != EffectKind::kNetwork) continue;
-    sends = sends || !effect.listens;
-    if (effect.listens || effect.text.empty()) {
-      AddNetwork("", 0, "", span, invocation, effect.listens);
-      continue;
-    }
-    Argument url;
-    url.text = effect.text;
-    url.span = span;
-    AddUrl(url, span, invocation);
-  }
-  for (const ForeignEffect& effect : code.effects) {
-    if (effect.kind == EffectKind::kNetwork) continue;
-    Argument path;
-    path.text = effect.text;
-    path.span = span;
-    path.known = !effect.text.empty();
-    if (path.text.starts_with("~/") && !context_.home.empty()) {
-      path.text = context_.home + path.text.substr(1);
-    }
-    const size_t before = analysis_.effects.size();
-    AddPathEffect(shell, effect.kind, path, span, invocation, false);
-    for (size_t i = before; i < analysis_.effects.size(); ++i) {
-      analysis_.effects[i].recursive = effect.recursive;
-    }
-    if (sends && effect.kind == EffectKind::kRead && path.known) {
-      AddFlow(FlowKind::kFileToNetwork, invocation, invocation,
-              Resolve(shell, path), span);
-    }
-  }
-}
-
 }  // namespace gate::parser

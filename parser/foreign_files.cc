@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t kMaxForeignEffects = 64;
 constexpr size_t kMaxPathLiterals = 16;
+// Longer code has computed names; so does a call that goes on for longer.
+constexpr size_t kMaxCalls = 2000;
+constexpr size_t kMaxCallText = 4096;
 
 // What a call does with its first argument.
 enum class Does : uint8_t {
@@ -22,8 +25,10 @@ enum class Does : uint8_t {
   kMove,  // the first goes to the second
   kCopy,
   kPermission,
-  kPath,     // a path object: what is called on it says what happens
-  kNetwork,  // it, or what it makes, talks to a host
+  kReadsSelf,   // a method of a path that is computed
+  kWritesSelf,  // the same
+  kPath,        // a path object: what is called on it says what happens
+  kNetwork,     // it, or what it makes, talks to a host
   kListen,
 };
 
@@ -32,7 +37,7 @@ struct Call {
   Does does;
 };
 
-// Sorted by name. Names that mean something else in one of the languages are
+// Names that mean something else in one of the languages are
 // harmless there: an effect more is only possible, never an effect less.
 constexpr Call kCalls[] = {
     {"File", Does::kPath},
@@ -40,6 +45,7 @@ constexpr Call kCalls[] = {
     {"HTTPSConnection", Does::kNetwork},
     {"HTTP", Does::kNetwork},
     {"HTTPConnection", Does::kNetwork},
+    {"IO", Does::kPath},
     {"LWP", Does::kNetwork},
     {"Path", Does::kPath},
     {"TCPServer", Does::kListen},
@@ -95,6 +101,8 @@ constexpr Call kCalls[] = {
     {"paramiko", Does::kNetwork},
     {"pfsockopen", Does::kNetwork},
     {"readFile", Does::kRead},
+    {"read_bytes", Does::kReadsSelf},
+    {"read_text", Does::kReadsSelf},
     {"readFileSync", Does::kRead},
     {"read_csv", Does::kRead},
     {"read_excel", Does::kRead},
@@ -133,6 +141,8 @@ constexpr Call kCalls[] = {
     {"unlinkSync", Does::kDelete},
     {"urlopen", Does::kNetwork},
     {"urlretrieve", Does::kNetwork},
+    {"write_bytes", Does::kWritesSelf},
+    {"write_text", Does::kWritesSelf},
     {"writeFile", Does::kWrite},
     {"writeFileSync", Does::kWrite},
 };
@@ -158,7 +168,7 @@ const Call* FindCall(std::string_view name) {
 
 // First letters of the names above, so that most names cost one look.
 constexpr bool MayBeCall(char c) {
-  return std::string_view("FHLPTUWabcefhilmnoprstuw").find(c) !=
+  return std::string_view("FHILPTUWabcefhilmnoprstuw").find(c) !=
          std::string_view::npos;
 }
 
@@ -166,7 +176,9 @@ bool LooksLikePath(std::string_view text) {
   return text.size() > 1 && text.size() < 4096 &&
          text.find('\n') == std::string_view::npos &&
          (text[0] == '/' || text.starts_with("~/") || text.starts_with("../") ||
-          text.starts_with("./"));
+          text.starts_with("./") ||
+          (text[0] == '.' && text.size() > 3 && IsName(text[1]) &&
+           text.find(' ') == std::string_view::npos));
 }
 
 class Scanner {
@@ -203,7 +215,13 @@ class Scanner {
       while (i < code_.size() && IsName(code_[i])) ++i;
       const std::string_view name = code_.substr(begin, i - begin);
       if (!MayBeCall(name[0]) || name.size() > 24) continue;
-      if (const Call* call = FindCall(name)) See(*call, begin, i);
+      const Call* call = FindCall(name);
+      if (call == nullptr) continue;
+      if (++calls_ > kMaxCalls) {
+        out_.unclear = true;
+        break;
+      }
+      See(*call, begin, i);
     }
     Finish();
   }
@@ -298,7 +316,8 @@ class Scanner {
         text.reset();
         int depth = 0;
         next = end;
-        for (; next < code_.size(); ++next) {
+        const size_t last = std::min(code_.size(), end + kMaxCallText);
+        for (; next < last; ++next) {
           const char c = code_[next];
           if (c == '"' || c == '\'') {
             size_t after = 0;
@@ -344,9 +363,7 @@ class Scanner {
       network_ = true;
       listens_ = listens_ || call.does == Does::kListen ||
                  rest.starts_with(".server") ||
-                 rest.starts_with(".createServer") ||
-                 code_.find(".bind(") != std::string_view::npos ||
-                 code_.find(".listen(") != std::string_view::npos;
+                 rest.starts_with(".createServer");
       return;
     }
     size_t open = SkipBlanks(code_, end);
@@ -354,8 +371,24 @@ class Scanner {
       SeePath(open);
       return;
     }
+    if (begin == handled_) return;
+    if (call.does == Does::kReadsSelf || call.does == Does::kWritesSelf) {
+      Add(call.does == Does::kReadsSelf ? EffectKind::kRead
+                                        : EffectKind::kWrite,
+          std::nullopt);
+      return;
+    }
     const bool parens = open < code_.size() && code_[open] == '(';
-    if (!parens && !bare_) return;
+    if (!parens && !bare_) {
+      // Under another name: {readFileSync: r}, f = shutil.rmtree.
+      if (call.name.find("File") != std::string_view::npos ||
+          call.name.find("Sync") != std::string_view::npos ||
+          call.name.find("tree") != std::string_view::npos ||
+          call.name.find('_') != std::string_view::npos) {
+        Alias(call.does);
+      }
+      return;
+    }
     // Methods of objects that are no files: list.remove(x), text.copy().
     const bool method = begin > 0 && code_[begin - 1] == '.';
     const std::vector<std::optional<std::string>> words =
@@ -393,6 +426,25 @@ class Scanner {
             words[0] ? words[0] : (words.size() > 1 ? words[1] : std::nullopt));
         break;
       default:
+        break;
+    }
+  }
+
+  void Alias(Does does) {
+    switch (does) {
+      case Does::kRead:
+        Add(EffectKind::kRead, std::nullopt);
+        break;
+      case Does::kWrite:
+        Add(EffectKind::kWrite, std::nullopt);
+        break;
+      case Does::kDelete:
+      case Does::kDeleteAll:
+        Add(EffectKind::kDelete, std::nullopt, does == Does::kDeleteAll);
+        break;
+      default:
+        Add(EffectKind::kRead, std::nullopt);
+        Add(EffectKind::kWrite, std::nullopt);
         break;
     }
   }
@@ -456,7 +508,8 @@ class Scanner {
       const std::vector<std::optional<std::string>> words = Arguments(at + 1);
       if (!words.empty()) path = words[0];
       int depth = 0;
-      for (; at < code_.size(); ++at) {
+      const size_t last = std::min(code_.size(), at + kMaxCallText);
+      for (; at < last; ++at) {
         if (code_[at] == '(') ++depth;
         if (code_[at] == ')' && --depth == 0) break;
       }
@@ -470,6 +523,7 @@ class Scanner {
       ++end;
     }
     const std::string_view method = code_.substr(begin, end - begin);
+    if (named && path) handled_ = begin;
     if (!named) {
       size_t next = SkipBlanks(code_, end);
       const bool parens = next < code_.size() && code_[next] == '(';
@@ -507,6 +561,9 @@ class Scanner {
   }
 
   void Finish() {
+    const bool home = code_.find("home") != std::string_view::npos ||
+                      code_.find("HOME") != std::string_view::npos ||
+                      code_.find("expanduser") != std::string_view::npos;
     for (const Computed& item : computed_) {
       if (paths_.empty()) {
         out_.computed = true;
@@ -515,9 +572,15 @@ class Scanner {
       out_.computed = true;
       for (const std::string& path : paths_) {
         Add(item.kind, path, item.recursive);
+        // Path.home() / ".bashrc"
+        if (home && path[0] == '.' && path[1] != '.' && path[1] != '/') {
+          Add(item.kind, "~/" + path, item.recursive);
+        }
       }
     }
     if (!network_) return;
+    listens_ = listens_ || code_.find(".bind(") != std::string_view::npos ||
+               code_.find(".listen(") != std::string_view::npos;
     if (hosts_.empty() || listens_) {
       ForeignEffect effect;
       effect.kind = EffectKind::kNetwork;
@@ -542,6 +605,8 @@ class Scanner {
   ForeignCode& out_;
   std::string_view interpolated_;
   bool bare_ = false;  // calls need no parentheses
+  size_t calls_ = 0;
+  size_t handled_ = std::string_view::npos;  // a method that was seen to
   bool network_ = false;
   bool listens_ = false;
   std::vector<std::string> paths_;

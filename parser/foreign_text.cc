@@ -171,7 +171,7 @@ void AwkFile(const std::vector<Token>& tokens, size_t at, ForeignCode* out) {
   const bool reads = tokens[at].text == "<";
   bool statement = false;
   int depth = 0;
-  for (size_t i = at; i-- > 0;) {
+  for (size_t i = at, steps = 0; i-- > 0 && steps < 64; ++steps) {
     const Token& token = tokens[i];
     if (token.kind == Token::kOther && token.text == ")") ++depth;
     if (token.kind == Token::kOther && token.text == "(" && depth-- == 0) break;
