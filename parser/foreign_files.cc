@@ -6,6 +6,8 @@
 #include <iterator>
 #include <vector>
 
+#include "parser/foreign_calls.h"
+
 namespace gate::parser {
 namespace {
 
@@ -14,138 +16,6 @@ constexpr size_t kMaxPathLiterals = 16;
 // Longer code has computed names; so does a call that goes on for longer.
 constexpr size_t kMaxCalls = 2000;
 constexpr size_t kMaxCallText = 4096;
-
-// What a call does with its first argument.
-enum class Does : uint8_t {
-  kRead,
-  kWrite,
-  kOpen,  // by the mode that follows
-  kDelete,
-  kDeleteAll,
-  kMove,  // the first goes to the second
-  kCopy,
-  kPermission,
-  kReadsSelf,   // a method of a path that is computed
-  kWritesSelf,  // the same
-  kPath,        // a path object: what is called on it says what happens
-  kNetwork,     // it, or what it makes, talks to a host
-  kListen,
-};
-
-struct Call {
-  std::string_view name;
-  Does does;
-};
-
-// Names that mean something else in one of the languages are
-// harmless there: an effect more is only possible, never an effect less.
-constexpr Call kCalls[] = {
-    {"File", Does::kPath},
-    {"HTTPServer", Does::kListen},
-    {"HTTPSConnection", Does::kNetwork},
-    {"HTTP", Does::kNetwork},
-    {"HTTPConnection", Does::kNetwork},
-    {"IO", Does::kPath},
-    {"LWP", Does::kNetwork},
-    {"Path", Does::kPath},
-    {"TCPServer", Does::kListen},
-    {"TCPSocket", Does::kNetwork},
-    {"UDPSocket", Does::kNetwork},
-    {"WEBrick", Does::kListen},
-    {"WebSocket", Does::kNetwork},
-    {"aiohttp", Does::kNetwork},
-    {"appendFile", Does::kWrite},
-    {"appendFileSync", Does::kWrite},
-    {"axios", Does::kNetwork},
-    {"boto3", Does::kNetwork},
-    {"chmod", Does::kPermission},
-    {"chmodSync", Does::kPermission},
-    {"chown", Does::kPermission},
-    {"chownSync", Does::kPermission},
-    {"copy", Does::kCopy},
-    {"copy2", Does::kCopy},
-    {"copyFile", Does::kCopy},
-    {"copyFileSync", Does::kCopy},
-    {"copyfile", Does::kCopy},
-    {"copytree", Does::kCopy},
-    {"cpSync", Does::kCopy},
-    {"createConnection", Does::kNetwork},
-    {"createReadStream", Does::kRead},
-    {"createServer", Does::kListen},
-    {"createWriteStream", Does::kWrite},
-    {"create_connection", Does::kNetwork},
-    {"create_server", Does::kListen},
-    {"curl_exec", Does::kNetwork},
-    {"curl_init", Does::kNetwork},
-    {"fetch", Does::kNetwork},
-    {"file_get_contents", Does::kRead},
-    {"file_put_contents", Does::kWrite},
-    {"fopen", Does::kOpen},
-    {"fsockopen", Does::kNetwork},
-    {"ftplib", Does::kNetwork},
-    {"highlight_file", Does::kRead},
-    {"http", Does::kNetwork},
-    {"httplib", Does::kNetwork},
-    {"https", Does::kNetwork},
-    {"httpx", Does::kNetwork},
-    {"io", Does::kPath},
-    {"lines", Does::kRead},
-    {"makedirs", Does::kWrite},
-    {"mkdir", Does::kWrite},
-    {"mkdirSync", Does::kWrite},
-    {"mkdir_p", Does::kWrite},
-    {"move", Does::kMove},
-    {"net", Does::kNetwork},
-    {"open", Does::kOpen},
-    {"openSync", Does::kOpen},
-    {"paramiko", Does::kNetwork},
-    {"pfsockopen", Does::kNetwork},
-    {"readFile", Does::kRead},
-    {"read_bytes", Does::kReadsSelf},
-    {"read_text", Does::kReadsSelf},
-    {"readFileSync", Does::kRead},
-    {"read_csv", Does::kRead},
-    {"read_excel", Does::kRead},
-    {"read_json", Does::kRead},
-    {"readfile", Does::kRead},
-    {"remove", Does::kDelete},
-    {"remove_dir", Does::kDelete},
-    {"remove_tree", Does::kDeleteAll},
-    {"removedirs", Does::kDelete},
-    {"rename", Does::kMove},
-    {"renameSync", Does::kMove},
-    {"renames", Does::kMove},
-    {"requests", Does::kNetwork},
-    {"rm", Does::kDelete},
-    {"rmSync", Does::kDeleteAll},
-    {"rm_f", Does::kDelete},
-    {"rm_r", Does::kDeleteAll},
-    {"rm_rf", Does::kDeleteAll},
-    {"rmdir", Does::kDelete},
-    {"rmdirSync", Does::kDelete},
-    {"rmtree", Does::kDeleteAll},
-    {"show_source", Does::kRead},
-    {"smtplib", Does::kNetwork},
-    {"socket", Does::kNetwork},
-    {"stream_socket_client", Does::kNetwork},
-    {"stream_socket_server", Does::kListen},
-    {"symlink", Does::kCopy},
-    {"symlinkSync", Does::kCopy},
-    {"telnetlib", Does::kNetwork},
-    {"tls", Does::kNetwork},
-    {"to_csv", Does::kWrite},
-    {"to_excel", Does::kWrite},
-    {"to_json", Does::kWrite},
-    {"touch", Does::kWrite},
-    {"unlink", Does::kDelete},
-    {"unlinkSync", Does::kDelete},
-    {"urlopen", Does::kNetwork},
-    {"urlretrieve", Does::kNetwork},
-    {"write_bytes", Does::kWritesSelf},
-    {"write_text", Does::kWritesSelf},
-    {"writeFile", Does::kWrite},
-    {"writeFileSync", Does::kWrite},
-};
 
 bool IsName(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -159,8 +29,8 @@ size_t SkipBlanks(std::string_view code, size_t at) {
   return at;
 }
 
-const Call* FindCall(std::string_view name) {
-  for (const Call& call : kCalls) {
+const FileCall* FindCall(std::string_view name) {
+  for (const FileCall& call : kCalls) {
     if (call.name == name) return &call;
   }
   return nullptr;
@@ -215,7 +85,7 @@ class Scanner {
       while (i < code_.size() && IsName(code_[i])) ++i;
       const std::string_view name = code_.substr(begin, i - begin);
       if (!MayBeCall(name[0]) || name.size() > 24) continue;
-      const Call* call = FindCall(name);
+      const FileCall* call = FindCall(name);
       if (call == nullptr) continue;
       if (++calls_ > kMaxCalls) {
         out_.unclear = true;
@@ -356,7 +226,7 @@ class Scanner {
     out_.effects.push_back(std::move(effect));
   }
 
-  void See(const Call& call, size_t begin, size_t end) {
+  void See(const FileCall& call, size_t begin, size_t end) {
     if (call.does == Does::kNetwork || call.does == Does::kListen) {
       // `import http.server`, `socket.bind`: what listens says so.
       const std::string_view rest = code_.substr(end, 64);
