@@ -355,8 +355,16 @@ void History(Evaluator& e, Shell& shell, Call& call) {
   for (size_t i = 1; i < call.fields.size(); ++i) {
     std::string word = Known(call.fields[i]).value_or("-w");
     if (word.size() < 2 || word[0] != '-' ||
-        word.find_first_of("wa") == std::string::npos) {
+        word.find_first_of("warn") == std::string::npos) {
       continue;
+    }
+    if (word.find_first_of("rn") != std::string::npos) {
+      if (i + 1 < call.fields.size()) {
+        e.AddPathEffect(shell, EffectKind::kRead,
+                        e.ToArgument(call.fields[i + 1], shell), call.span,
+                        e.last_invocation_, false);
+      }
+      break;
     }
     Argument file;
     if (i + 1 < call.fields.size()) {

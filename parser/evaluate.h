@@ -121,6 +121,8 @@ struct ProgramCall {
 // True for variables whose value programs run or load code by.
 bool MakesProgramsRunCode(std::string_view name);
 
+struct ForeignCode;
+
 class Evaluator final : public Host {
  public:
   Evaluator(std::string_view source, const Context& context);
@@ -274,8 +276,14 @@ class Evaluator final : public Host {
                      const Finding& finding, uint32_t invocation);
   void RunForeign(Shell& shell, const std::string& language, const Values& code,
                   Span span, uint32_t invocation);
+  void AddForeignEffects(const Shell& shell, const ForeignCode& code, Span span,
+                         uint32_t invocation);
   Values ValuesOf(const Argument& word, const Fields& known) const;
   Field ToField(const Argument& word, const Fields& known) const;
+
+  // run_parallel.cc: arguments behind `:::`; false when they are not plain.
+  bool RunParallel(Shell& shell, const ProgramCall& call,
+                   const Reading& reading, uint32_t invocation);
 
   // run_xargs.cc: words that come from standard input.
   bool RunXargs(Shell& shell, const ProgramCall& call, const Finding& finding);
@@ -443,9 +451,19 @@ struct ForeignCommand {
   bool shell = false;  // argv[0] is text for a shell
   std::vector<std::string> argv;
 };
+// What such code does to a file (`text` is its path) or a host (`text` is a
+// URL, or empty).
+struct ForeignEffect {
+  EffectKind kind = EffectKind::kRead;
+  std::string text;
+  bool recursive = false;
+  bool listens = false;
+};
 struct ForeignCode {
   std::vector<ForeignCommand> commands;
-  bool unclear = false;  // it may start something else
+  std::vector<ForeignEffect> effects;
+  bool unclear = false;   // it may start something else
+  bool computed = false;  // it touches files whose names it computes
 };
 ForeignCode ScanForeign(std::string_view language, std::string_view code);
 

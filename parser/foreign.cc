@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "parser/evaluate.h"
+#include "parser/foreign_files.h"
 
 namespace gate::parser {
 namespace {
@@ -22,10 +22,11 @@ size_t SkipBlanks(std::string_view code, size_t at) {
   return at;
 }
 
-// A string literal at `at`; its value, and `*end` after it. Literals with
-// interpolation or unusual escapes are not read.
-std::optional<std::string> Literal(std::string_view code, size_t at,
-                                   std::string_view interpolated, size_t* end) {
+}  // namespace
+
+std::optional<std::string> ForeignLiteral(std::string_view code, size_t at,
+                                          std::string_view interpolated,
+                                          size_t* end) {
   if (at >= code.size()) return std::nullopt;
   char quote = code[at];
   if (quote != '\'' && quote != '"') return std::nullopt;
@@ -70,6 +71,10 @@ std::optional<std::string> Literal(std::string_view code, size_t at,
   }
   return std::nullopt;
 }
+
+namespace {
+
+constexpr auto& Literal = ForeignLiteral;
 
 // Literals parted by commas from `at` to `close`.
 std::optional<std::vector<std::string>> LiteralList(
@@ -314,8 +319,9 @@ ForeignCode Ruby(std::string_view code) {
   ScanCalls(code, "exec", "#", true, &out);
   ScanCalls(code, "spawn", "#", true, &out);
   ScanBackticks(code, "#", &out);
-  for (std::string_view name : {"popen", "Open3", "eval", "send", "syscall",
-                                "fork", "PTY", "instance_eval", "open"}) {
+  for (std::string_view name :
+       {"popen", "Open3", "eval", "send", "syscall", "fork", "PTY",
+        "instance_eval", "open", "Fiddle"}) {
     if (!FindName(code, name).empty()) out.unclear = true;
   }
   if (code.find("%x") != std::string_view::npos) out.unclear = true;
@@ -418,7 +424,9 @@ ForeignCode Named(std::string_view code,
 ForeignCode ScanAwk(std::string_view code);
 ForeignCode ScanSed(std::string_view code);
 
-ForeignCode ScanForeign(std::string_view language, std::string_view code) {
+namespace {
+
+ForeignCode ScanCommands(std::string_view language, std::string_view code) {
   if (language == "awk") return ScanAwk(code);
   if (language == "sed") return ScanSed(code);
   if (language == "python") return PythonCode(code);
@@ -437,9 +445,20 @@ ForeignCode ScanForeign(std::string_view language, std::string_view code) {
     return Named(code, {"execute", "popen"},
                  {"load", "loadstring", "dofile", "require", "loadfile"});
   }
+  if (language == "m4") {
+    return Named(code, {}, {"syscmd", "esyscmd", "include", "sinclude"});
+  }
   ForeignCode unclear;
   unclear.unclear = true;
   return unclear;
+}
+
+}  // namespace
+
+ForeignCode ScanForeign(std::string_view language, std::string_view code) {
+  ForeignCode out = ScanCommands(language, code);
+  ScanForeignFiles(language, code, &out);
+  return out;
 }
 
 }  // namespace gate::parser

@@ -139,6 +139,71 @@ bool Ends(const Token& token) {
           (token.text == ";" || token.text == "}" || token.text == ")"));
 }
 
+void AddFile(EffectKind kind, std::string path, ForeignCode* out) {
+  if (path == "/dev/stdout" || path == "/dev/stderr" || path == "-" ||
+      path == "/dev/stdin" || out->effects.size() > 64) {
+    return;
+  }
+  ForeignEffect effect;
+  effect.kind = kind;
+  // gawk's sockets: /inet/tcp/0/host/port.
+  if (path.starts_with("/inet")) {
+    std::vector<std::string> parts;
+    for (size_t at = 0; at != std::string::npos;) {
+      size_t end = path.find('/', at + 1);
+      parts.push_back(path.substr(
+          at + 1, end == std::string::npos ? std::string::npos : end - at - 1));
+      at = end;
+    }
+    effect.kind = EffectKind::kNetwork;
+    if (parts.size() >= 5) {
+      effect.text = parts[1] + "://" + parts[3] + ":" + parts[4];
+      effect.listens = parts[3] == "0";
+    }
+  } else {
+    effect.text = std::move(path);
+  }
+  out->effects.push_back(std::move(effect));
+}
+
+// `print > "file"` and `getline < "file"`; a comparison is neither.
+void AwkFile(const std::vector<Token>& tokens, size_t at, ForeignCode* out) {
+  const bool reads = tokens[at].text == "<";
+  bool statement = false;
+  int depth = 0;
+  for (size_t i = at, steps = 0; i-- > 0 && steps < 64; ++steps) {
+    const Token& token = tokens[i];
+    if (token.kind == Token::kOther && token.text == ")") ++depth;
+    if (token.kind == Token::kOther && token.text == "(" && depth-- == 0) break;
+    if (token.kind == Token::kOther && depth == 0 &&
+        (token.text == ";" || token.text == "{" || token.text == "}")) {
+      break;
+    }
+    if (token.kind == Token::kName &&
+        (reads ? token.text == "getline"
+               : token.text == "print" || token.text == "printf")) {
+      statement = true;
+      break;
+    }
+  }
+  if (!statement) return;
+  size_t next = at + 1;
+  if (next < tokens.size() && tokens[next].text == ">" &&
+      tokens[next].kind == Token::kOther) {
+    ++next;  // the second of >> is seen again, and names the same
+  }
+  const EffectKind kind = reads ? EffectKind::kRead : EffectKind::kWrite;
+  if (next + 1 < tokens.size() && tokens[next].kind == Token::kString &&
+      (Ends(tokens[next + 1]) || tokens[next + 1].text == "," || reads)) {
+    AddFile(kind, tokens[next].text, out);
+  } else {
+    out->computed = true;
+    ForeignEffect effect;
+    effect.kind = kind;
+    out->effects.push_back(std::move(effect));
+  }
+}
+
 }  // namespace
 
 ForeignCode ScanAwk(std::string_view code) {
@@ -148,6 +213,9 @@ ForeignCode ScanAwk(std::string_view code) {
   bool mentions = false;
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
+    if (token.kind == Token::kString && token.text.starts_with("/inet")) {
+      AddFile(EffectKind::kNetwork, token.text, &out);
+    }
     if (token.kind == Token::kOther && token.text == "@") {
       // @include, @load, indirect calls.
       mentions = true;
@@ -162,6 +230,10 @@ ForeignCode ScanAwk(std::string_view code) {
       } else {
         out.unclear = true;
       }
+    }
+    if (token.kind == Token::kOther &&
+        (token.text == ">" || token.text == "<")) {
+      AwkFile(tokens, i, &out);
     }
     if (token.kind != Token::kPipe) continue;
     mentions = true;
@@ -241,6 +313,12 @@ ForeignCode ScanSed(std::string_view code) {
     size_t end = code.find('\n', at);
     return end == std::string_view::npos ? code.size() : end;
   };
+  auto add_file = [&](EffectKind kind, size_t from, size_t to) {
+    std::string_view name = code.substr(from, to - from);
+    const size_t begin = name.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return;
+    AddFile(kind, std::string(name.substr(begin)), &out);
+  };
   while (i < code.size()) {
     char c = code[i];
     if (IsBlank(c) || c == ';' || c == '{' || c == '}' || c == '!') {
@@ -286,8 +364,10 @@ ForeignCode ScanSed(std::string_view code) {
         bool runs = false;
         while (i < code.size() && code[i] != ';' && code[i] != '\n' &&
                code[i] != '}' && code[i] != '#') {
-          if (code[i] == 'w') {
-            i = line_end(i);
+          if (code[i] == 'w' && c == 's') {
+            const size_t last = line_end(i);
+            add_file(EffectKind::kWrite, i + 1, last);
+            i = last;
             break;
           }
           if (code[i] == 'e' && c == 's') runs = true;
@@ -356,9 +436,13 @@ ForeignCode ScanSed(std::string_view code) {
       case 'r':
       case 'R':
       case 'w':
-      case 'W':
-        i = line_end(i);
+      case 'W': {
+        const size_t last = line_end(i);
+        add_file(c == 'r' || c == 'R' ? EffectKind::kRead : EffectKind::kWrite,
+                 i, last);
+        i = last;
         break;
+      }
       case 'd':
       case 'D':
       case 'g':

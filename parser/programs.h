@@ -66,6 +66,9 @@ struct Finding {
   bool appends_unknown = false;
   bool from_stdin = false;  // kCommand of xargs: the words are on stdin
   std::string placeholder;  // "{}": words containing it are unknown there
+  // words[0] stands in the description, not on the line: a file that the
+  // program always uses.
+  bool fixed = false;
   std::string detail;
   Span span;
 };

@@ -355,7 +355,8 @@ class Collector {
     const bool ranged =
         (e.flags & (EffectRecord::kRange | EffectRecord::kAfterDashes)) != 0;
     const std::span<const Word> chosen = ranged ? Operands(e) : values;
-    if (ranged && chosen.empty()) return;
+    // `pwsh -c CODE` has no operands, but the word of its option.
+    if (ranged && chosen.empty() && e.first_option == kNone) return;
     const bool literal = (e.flags & EffectRecord::kLiteral) != 0;
     // An option whose optional value was left out names nothing.
     if (!ranged && use_ != nullptr && chosen.empty() && !literal &&
@@ -376,7 +377,7 @@ class Collector {
           return;
         }
         AddLiterals(e, span, &words);
-        Push(e, role, std::move(words), certain, span);
+        Push(e, role, std::move(words), certain, span, true);
         return;
       }
       // One finding a word; of several values only the first is meant.
@@ -426,8 +427,9 @@ class Collector {
   }
 
   void Push(const EffectRecord& e, Role role, std::vector<Argument> words,
-            bool certain, Span span) {
+            bool certain, Span span, bool fixed = false) {
     Finding finding;
+    finding.fixed = fixed;
     finding.role = role;
     finding.words = std::move(words);
     finding.recursive = (e.flags & EffectRecord::kRecursive) != 0;

@@ -314,64 +314,6 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
   }
 }
 
-void Evaluator::RunForeign(Shell& shell, const std::string& language,
-                           const Values& code, Span span, uint32_t invocation) {
-  AddCodeFlows(code, invocation, span);
-  for (const Value& value : code) {
-    if (!value.known()) {
-      NoteAt(UnknownCode::kForeignCode, span, TextAt(span));
-    }
-    std::string text;
-    for (const Chunk& chunk : value.chunks) text += chunk.text;
-    if (!Spend(1 + text.size() / 64)) return;
-    if (scribbles_.size() < kMaxScribbles) scribbles_.push_back(text);
-    ForeignCode found = ScanForeign(language, text);
-    bool shell_like = language == "awk" || language == "sed";
-    if (found.unclear) {
-      NoteAt(shell_like && value.known() ? UnknownCode::kDynamicCode
-                                         : UnknownCode::kForeignCode,
-             span, TextAt(span));
-    }
-    Scoped<bool> uncertain(certain_, false);
-    // What it starts may read what it prints.
-    std::optional<Descriptor> outside;
-    if (auto it = shell.fds.find(0); it != shell.fds.end()) {
-      outside = it->second;
-    }
-    if (!found.commands.empty()) {
-      shell.fds[0] = Descriptor{Descriptor::Kind::kStream,
-                                NewStream(shell, Hole(span)), ""};
-    }
-    for (const ForeignCommand& command : found.commands) {
-      if (command.argv.empty() || text_depth_ >= kMaxTextNesting) continue;
-      Scoped<int> nested(text_depth_, text_depth_ + 1);
-      if (command.shell) {
-        ShellCode how;
-        how.language = "sh";
-        how.via = language;
-        how.invocation = invocation;
-        RunShellCode(shell, {Value::Of(command.argv[0])}, how, span);
-        continue;
-      }
-      ScopedVia via(*this, language, span);
-      ProgramCall inner;
-      inner.span = span;
-      for (const std::string& word : command.argv) {
-        inner.argv.push_back(KnownField(word, span));
-      }
-      Shell child = Fork(shell);
-      RunProgram(child, inner);
-      Join(shell, std::move(child));
-    }
-    if (found.commands.empty()) continue;
-    if (outside) {
-      shell.fds[0] = *outside;
-    } else {
-      shell.fds.erase(0);
-    }
-  }
-}
-
 void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
                          const Reading& reading, const Finding& finding) {
   std::string kind(BaseName(call.argv[0].value.text()));
@@ -513,6 +455,13 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
       }
       child.cwd = {cwd};
     }
+  }
+  if (reading.program == "parallel" &&
+      RunParallel(child, call, reading, invocation)) {
+    settings_.clear();
+    Join(shell, std::move(child));
+    RunOutput(shell, call, reading, invocation, true);
+    return;
   }
   for (const Finding& finding : reading.findings) {
     if (exhausted_) break;

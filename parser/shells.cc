@@ -46,60 +46,34 @@ bool ReadsAlike(std::string_view text) {
   return true;
 }
 
-// Variables whose value some program runs as a command line.
-constexpr std::string_view kCommandVariables[] = {"BROWSER",
-                                                  "EDITOR",
-                                                  "FCEDIT",
-                                                  "GIT_ASKPASS",
-                                                  "GIT_EDITOR",
-                                                  "GIT_EXTERNAL_DIFF",
-                                                  "GIT_PAGER",
-                                                  "GIT_PROXY_COMMAND",
-                                                  "GIT_SEQUENCE_EDITOR",
-                                                  "GIT_SSH",
-                                                  "GIT_SSH_COMMAND",
-                                                  "LESSCLOSE",
-                                                  "LESSOPEN",
-                                                  "MANPAGER",
-                                                  "PAGER",
-                                                  "PROMPT_COMMAND",
-                                                  "RSYNC_RSH",
-                                                  "SSH_ASKPASS",
-                                                  "SUDO_ASKPASS",
-                                                  "SUDO_EDITOR",
-                                                  "SVN_SSH",
-                                                  "SYSTEMD_EDITOR",
-                                                  "SYSTEMD_PAGER",
-                                                  "TAR_RSH",
-                                                  "VISUAL",
-                                                  "PERL5DB",
-                                                  "CVS_RSH",
-                                                  "AWS_PAGER",
-                                                  "GH_PAGER",
-                                                  "BAT_PAGER",
-                                                  "DELTA_PAGER",
-                                                  "HGEDITOR",
-                                                  "MAKE_SHELL",
-                                                  "KUBE_EDITOR",
-                                                  "CARGO_BUILD_RUSTC_WRAPPER",
-                                                  "RUSTC_WRAPPER"};
-
 // Variables whose value is a path (or list of them) of code that is loaded.
-constexpr std::string_view kLoadVariables[] = {"LD_PRELOAD",
+constexpr std::string_view kLoadVariables[] = {"BASH_ENV",
+                                               "DYLD_INSERT_LIBRARIES",
+                                               "ENV",
+                                               "GCONV_PATH",
+                                               "GIT_EXEC_PATH",
+                                               "GROFF_BIN_PATH",
+                                               "GTK_MODULES",
+                                               "JAVA_TOOL_OPTIONS",
                                                "LD_AUDIT",
                                                "LD_LIBRARY_PATH",
-                                               "BASH_ENV",
-                                               "ENV",
-                                               "PYTHONSTARTUP",
-                                               "PERL5LIB",
-                                               "RUBYLIB",
+                                               "LD_PRELOAD",
+                                               "MAKEFILES",
                                                "NODE_OPTIONS",
+                                               "OPENSSL_CONF",
+                                               "OPENSSL_ENGINES",
+                                               "OPENSSL_MODULES",
+                                               "PERL5LIB",
                                                "PERL5OPT",
-                                               "RUBYOPT",
+                                               "PSQLRC",
                                                "PYTHONPATH",
-                                               "GCONV_PATH",
-                                               "DYLD_INSERT_LIBRARIES",
-                                               "JAVA_TOOL_OPTIONS"};
+                                               "PYTHONSTARTUP",
+                                               "RUBYLIB",
+                                               "RUBYOPT",
+                                               "R_PROFILE",
+                                               "R_PROFILE_USER",
+                                               "SCREENRC",
+                                               "ZDOTDIR"};
 
 template <size_t N>
 bool Contains(const std::string_view (&table)[N], std::string_view name) {
@@ -109,9 +83,21 @@ bool Contains(const std::string_view (&table)[N], std::string_view name) {
 }  // namespace
 
 bool MakesProgramsRunCode(std::string_view name) {
-  return name.starts_with("GIT_") || name.starts_with("LD_") ||
-         name.starts_with("DYLD_") || Contains(kLoadVariables, name) ||
-         Contains(kCommandVariables, name);
+  if (name.starts_with("GIT_") || name.starts_with("LD_") ||
+      name.starts_with("DYLD_") || Contains(kLoadVariables, name))
+    return true;
+  const std::optional<EnvironmentMeaning> meaning = EnvironmentRole(name);
+  if (!meaning || name == "PATH") return false;
+  switch (meaning->role) {
+    case Role::kCommand:
+    case Role::kShellCode:
+    case Role::kForeignCode:
+    case Role::kScriptFile:
+    case Role::kLoadCode:
+      return true;
+    default:
+      return false;
+  }
 }
 
 Shell Evaluator::ChildShell(const Shell& shell) {
@@ -396,7 +382,16 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
       name.starts_with("LD_")) {
     state_only_ = false;
   }
-  if (!Contains(kCommandVariables, name) || text_depth_ >= kMaxTextNesting) {
+  // Variables whose value some program runs: the descriptions list them.
+  const std::optional<EnvironmentMeaning> meaning = EnvironmentRole(name);
+  if (!meaning || text_depth_ >= kMaxTextNesting) return;
+  if (meaning->role == Role::kForeignCode) {
+    state_only_ = false;
+    Shell copy = shell;
+    RunForeign(copy, std::string(meaning->detail), value, span, UINT32_MAX);
+    return;
+  }
+  if (meaning->role != Role::kShellCode && meaning->role != Role::kCommand) {
     return;
   }
   state_only_ = false;
@@ -408,6 +403,12 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
     if (!text.known()) {
       NoteAt(UnknownCode::kDynamicCode, span, name);
       continue;
+    }
+    if (name == "LESSOPEN") {
+      // `|`, `||` and `-` say what less does with what it prints.
+      const size_t begin = text.text().find_first_not_of("|-");
+      if (begin == std::string_view::npos) continue;
+      code = {Value::Of(std::string(text.text().substr(begin)))};
     }
     ShellCode how;
     how.language = name == "PROMPT_COMMAND" ? "bash" : "sh";

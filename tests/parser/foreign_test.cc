@@ -63,5 +63,66 @@ TEST(Foreign, ListsLiteralCommandsAndFlagsTheRest) {
   }
 }
 
+struct ForeignFile {
+  const char* language;
+  const char* code;
+  const char* expected;  // kinds and names parted by `; `
+};
+
+TEST(Foreign, SaysWhatItDoesToFilesAndHosts) {
+  static constexpr ForeignFile kCases[] = {
+      {"python", "open('/a').read()", "read /a"},
+      {"python", "open('/a', 'w')", "write /a"},
+      {"python", "open('/a', mode='r+')", "read /a; write /a"},
+      {"python", "open(r'/a', 'ab')", "write /a"},
+      {"python", "p = '/a'; open(p).read()", "read /a"},
+      {"python", "x.remove(y)", ""},
+      {"python", "os.rename('/a', '/b')", "delete /a recursive; write /b"},
+      {"python", "shutil.copy('/a', '/b')", "read /a; write /b"},
+      {"python", "Path('/a').unlink()", "delete /a"},
+      {"python", "requests.post('http://h/x')", "network http://h/x"},
+      {"python", "s.connect(('h.x', 99)); socket", "network tcp://h.x:99"},
+      {"python", "import http.server", "network listens"},
+      {"python", "print('/a')", ""},
+      {"python", "Path.home().joinpath('.bashrc').write_text('x')",
+       "write .bashrc; write ~/.bashrc"},
+      {"node", "const {readFileSync: r} = require('fs'); r('/a')", "read /a"},
+      {"ruby", "IO.read('/a')", "read /a"},
+      {"perl", "open(F, '<', '/a')", "read /a"},
+      {"perl", "open(F, '>/a')", "write /a"},
+      {"perl", "unlink '/a'", "delete /a"},
+      {"ruby", "File.open('/a', 'w')", "write /a"},
+      {"ruby", "FileUtils.rm_rf '/a'", "delete /a recursive"},
+      {"node", "require('fs').readFileSync('/a')", "read /a"},
+      {"node", "fs.writeFileSync(`/a`, x)", "write /a"},
+      {"node", "require('https').get('https://h/')", "network https://h/"},
+      {"php", "file_get_contents('http://h/')", "network http://h/"},
+      {"lua", "io.open('/a', 'w')", "write /a"},
+      {"awk", "{print > \"/a\"}", "write /a"},
+      {"awk", "{print $1 >> \"/a\"}", "write /a"},
+      {"awk", "$1 > 5 {print}", ""},
+      {"awk", "{while ((getline x < \"/a\") > 0) n++}", "read /a"},
+      {"awk", "{print > $1}", "write "},
+      {"sed", "w /a", "write /a"},
+      {"sed", "s/x/y/w /a", "write /a"},
+      {"sed", "1r /a", "read /a"},
+      {"sed", "y/w/r/", ""},
+  };
+  for (const ForeignFile& test : kCases) {
+    std::string shown;
+    for (const ForeignEffect& effect :
+         ScanForeign(test.language, test.code).effects) {
+      std::string one = Name(effect.kind);
+      if (!effect.listens) one += " " + effect.text;
+      if (effect.recursive) one += " recursive";
+      if (effect.listens) one += " listens";
+      if (shown.ends_with(one)) continue;  // said twice
+      if (!shown.empty()) shown += "; ";
+      shown += one;
+    }
+    EXPECT_EQ(shown, test.expected) << test.language << ": " << test.code;
+  }
+}
+
 }  // namespace
 }  // namespace gate::parser
