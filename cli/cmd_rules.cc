@@ -216,11 +216,13 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
     std::puts(
-        "usage: gate rules list|show|lint|test|diff|import|suggest [OPTIONS]");
+        "usage: gate rules list|show|lint|test|fmt|diff|import|suggest "
+        "[OPTIONS]");
     return 0;
   }
   if (!arguments.empty()) {
     const Arguments rest(arguments.begin() + 1, arguments.end());
+    if (name == "fmt") return RulesFmtCommand(globals, rest);
     if (name == "diff") return RulesDiffCommand(rest);
     if (name == "import") return RulesImportCommand(rest);
     if (name == "suggest") return RulesSuggestCommand(globals, rest);
@@ -235,7 +237,7 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
   Complain(name.empty()
                ? "which of them?"
                : "`" + Visible(name) + "` is not a command of gate rules");
-  std::fputs("help: gate rules list|show|lint|test|diff|import|suggest\n",
+  std::fputs("help: gate rules list|show|lint|test|fmt|diff|import|suggest\n",
              stderr);
   return kExitUsage;
 }
