@@ -109,6 +109,7 @@ std::vector<std::string_view> Compiler::StringList(File& file,
     }
     const std::string name(text.substr(1));
     if (const auto own = list_values_.find(name); own != list_values_.end()) {
+      Use(Kind::kList, name);
       values.insert(values.end(), own->second.begin(), own->second.end());
       return;
     }
@@ -211,6 +212,7 @@ bool Compiler::ReadTime(File& file, const TreeNode& node, int64_t* out) {
   *out = (DaysFromCivil(year, month, day) * 86400 + hour * 3600 + minute * 60 +
           second) *
          1000;
+  if (*out == 0) *out = 1;  // 0 stands for "not said"
   return true;
 }
 
@@ -269,6 +271,7 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
         return bad(
             "a path starts with `/`, `~`, `$HOME`, `$WORKSPACE` or "
             "`**/`; a class must be one that is defined");
+      Use(Kind::kClass, rest);
       out->shape = PathShape::kClass;
       out->text = writer_.Text(rest);
       const auto own = class_names_.find(std::string(rest));

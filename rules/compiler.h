@@ -1,6 +1,7 @@
 // Inside rules/: the state of one compilation. See rules/compile.h.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -57,8 +58,17 @@ class Compiler {
   void ReadRules(File& file, const TreeNode& node);
   void ReadRule(File& file, const TreeNode& node);
   void ReadExamples(File& file, const TreeNode& node, RuleRecord* rule);
+  void ReadLint(File& file, const TreeNode& node, RuleRecord* rule);
   void AddToIndex(uint32_t rule, const KeySet& keys);
   std::string Finish(std::span<const SourceFile> files);
+
+  // compile_notes.cc: what lint will say of the files themselves.
+  enum class Kind : uint8_t { kList, kMacro, kClass };
+  void Define(File& file, const TreeNode& node, Kind kind);
+  void Use(Kind kind, std::string_view name);
+  void AddNote(File& file, uint32_t offset, uint32_t kind, std::string_view id);
+  void NoteHiddenText(File& file);
+  void NoteUnused();
 
   // compile_match.cc
   Match MatchObject(File& file, const TreeNode& node);
@@ -129,6 +139,12 @@ class Compiler {
   std::unordered_map<std::string, std::pair<File*, const TreeNode*>> macros_;
   std::unordered_map<std::string, uint32_t> class_names_;
   std::unordered_map<std::string_view, uint32_t> ids_;
+  struct Defined {
+    File* file = nullptr;
+    uint32_t offset = 0;
+    bool used = false;
+  };
+  std::map<std::pair<Kind, std::string>, Defined, std::less<>> defined_;
 
   // Of the rule being read.
   bool loosens_ = false;

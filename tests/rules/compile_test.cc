@@ -152,8 +152,8 @@ TEST(Lint, FindsWhatLoadsAndIsStillAMistake) {
          {"id": "c", "action": "ask", "reason": "r", "except": ["nope"],
           "expires": "2020-01-01", "match": {"program": "x"}})"));
   std::vector<std::string> codes;
-  for (const Diagnostic& d : Lint(policy, 1'790'000'000'000))
-    codes.push_back(d.code);
+  for (const Finding& finding : Lint(policy, 1'790'000'000'000))
+    codes.push_back(finding.diagnostic.code);
   for (const char* code :
        {"lint-allow-interpreter", "lint-broad-allow", "lint-expired",
         "lint-unknown-exception", "lint-no-suggestion"})
