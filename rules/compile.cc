@@ -37,6 +37,10 @@ CompiledRules Compiler::Run(std::span<const SourceFile> sources) {
   for (size_t i = 0; i < sources.size(); ++i) {
     File& file = files[i];
     file.source = &sources[i];
+    // No match is written in fewer than four bytes, no member in fewer than
+    // two.
+    most_matches_ += sources[i].text.size() / 4;
+    most_members_ += sources[i].text.size() / 2;
     if (sources[i].text.size() > kMaxRuleFileBytes) {
       Problem(file, 0, "rule-file-too-large", "the file is too large",
               "split it; the limit is 4 MiB");
@@ -145,8 +149,7 @@ void Compiler::ReadLists(File& file, const TreeNode& node) {
                     "define it above, in the same file");
           } else {
             Use(Kind::kList, other->first);
-            values.insert(values.end(), other->second.begin(),
-                          other->second.end());
+            if (!AddMembers(file, item.begin, other->second, &values)) break;
           }
         } else {
           values.push_back(text);

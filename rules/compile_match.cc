@@ -57,6 +57,16 @@ Compiler::Match Compiler::MatchObject(File& file, const TreeNode& node) {
     --match_depth_;
     return Never();
   }
+  if (++matches_ > most_matches_) {
+    // Said once; every further match would say the same.
+    if (matches_ == most_matches_ + 1)
+      Problem(file, node.begin, "rule-too-large",
+              "with their macros written out, the rules have too many matches",
+              "use fewer macros inside macros");
+    file.broken = true;
+    --match_depth_;
+    return Never();
+  }
   std::vector<Match> parts;
   uint32_t only_node = UINT32_MAX;
   // `operands` means the operands that are left when the options of the same
@@ -425,7 +435,8 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
         made.f = {nodes_[regex.node].x, 1};
     } else if (member.key == "min" || member.key == "max") {
       if (Is(file, member, Type::kNumber, "a count") && member.number >= 0 &&
-          member.number <= 1000)
+          member.number <= 1000 &&
+          member.number == static_cast<uint32_t>(member.number))
         (member.key == "min" ? made.x : made.y) =
             static_cast<uint32_t>(member.number);
       else

@@ -96,6 +96,20 @@ std::string_view Compiler::String(File& file, const TreeNode& node,
   return node.text;
 }
 
+bool Compiler::AddMembers(File& file, uint32_t offset,
+                          const std::vector<std::string_view>& members,
+                          std::vector<std::string_view>* values) {
+  members_ += members.size();
+  if (members_ > most_members_) {
+    Problem(file, offset, "rule-too-large",
+            "with their lists written out, the rules have too many members",
+            "use fewer lists inside lists");
+    return false;
+  }
+  values->insert(values->end(), members.begin(), members.end());
+  return true;
+}
+
 std::vector<std::string_view> Compiler::StringList(File& file,
                                                    const TreeNode& node,
                                                    const char* what) {
@@ -110,7 +124,7 @@ std::vector<std::string_view> Compiler::StringList(File& file,
     const std::string name(text.substr(1));
     if (const auto own = list_values_.find(name); own != list_values_.end()) {
       Use(Kind::kList, name);
-      values.insert(values.end(), own->second.begin(), own->second.end());
+      AddMembers(file, item.begin, own->second, &values);
       return;
     }
     if (options_.known)

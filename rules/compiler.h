@@ -14,6 +14,11 @@
 
 namespace gate::rules {
 
+// How many matches, and members of lists, the files of a layer may come to once
+// every macro and list is written out, beyond what their size accounts for.
+inline constexpr size_t kSpareMatches = 20'000;
+inline constexpr size_t kSpareMembers = 250'000;
+
 // What must hold of a command line for a node to match: one of `keys`, or
 // nothing is known when `always`.
 struct KeySet {
@@ -102,6 +107,10 @@ class Compiler {
   bool Flag(File& file, const TreeNode& node);
   std::string_view String(File& file, const TreeNode& node, const char* what,
                           size_t limit = 4096);
+  // Appends a list's members; false, with a diagnostic, when they are too many.
+  bool AddMembers(File& file, uint32_t offset,
+                  const std::vector<std::string_view>& members,
+                  std::vector<std::string_view>* values);
   // A string or an array of strings; "@name" stands for a list's members.
   std::vector<std::string_view> StringList(File& file, const TreeNode& node,
                                            const char* what);
@@ -149,6 +158,10 @@ class Compiler {
   // Of the rule being read.
   bool loosens_ = false;
   bool inverted_ = false;  // below an odd number of `unless`
+  // Of all files together, against macros and lists that stand for each other
+  // many times over.
+  size_t matches_ = 0, most_matches_ = kSpareMatches;
+  size_t members_ = 0, most_members_ = kSpareMembers;
   int macro_depth_ = 0;
   int match_depth_ = 0;
 };
