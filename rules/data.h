@@ -5,23 +5,24 @@
 #include <expected>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace gate::rules {
 
 inline constexpr int kMaxDataDepth = 64;
 
+struct DataMember;
+
 struct DataValue {
   // kOther: a date or a number; known to be there, not what it is.
   enum class Type : uint8_t { kText, kBool, kInteger, kOther, kList, kTable };
   Type type = Type::kOther;
   size_t line = 1, column = 1;
-  std::string text;                                        // kText
-  bool truth = false;                                      // kBool
-  int64_t integer = 0;                                     // kInteger
-  std::vector<DataValue> items;                            // kList
-  std::vector<std::pair<std::string, DataValue>> members;  // kTable, in order
+  std::string text;                 // kText
+  bool truth = false;               // kBool
+  int64_t integer = 0;              // kInteger
+  std::vector<DataValue> items;     // kList
+  std::vector<DataMember> members;  // kTable, in order
 
   const DataValue* Find(std::string_view key) const;
   bool IsText() const { return type == Type::kText; }
@@ -29,6 +30,11 @@ struct DataValue {
   bool IsTable() const { return type == Type::kTable; }
   // A list of texts, or one text; false when it is neither.
   bool Texts(std::vector<std::string>* out) const;
+};
+
+struct DataMember {
+  std::string key;
+  DataValue value;
 };
 
 struct DataError {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "rules/data.h"
 
@@ -18,13 +19,13 @@ DataValue Convert(const toml::node& node, int depth) {
   if (const auto* table = node.as_table()) {
     value.type = DataValue::Type::kTable;
     for (const auto& [key, member] : *table)
-      value.members.emplace_back(std::string(key.str()),
-                                 Convert(member, depth + 1));
+      value.members.push_back(
+          {std::string(key.str()), Convert(member, depth + 1)});
     // toml++ sorts by key; a file is told of from its beginning.
     std::stable_sort(value.members.begin(), value.members.end(),
                      [](const auto& a, const auto& b) {
-                       return std::pair(a.second.line, a.second.column) <
-                              std::pair(b.second.line, b.second.column);
+                       return std::pair(a.value.line, a.value.column) <
+                              std::pair(b.value.line, b.value.column);
                      });
   } else if (const auto* array = node.as_array()) {
     value.type = DataValue::Type::kList;

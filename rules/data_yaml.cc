@@ -140,7 +140,7 @@ class YamlReader {
       } else if (!Scalar(after, own, &member)) {
         return false;
       }
-      value->members.emplace_back(std::move(key), std::move(member));
+      value->members.push_back({std::move(key), std::move(member)});
       if (!SkipBlank()) return false;
     }
     if (at_ < lines_.size() && Indent(lines_[at_]) > own)
