@@ -115,13 +115,13 @@ TEST(ImportGemini, ReadsTheListsOfItsSettings) {
   "exclude" : ["run_shell_command(rm -rf)"],
               "allowed" : ["run_shell_command(npm run lint)"]}})J");
   EXPECT_EQ(Errors(imported), 0u);
-ASSERT_EQ(imported.rules.size(), 3u);
-EXPECT_EQ(imported.rules[0]["action"], "deny");
-EXPECT_EQ(imported.rules[0]["match"]["unless"]["any"].size(), 2u);
-EXPECT_EQ(imported.rules[1]["match"]["prefix"],
-          Json::parse(R"J(["rm", "-rf"])J"));
-EXPECT_EQ(imported.rules[2]["action"], "allow");
-ExpectLoads(imported);
+  ASSERT_EQ(imported.rules.size(), 3u);
+  EXPECT_EQ(imported.rules[0]["action"], "deny");
+  EXPECT_EQ(imported.rules[0]["match"]["unless"]["any"].size(), 2u);
+  EXPECT_EQ(imported.rules[1]["match"]["prefix"],
+            Json::parse(R"J(["rm", "-rf"])J"));
+  EXPECT_EQ(imported.rules[2]["action"], "allow");
+  ExpectLoads(imported);
   for (const char* text :
        {R"J({"excludeTools": ["run_shell_command"]})J",
         R"J({"coreTools": ["ReadFileTool"]})J",
@@ -129,12 +129,11 @@ ExpectLoads(imported);
         R"J({"allowedTools": ["run_shell_command(python3)"]})J",
         R"J({"coreTools": ["run_shell_command(a; b)"]
   })J",
-        R"J({"coreTools": "run_shell_command"})J", R"J({"x": 1})J", "{"
-  })
+        R"J({"coreTools": "run_shell_command"})J", R"J({"x": 1})J", "{"})
     EXPECT_GE(Errors(Import("gemini", text)), 1u) << text;
-  }
+}
 
-  constexpr char kPack[] = R"J(# a pack
+constexpr char kPack[] = R"J(# a pack
 schema_version: 1
 id: cloud.acme
 name: "Acme"
@@ -158,77 +157,76 @@ safe_patterns:
   pattern: acmectl\s+.*--help
 )J";
 
-  TEST(ImportDcg, ReadsAPack) {
-    const Imported imported = Import("dcg", kPack);
-    EXPECT_EQ(Errors(imported), 0u)
-        << (imported.diagnostics.empty() ? ""
-                                         : Render(imported.diagnostics[0]));
-    ASSERT_EQ(imported.rules.size(), 3u);
-    EXPECT_EQ(imported.rules[0]["action"], "deny");
-    EXPECT_EQ(imported.rules[0]["reason"], "it wipes");
-    EXPECT_EQ(imported.rules[0]["match"]["unless"]["any"][0]["regex"],
-              "acmectl\\s+.*--help");
-    EXPECT_EQ(imported.rules[1]["match"]["regex"], "^acmectl drop");
-    EXPECT_EQ(imported.rules[1]["match"]["unless"]["any"][1]["regex"],
-              "^acmectl drop(?:.*--dry-run)");
-    EXPECT_EQ(imported.rules[2]["mode"], "observe") << "dcg only warns of it";
-    ExpectLoads(imported);
-  }
+TEST(ImportDcg, ReadsAPack) {
+  const Imported imported = Import("dcg", kPack);
+  EXPECT_EQ(Errors(imported), 0u)
+      << (imported.diagnostics.empty() ? "" : Render(imported.diagnostics[0]));
+  ASSERT_EQ(imported.rules.size(), 3u);
+  EXPECT_EQ(imported.rules[0]["action"], "deny");
+  EXPECT_EQ(imported.rules[0]["reason"], "it wipes");
+  EXPECT_EQ(imported.rules[0]["match"]["unless"]["any"][0]["regex"],
+            "acmectl\\s+.*--help");
+  EXPECT_EQ(imported.rules[1]["match"]["regex"], "^acmectl drop");
+  EXPECT_EQ(imported.rules[1]["match"]["unless"]["any"][1]["regex"],
+            "^acmectl drop(?:.*--dry-run)");
+  EXPECT_EQ(imported.rules[2]["mode"], "observe") << "dcg only warns of it";
+  ExpectLoads(imported);
+}
 
-  TEST(ImportDcg, RefusesPatternsThatMeanSomethingElse) {
-    const auto pack = [](const std::string& pattern) {
-      return "id: a.b\ndestructive_patterns:\n- name: x\n  pattern: '" +
-             pattern + "'\n";
-    };
-    EXPECT_EQ(Errors(Import("dcg", pack("acme x"))), 0u);
-    for (const char* pattern :
-         {"a(?!b)", "(?<=a)b", "^a+(?!.*b)", "^a(?!.*(?!b))", "a && b", "a > b",
-          "a\\|b", "(a)\\1", "a;", ".*", "a\"b"}) {
-      const Imported imported = Import("dcg", pack(pattern));
-      EXPECT_EQ(Errors(imported), 1u) << pattern;
-      EXPECT_EQ(imported.diagnostics[0].line, 3u) << pattern;
-      EXPECT_TRUE(imported.rules.empty()) << pattern;
-    }
-    for (const char* text :
-         {"id: a.b\n", "id: a.b\ndestructive_patterns:\n- name: x\n",
-          "id: a.b\nextra: 1\ndestructive_patterns:\n- name: x\n  pattern: y\n",
-          "id: a.b\ndestructive_patterns:\n- name: x\n  pattern: y\n"
-          "  severity: bad\n",
-          "id: &a b\n", "id: {a: b}\n", "id: a\nid: b\n", "id: 'open\n",
-          "id:\n\tx: 1\n", "id: a\n  b\n"})
-      EXPECT_GE(Errors(Import("dcg", text)), 1u) << text;
+TEST(ImportDcg, RefusesPatternsThatMeanSomethingElse) {
+  const auto pack = [](const std::string& pattern) {
+    return "id: a.b\ndestructive_patterns:\n- name: x\n  pattern: '" + pattern +
+           "'\n";
+  };
+  EXPECT_EQ(Errors(Import("dcg", pack("acme x"))), 0u);
+  for (const char* pattern :
+       {"a(?!b)", "(?<=a)b", "^a+(?!.*b)", "^a(?!.*(?!b))", "a && b", "a > b",
+        "a\\|b", "(a)\\1", "a;", ".*", "a\"b"}) {
+    const Imported imported = Import("dcg", pack(pattern));
+    EXPECT_EQ(Errors(imported), 1u) << pattern;
+    EXPECT_EQ(imported.diagnostics[0].line, 3u) << pattern;
+    EXPECT_TRUE(imported.rules.empty()) << pattern;
   }
+  for (const char* text :
+       {"id: a.b\n", "id: a.b\ndestructive_patterns:\n- name: x\n",
+        "id: a.b\nextra: 1\ndestructive_patterns:\n- name: x\n  pattern: y\n",
+        "id: a.b\ndestructive_patterns:\n- name: x\n  pattern: y\n"
+        "  severity: bad\n",
+        "id: &a b\n", "id: {a: b}\n", "id: a\nid: b\n", "id: 'open\n",
+        "id:\n\tx: 1\n", "id: a\n  b\n"})
+    EXPECT_GE(Errors(Import("dcg", text)), 1u) << text;
+}
 
-  TEST(ImportDcg, BlocksAreCarriedOverAndAllowsAreNot) {
-    const Imported imported = Import("dcg", R"J([general]
+TEST(ImportDcg, BlocksAreCarriedOverAndAllowsAreNot) {
+  const Imported imported = Import("dcg", R"J([general]
 x = 1
 [overrides]
 block = [{pattern = "acmectl wipe", reason = "no"}, "acmectl drop"]
 )J");
-    EXPECT_EQ(Errors(imported), 0u);
-    ASSERT_EQ(imported.rules.size(), 2u);
-    EXPECT_EQ(imported.rules[0]["reason"], "no");
-    ExpectLoads(imported);
-    for (const char* text :
-         {"[[allow]]\nrule = \"a:b\"\nreason = \"r\"\n",
-          "[overrides]\nallow = [\"x\"]\n",
-          "[policy]\ndefault_mode = \"warn\"\n", "[unknown]\nx = 1\n",
-          "[overrides]\nblock = [1]\n", "[x\n"})
-      EXPECT_GE(Errors(Import("dcg", text)), 1u) << text;
-  }
+  EXPECT_EQ(Errors(imported), 0u);
+  ASSERT_EQ(imported.rules.size(), 2u);
+  EXPECT_EQ(imported.rules[0]["reason"], "no");
+  ExpectLoads(imported);
+  for (const char* text :
+       {"[[allow]]\nrule = \"a:b\"\nreason = \"r\"\n",
+        "[overrides]\nallow = [\"x\"]\n", "[policy]\ndefault_mode = \"warn\"\n",
+        "[unknown]\nx = 1\n", "[overrides]\nblock = [1]\n", "[x\n"})
+    EXPECT_GE(Errors(Import("dcg", text)), 1u) << text;
+}
 
-  TEST(SimpleYaml, EndsAtEveryCutOfItsText) {
-    const std::string text = kPack;
-    for (size_t i = 0; i <= text.size(); ++i) {
-      const auto value = ReadSimpleYaml(std::string_view(text).substr(0, i));
-      if (value) continue;
-      EXPECT_LE(value.error().line, 30u);
-    }
-    EXPECT_FALSE(ReadSimpleYaml(std::string(5000, '-')));
-    std::string deep;
-    for (int i = 0; i < 300; ++i) deep += std::string(i, ' ') + "a:\n";
-    EXPECT_FALSE(ReadSimpleYaml(deep));
+TEST(SimpleYaml, EndsAtEveryCutOfItsText) {
+  const std::string text = kPack;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    const auto value = ReadSimpleYaml(std::string_view(text).substr(0, i));
+    if (value) continue;
+    EXPECT_LE(value.error().line, 30u);
   }
+  EXPECT_FALSE(ReadSimpleYaml(std::string(5000, '-')));
+  std::string deep;
+  for (int i = 0; i < 300; ++i)
+    deep += std::string(static_cast<size_t>(i), ' ') + "a:\n";
+  EXPECT_FALSE(ReadSimpleYaml(deep));
+}
 
-  }  // namespace
-  }  // namespace gate::rules
+}  // namespace
+}  // namespace gate::rules
