@@ -1,6 +1,4 @@
 // gate replay: recorded commands against the policy of now, or another one.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
@@ -13,12 +11,12 @@
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
 #include "cli/line.h"
+#include "cli/progress.h"
 
 namespace gate::cli {
 namespace {
 
 constexpr int kDiffers = 1;
-constexpr size_t kProgressEvery = 200;
 
 void Print(const audit::Record& record, const engine::Decision& now,
            bool json) {
@@ -76,11 +74,10 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
     Complain(records.error().message);
     return kExitInternal;
   }
-  const bool progress = ::isatty(STDERR_FILENO) != 0;
+  Progress progress("deciding again");
   size_t done = 0, differ = 0, left_out = 0;
   for (const audit::Record& record : *records) {
-    if (progress && ++done % kProgressEvery == 0)
-      std::fprintf(stderr, "\r%zu of %zu", done, records->size());
+    progress.At(++done, records->size());
     // Of a command with secrets only a part was stored; file tools of an
     // agent are no command.
     if (record.command.find("[redacted:") != std::string::npos ||
@@ -94,16 +91,17 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
     question.agent = record.agent;
     const Judgement judgement = gateway.Judge(question, /*pin=*/false);
     if (judgement.policy_broken) {
-      if (progress) std::fputs("\r\n", stderr);
+      progress.Clear();
       for (const Diagnostic& diagnostic : judgement.diagnostics)
         std::fputs(Render(diagnostic).c_str(), stderr);
       return kExitPolicy;
     }
     if (record.action == Name(judgement.decision.action)) continue;
     ++differ;
+    progress.Clear();
     Print(record, judgement.decision, json);
   }
-  if (progress && done >= kProgressEvery) std::fputs("\r\n", stderr);
+  progress.Clear();
   if (!json)
     std::printf("%zu of %zu recorded commands differ%s\n", differ,
                 records->size() - left_out,

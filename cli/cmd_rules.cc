@@ -1,4 +1,4 @@
-// gate rules list|show|lint|test; the others have files of their own.
+// gate rules list|show|test; the others have files of their own.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,10 +9,10 @@
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "engine/coverage.h"
 #include "engine/examples.h"
-#include "rules/lint.h"
 #include "rules/list.h"
 
 namespace gate::cli {
@@ -132,28 +132,14 @@ int Show(const rules::Policy& policy, const Arguments& arguments) {
   return 0;
 }
 
-int Lint(const rules::Policy& policy, const Arguments& arguments) {
-  CLI::App app("Finds what is wrong or doubtful in the rules.",
-               "gate rules lint");
-  if (auto code = ParseWith(app, arguments)) return *code;
-  std::vector<Diagnostic> findings = policy.diagnostics();
-  for (const Diagnostic& finding : rules::Lint(policy, NowMs()))
-    findings.push_back(finding);
-  for (const Diagnostic& finding :
-       engine::ExampleDiagnostics(engine::RunExamples(policy)))
-    findings.push_back(finding);
-  for (const Diagnostic& finding : findings)
-    std::fputs(Render(finding).c_str(), stdout);
-  if (HasErrors(findings))
-    return policy.floor() == rules::Action::kAllow ? kProblems : kExitPolicy;
-  if (findings.empty()) std::puts("nothing to say");
-  return 0;
-}
-
 // Prints what the examples do not reach; false below `least` percent.
 bool Coverage(const rules::Policy& policy, double least) {
   size_t reached = 0, decisive = 0;
-  const auto rows = engine::MeasureCoverage(policy);
+  Progress progress("measuring coverage");
+  const auto rows = engine::MeasureCoverage(
+      policy,
+      [&progress](size_t done, size_t total) { progress.At(done, total); });
+  progress.Clear();
   for (const engine::RuleCoverage& row : rows) {
     reached += row.matched != 0;
     decisive += row.decisive != 0;
@@ -185,7 +171,11 @@ int Test(const rules::Policy& policy, const Arguments& arguments) {
   app.add_flag("--verbose", verbose, "show passing examples, too");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (PrintDiagnostics(policy.diagnostics())) return kExitPolicy;
-  const auto results = engine::RunExamples(policy, id);
+  Progress progress("running examples");
+  const auto results = engine::RunExamples(
+      policy, id, true,
+      [&progress](size_t done, size_t total) { progress.At(done, total); });
+  progress.Clear();
   size_t failed = 0;
   for (const engine::ExampleResult& result : results) {
     failed += result.passed ? 0 : 1;
@@ -212,15 +202,18 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
     int (*run)(const rules::Policy&, const Arguments&);
   };
   static constexpr Row kRows[] = {
-      {"list", List}, {"show", Show}, {"lint", Lint}, {"test", Test}};
+      {"list", List}, {"show", Show}, {"test", Test}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
     std::puts(
-        "usage: gate rules list|show|lint|test|diff|import|suggest [OPTIONS]");
+        "usage: gate rules list|show|lint|test|fmt|diff|import|suggest "
+        "[OPTIONS]");
     return 0;
   }
   if (!arguments.empty()) {
     const Arguments rest(arguments.begin() + 1, arguments.end());
+    if (name == "lint") return RulesLintCommand(globals, rest);
+    if (name == "fmt") return RulesFmtCommand(globals, rest);
     if (name == "diff") return RulesDiffCommand(rest);
     if (name == "import") return RulesImportCommand(rest);
     if (name == "suggest") return RulesSuggestCommand(globals, rest);
@@ -235,7 +228,7 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
   Complain(name.empty()
                ? "which of them?"
                : "`" + Visible(name) + "` is not a command of gate rules");
-  std::fputs("help: gate rules list|show|lint|test|diff|import|suggest\n",
+  std::fputs("help: gate rules list|show|lint|test|fmt|diff|import|suggest\n",
              stderr);
   return kExitUsage;
 }

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
+#include "cli/progress.h"
 #include "cli/rule_paths.h"
 #include "engine/coverage.h"
 #include "engine/examples.h"
@@ -89,8 +90,10 @@ int RulesDiffCommand(const Arguments& arguments) {
   }
   std::sort(commands.begin(), commands.end());
   commands.erase(std::unique(commands.begin(), commands.end()), commands.end());
-  size_t changed = 0, looser = 0;
+  size_t changed = 0, looser = 0, done = 0;
+  Progress progress("comparing");
   for (const std::string& command : commands) {
+    progress.At(++done, commands.size());
     const engine::Decision one = engine::DecideExample(*before, command);
     const engine::Decision two = engine::DecideExample(*after, command);
     if (one.action == two.action && one.network == two.network &&
@@ -98,8 +101,10 @@ int RulesDiffCommand(const Arguments& arguments) {
       continue;
     ++changed;
     looser += two.action < one.action ? 1 : 0;
+    progress.Clear();
     Print(command, one, two, json);
   }
+  progress.Clear();
   if (!json)
     std::printf("%zu of %zu commands differ, %zu of them looser\n", changed,
                 commands.size(), looser);

@@ -25,7 +25,7 @@ int RulesImportCommand(const Arguments& arguments) {
   std::string format_name, file, allow_as = "allow";
   bool keep_going = false;
   app.add_option("format", format_name,
-                 "codex, claude, opencode, cc-safety-net")
+                 "codex, claude, gemini, opencode, dcg, cc-safety-net")
       ->required();
   app.add_option("file", file, "the tool's file")->required();
   app.add_option("--allow-as", allow_as, "what an allow becomes")
@@ -36,7 +36,7 @@ int RulesImportCommand(const Arguments& arguments) {
   const auto format = rules::ParseImportFormat(format_name);
   if (!format) {
     Complain("`" + Visible(format_name) + "` is not a format gate can import");
-    std::fputs("help: codex, claude, opencode, cc-safety-net\n", stderr);
+    std::fputs("help: codex, claude, gemini, opencode, dcg, cc-safety-net\n", stderr);
     return kExitUsage;
   }
   const auto text = ReadFile(file, rules::kMaxRuleFileBytes);

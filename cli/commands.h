@@ -28,6 +28,8 @@ int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments);
 int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments);
 int RulesCommand(const GlobalOptions& globals, const Arguments& arguments);
 int RulesDiffCommand(const Arguments& arguments);
+int RulesLintCommand(const GlobalOptions& globals, const Arguments& arguments);
+int RulesFmtCommand(const GlobalOptions& globals, const Arguments& arguments);
 int RulesImportCommand(const Arguments& arguments);
 int RulesSuggestCommand(const GlobalOptions& globals,
                         const Arguments& arguments);

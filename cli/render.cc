@@ -45,15 +45,6 @@ std::string Word(const Argument& word) {
   return Visible(word.text) + "‹?›" + Visible(word.suffix);
 }
 
-std::string CommandText(const Invocation& invocation) {
-  std::string text;
-  for (const Argument& word : invocation.argv) {
-    if (!text.empty()) text += ' ';
-    text += Word(word);
-  }
-  return Shorten(text);
-}
-
 std::string ViaText(const Invocation& invocation) {
   std::string text;
   for (const parser::Via& via : invocation.via) {
@@ -89,6 +80,15 @@ std::string Labelled(std::string_view label, std::string_view text,
 }
 
 }  // namespace
+
+std::string CommandText(const Invocation& invocation) {
+  std::string text;
+  for (const Argument& word : invocation.argv) {
+    if (!text.empty()) text += ' ';
+    text += Word(word);
+  }
+  return Shorten(text);
+}
 
 std::string RenderDecision(const Judgement& judgement, bool colour) {
   const engine::Decision& decision = judgement.decision;
@@ -229,19 +229,8 @@ std::string RenderExplanation(const Judgement& judgement,
   }
   if (const std::string nearest = RenderNearest(trace, nullptr, 3);
       !nearest.empty())
-    out += "nearest misses\n" + nearest;
-  if (!trace.steps.empty()) out += "rules that were tried\n";
-  for (const engine::Trace::Step& step : trace.steps) {
-    out += "  " + step.rule + ": " + Visible(step.outcome);
-    if (step.invocation < judgement.analysis.invocations.size())
-      out += Paint(
-          Colour::kDim,
-          "  on " +
-              CommandText(judgement.analysis.invocations[step.invocation]),
-          colour);
-    out += "\n";
-  }
-  return out;
+    out += "nearest misses (rules that would need little more)\n" + nearest;
+  return out + RenderTried(judgement, trace, colour);
 }
 
 std::string WayOn(const Judgement& judgement) {

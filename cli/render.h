@@ -16,6 +16,13 @@ std::string RenderDecision(const Judgement& judgement, bool colour);
 std::string RenderExplanation(const Judgement& judgement,
                               const engine::Trace& trace, bool colour);
 
+// One command as a person would write it; what is unknown stands as ‹?›.
+std::string CommandText(const parser::Invocation& invocation);
+
+// For `explain`: every rule that was tried, by command, and how it fared.
+std::string RenderTried(const Judgement& judgement, const engine::Trace& trace,
+                        bool colour);
+
 // `gate explain --why-not ACTION`: what keeps the decision from being `wanted`,
 // and the rules of that action that came nearest.
 std::string RenderWhyNot(const Judgement& judgement, const engine::Trace& trace,

@@ -1,8 +1,10 @@
 // Why a decision is not another one.
 #include <algorithm>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/render.h"
+#include "cli/terminal.h"
 
 namespace gate::cli {
 
@@ -34,6 +36,39 @@ std::string RenderNearest(const engine::Trace& trace, const Action* wanted,
            "): " + std::to_string(step->held) + " of " +
            std::to_string(step->parts) +
            " conditions hold; not: " + Visible(step->failed) + "\n";
+  return out;
+}
+
+// Command by command, as they stand in the line; what did more than miss
+// first.
+std::string RenderTried(const Judgement& judgement, const engine::Trace& trace,
+                        bool colour) {
+  const auto& invocations = judgement.analysis.invocations;
+  struct Tried {
+    std::string met, missed;
+  };
+  std::vector<Tried> tried(invocations.size() + 1);  // the last: of the line
+  for (const engine::Trace::Step& step : trace.steps) {
+    Tried& at = tried[std::min<size_t>(step.invocation, invocations.size())];
+    const bool missed = step.outcome == "missed";
+    std::string& to = missed ? at.missed : at.met;
+    to += "  " + step.rule + ": " + Visible(step.outcome);
+    if (missed && !step.failed.empty())
+      to += Paint(Colour::kDim,
+                  " (" + std::to_string(step.held) + " of " +
+                      std::to_string(step.parts) +
+                      "; not: " + Visible(step.failed) + ")",
+                  colour);
+    to += "\n";
+  }
+  std::string out;
+  for (size_t i = 0; i < tried.size(); ++i) {
+    if (tried[i].met.empty() && tried[i].missed.empty()) continue;
+    out += "rules that were tried on ";
+    out += i == invocations.size() ? std::string("the line as a whole")
+                                   : CommandText(invocations[i]);
+    out += "\n" + tried[i].met + tried[i].missed;
+  }
   return out;
 }
 

@@ -9,24 +9,27 @@
 
 namespace gate::cli {
 
-Result<std::vector<rules::RuleFile>> ReadRuleFiles(const std::string& path,
-                                                   rules::Layer layer) {
+Result<std::vector<std::string>> RulePaths(const std::string& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0)
     return FailErrno("`" + path + "` cannot be read");
-  std::vector<std::string> paths = {path};
-  if (S_ISDIR(info.st_mode)) {
-    paths.clear();
-    DIR* directory = ::opendir(path.c_str());
-    if (directory == nullptr) return FailErrno("`" + path + "`");
-    while (const dirent* entry = ::readdir(directory)) {
-      const std::string_view name = entry->d_name;
-      if (!name.starts_with('.') && name.ends_with(".json"))
-        paths.push_back(path + "/" + std::string(name));
-    }
-    ::closedir(directory);
-    std::sort(paths.begin(), paths.end());
+  if (!S_ISDIR(info.st_mode)) return std::vector<std::string>{path};
+  std::vector<std::string> paths;
+  DIR* directory = ::opendir(path.c_str());
+  if (directory == nullptr) return FailErrno("`" + path + "`");
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with('.') && name.ends_with(".json"))
+      paths.push_back(path + "/" + std::string(name));
   }
+  ::closedir(directory);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+Result<std::vector<rules::RuleFile>> ReadRuleFiles(const std::string& path,
+                                                   rules::Layer layer) {
+  GATE_TRY(const auto paths, RulePaths(path));
   std::vector<rules::RuleFile> files;
   for (const std::string& file : paths) {
     GATE_TRY(std::string text, ReadFile(file, rules::kMaxRuleFileBytes));

@@ -9,6 +9,9 @@
 
 namespace gate::cli {
 
+// `path` itself, or the *.json of the directory it is, in byte order.
+Result<std::vector<std::string>> RulePaths(const std::string& path);
+
 // The rule files at `path`: a file, or the *.json of a directory.
 Result<std::vector<rules::RuleFile>> ReadRuleFiles(const std::string& path,
                                                    rules::Layer layer);

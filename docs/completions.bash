@@ -14,7 +14,7 @@ _gate() {
     "") mapfile -t COMPREPLY < <(compgen -W "$commands --config-dir --state-dir --version --help" -- "$word") ;;
     hook) mapfile -t COMPREPLY < <(compgen -W "claude codex generic" -- "$word") ;;
     install | uninstall) mapfile -t COMPREPLY < <(compgen -W "claude codex --project --dry-run" -- "$word") ;;
-    rules) mapfile -t COMPREPLY < <(compgen -W "list show lint test diff import suggest --coverage --min --json" -- "$word") ;;
+    rules) mapfile -t COMPREPLY < <(compgen -W "list show lint test fmt diff import suggest --coverage --min --check --strict --sarif --json" -- "$word") ;;
     audit) mapfile -t COMPREPLY < <(compgen -W "list show stats verify --since --until --action --agent --rule --text --json" -- "$word") ;;
     approve) mapfile -t COMPREPLY < <(compgen -W "--session --for --project" -- "$word") ;;
     approvals) mapfile -t COMPREPLY < <(compgen -W "list revoke --all --json" -- "$word") ;;

@@ -18,7 +18,9 @@ std::vector<std::string> ExampleCommands(const rules::Policy& policy) {
   return commands;
 }
 
-std::vector<RuleCoverage> MeasureCoverage(const rules::Policy& policy) {
+std::vector<RuleCoverage> MeasureCoverage(
+    const rules::Policy& policy,
+    const std::function<void(size_t, size_t)>& progress) {
   std::vector<RuleCoverage> rows;
   std::unordered_map<std::string, size_t> places;  // by id and FILE:LINE
   for (const rules::RuleInfo& rule : rules::ListRules(policy)) {
@@ -26,7 +28,10 @@ std::vector<RuleCoverage> MeasureCoverage(const rules::Policy& policy) {
     places.emplace(rule.id + " " + rule.source, rows.size());
     rows.push_back({rule.id, rule.source, 0, 0});
   }
-  for (const std::string& command : ExampleCommands(policy)) {
+  const std::vector<std::string> commands = ExampleCommands(policy);
+  size_t done = 0;
+  for (const std::string& command : commands) {
+    if (progress) progress(++done, commands.size());
     const Decision decision = DecideExample(policy, command);
     std::vector<size_t> seen;
     for (const Match& match : decision.matches) {

@@ -1,6 +1,7 @@
 // Which rules the examples of a policy reach.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,9 @@ struct RuleCoverage {
 };
 
 // Every rule that can apply, in the order of `rules list`. Runs each example.
-std::vector<RuleCoverage> MeasureCoverage(const rules::Policy& policy);
+std::vector<RuleCoverage> MeasureCoverage(
+    const rules::Policy& policy,
+    const std::function<void(size_t done, size_t total)>& progress = {});
 
 // The commands that stand in the examples of all rules, each once, sorted:
 // what `rules diff` and `rules suggest` try policies with.

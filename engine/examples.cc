@@ -20,9 +20,7 @@ Request ExampleRequest() {
   return request;
 }
 
-namespace {
-
-parser::Analysis Read(std::string_view command) {
+parser::Analysis ReadExample(std::string_view command) {
   const Request request = ExampleRequest();
   parser::Context context;
   context.cwd = request.cwd;
@@ -32,18 +30,42 @@ parser::Analysis Read(std::string_view command) {
   return parser::Analyze(command, context);
 }
 
-}  // namespace
-
 Decision DecideExample(const rules::Policy& policy, std::string_view command) {
   Request request = ExampleRequest();
   request.command = command;
-  return Evaluate(policy, Read(command), request, {});
+  return Evaluate(policy, ReadExample(command), request, {});
 }
 
-std::vector<ExampleResult> RunExamples(const rules::Policy& policy,
-                                       std::string_view id) {
+namespace {
+
+// Whether the rule would have been among the matches if no exception, no
+// `disable` and no date took it back: that is a choice, not a broken rule.
+bool TakenBack(const rules::Policy& policy, std::string_view command,
+               std::string_view rule) {
+  Request request = ExampleRequest();
+  request.command = command;
+  Trace trace;
+  Evaluate(policy, ReadExample(command), request, {}, &trace);
+  return std::any_of(
+      trace.steps.begin(), trace.steps.end(), [&](const Trace::Step& step) {
+        return step.rule == rule &&
+               (step.outcome.starts_with("excepted") ||
+                step.outcome == "disabled" || step.outcome == "expired" ||
+                step.outcome == "not yet valid");
+      });
+}
+
+}  // namespace
+
+std::vector<ExampleResult> RunExamples(
+    const rules::Policy& policy, std::string_view id, bool shipped,
+    const std::function<void(size_t, size_t)>& progress) {
   std::vector<ExampleResult> results;
+  size_t total = 0;
+  for (const auto& layer : policy.impl().layers)
+    total += layer->view.examples.size();
   for (const auto& layer : policy.impl().layers) {
+    if (!shipped && layer->layer == rules::Layer::kBuiltin) continue;
     const rules::RuleView& view = layer->view;
     for (const rules::RuleRecord& rule : view.rules) {
       const std::string_view name = view.Text(rule.id);
@@ -66,8 +88,11 @@ std::vector<ExampleResult> RunExamples(const rules::Policy& policy,
                           return match.rule.id == name &&
                                  (result.expected || match.certain);
                         });
-        result.passed = matched == result.expected;
+        result.passed =
+            matched == result.expected ||
+            (result.expected && TakenBack(policy, result.command, name));
         results.push_back(std::move(result));
+        if (progress) progress(results.size(), total);
       }
     }
   }

@@ -1,11 +1,12 @@
 // Runs the examples that stand in rules.
 //
 // An example of `match` holds when its rule is among the decision's matches,
-// or was and was excepted; one of `no_match` when it is not. Examples are read
-// as a line typed by a developer in a project (ExampleRequest), not on this
-// machine: no file is looked at.
+// or was and an exception, `disable` or date took it back; one of `no_match`
+// when it is not. Examples are read as a line typed by a developer in a project
+// (ExampleRequest), not on this machine: no file is looked at.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,13 +32,18 @@ struct ExampleResult {
 // /home/dev/project.
 Request ExampleRequest();
 
+// What `command` does in these circumstances.
+parser::Analysis ReadExample(std::string_view command);
+
 // The decision for `command` in these circumstances.
 Decision DecideExample(const rules::Policy& policy, std::string_view command);
 
-// Every example of every rule; of the rule `id` only, when it is not empty.
-// About 30 us an example.
-std::vector<ExampleResult> RunExamples(const rules::Policy& policy,
-                                       std::string_view id = {});
+// Every example of every rule; of the rule `id` only, when it is not empty;
+// without those of the builtin layer when not `shipped`. About 30 us an
+// example.
+std::vector<ExampleResult> RunExamples(
+    const rules::Policy& policy, std::string_view id = {}, bool shipped = true,
+    const std::function<void(size_t done, size_t total)>& progress = {});
 
 // The failures as diagnostics with code lint-example.
 std::vector<Diagnostic> ExampleDiagnostics(

@@ -37,6 +37,10 @@ CompiledRules Compiler::Run(std::span<const SourceFile> sources) {
   for (size_t i = 0; i < sources.size(); ++i) {
     File& file = files[i];
     file.source = &sources[i];
+    // No match is written in fewer than four bytes, no member in fewer than
+    // two.
+    most_matches_ += sources[i].text.size() / 4;
+    most_members_ += sources[i].text.size() / 2;
     if (sources[i].text.size() > kMaxRuleFileBytes) {
       Problem(file, 0, "rule-file-too-large", "the file is too large",
               "split it; the limit is 4 MiB");
@@ -63,6 +67,9 @@ CompiledRules Compiler::Run(std::span<const SourceFile> sources) {
     if (file.parsed)
       if (const TreeNode* list = file.tree.Find(file.tree.root(), "rules"))
         ReadRules(file, *list);
+  for (File& file : files)
+    if (file.parsed) NoteHiddenText(file);
+  NoteUnused();
   for (const File& file : files) result_.broken |= file.broken;
   result_.image = Finish(sources);
   return std::move(result_);
@@ -136,17 +143,19 @@ void Compiler::ReadLists(File& file, const TreeNode& node) {
         const std::string_view text = String(file, item, "a list's member");
         if (text.starts_with('@')) {
           const auto other = list_values_.find(std::string(text.substr(1)));
-          if (other == list_values_.end())
+          if (other == list_values_.end()) {
             Problem(file, item.begin, "rule-unknown-list",
                     "the list `" + std::string(text) + "` is not known here",
                     "define it above, in the same file");
-          else
-            values.insert(values.end(), other->second.begin(),
-                          other->second.end());
+          } else {
+            Use(Kind::kList, other->first);
+            if (!AddMembers(file, item.begin, other->second, &values)) break;
+          }
         } else {
           values.push_back(text);
         }
       }
+    Define(file, list, Kind::kList);
     lists_.push_back({writer_.Text(name), AddStrings(values)});
     list_values_[name] = std::move(values);
   }
@@ -167,6 +176,7 @@ void Compiler::ReadClasses(File& file, const TreeNode& node) {
               "its name is taken or is not a name");
       continue;
     }
+    Define(file, entry, Kind::kClass);
     class_names_[name] = static_cast<uint32_t>(classes_.size());
     classes_.push_back({writer_.Text(name), AddPaths(file, entry, "a class")});
   }
@@ -178,6 +188,8 @@ void Compiler::ReadMacros(File& file, const TreeNode& node) {
     if (!macros_.emplace(entry.key, std::pair(&file, &entry)).second)
       Problem(file, entry.key_begin, "rule-duplicate-macro",
               "the macro `" + std::string(entry.key) + "` is defined twice");
+    else
+      Define(file, entry, Kind::kMacro);
   }
 }
 
@@ -198,8 +210,7 @@ void Compiler::ReadNotes(File& file, const TreeNode& node, uint32_t kind) {
   for (const TreeNode& item : file.tree.children(node)) {
     const std::string_view id = String(file, item, "a rule's id");
     if (id.empty()) continue;
-    notes_.push_back({writer_.Text(id), kind, Place(file, item.begin).first,
-                      writer_.Text(file.source->name)});
+    AddNote(file, item.begin, kind, id);
   }
 }
 
@@ -307,13 +318,15 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
         Problem(file, member.key_begin, "rule-bad-value",
                 "a deny rule has no exceptions to make",
                 "`except` belongs to an allow, sandbox or ask rule");
+    } else if (key == "lint") {
+      ReadLint(file, member, &rule);
     } else if (key == "examples") {
       ReadExamples(file, member, &rule);
     } else if (key != "references" && key != "owner") {
       UnknownKey(file, member, "a rule",
                  "id action match reason suggestion severity description tags "
                  "examples except locked when_unknown profile network "
-                 "network_max since expires mode references owner");
+                 "network_max since expires mode lint references owner");
     }
   }
   if (id.empty())
@@ -361,7 +374,10 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     if (rule.action == static_cast<uint8_t>(Action::kAllow)) return;
     rule.except = {};
   }
-  if (options_.layer < Layer::kBuiltin) rule.network = 0;
+  if (options_.layer < Layer::kBuiltin && rule.network > 1) {
+    AddNote(file, node.begin, kNoteNoNetwork, id);
+    rule.network = 0;
+  }
   if (untrusted && rule.profile == 3) rule.profile = 0;
   const uint32_t index = static_cast<uint32_t>(rules_.size());
   rules_.push_back(rule);

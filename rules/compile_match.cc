@@ -37,46 +37,6 @@ std::string_view ProgramOf(std::string_view word) {
   return word;
 }
 
-// The program named by the first word of a glob or a regex, or nothing.
-std::string_view FirstWord(std::string_view pattern, bool regex) {
-  if (regex) {
-    if (!pattern.starts_with('^')) return {};
-    pattern.remove_prefix(1);
-  }
-  size_t end = 0;
-  while (end < pattern.size() &&
-         ((pattern[end] >= 'a' && pattern[end] <= 'z') ||
-          (pattern[end] >= 'A' && pattern[end] <= 'Z') ||
-          (pattern[end] >= '0' && pattern[end] <= '9') || pattern[end] == '_' ||
-          pattern[end] == '-'))
-    ++end;
-  if (end == 0) return {};
-  const std::string_view rest = pattern.substr(end);
-  const bool ends =
-      regex ? (rest.starts_with(" ") && !rest.starts_with(" *") &&
-               !rest.starts_with(" ?") && !rest.starts_with(" {")) ||
-                  rest.starts_with("\\s+") || rest == "$"
-            : rest.empty() || rest.starts_with(" ");
-  if (regex && pattern.find('|') != std::string_view::npos) {
-    // An alternation at top level would make the first word optional.
-    int depth = 0;
-    for (size_t i = 0; i < pattern.size(); ++i) {
-      if (pattern[i] == '\\') {
-        ++i;
-      } else if (pattern[i] == '[') {
-        return {};
-      } else if (pattern[i] == '(') {
-        ++depth;
-      } else if (pattern[i] == ')') {
-        --depth;
-      } else if (pattern[i] == '|' && depth == 0) {
-        return {};
-      }
-    }
-  }
-  return ends ? pattern.substr(0, end) : std::string_view{};
-}
-
 }  // namespace
 
 uint32_t Compiler::AddNode(const Node& node) {
@@ -94,6 +54,16 @@ Compiler::Match Compiler::Never() {
 Compiler::Match Compiler::MatchObject(File& file, const TreeNode& node) {
   if (++match_depth_ > kMaxMatchDepth) {
     Problem(file, node.begin, "rule-too-deep", "the match is nested too deep");
+    --match_depth_;
+    return Never();
+  }
+  if (++matches_ > most_matches_) {
+    // Said once; every further match would say the same.
+    if (matches_ == most_matches_ + 1)
+      Problem(file, node.begin, "rule-too-large",
+              "with their macros written out, the rules have too many matches",
+              "use fewer macros inside macros");
+    file.broken = true;
     --match_depth_;
     return Never();
   }
@@ -257,6 +227,7 @@ Compiler::Match Compiler::Macro(File& file, const TreeNode& node) {
             "there is no macro `" + name + "`");
     return Never();
   }
+  Use(Kind::kMacro, name);
   if (macro_depth_ >= 8) {
     Problem(file, node.begin, "rule-cyclic-macro",
             "the macro `" + name + "` refers to itself or is nested too deep");
@@ -324,7 +295,7 @@ Compiler::Match Compiler::Glob(File& file, const TreeNode& node) {
     if (pattern.find_first_not_of("* ") == std::string_view::npos)
       Problem(file, node.begin, "rule-empty-pattern",
               "this glob matches every command");
-    const std::string_view word = FirstWord(pattern, false);
+    const std::string_view word = FirstLiteralWord(pattern, false);
     if (word.empty()) match.keys.always = true;
     match.keys.programs.emplace_back(word);
   }
@@ -356,7 +327,7 @@ Compiler::Match Compiler::RegexMatch(File& file, const TreeNode& node) {
   Match match;
   match.command = true;
   match.scope = kPerInvocation;
-  const std::string_view word = FirstWord(pattern, true);
+  const std::string_view word = FirstLiteralWord(pattern, true);
   if (!word.empty()) {
     match.keys.always = false;
     match.keys.programs.emplace_back(word);
@@ -464,7 +435,8 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
         made.f = {nodes_[regex.node].x, 1};
     } else if (member.key == "min" || member.key == "max") {
       if (Is(file, member, Type::kNumber, "a count") && member.number >= 0 &&
-          member.number <= 1000)
+          member.number <= 1000 &&
+          member.number == static_cast<uint32_t>(member.number))
         (member.key == "min" ? made.x : made.y) =
             static_cast<uint32_t>(member.number);
       else

@@ -96,6 +96,20 @@ std::string_view Compiler::String(File& file, const TreeNode& node,
   return node.text;
 }
 
+bool Compiler::AddMembers(File& file, uint32_t offset,
+                          const std::vector<std::string_view>& members,
+                          std::vector<std::string_view>* values) {
+  members_ += members.size();
+  if (members_ > most_members_) {
+    Problem(file, offset, "rule-too-large",
+            "with their lists written out, the rules have too many members",
+            "use fewer lists inside lists");
+    return false;
+  }
+  values->insert(values->end(), members.begin(), members.end());
+  return true;
+}
+
 std::vector<std::string_view> Compiler::StringList(File& file,
                                                    const TreeNode& node,
                                                    const char* what) {
@@ -109,7 +123,8 @@ std::vector<std::string_view> Compiler::StringList(File& file,
     }
     const std::string name(text.substr(1));
     if (const auto own = list_values_.find(name); own != list_values_.end()) {
-      values.insert(values.end(), own->second.begin(), own->second.end());
+      Use(Kind::kList, name);
+      AddMembers(file, item.begin, own->second, &values);
       return;
     }
     if (options_.known)
@@ -211,6 +226,7 @@ bool Compiler::ReadTime(File& file, const TreeNode& node, int64_t* out) {
   *out = (DaysFromCivil(year, month, day) * 86400 + hour * 3600 + minute * 60 +
           second) *
          1000;
+  if (*out == 0) *out = 1;  // 0 stands for "not said"
   return true;
 }
 
@@ -269,6 +285,7 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
         return bad(
             "a path starts with `/`, `~`, `$HOME`, `$WORKSPACE` or "
             "`**/`; a class must be one that is defined");
+      Use(Kind::kClass, rest);
       out->shape = PathShape::kClass;
       out->text = writer_.Text(rest);
       const auto own = class_names_.find(std::string(rest));

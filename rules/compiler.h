@@ -1,6 +1,7 @@
 // Inside rules/: the state of one compilation. See rules/compile.h.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,11 @@
 #include "rules/tree.h"
 
 namespace gate::rules {
+
+// How many matches, and members of lists, the files of a layer may come to once
+// every macro and list is written out, beyond what their size accounts for.
+inline constexpr size_t kSpareMatches = 20'000;
+inline constexpr size_t kSpareMembers = 250'000;
 
 // What must hold of a command line for a node to match: one of `keys`, or
 // nothing is known when `always`.
@@ -57,8 +63,17 @@ class Compiler {
   void ReadRules(File& file, const TreeNode& node);
   void ReadRule(File& file, const TreeNode& node);
   void ReadExamples(File& file, const TreeNode& node, RuleRecord* rule);
+  void ReadLint(File& file, const TreeNode& node, RuleRecord* rule);
   void AddToIndex(uint32_t rule, const KeySet& keys);
   std::string Finish(std::span<const SourceFile> files);
+
+  // compile_notes.cc: what lint will say of the files themselves.
+  enum class Kind : uint8_t { kList, kMacro, kClass };
+  void Define(File& file, const TreeNode& node, Kind kind);
+  void Use(Kind kind, std::string_view name);
+  void AddNote(File& file, uint32_t offset, uint32_t kind, std::string_view id);
+  void NoteHiddenText(File& file);
+  void NoteUnused();
 
   // compile_match.cc
   Match MatchObject(File& file, const TreeNode& node);
@@ -92,6 +107,10 @@ class Compiler {
   bool Flag(File& file, const TreeNode& node);
   std::string_view String(File& file, const TreeNode& node, const char* what,
                           size_t limit = 4096);
+  // Appends a list's members; false, with a diagnostic, when they are too many.
+  bool AddMembers(File& file, uint32_t offset,
+                  const std::vector<std::string_view>& members,
+                  std::vector<std::string_view>* values);
   // A string or an array of strings; "@name" stands for a list's members.
   std::vector<std::string_view> StringList(File& file, const TreeNode& node,
                                            const char* what);
@@ -129,10 +148,20 @@ class Compiler {
   std::unordered_map<std::string, std::pair<File*, const TreeNode*>> macros_;
   std::unordered_map<std::string, uint32_t> class_names_;
   std::unordered_map<std::string_view, uint32_t> ids_;
+  struct Defined {
+    File* file = nullptr;
+    uint32_t offset = 0;
+    bool used = false;
+  };
+  std::map<std::pair<Kind, std::string>, Defined, std::less<>> defined_;
 
   // Of the rule being read.
   bool loosens_ = false;
   bool inverted_ = false;  // below an odd number of `unless`
+  // Of all files together, against macros and lists that stand for each other
+  // many times over.
+  size_t matches_ = 0, most_matches_ = kSpareMatches;
+  size_t members_ = 0, most_members_ = kSpareMembers;
   int macro_depth_ = 0;
   int match_depth_ = 0;
 };

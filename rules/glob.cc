@@ -288,4 +288,43 @@ void AppendEscaped(std::string_view text, std::string* out) {
   }
 }
 
+std::string_view FirstLiteralWord(std::string_view pattern, bool regex) {
+  if (regex) {
+    if (!pattern.starts_with('^')) return {};
+    pattern.remove_prefix(1);
+  }
+  size_t end = 0;
+  while (end < pattern.size() &&
+         ((pattern[end] >= 'a' && pattern[end] <= 'z') ||
+          (pattern[end] >= 'A' && pattern[end] <= 'Z') ||
+          (pattern[end] >= '0' && pattern[end] <= '9') || pattern[end] == '_' ||
+          pattern[end] == '-'))
+    ++end;
+  if (end == 0) return {};
+  const std::string_view rest = pattern.substr(end);
+  const bool ends =
+      regex ? (rest.starts_with(" ") && !rest.starts_with(" *") &&
+               !rest.starts_with(" ?") && !rest.starts_with(" {")) ||
+                  rest.starts_with("\\s+") || rest == "$"
+            : rest.empty() || rest.starts_with(" ");
+  if (regex && pattern.find('|') != std::string_view::npos) {
+    // An alternation at top level would make the first word optional.
+    int depth = 0;
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      if (pattern[i] == '\\') {
+        ++i;
+      } else if (pattern[i] == '[') {
+        return {};
+      } else if (pattern[i] == '(') {
+        ++depth;
+      } else if (pattern[i] == ')') {
+        --depth;
+      } else if (pattern[i] == '|' && depth == 0) {
+        return {};
+      }
+    }
+  }
+  return ends ? pattern.substr(0, end) : std::string_view{};
+}
+
 }  // namespace gate::rules

@@ -37,6 +37,10 @@ Tri MeetsShell(std::string_view pattern, std::string_view shell, bool below);
 Tri MeetsUnknown(std::string_view pattern, std::string_view prefix,
                  std::string_view suffix, bool below);
 
+// The first word of everything that a text glob, or with `regex` an RE2
+// pattern, matches; empty when that is not one word written out.
+std::string_view FirstLiteralWord(std::string_view pattern, bool regex);
+
 // `text` with a backslash before every character that has a meaning.
 void AppendEscaped(std::string_view text, std::string* out);
 

@@ -11,6 +11,8 @@ namespace gate::rules {
 std::optional<ImportFormat> ParseImportFormat(std::string_view name) {
   if (name == "codex") return ImportFormat::kCodex;
   if (name == "claude") return ImportFormat::kClaude;
+  if (name == "gemini") return ImportFormat::kGemini;
+  if (name == "dcg") return ImportFormat::kDcg;
   if (name == "opencode") return ImportFormat::kOpencode;
   if (name == "cc-safety-net") return ImportFormat::kSafetyNet;
   return std::nullopt;
@@ -25,6 +27,12 @@ Imported ImportRules(ImportFormat format, const std::string& file,
       break;
     case ImportFormat::kClaude:
       importer.Claude();
+      break;
+    case ImportFormat::kGemini:
+      importer.Gemini();
+      break;
+    case ImportFormat::kDcg:
+      importer.Dcg();
       break;
     case ImportFormat::kOpencode:
       importer.Opencode();
@@ -47,8 +55,13 @@ std::string ImportedFile(std::string_view pack, const Imported& imported) {
 
 void Importer::Refuse(size_t offset, std::string message, std::string help) {
   const LineColumn at = Locate(text_, offset);
+  RefuseAt(at.line, at.column, std::move(message), std::move(help));
+}
+
+void Importer::RefuseAt(size_t line, size_t column, std::string message,
+                        std::string help) {
   result_.diagnostics.push_back({Severity::kError, "import-refused", file_,
-                                 at.line, at.column, std::move(message),
+                                 line, column, std::move(message),
                                  help.empty()
                                      ? "write this rule by hand (docs/rules.md)"
                                      : std::move(help)});
@@ -56,8 +69,12 @@ void Importer::Refuse(size_t offset, std::string message, std::string help) {
 
 void Importer::Note(size_t offset, std::string message) {
   const LineColumn at = Locate(text_, offset);
-  result_.diagnostics.push_back({Severity::kNote, "import-other", file_,
-                                 at.line, at.column, std::move(message), ""});
+  NoteAt(at.line, at.column, std::move(message));
+}
+
+void Importer::NoteAt(size_t line, size_t column, std::string message) {
+  result_.diagnostics.push_back({Severity::kNote, "import-other", file_, line,
+                                 column, std::move(message), ""});
 }
 
 size_t Importer::At(const std::string& pointer) const {
@@ -72,7 +89,8 @@ std::string Importer::Id(std::string_view prefix, std::string_view words) {
   while (id.ends_with('-')) id.pop_back();
   const std::string base = id;
   const auto taken = [this](const std::string& name) {
-    return std::any_of(result_.rules.begin(), result_.rules.end(),
+    return ids_.contains(name) ||
+           std::any_of(result_.rules.begin(), result_.rules.end(),
                        [&](const Json& rule) { return rule["id"] == name; });
   };
   for (int i = 2; taken(id); ++i) id = base + "-" + std::to_string(i);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,16 @@
 
 namespace gate::rules {
 
-enum class ImportFormat : uint8_t { kCodex, kClaude, kOpencode, kSafetyNet };
+struct DataValue;  // rules/data.h
+
+enum class ImportFormat : uint8_t {
+  kCodex,
+  kClaude,
+  kGemini,
+  kOpencode,
+  kDcg,
+  kSafetyNet,
+};
 std::optional<ImportFormat> ParseImportFormat(std::string_view name);
 
 struct Imported {
@@ -43,6 +53,8 @@ class Importer {
 
   void Codex();
   void Claude();
+  void Gemini();
+  void Dcg();
   void Opencode();
   void SafetyNet();
   Imported Take() { return std::move(result_); }
@@ -50,6 +62,13 @@ class Importer {
  private:
   void Refuse(size_t offset, std::string message, std::string help = {});
   void Note(size_t offset, std::string message);
+  // The same by line and column.
+  void RefuseAt(size_t line, size_t column, std::string message,
+                std::string help = {});
+  void NoteAt(size_t line, size_t column, std::string message);
+  void GeminiSettings();                // import_gemini.cc
+  void DcgPack(const DataValue& pack);  // import_dcg.cc
+  void DcgSettings(const DataValue& settings);
   // The byte of the value that JSON pointer `pointer` names.
   size_t At(const std::string& pointer) const;
   // An id that no rule has yet, made of `words`.
@@ -67,6 +86,7 @@ class Importer {
   std::string_view text_;
   Action allow_as_;
   Imported result_;
+  std::set<std::string> ids_;  // taken by rules that are not added yet
 };
 
 }  // namespace gate::rules

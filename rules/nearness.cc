@@ -9,9 +9,9 @@ const char* NameOf(NodeKind kind) {
     case NodeKind::kAll:
       return "all";
     case NodeKind::kAny:
-      return "any";
+      return "any alternative";
     case NodeKind::kUnless:
-      return "unless";
+      return "its `unless`";
     case NodeKind::kNever:
       return "never";
     case NodeKind::kPrefix:
@@ -50,6 +50,8 @@ const char* NameOf(NodeKind kind) {
       return "agent";
     case NodeKind::kBranch:
       return "branch";
+    case NodeKind::kLine:
+      return "line";
     case NodeKind::kInteractive:
       return "interactive";
   }

@@ -89,7 +89,7 @@ void FinishPolicy(Policy::Impl* impl) {
     return found;
   };
   // Unlock first, so that the system layer can disable what it unlocked.
-  for (const uint32_t kind : {1u, 0u}) {
+  for (const uint32_t kind : {uint32_t{kNoteUnlock}, uint32_t{kNoteDisable}}) {
     for (const auto& layer : impl->layers) {
       for (const FileNote& note : layer->view.notes) {
         if (note.kind != kind) continue;
@@ -97,7 +97,7 @@ void FinishPolicy(Policy::Impl* impl) {
         bool locked = false, done = false;
         const bool found =
             each(id, layer->layer, [&](LoadedLayer& of, uint32_t rule) {
-              if (kind == 1) {
+              if (kind == kNoteUnlock) {
                 of.state[rule] |= LoadedLayer::kUnlocked;
                 done = true;
               } else if (of.Locked(rule)) {
@@ -113,7 +113,7 @@ void FinishPolicy(Policy::Impl* impl) {
              !found   ? "rule-unknown-id"
              : locked ? "rule-locked"
                       : "rule-more-trusted",
-             std::string(layer->view.Text(note.file)), note.line, 1,
+             std::string(layer->view.Text(note.file)), note.line, note.column,
              !found   ? "there is no rule `" + id + "`"
              : locked ? "the rule `" + id + "` is locked and stays"
                       : "the rule `" + id + "` is of a more trusted layer",

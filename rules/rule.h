@@ -12,7 +12,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/5";
+inline constexpr char kRuleMagic[] = "gate.rules/6";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -29,7 +29,7 @@ enum Section : uint32_t {
   kBuckets,      // Range into kBucketRules, kBucketCount of them
   kBucketRules,  // uint32_t: rule indices
   kExamples,     // ExampleRecord
-  kFileNotes,    // FileNote: disable, unlock
+  kFileNotes,    // FileNote: disable, unlock, what lint will say
 };
 
 struct Range {
@@ -46,6 +46,7 @@ struct RuleRecord {
   uint32_t scope = 0;  // Scope bits
   Range except;        // strings
   Range tags;          // strings
+  Range lint;          // strings: code, reason, code, reason
   Range examples;
   int64_t since_ms = 0;
   int64_t expires_ms = 0;  // 0: never
@@ -202,10 +203,23 @@ struct ExampleRecord {
   uint32_t matches = 0;  // 1: must match, 0: must not
 };
 
+enum NoteKind : uint32_t {
+  kNoteDisable = 0,
+  kNoteUnlock = 1,
+  // For lint: a list, macro or class that nothing refers to, text that a person
+  // does not see, a `network` that the layer cannot give.
+  kNoteUnusedList,
+  kNoteUnusedMacro,
+  kNoteUnusedClass,
+  kNoteHiddenText,
+  kNoteNoNetwork,
+};
+
 struct FileNote {
   ImageText id;
-  uint32_t kind = 0;  // 0 disable, 1 unlock
+  uint32_t kind = kNoteDisable;
   uint32_t line = 0;
+  uint32_t column = 0;
   ImageText file;
 };
 

@@ -42,6 +42,14 @@ TEST(ExplainTest, WhyNotNamesWhatIsStricterAndTheNearestMiss) {
   EXPECT_TRUE(Has(near.out, "prefix (2 of 3 words)")) << near.out;
   EXPECT_TRUE(Has(machine.Gate({"explain", "frobnicate all later"}).out,
                   "nearest misses"));
+  const std::string tried =
+      machine.Gate({"explain", "frobnicate all later; ls"}).out;
+  const size_t one =
+      tried.find("rules that were tried on frobnicate all later");
+  const size_t two = tried.find("rules that were tried on ls");
+  ASSERT_TRUE(one < two && two != std::string::npos) << tried;
+  EXPECT_LT(tried.find("p.near: missed (2 of 3; not: prefix"), two) << tried;
+  EXPECT_LT(two, tried.find("core.read: matched", two)) << tried;
   EXPECT_EQ(machine.Gate({"explain", "--why-not", "maybe", "ls"}).exit_code,
             64);
 }

@@ -32,6 +32,26 @@ struct Case {
   std::string text;
 };
 
+// Macros, or lists, each of which stands for 40 of the next: 40^8 in all.
+std::string Bomb(bool macros) {
+  std::string out = R"({"schema": 1, "pack": "p", ")";
+  out += macros ? "macros\": {" : "lists\": {";
+  for (int level = 0; level < 8; ++level) {
+    const std::string one =
+        macros ? "{\"macro\": \"m" + std::to_string(level + 1) + "\"}"
+               : (level == 0 ? "\"x\""
+                             : "\"@m" + std::to_string(level - 1) + "\"");
+    out += (level == 0 ? "" : ", ") + ("\"m" + std::to_string(level)) + "\": ";
+    out += macros ? "{\"any\": [" : "[";
+    out += one + Repeat(", " + one, 39);
+    out += macros ? "]}" : "]";
+  }
+  out +=
+      R"(}, "rules": [{"id": "a", "action": "deny", "reason": "r", "match": )";
+  return out + (macros ? R"({"macro": "m0"})" : R"({"program": "@m7"})") +
+         "}]}";
+}
+
 std::vector<Case> Cases() {
   const std::string good = With(R"({"program": "x"})");
   std::vector<Case> cases = {
@@ -57,6 +77,9 @@ std::vector<Case> Cases() {
       {"an unknown key", R"({"schema": 1, "pack": "p", "rulez": []})"},
       {"a duplicate key",
        R"({"schema": 1, "schema": 1, "pack": "p", "rules": []})"},
+      {"macros that multiply", Bomb(true)},
+      {"lists that multiply", Bomb(false)},
+      {"half a word", With(R"({"program": "x", "operands": {"min": 1.5}})")},
       {"an unknown action",
        Rules(R"({"id": "a", "action": "block", "reason": "r",
                "match": {"program": "x"}})")},

@@ -131,6 +131,17 @@ TEST(Compile, ListsAreUsedByName) {
   EXPECT_EQ(policy.floor(), Action::kAllow);
 }
 
+TEST(Compile, TheFirstInstantOfTimeIsOverAndNotNever) {
+  const Policy policy = One(Wrap(
+      R"({"id": "a", "action": "allow", "reason": "r", "expires": "1970-01-01",
+          "match": {"prefix": ["x"]}})"));
+  EXPECT_EQ(policy.floor(), Action::kAllow);
+  bool expired = false;
+  for (const Finding& finding : Lint(policy, 1'790'000'000'000))
+    expired = expired || finding.diagnostic.code == "lint-expired";
+  EXPECT_TRUE(expired);
+}
+
 TEST(Compile, TenThousandRulesLoadQuickly) {
   std::string rules;
   for (int i = 0; i < 10000; ++i) {
@@ -152,8 +163,8 @@ TEST(Lint, FindsWhatLoadsAndIsStillAMistake) {
          {"id": "c", "action": "ask", "reason": "r", "except": ["nope"],
           "expires": "2020-01-01", "match": {"program": "x"}})"));
   std::vector<std::string> codes;
-  for (const Diagnostic& d : Lint(policy, 1'790'000'000'000))
-    codes.push_back(d.code);
+  for (const Finding& finding : Lint(policy, 1'790'000'000'000))
+    codes.push_back(finding.diagnostic.code);
   for (const char* code :
        {"lint-allow-interpreter", "lint-broad-allow", "lint-expired",
         "lint-unknown-exception", "lint-no-suggestion"})

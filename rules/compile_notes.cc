@@ -1,0 +1,77 @@
+// What loads and is still doubtful in the files themselves, kept in the image
+// for `gate rules lint`: a decision does not look at it.
+#include <algorithm>
+
+#include "base/text.h"
+#include "rules/compiler.h"
+
+namespace gate::rules {
+namespace {
+
+constexpr size_t kMaxHidden = 20;  // notes of a file
+
+}  // namespace
+
+void Compiler::Define(File& file, const TreeNode& node, Kind kind) {
+  defined_.try_emplace({kind, std::string(node.key)},
+                       Defined{&file, node.key_begin, false});
+}
+
+void Compiler::Use(Kind kind, std::string_view name) {
+  const auto found = defined_.find(std::pair(kind, std::string(name)));
+  if (found != defined_.end()) found->second.used = true;
+}
+
+void Compiler::AddNote(File& file, uint32_t offset, uint32_t kind,
+                       std::string_view id) {
+  const auto [line, column] = Place(file, offset);
+  notes_.push_back(
+      {writer_.Text(id), kind, line, column, writer_.Text(file.source->name)});
+}
+
+void Compiler::NoteHiddenText(File& file) {
+  const std::string_view text = file.source->text;
+  // Plain ASCII, which nearly every file is, costs one look at each byte.
+  const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x7F || (byte < 0x20 && c != '\n' && c != '\t' && c != '\r');
+  });
+  if (plain) return;
+  size_t count = 0;
+  for (const Span& span : FindHidden(text)) {
+    if (text.substr(span.begin, span.end - span.begin) == "\r" ||
+        (span.begin == 0 && text.starts_with("\xEF\xBB\xBF")))
+      continue;
+    if (++count > kMaxHidden) return;
+    AddNote(file, static_cast<uint32_t>(span.begin), kNoteHiddenText,
+            Visible(text.substr(span.begin, span.end - span.begin)));
+  }
+}
+
+void Compiler::NoteUnused() {
+  // What the shipped rules define is there for users' rules.
+  const bool shipped = options_.layer == Layer::kBuiltin;
+  for (const auto& [key, defined] : defined_) {
+    if (defined.used || (shipped && key.first != Kind::kMacro)) continue;
+    AddNote(*defined.file, defined.offset,
+            key.first == Kind::kList    ? kNoteUnusedList
+            : key.first == Kind::kMacro ? kNoteUnusedMacro
+                                        : kNoteUnusedClass,
+            key.second);
+  }
+}
+
+// {"lint-code": "why it is meant"}: a finding that is accepted, with a reason.
+void Compiler::ReadLint(File& file, const TreeNode& node, RuleRecord* rule) {
+  if (!Is(file, node, Type::kObject, "lint")) return;
+  std::vector<std::string_view> pairs;
+  for (const TreeNode& member : file.tree.children(node)) {
+    if (!member.key.starts_with("lint-")) UnknownKey(file, member, "lint", "");
+    const std::string_view reason = String(file, member, "a reason");
+    pairs.push_back(member.key);
+    pairs.push_back(reason);
+  }
+  rule->lint = AddStrings(pairs);
+}
+
+}  // namespace gate::rules
