@@ -72,19 +72,54 @@ std::string Describe(const NativePlan& plan, const SetupError& error) {
   return text;
 }
 
-// The child of a started sandbox.
-struct Started {
+// The child of a started sandbox. Going away it takes the child along.
+class Started {
+ public:
+  Started() = default;
+  Started(Started&&) = default;
+  Started& operator=(Started&&) = delete;
+  ~Started() {
+    if (!pidfd) return;
+    sys::PidfdSignal(pidfd.get(), SIGKILL);
+    Wait();
+  }
+
+  // One word of gate's; whether it could be said.
+  bool Tell(unsigned char byte) const {
+    return write(control.get(), &byte, 1) == 1;
+  }
+  // Blocks until process 1 and with it its namespace is gone.
+  void Wait() {
+    siginfo_t info = {};
+    while (waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED) !=
+               0 &&
+           errno == EINTR) {
+    }
+    pidfd.reset();
+  }
+  // Somebody else has waited.
+  void Forget() { pidfd.reset(); }
+
+  pid_t pid = -1;
   Fd pidfd;
   Fd report;
   Fd control;
   Fd control_read;  // kept, so that writing to a dead child raises no SIGPIPE
 };
 
-Result<Started> Start(NativePlan* plan, const Io& io, const sigset_t& mask,
-                      bool probe) {
+struct Beginning {
+  RunUser user;
+  Network network = Network::kNone;
+  bool asks = false;  // the filter has a listener
+  bool probe = false;
+};
+
+// Starts process 1, which makes its namespaces and waits for the plan.
+Result<Started> Start(const PlanSpace& space, const Beginning& beginning,
+                      const Io& io, const sigset_t& mask) {
   int report[2], control[2];
   // A pipe cannot carry the descriptor of the filter's questions.
-  if ((plan->asks.Any()
+  if ((beginning.asks
            ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)
            : pipe2(report, O_CLOEXEC)) != 0)
     return FailErrno("cannot make a pipe");
@@ -96,7 +131,10 @@ Result<Started> Start(NativePlan* plan, const Io& io, const sigset_t& mask,
   started.control = Fd(control[1]);
 
   InitContext context;
-  context.plan = plan;
+  context.space = &space;
+  context.user = beginning.user;
+  context.new_network = beginning.network != Network::kOpen;
+  context.loopback = beginning.network == Network::kLoopback;
   context.in = io.in;
   context.out = io.out;
   context.err = io.err;
@@ -105,30 +143,27 @@ Result<Started> Start(NativePlan* plan, const Io& io, const sigset_t& mask,
   context.uid = geteuid();
   context.gid = getegid();
   context.mask = mask;
-  context.probe = probe;
+  context.probe = beginning.probe;
   if (getrlimit(RLIMIT_NOFILE, &context.open_files) != 0)
     return FailErrno("cannot read the limit of open files");
-  uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
-                   CLONE_NEWUTS | CLONE_NEWCGROUP;
-  if (plan->new_network) flags |= CLONE_NEWNET;
   int pidfd = -1;
-  const pid_t child = sys::Clone(flags, &pidfd);
+  const pid_t child = sys::Clone(CLONE_NEWUSER | CLONE_NEWPID, &pidfd);
   if (child == 0) RunInit(context);
   if (child < 0) return FailErrno("the kernel refuses new namespaces");
+  started.pid = child;
   started.pidfd = Fd(pidfd);
-  const RunUser& user = plan->user;
-  if (user.switched || user.all_ids) {
-    if (!WriteMap(child, "uid_map", user.uid, user.all_ids) ||
-        !WriteMap(child, "gid_map", user.gid, user.all_ids) ||
-        write(started.control.get(), "g", 1) != 1) {
-      const auto failed = FailErrno("cannot map the workspace's owner");
-      sys::PidfdSignal(pidfd, SIGKILL);
-      siginfo_t info = {};
-      waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED);
-      return failed;
-    }
-  }
   return started;
+}
+
+// The plan is complete: process 1 may follow it.
+Status HandPlanOver(const Started& started, const RunUser& user) {
+  if (user.switched || user.all_ids) {
+    if (!WriteMap(started.pid, "uid_map", user.uid, user.all_ids) ||
+        !WriteMap(started.pid, "gid_map", user.gid, user.all_ids))
+      return FailErrno("cannot map the workspace's owner");
+  }
+  if (!started.Tell(kPlanReady)) return FailErrno("process 1 cannot be told");
+  return {};
 }
 
 InitReport ReadReport(int fd) {
@@ -206,21 +241,30 @@ Availability Native::Probe() {
   Command command;
   command.argv = {"probe"};
   command.cwd = "/";
-  const Guard guard = Guard::Record(profile, "/");
-  Result<NativePlan> plan = MakeNativePlan(profile, command, guard);
-  if (!plan) {
-    availability.why = plan.error().message;
+  const HeldSignals signals;
+  Beginning beginning;
+  beginning.user = ChooseUser(profile);
+  beginning.probe = true;
+  const Result<PlanSpace> space = PlanSpace::Make();
+  if (!space) {
+    availability.why = space.error().message;
     return availability;
   }
-  const HeldSignals signals;
-  const Result<Started> started = Start(&*plan, Io(), signals.before(), true);
+  NativePlan* plan = space->plan();
+  Result<Started> started = Start(*space, beginning, Io(), signals.before());
   if (!started) {
     availability.why = started.error().message;
     return availability;
   }
+  const Guard guard = Guard::Record(profile, "/");
+  Status ready = MakeNativePlan(profile, command, guard, beginning.user, plan);
+  if (ready) ready = HandPlanOver(*started, beginning.user);
+  if (!ready) {
+    availability.why = ready.error().message;
+    return availability;
+  }
   const InitReport report = ReadReport(started->report.get());
-  siginfo_t info = {};
-  waitid(P_PIDFD, static_cast<id_t>(started->pidfd.get()), &info, WEXITED);
+  started->Wait();
   constexpr uint32_t kAll = kWorksReadOnly | kWorksProcessOne | kWorksFilter |
                             kWorksTmp | kWorksNoNetwork;
   if (report.kind == InitReport::kSetupFailed) {
@@ -250,24 +294,22 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   const uint64_t begin = MonotonicMs();
   if (const Status streams = CheckStreams(io); !streams)
     return Failed(streams.error().message);
-  Guard guard = Guard::Record(profile, command.cwd);
-  if (!guard.refusal().empty()) return Failed(guard.refusal());
-  Result<NativePlan> plan = MakeNativePlan(profile, command, guard);
-  if (!plan) return Failed(plan.error().message);
-  FeatureSet given = NativeFeatures(plan->abi);
+  if (profile.network == Network::kDomains)
+    return Failed("a network limited to domains is not available here");
+  const int abi = LandlockAbi();
+  FeatureSet given = NativeFeatures(abi);
   given.Add(Feature::kOverlay);
   const std::vector<Feature> missing = profile.required.Without(given);
   if (!missing.empty())
     return Failed(
         std::string("this machine lacks what the profile requires: ") +
         backends::Name(missing.front()));
-  plan->terminal = isatty(io.in) == 1;
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
   Io streams = (*relay)->io();
   Result<Fd> copy = Fd();
-  if (plan->abi == 0) {
+  if (abi == 0) {
     // As in bwrap: without Landlock the file itself could be opened again.
     copy = CopyInput(io.in);
     if (!copy) return Failed(copy.error().message);
@@ -275,47 +317,70 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   }
 
   const HeldSignals signals;
-  const Result<Started> started =
-      Start(&*plan, streams, signals.before(), false);
+  const Result<PlanSpace> space = PlanSpace::Make();
+  if (!space) return Failed(space.error().message);
+  Beginning beginning;
+  beginning.user = ChooseUser(profile);
+  beginning.network = profile.network;
+  beginning.asks = profile.watch_execs || profile.report_blocked;
+  Result<Started> started = Start(*space, beginning, streams, signals.before());
   if (!started) return Failed(started.error().message);
+  // From here on process 1 works at the same time.
+  Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
+  NativePlan* plan = space->plan();
+  plan->terminal = isatty(io.in) == 1;
+  if (Status ready =
+          MakeNativePlan(profile, command, guard, beginning.user, plan);
+      !ready)
+    return Failed(ready.error().message);
+  if (Status handed = HandPlanOver(*started, beginning.user); !handed)
+    return Failed(handed.error().message);
+  if (const Status permitted = command.permit.Ask(); !permitted)
+    return Failed(permitted.error().message);
+  (void)started->Tell(kMayStart);  // a dead process 1 is seen below
+
   InitReport report;
-  bool reported = false, listening = !plan->asks.Any();
+  bool reported = false, over = false, listening = !plan->asks.Any();
   CallWatch calls(profile, command, *plan, guard);
   Watch watch;
   watch.pidfd = started->pidfd.get();
   watch.wall_ms = profile.limits.wall_ms;
   watch.terminal = plan->terminal;
-  const auto tell = [&](unsigned char byte) {
-    (void)!write(started->control.get(), &byte, 1);
+  watch.forward = [&](int signal) {
+    (void)started->Tell(static_cast<unsigned char>(signal));
   };
-  watch.forward = [&](int signal) { tell(static_cast<unsigned char>(signal)); };
-  watch.expire = [&] { tell(kExpired); };
+  watch.expire = [&] { (void)started->Tell(kExpired); };
   watch.kill = [&] { sys::PidfdSignal(started->pidfd.get(), SIGKILL); };
-  if (plan->asks.Any()) {
-    watch.served.push_back(
-        {[&] {
-           return pollfd{listening ? -1 : started->report.get(), POLLIN, 0};
-         },
-         [&](short) {
+  watch.over = &over;
+  if (plan->asks.Any()) calls.Join(&watch);
+  watch.served.push_back(
+      {[&] { return pollfd{reported ? -1 : started->report.get(), POLLIN, 0}; },
+       [&](short) {
+         if (!listening) {
            ssize_t got = 0;
            Result<Fd> listener = ReceiveListener(started->report.get(), &report,
                                                  sizeof(report), &got);
            listening = true;
-           if (listener)
+           if (listener) {
              calls.SetListener(std::move(*listener));
-           else
-             reported = true;  // it ended before
-           if (reported && got != static_cast<ssize_t>(sizeof(report)))
+             return;
+           }
+           if (got != static_cast<ssize_t>(sizeof(report)))
              report = InitReport();
-         }});
-    calls.Join(&watch);
-  }
+         } else {
+           report = ReadReport(started->report.get());
+         }
+         reported = true;
+         over = report.alone;
+       }});
   (*relay)->Started();
   (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
+  if (!over) started->Forget();
   (*relay)->Drain(timed_out ? kGraceMs : -1);
-  if (!listening) {
+  if (!reported && !listening) {
     ssize_t got = 0;
     const Result<Fd> listener =
         ReceiveListener(started->report.get(), &report, sizeof(report), &got);
@@ -356,6 +421,10 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
+  if (over) {
+    if (command.ended) command.ended(outcome);
+    started->Wait();
+  }
   return outcome;
 }
 

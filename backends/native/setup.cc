@@ -17,6 +17,7 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <net/if.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -52,9 +53,10 @@ constexpr const char* kStages[] = {
     "a resource limit",
     "the probe",
     "the overlay of a preview (required feature overlay)",
+    "the kernel refuses new namespaces",
 };
 static_assert(sizeof(kStages) / sizeof(kStages[0]) ==
-              static_cast<size_t>(Stage::kOverlay) + 1);
+              static_cast<size_t>(Stage::kNamespaces) + 1);
 
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr char kScratchPlace[] = "/dev";
@@ -91,20 +93,6 @@ size_t IdentityMap(unsigned id, char* out) {
   }
   out[size++] = '1';
   return size;
-}
-
-bool RaiseLoopback() {
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  ifreq request = {};
-  request.ifr_name[0] = 'l';
-  request.ifr_name[1] = 'o';
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  const int result = ioctl(fd, SIOCSIFFLAGS, &request);
-  const int saved = errno;
-  close(fd);
-  errno = saved;
-  return result == 0;
 }
 
 bool Same(int fd, const MountOp& op) {
@@ -304,21 +292,15 @@ bool DropCapabilities(bool keep_file_owner) {
 
 const char* Name(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 
-bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error) {
-  const RunUser& user = plan->user;
-  if (user.all_ids) return true;
-  if (user.switched) {
-    // Some paths only root can walk to (gate's private directories), some only
-    // the owner (without capabilities root cannot pass a home of mode 0700).
-    if (!OpenHostSources(plan, true, error)) return false;
-    // Saved and file system ids follow; capabilities in the new namespace
-    // stay, since its uid 0 is mapped to nobody.
-    if (syscall(SYS_setgroups, size_t{0}, nullptr) != 0 ||
-        syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
-        syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0)
-      return Fail(error, Stage::kIdentity);
-    return true;
-  }
+bool MakeNamespaces(bool network, SetupError* error) {
+  constexpr int kAlways =
+      CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  if (unshare(kAlways | (network ? CLONE_NEWNET : 0)) != 0)
+    return Fail(error, Stage::kNamespaces);
+  return true;
+}
+
+bool MapSelf(uid_t uid, gid_t gid, SetupError* error) {
   // A caller that changed its user is not dumpable, and its files in /proc
   // then belong to root.
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
@@ -330,8 +312,34 @@ bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error) {
   return true;
 }
 
+bool RaiseLoopback(SetupError* error) {
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ifreq request = {};
+  request.ifr_name[0] = 'l';
+  request.ifr_name[1] = 'o';
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) != 0)
+    return Fail(error, Stage::kLoopback);
+  close(fd);
+  return true;
+}
+
+bool BecomeUser(NativePlan* plan, SetupError* error) {
+  const RunUser& user = plan->user;
+  if (user.all_ids) return true;
+  // Some paths only root can walk to (gate's private directories), some only
+  // the owner (without capabilities root cannot pass a home of mode 0700).
+  if (!OpenHostSources(plan, true, error)) return false;
+  // Saved and file system ids follow; capabilities in the new namespace
+  // stay, since its uid 0 is mapped to nobody.
+  if (syscall(SYS_setgroups, size_t{0}, nullptr) != 0 ||
+      syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
+      syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0)
+    return Fail(error, Stage::kIdentity);
+  return true;
+}
+
 bool BuildView(NativePlan* plan, SetupError* error) {
-  if (plan->loopback && !RaiseLoopback()) return Fail(error, Stage::kLoopback);
   const mode_t mask = umask(0);
   if (!OpenHostSources(plan, false, error)) return false;
   if (!MakeScratch(plan, error)) return false;

@@ -29,6 +29,7 @@ enum class Stage : uint32_t {
   kLimits,
   kProbe,
   kOverlay,
+  kNamespaces,
 };
 const char* Name(Stage stage);
 
@@ -38,11 +39,17 @@ struct SetupError {
   int index = -1;  // of the mount
 };
 
-// Maps the user into the new user namespace. When the plan switches users the
-// parent has written the maps already.
-bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error);
+// What needs no plan, in this order. The user and pid namespaces came with the
+// process.
+bool MakeNamespaces(bool network, SetupError* error);
+// Maps the user into the user namespace, where gate has not written the maps.
+bool MapSelf(uid_t uid, gid_t gid, SetupError* error);
+bool RaiseLoopback(SetupError* error);
 
-// Everything from the loopback interface to the working directory.
+// Where gate has written the maps: becomes the plan's user.
+bool BecomeUser(NativePlan* plan, SetupError* error);
+
+// Everything from the mounts to the working directory.
 bool BuildView(NativePlan* plan, SetupError* error);
 
 // no_new_privs, Landlock, capabilities, seccomp; the last thing before the

@@ -26,8 +26,8 @@ inline pid_t Clone(uint64_t flags, int* pidfd) {
   args.exit_signal = SIGCHLD;
   const long child = syscall(SYS_clone3, &args, sizeof(args));
   if (child >= 0 || errno != ENOSYS) return static_cast<pid_t>(child);
-  return static_cast<pid_t>(syscall(SYS_clone, args.flags | SIGCHLD, nullptr,
-                                    pidfd, nullptr, 0));
+  return static_cast<pid_t>(
+      syscall(SYS_clone, args.flags | SIGCHLD, nullptr, pidfd, nullptr, 0));
 }
 
 inline int OpenAt2(int directory, const char* path, uint64_t flags,
