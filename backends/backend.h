@@ -211,6 +211,10 @@ class Backend {
   virtual int Priority() const = 0;
   // What works on this machine, by trying it. Milliseconds.
   virtual Availability Probe() = 0;
+  // A hint that a Run will follow, probably with this profile and the process's
+  // own streams: what can be made without knowing more may be made meanwhile.
+  // Nothing of a command runs, and what Run cannot use is thrown away.
+  virtual void Prepare(const Profile& /*likely*/) {}
   // Asks for `command.permit`, then runs to the end. Blocks. Forwards SIGINT,
   // SIGTERM, SIGHUP, SIGQUIT of the calling process to the command; kills
   // everything it started at the end.

@@ -226,6 +226,13 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
                              judgement.question.cwd, /*write=*/true);
   if (!session) return Fail(session.error().message);
   judgement.session = std::move(*session);
+  // The sandbox is most likely this one; its namespaces are made meanwhile.
+  if (arguments->backend.empty() || arguments->backend == "native") {
+    backends::Profile likely;
+    likely.workspace = judgement.session.workspace;
+    if (backends::Backend* native = gateway.FindBackend("native"))
+      native->Prepare(likely);
+  }
   engine::Decision& decision = judgement.decision;
   decision.action = Action::kSandbox;
   decision.contain = true;

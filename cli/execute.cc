@@ -106,6 +106,10 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
     case router::Mode::kSandbox:
       break;
   }
+  backends::Backend* backend = gateway.FindBackend(plan.backend);
+  if (backend == nullptr)
+    return NotStarted("there is no backend `" + plan.backend + "`");
+  backend->Prepare(plan.profile);
   Result<Fd> in_use = Fd();
   if (!plan.profile.private_tmp.empty()) {
     in_use =
@@ -114,9 +118,6 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       return NotStarted("the private /tmp cannot be made: " +
                         in_use.error().message);
   }
-  backends::Backend* backend = gateway.FindBackend(plan.backend);
-  if (backend == nullptr)
-    return NotStarted("there is no backend `" + plan.backend + "`");
   LogDebug("runs in " + plan.backend + ", profile " + plan.profile.name);
   return backend->Run(plan.profile, command, {});
 }
@@ -144,6 +145,7 @@ Result<Outcome> RecordAndExecute(Gateway& gateway, Judgement* judgement,
             gateway.RecordOutcome(judgement->id, *judgement, outcome, mode);
         !stored)
       Complain("the outcome could not be recorded: " + stored.error().message);
+    gateway.CloseIdleLog();
   };
   Outcome outcome = RunPlanned(
       gateway, judgement, backends::Permit(record_decision), record_outcome);

@@ -160,7 +160,8 @@ void RunInit(const InitContext& context) {
   const bool mapped_by_gate = context.user.switched || context.user.all_ids;
   if (!mapped_by_gate && !MapSelf(context.uid, context.gid, &error))
     FinishSetup(error);
-  if (context.loopback && !RaiseLoopback(&error)) FinishSetup(error);
+  if (!DropBounds(context.user.all_ids, &error)) FinishSetup(error);
+  const Early early = mapped_by_gate ? Early() : MakeEarly();
   // A descriptor for each protected path, until it is mounted.
   rlimit files = context.open_files;
   files.rlim_cur = files.rlim_max;
@@ -169,7 +170,7 @@ void RunInit(const InitContext& context) {
   NativePlan* plan = context.space->plan();
   if (mapped_by_gate && !BecomeUser(plan, &error)) FinishSetup(error);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // a new identity clears it
-  if (!BuildView(plan, &error)) FinishSetup(error);
+  if (!BuildView(plan, early, &error)) FinishSetup(error);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_NAME, "gate-init", 0, 0, 0);
 

@@ -2,14 +2,16 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
+
+#include <optional>
+#include <utility>
 
 #include "backends/guard.h"
 #include "backends/native/calls.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
-#include "backends/native/sys.h"
+#include "backends/native/process_one.h"
 #include "backends/relay.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -48,18 +50,6 @@ FeatureSet NativeFeatures(int abi) {
   return features;
 }
 
-// Writes a map of the child in which `id` (or, for the whole range, every id)
-// stays what it is. Only root needs this.
-bool WriteMap(pid_t pid, const char* name, unsigned id, bool all) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
-  const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  const std::string map =
-      all ? "0 0 4294967295"
-          : std::to_string(id) + " " + std::to_string(id) + " 1";
-  return fd && write(fd.get(), map.data(), map.size()) ==
-                   static_cast<ssize_t>(map.size());
-}
-
 std::string Describe(const NativePlan& plan, const SetupError& error) {
   std::string text = "the sandbox could not be built: ";
   text += Name(error.stage);
@@ -70,100 +60,6 @@ std::string Describe(const NativePlan& plan, const SetupError& error) {
     text += std::string(" (") + plan.cwd + ")";
   if (error.error != 0) text += std::string(": ") + strerror(error.error);
   return text;
-}
-
-// The child of a started sandbox. Going away it takes the child along.
-class Started {
- public:
-  Started() = default;
-  Started(Started&&) = default;
-  Started& operator=(Started&&) = delete;
-  ~Started() {
-    if (!pidfd) return;
-    sys::PidfdSignal(pidfd.get(), SIGKILL);
-    Wait();
-  }
-
-  // One word of gate's; whether it could be said.
-  bool Tell(unsigned char byte) const {
-    return write(control.get(), &byte, 1) == 1;
-  }
-  // Blocks until process 1 and with it its namespace is gone.
-  void Wait() {
-    siginfo_t info = {};
-    while (waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED) !=
-               0 &&
-           errno == EINTR) {
-    }
-    pidfd.reset();
-  }
-  // Somebody else has waited.
-  void Forget() { pidfd.reset(); }
-
-  pid_t pid = -1;
-  Fd pidfd;
-  Fd report;
-  Fd control;
-  Fd control_read;  // kept, so that writing to a dead child raises no SIGPIPE
-};
-
-struct Beginning {
-  RunUser user;
-  Network network = Network::kNone;
-  bool asks = false;  // the filter has a listener
-  bool probe = false;
-};
-
-// Starts process 1, which makes its namespaces and waits for the plan.
-Result<Started> Start(const PlanSpace& space, const Beginning& beginning,
-                      const Io& io, const sigset_t& mask) {
-  int report[2], control[2];
-  // A pipe cannot carry the descriptor of the filter's questions.
-  if ((beginning.asks
-           ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)
-           : pipe2(report, O_CLOEXEC)) != 0)
-    return FailErrno("cannot make a pipe");
-  Started started;
-  started.report = Fd(report[0]);
-  const Fd report_write(report[1]);
-  if (pipe2(control, O_CLOEXEC) != 0) return FailErrno("cannot make a pipe");
-  started.control_read = Fd(control[0]);
-  started.control = Fd(control[1]);
-
-  InitContext context;
-  context.space = &space;
-  context.user = beginning.user;
-  context.new_network = beginning.network != Network::kOpen;
-  context.loopback = beginning.network == Network::kLoopback;
-  context.in = io.in;
-  context.out = io.out;
-  context.err = io.err;
-  context.report = report_write.get();
-  context.control = started.control_read.get();
-  context.uid = geteuid();
-  context.gid = getegid();
-  context.mask = mask;
-  context.probe = beginning.probe;
-  if (getrlimit(RLIMIT_NOFILE, &context.open_files) != 0)
-    return FailErrno("cannot read the limit of open files");
-  int pidfd = -1;
-  const pid_t child = sys::Clone(CLONE_NEWUSER | CLONE_NEWPID, &pidfd);
-  if (child == 0) RunInit(context);
-  if (child < 0) return FailErrno("the kernel refuses new namespaces");
-  started.pid = child;
-  started.pidfd = Fd(pidfd);
-  return started;
-}
-
-// The plan is complete: process 1 may follow it.
-Status HandPlanOver(const Started& started, const RunUser& user) {
-  if (user.switched || user.all_ids) {
-    if (!WriteMap(started.pid, "uid_map", user.uid, user.all_ids) ||
-        !WriteMap(started.pid, "gid_map", user.gid, user.all_ids))
-      return FailErrno("cannot map the workspace's owner");
-  }
-  if (!started.Tell(kPlanReady)) return FailErrno("process 1 cannot be told");
-  return {};
 }
 
 InitReport ReadReport(int fd) {
@@ -231,9 +127,32 @@ class Native : public Backend {
   Strength GetStrength() const override { return Strength::kNamespace; }
   int Priority() const override { return 10; }
   Availability Probe() override;
+  void Prepare(const Profile& likely) override;
   Outcome Run(const Profile& profile, const Command& command,
               const Io& io) override;
+
+ private:
+  std::optional<ProcessOne> prepared_;
 };
+
+Beginning BeginningOf(const Profile& profile, const Io& io) {
+  Beginning beginning;
+  beginning.user = ChooseUser(profile);
+  beginning.new_network = profile.network != Network::kOpen;
+  beginning.io = io;
+  return beginning;
+}
+
+void Native::Prepare(const Profile& likely) {
+  const Beginning beginning = BeginningOf(likely, Io());
+  if (prepared_ && prepared_->beginning() == beginning) return;
+  prepared_.reset();
+  if (!CheckStreams(beginning.io)) return;  // Run says so
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  Result<ProcessOne> started = ProcessOne::Start(beginning, mask);
+  if (started) prepared_.emplace(std::move(*started));
+}
 
 Availability Native::Probe() {
   Availability availability;
@@ -245,26 +164,21 @@ Availability Native::Probe() {
   Beginning beginning;
   beginning.user = ChooseUser(profile);
   beginning.probe = true;
-  const Result<PlanSpace> space = PlanSpace::Make();
-  if (!space) {
-    availability.why = space.error().message;
+  Result<ProcessOne> one = ProcessOne::Start(beginning, signals.before());
+  if (!one) {
+    availability.why = one.error().message;
     return availability;
   }
-  NativePlan* plan = space->plan();
-  Result<Started> started = Start(*space, beginning, Io(), signals.before());
-  if (!started) {
-    availability.why = started.error().message;
-    return availability;
-  }
+  NativePlan* plan = one->plan();
   const Guard guard = Guard::Record(profile, "/");
   Status ready = MakeNativePlan(profile, command, guard, beginning.user, plan);
-  if (ready) ready = HandPlanOver(*started, beginning.user);
+  if (ready) ready = one->HandPlanOver();
   if (!ready) {
     availability.why = ready.error().message;
     return availability;
   }
-  const InitReport report = ReadReport(started->report.get());
-  started->Wait();
+  const InitReport report = ReadReport(one->report());
+  one->Wait();
   constexpr uint32_t kAll = kWorksReadOnly | kWorksProcessOne | kWorksFilter |
                             kWorksTmp | kWorksNoNetwork;
   if (report.kind == InitReport::kSetupFailed) {
@@ -317,50 +231,50 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   }
 
   const HeldSignals signals;
-  const Result<PlanSpace> space = PlanSpace::Make();
-  if (!space) return Failed(space.error().message);
-  Beginning beginning;
-  beginning.user = ChooseUser(profile);
-  beginning.network = profile.network;
-  beginning.asks = profile.watch_execs || profile.report_blocked;
-  Result<Started> started = Start(*space, beginning, streams, signals.before());
-  if (!started) return Failed(started.error().message);
+  const Beginning beginning = BeginningOf(profile, streams);
+  std::optional<ProcessOne> one = std::exchange(prepared_, std::nullopt);
+  if (!one || one->beginning() != beginning) {
+    one.reset();
+    Result<ProcessOne> started = ProcessOne::Start(beginning, signals.before());
+    if (!started) return Failed(started.error().message);
+    one.emplace(std::move(*started));
+  }
   // From here on process 1 works at the same time.
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
-  NativePlan* plan = space->plan();
+  NativePlan* plan = one->plan();
   plan->terminal = isatty(io.in) == 1;
   if (Status ready =
           MakeNativePlan(profile, command, guard, beginning.user, plan);
       !ready)
     return Failed(ready.error().message);
-  if (Status handed = HandPlanOver(*started, beginning.user); !handed)
+  if (Status handed = one->HandPlanOver(); !handed)
     return Failed(handed.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
-  (void)started->Tell(kMayStart);  // a dead process 1 is seen below
+  one->Tell(kMayStart);
 
   InitReport report;
   bool reported = false, over = false, listening = !plan->asks.Any();
   CallWatch calls(profile, command, *plan, guard);
   Watch watch;
-  watch.pidfd = started->pidfd.get();
+  watch.pidfd = one->pidfd();
   watch.wall_ms = profile.limits.wall_ms;
   watch.terminal = plan->terminal;
   watch.forward = [&](int signal) {
-    (void)started->Tell(static_cast<unsigned char>(signal));
+    one->Tell(static_cast<unsigned char>(signal));
   };
-  watch.expire = [&] { (void)started->Tell(kExpired); };
-  watch.kill = [&] { sys::PidfdSignal(started->pidfd.get(), SIGKILL); };
+  watch.expire = [&] { one->Tell(kExpired); };
+  watch.kill = [&] { one->Kill(); };
   watch.over = &over;
   if (plan->asks.Any()) calls.Join(&watch);
   watch.served.push_back(
-      {[&] { return pollfd{reported ? -1 : started->report.get(), POLLIN, 0}; },
+      {[&] { return pollfd{reported ? -1 : one->report(), POLLIN, 0}; },
        [&](short) {
          if (!listening) {
            ssize_t got = 0;
-           Result<Fd> listener = ReceiveListener(started->report.get(), &report,
-                                                 sizeof(report), &got);
+           Result<Fd> listener =
+               ReceiveListener(one->report(), &report, sizeof(report), &got);
            listening = true;
            if (listener) {
              calls.SetListener(std::move(*listener));
@@ -369,7 +283,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
            if (got != static_cast<ssize_t>(sizeof(report)))
              report = InitReport();
          } else {
-           report = ReadReport(started->report.get());
+           report = ReadReport(one->report());
          }
          reported = true;
          over = report.alone;
@@ -378,15 +292,15 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
-  if (!over) started->Forget();
+  if (!over) one->Forget();
   (*relay)->Drain(timed_out ? kGraceMs : -1);
   if (!reported && !listening) {
     ssize_t got = 0;
     const Result<Fd> listener =
-        ReceiveListener(started->report.get(), &report, sizeof(report), &got);
+        ReceiveListener(one->report(), &report, sizeof(report), &got);
     reported = !listener && got == static_cast<ssize_t>(sizeof(report));
   }
-  if (!reported) report = ReadReport(started->report.get());
+  if (!reported) report = ReadReport(one->report());
 
   Outcome outcome;
   switch (report.kind) {
@@ -423,7 +337,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   outcome.duration_ms = MonotonicMs() - begin;
   if (over) {
     if (command.ended) command.ended(outcome);
-    started->Wait();
+    one->Wait();
   }
   return outcome;
 }

@@ -52,6 +52,8 @@ class Planner {
         plan_.no_tcp = true;
         return {};
       case Network::kLoopback:
+        plan_.loopback = true;
+        return {};
       case Network::kOpen:
         return {};
       case Network::kDomains:

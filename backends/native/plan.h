@@ -78,6 +78,7 @@ struct NativePlan {
   RunUser user;
   int abi = 0;
   bool write_everything = false;  // "/" is a writable root
+  bool loopback = false;
   bool no_tcp = false;
   bool terminal = false;
 

@@ -44,13 +44,21 @@ struct SetupError {
 bool MakeNamespaces(bool network, SetupError* error);
 // Maps the user into the user namespace, where gate has not written the maps.
 bool MapSelf(uid_t uid, gid_t gid, SetupError* error);
-bool RaiseLoopback(SetupError* error);
+
+// Mounts that are the same for every plan, not attached yet; what could not be
+// made is made when it is attached.
+struct Early {
+  int proc = -1, terminals = -1;
+};
+Early MakeEarly();
+// Empties the capability bounding set, of which nothing is needed for the rest.
+bool DropBounds(bool keep_file_owner, SetupError* error);
 
 // Where gate has written the maps: becomes the plan's user.
 bool BecomeUser(NativePlan* plan, SetupError* error);
 
 // Everything from the mounts to the working directory.
-bool BuildView(NativePlan* plan, SetupError* error);
+bool BuildView(NativePlan* plan, const Early& early, SetupError* error);
 
 // no_new_privs, Landlock, capabilities, seccomp; the last thing before the
 // command is started. `listener`: of the filter, when the plan asks for one.

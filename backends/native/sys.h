@@ -16,6 +16,10 @@
 
 namespace gate::backends::sys {
 
+// linux/mount.h, which cannot stand beside the C library's header.
+inline constexpr unsigned kFsSetFlag = 0, kFsSetString = 1, kFsCreate = 6;
+inline constexpr unsigned kFsopenCloexec = 1, kFsmountCloexec = 1;
+
 // A fork with namespaces; the parent gets a pidfd. Containers' filters refuse
 // clone3 as if the kernel had none, because they cannot look into its
 // arguments (docker's default profile); clone(2) can do the same.
