@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "backends/listing.h"
 #include "backends/quarantine.h"
 #include "base/paths.h"
 
@@ -110,7 +111,13 @@ void Guard::AddBase(const std::string& base) {
   struct stat info = {};
   if (!StatPath(base, &info) || !S_ISDIR(info.st_mode)) return;
   bases_.push_back(base);
-  for (const std::string& name : names_) Protect(base, name, 0);
+  const Listing listing = Listing::Of(base);
+  for (const std::string& name : names_) {
+    if (listing.MayHold(name))
+      Protect(base, name, 0);
+    else
+      absent_.push_back({base, name});
+  }
   RecordGit(base);
 }
 
