@@ -123,8 +123,12 @@ void Guard::AddBase(const std::string& base) {
 
 void Guard::ProtectPath(const std::string& path) {
   // The last component is not resolved: it may be a link of its own.
-  const std::string parent = Canonical(std::string(DirName(path)));
-  const std::string full = Join(parent, std::string(BaseName(path)));
+  // Many of them lie in one directory.
+  if (const std::string_view parent = DirName(path); parent != parent_) {
+    parent_ = parent;
+    canonical_parent_ = Canonical(parent_);
+  }
+  const std::string full = Join(canonical_parent_, std::string(BaseName(path)));
   const std::string* root = RootOf(full);
   if (root == nullptr || full == *root) return;
   Protect(*root, full.substr(*root == "/" ? 1 : root->size() + 1), 0);
