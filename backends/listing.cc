@@ -2,12 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
 
 #include "backends/quarantine.h"
 
@@ -55,28 +53,21 @@ void Listing::Add(std::string_view name) {
 }
 
 Listing Listing::Of(const std::string& directory) {
-  struct Entry {
-    uint64_t inode;
-    int64_t offset;
-    unsigned short size;
-    unsigned char type;
-    char name[];
-  };
   Listing listing;
   const Fd path = OpenPath(directory);
   if (!path) return listing;
   const Fd fd(openat(path.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd || !ListsAll(fd.get())) return listing;
   listing.certain_ = true;
-  alignas(Entry) char buffer[kBuffer];
+  alignas(dirent64) char buffer[kBuffer];
   for (int i = 0; i < kMaxReads; ++i) {
-    const long got = syscall(SYS_getdents64, fd.get(), buffer, sizeof(buffer));
+    const ssize_t got = getdents64(fd.get(), buffer, sizeof(buffer));
     if (got == 0) return listing;
     if (got < 0) break;
-    for (long at = 0; at < got;) {
-      const auto* entry = reinterpret_cast<const Entry*>(buffer + at);
-      listing.Add(entry->name);
-      at += entry->size;
+    for (ssize_t at = 0; at < got;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer + at);
+      listing.Add(entry->d_name);
+      at += entry->d_reclen;
     }
   }
   listing.certain_ = false;  // not read to its end
