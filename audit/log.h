@@ -3,7 +3,7 @@
 // Promises (docs/audit-format.md): when Append returned, the record survives
 // SIGKILL of any gate process. Records are never updated. Edits are found by
 // Verify; a cut tail only against an anchor, and Verify says so. A connection
-// is never carried across fork: Close() before starting a command.
+// is never carried across fork: Close() before anything forks.
 #pragma once
 
 #include <cstdint>

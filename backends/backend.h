@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/permit.h"
 #include "base/result.h"
 
 namespace gate::backends {
@@ -132,13 +133,20 @@ struct ExecVerdict {
   std::string reason;  // of a refusal
 };
 
+struct Outcome;
+
 struct Command {
+  Permit permit;                         // without it nothing starts
   std::vector<std::string> argv;         // argv[0] is looked up in PATH inside
   std::string cwd;                       // absolute
   std::vector<std::string> environment;  // NAME=VALUE, before cleaning
   // With Profile::watch_execs: called in the caller's thread for every program
   // start but the command's own. None: every start is refused.
   std::function<ExecVerdict(const ExecEvent&)> judge_exec;
+  // Not empty: may be called once with what Run is about to return, when
+  // nothing of the command runs any more and only the sandbox is taken down.
+  // Saves the caller that time. Backends that gain nothing do not call it.
+  std::function<void(const Outcome&)> ended;
 };
 
 struct Io {
@@ -203,8 +211,13 @@ class Backend {
   virtual int Priority() const = 0;
   // What works on this machine, by trying it. Milliseconds.
   virtual Availability Probe() = 0;
-  // Runs to the end. Blocks. Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT of the
-  // calling process to the command; kills everything it started at the end.
+  // A hint that a Run will follow, probably with this profile and the process's
+  // own streams: what can be made without knowing more may be made meanwhile.
+  // Nothing of a command runs, and what Run cannot use is thrown away.
+  virtual void Prepare(const Profile& /*likely*/) {}
+  // Asks for `command.permit`, then runs to the end. Blocks. Forwards SIGINT,
+  // SIGTERM, SIGHUP, SIGQUIT of the calling process to the command; kills
+  // everything it started at the end.
   virtual Outcome Run(const Profile& profile, const Command& command,
                       const Io& io) = 0;
 };

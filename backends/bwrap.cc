@@ -156,6 +156,7 @@ Availability Bwrap::Probe() {
   // A tiny run that writes where it must not, with the real options.
   Profile profile;
   Command command;
+  command.permit = Permit::Given();
   command.argv = {"/bin/sh", "-c", "! (: >/.gate-probe) 2>/dev/null"};
   command.cwd = "/";
   command.environment = {"PATH=/usr/bin:/bin"};
@@ -216,6 +217,8 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   if (*copy) streams.in = copy->get();
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
+  if (const Status permitted = command.permit.Ask(); !permitted)
+    return Failed(permitted.error().message);
   for (int attempt = 1;; ++attempt) {
     Result<View> view = MakeView(profile, guard, user);
     if (!view) return Failed(view.error().message);

@@ -312,6 +312,8 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
   words->insert(words->end(), command.argv.begin(), command.argv.end());
   const bool there = IsThere(command.argv[0], command.cwd, inputs.environment);
 
+  if (const Status permitted = command.permit.Ask(); !permitted)
+    return Failed(permitted.error().message);
   const HeldSignals signals;
   Spawned guardian;
   Result<Fd> leash = StartGuardian(inputs.name, &guardian);

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "backends/listing.h"
 #include "backends/quarantine.h"
 #include "base/paths.h"
 
@@ -110,14 +111,24 @@ void Guard::AddBase(const std::string& base) {
   struct stat info = {};
   if (!StatPath(base, &info) || !S_ISDIR(info.st_mode)) return;
   bases_.push_back(base);
-  for (const std::string& name : names_) Protect(base, name, 0);
+  const Listing listing = Listing::Of(base);
+  for (const std::string& name : names_) {
+    if (listing.MayHold(name))
+      Protect(base, name, 0);
+    else
+      absent_.push_back({base, name});
+  }
   RecordGit(base);
 }
 
 void Guard::ProtectPath(const std::string& path) {
   // The last component is not resolved: it may be a link of its own.
-  const std::string parent = Canonical(std::string(DirName(path)));
-  const std::string full = Join(parent, std::string(BaseName(path)));
+  // Many of them lie in one directory.
+  if (const std::string_view parent = DirName(path); parent != parent_) {
+    parent_ = parent;
+    canonical_parent_ = Canonical(parent_);
+  }
+  const std::string full = Join(canonical_parent_, std::string(BaseName(path)));
   const std::string* root = RootOf(full);
   if (root == nullptr || full == *root) return;
   Protect(*root, full.substr(*root == "/" ? 1 : root->size() + 1), 0);

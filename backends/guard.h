@@ -135,6 +135,7 @@ class Guard {
   std::vector<std::string> bases_;  // where names are protected exactly
   std::vector<std::string> names_;
   std::string workspace_;
+  std::string parent_, canonical_parent_;  // of the newest ProtectPath
   std::string quarantine_;
   std::vector<Bind> binds_;
   std::set<std::string> bound_;

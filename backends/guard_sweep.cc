@@ -11,6 +11,7 @@
 
 #include "backends/git_config.h"
 #include "backends/guard.h"
+#include "backends/listing.h"
 #include "backends/quarantine.h"
 #include "base/paths.h"
 
@@ -117,7 +118,15 @@ void Guard::Sweep(Outcome* outcome) {
 }
 
 void Guard::SweepAbsent() {
+  // Those of one directory follow each other.
+  const std::string* listed = nullptr;
+  Listing listing;
   for (const Absent& absent : absent_) {
+    if (listed == nullptr || *listed != absent.base) {
+      listed = &absent.base;
+      listing = Listing::Of(absent.base);
+    }
+    if (!listing.MayHold(absent.relative)) continue;
     const std::string path = Join(absent.base, absent.relative);
     struct stat info = {};
     if (StatPath(path, &info)) {

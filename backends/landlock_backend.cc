@@ -191,6 +191,7 @@ Availability Landlock::Probe() {
   }
   Profile profile;
   Command command;
+  command.permit = Permit::Given();
   command.argv = {"/bin/sh", "-c",
                   "(: >\"$0\") 2>/dev/null && exit 1; read -r x <\"$0\" && "
                   "exit 2; : >\"$TMPDIR/x\" && exit 42",
@@ -276,6 +277,8 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     return made;
   }();
   Guard guard = Guard::Record(profile, command.cwd);
+  if (const Status permitted = command.permit.Ask(); !permitted)
+    return Failed(permitted.error().message);
 
   int report[2], control[2];
   if (pipe2(report, O_CLOEXEC) != 0) return Failed("cannot make a pipe");

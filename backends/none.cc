@@ -55,6 +55,10 @@ class None : public Backend {
     request.mask = signals.before();
     // On a terminal the command stays in the foreground group.
     request.own_group = isatty(io.in) != 1;
+    if (const Status permitted = command.permit.Ask(); !permitted) {
+      outcome.reason = permitted.error().message;
+      return outcome;
+    }
     const Spawned child = Spawn(request);
     if (child.error != 0) {
       outcome.reason = command.argv.empty()

@@ -80,6 +80,7 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
     }
     for (size_t i = 0; i < watch.served.size(); ++i)
       if (fds[2 + i].revents != 0) watch.served[i].ready(fds[2 + i].revents);
+    if (watch.over != nullptr && *watch.over) return timed_out;
     if (fds[1].revents & POLLIN) {
       signalfd_siginfo info = {};
       while (read(signals.fd(), &info, sizeof(info)) ==

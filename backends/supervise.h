@@ -48,12 +48,15 @@ struct Watch {
   std::vector<Served> served;
   // Called before each wait; how many milliseconds it may last, -1: any.
   std::function<int()> tick;
+  // Not null: once this is true there is nothing more to watch. What is left
+  // of the process is the caller's to wait for.
+  const bool* over = nullptr;
 };
 
 inline constexpr int kGraceMs = 500;  // between SIGTERM and SIGKILL
 
-// Blocks until the process is gone and reaped; true when the wall clock ended
-// it. `status` is as waitpid gives it.
+// Blocks until the process is gone and reaped, or the watch is over; true when
+// the wall clock ended it. `status` is as waitpid gives it.
 bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch, int* status);
 
 uint64_t MonotonicMs();

@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
     std::ofstream(full + "/p" + std::to_string(i)) << "x";
 
   gate::backends::Command command;  // in a place that every row shows
+  command.permit = gate::backends::Permit::Given();
   command.argv = {"/bin/true"};
   command.cwd = "/";
   for (char** entry = environ; *entry != nullptr; ++entry)

@@ -34,6 +34,7 @@ std::string Try(backends::Backend* backend, const std::string& directory) {
   backends::Profile profile;
   profile.limits.wall_ms = kWallMs;
   backends::Command command;
+  command.permit = backends::Permit::Given();
   command.argv = {
       "/bin/bash", "-c",
       "(echo x >\"$0/file\"; echo x >\"$0/new\"; rm -f \"$0/file\"; "

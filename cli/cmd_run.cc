@@ -45,6 +45,9 @@ constexpr const char* kSandboxHelp =
     "Runs the command contained, without asking the policy. Profiles:\n"
     "read-only, workspace-write (default), full-access.\n";
 
+constexpr const char* kNotRecorded =
+    "the decision could not be recorded, so nothing runs: ";
+
 bool WantsHelp(const Arguments& arguments) {
   return !arguments.empty() &&
          (arguments[0] == "--help" || arguments[0] == "-h");
@@ -169,12 +172,21 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
       approved = AskAndReplan(gateway, &judgement);
     }
   }
-  if (auto stored = gateway.Record(&judgement, "run", true); !stored)
-    return Fail("the decision could not be recorded, so nothing runs: " +
-                stored.error().message);
   const bool may_run =
-      judgement.decision.action <= Action::kSandbox || approved;
-  if (!may_run || judgement.plan.mode == router::Mode::kRefused) {
+      (judgement.decision.action <= Action::kSandbox || approved) &&
+      judgement.plan.mode != router::Mode::kRefused;
+  if (may_run && judgement.question.preview.empty()) {
+    const auto outcome = RecordAndExecute(gateway, &judgement, "run");
+    if (!outcome) return Fail(kNotRecorded + outcome.error().message);
+    if (arguments->json)
+      std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
+    const int code = Report(*outcome);
+    gateway.Maintain();
+    return code;
+  }
+  if (auto stored = gateway.Record(&judgement, "run", true); !stored)
+    return Fail(kNotRecorded + stored.error().message);
+  if (!may_run) {
     if (judgement.decision.action == Action::kAsk && !person) {
       if (KeepQuestion(gateway.facts().places.state,
                        QuestionOf(judgement, NowMs())))
@@ -184,21 +196,12 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
     gateway.Maintain();
     return code;
   }
-  if (!judgement.question.preview.empty()) {
-    PreviewOptions options;
-    options.person = person;
-    options.automatic = judgement.question.preview == "auto" &&
-                        judgement.decision.action <= Action::kSandbox;
-    options.json = arguments->json;
-    const int code = RunPreview(gateway, &judgement, judgement.id, options);
-    gateway.Maintain();
-    return code;
-  }
-  const backends::Outcome outcome =
-      Execute(gateway, &judgement, judgement.id, "run");
-  if (arguments->json)
-    std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
-  const int code = Report(outcome);
+  PreviewOptions options;
+  options.person = person;
+  options.automatic = judgement.question.preview == "auto" &&
+                      judgement.decision.action <= Action::kSandbox;
+  options.json = arguments->json;
+  const int code = RunPreview(gateway, &judgement, judgement.id, options);
   gateway.Maintain();
   return code;
 }
@@ -223,6 +226,13 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
                              judgement.question.cwd, /*write=*/true);
   if (!session) return Fail(session.error().message);
   judgement.session = std::move(*session);
+  // The sandbox is most likely this one; its namespaces are made meanwhile.
+  if (arguments->backend.empty() || arguments->backend == "native") {
+    backends::Profile likely;
+    likely.workspace = judgement.session.workspace;
+    if (backends::Backend* native = gateway.FindBackend("native"))
+      native->Prepare(likely);
+  }
   engine::Decision& decision = judgement.decision;
   decision.action = Action::kSandbox;
   decision.contain = true;
@@ -232,16 +242,16 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   if (!arguments->profile.empty()) decision.profile = arguments->profile;
   judgement.question.profile.clear();
   gateway.Replan(&judgement, /*approved=*/false);
-  if (auto stored = gateway.Record(&judgement, "sandbox", true); !stored)
-    return Fail("the run could not be recorded, so nothing runs: " +
-                stored.error().message);
   if (judgement.plan.mode != router::Mode::kSandbox) {
+    if (auto stored = gateway.Record(&judgement, "sandbox", true); !stored)
+      return Fail(kNotRecorded + stored.error().message);
     Complain(judgement.plan_error.empty() ? "there is no sandbox for this"
                                           : judgement.plan_error);
     return kExitGateFailed;
   }
-  const int code =
-      Report(Execute(gateway, &judgement, judgement.id, "sandbox"));
+  const auto outcome = RecordAndExecute(gateway, &judgement, "sandbox");
+  if (!outcome) return Fail(kNotRecorded + outcome.error().message);
+  const int code = Report(*outcome);
   gateway.Maintain();
   return code;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "backends/none.h"
 #include "base/paths.h"
@@ -15,6 +16,9 @@ namespace {
 
 using backends::Outcome;
 using backends::OutcomeStatus;
+
+// After a longer run the log is opened anew: it may have been moved meanwhile.
+constexpr uint64_t kKeepLogMs = 1000;
 
 Outcome NotStarted(std::string why) {
   Outcome outcome;
@@ -81,8 +85,12 @@ backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
 
 }  // namespace
 
-Outcome RunPlanned(Gateway& gateway, Judgement* judgement) {
+Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
+                   backends::Permit permit,
+                   std::function<void(const Outcome&)> ended) {
   backends::Command command = ToCommand(gateway, judgement->question);
+  command.permit = std::move(permit);
+  command.ended = std::move(ended);
   if (judgement->plan.profile.watch_execs)
     command.judge_exec = [&](const backends::ExecEvent& event) {
       return JudgeStart(gateway, *judgement, event);
@@ -98,6 +106,10 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement) {
     case router::Mode::kSandbox:
       break;
   }
+  backends::Backend* backend = gateway.FindBackend(plan.backend);
+  if (backend == nullptr)
+    return NotStarted("there is no backend `" + plan.backend + "`");
+  backend->Prepare(plan.profile);
   Result<Fd> in_use = Fd();
   if (!plan.profile.private_tmp.empty()) {
     in_use =
@@ -106,18 +118,48 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement) {
       return NotStarted("the private /tmp cannot be made: " +
                         in_use.error().message);
   }
-  backends::Backend* backend = gateway.FindBackend(plan.backend);
-  if (backend == nullptr)
-    return NotStarted("there is no backend `" + plan.backend + "`");
   LogDebug("runs in " + plan.backend + ", profile " + plan.profile.name);
   return backend->Run(plan.profile, command, {});
 }
 
+Result<Outcome> RecordAndExecute(Gateway& gateway, Judgement* judgement,
+                                 const std::string& mode) {
+  // No connection of SQLite's is carried into what is started. native starts
+  // its process before the record is made, so that there the connection that
+  // wrote it can write the outcome as well.
+  gateway.CloseLog();
+  const bool keep_log = judgement->plan.mode == router::Mode::kSandbox &&
+                        judgement->plan.backend == "native";
+  std::optional<Status> decided;
+  const auto record_decision = [&]() -> Status {
+    if (decided) return *decided;
+    decided = gateway.Record(judgement, mode, true);
+    if (!keep_log) gateway.CloseLog();
+    return *decided;
+  };
+  bool told = false;
+  const auto record_outcome = [&](const Outcome& outcome) {
+    told = true;
+    if (outcome.duration_ms > kKeepLogMs) gateway.CloseLog();
+    if (auto stored =
+            gateway.RecordOutcome(judgement->id, *judgement, outcome, mode);
+        !stored)
+      Complain("the outcome could not be recorded: " + stored.error().message);
+    gateway.CloseIdleLog();
+  };
+  Outcome outcome = RunPlanned(
+      gateway, judgement, backends::Permit(record_decision), record_outcome);
+  // What failed before its start was decided as well.
+  if (const Status stored = record_decision(); !stored)
+    return std::unexpected(stored.error());
+  if (!told) record_outcome(outcome);
+  return outcome;
+}
+
 Outcome Execute(Gateway& gateway, Judgement* judgement,
                 const std::string& parent, const std::string& mode) {
-  // SQLite's connection must not be carried into what is started.
   gateway.CloseLog();
-  Outcome outcome = RunPlanned(gateway, judgement);
+  Outcome outcome = RunPlanned(gateway, judgement, backends::Permit::Given());
   if (auto stored = gateway.RecordOutcome(parent, *judgement, outcome, mode);
       !stored)
     Complain("the outcome could not be recorded: " + stored.error().message);

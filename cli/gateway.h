@@ -102,6 +102,8 @@ class Gateway {
                        const std::string& mode);
   // After the answer is out.
   void Maintain();
+  // When Maintain will have nothing to do with it.
+  void CloseIdleLog();
   // Before anything is started: no descriptor of the log may leak or live on.
   void CloseLog();
 

@@ -177,6 +177,10 @@ void Gateway::Maintain() {
   ::_exit(0);
 }
 
+void Gateway::CloseIdleLog() {
+  if (log_ && !log_->MaintenanceDue()) log_.reset();
+}
+
 void Gateway::CloseLog() { log_.reset(); }
 
 }  // namespace gate::cli

@@ -275,7 +275,8 @@ int RunPreview(Gateway& gateway, Judgement* judgement,
     return give_up("the preview cannot be made: " + prepared.error().message);
 
   gateway.CloseLog();
-  const backends::Outcome outcome = RunPlanned(gateway, judgement);
+  const backends::Outcome outcome =
+      RunPlanned(gateway, judgement, backends::Permit::Given());
   const bool ran = outcome.status != backends::OutcomeStatus::kSetupFailed;
   // From here on nothing of the command runs any more.
   Status listed;

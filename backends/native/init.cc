@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -58,7 +59,7 @@ bool ArrangeDescriptors(const InitContext& context) {
 // Runs in the child of vfork: shares the memory of process 1, which waits.
 [[noreturn]] void Execute(const InitContext& context, volatile int* error,
                           volatile int* limit_error) {
-  const NativePlan& plan = *context.plan;
+  const NativePlan& plan = *context.space->plan();
   if (!plan.terminal) setsid();
   setrlimit(RLIMIT_NOFILE, &context.open_files);
   struct sigaction action = {};
@@ -115,6 +116,24 @@ uint64_t MillisecondsNow() {
          static_cast<uint64_t>(now.tv_nsec) / 1000000;
 }
 
+// Waits for `word` of gate's; anything else, and gate's end, ends this.
+void Await(unsigned char word) {
+  unsigned char got = 0;
+  ssize_t size = 0;
+  do {
+    size = read(kControl, &got, 1);
+  } while (size < 0 && errno == EINTR);
+  if (size != 1 || got != word) _exit(0);
+}
+
+// Ends whatever the command left running, and waits until it is gone.
+void EndOthers() {
+  if (waitpid(-1, nullptr, WNOHANG | __WALL) < 0 && errno == ECHILD) return;
+  kill(-1, SIGKILL);  // everybody but this process
+  while (waitpid(-1, nullptr, __WALL) > 0 || errno == EINTR) {
+  }
+}
+
 // Sends `signal` to the command as its terminal or caller would.
 void Forward(pid_t command, bool terminal, int signal) {
   if (terminal)
@@ -127,7 +146,6 @@ void Forward(pid_t command, bool terminal, int signal) {
 
 void RunInit(const InitContext& context) {
   SetupError error;
-  NativePlan* plan = context.plan;
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (!ArrangeDescriptors(context)) {
     error.error = errno;
@@ -138,26 +156,25 @@ void RunInit(const InitContext& context) {
     (void)!write(context.report, &report, sizeof(report));
     _exit(0);
   }
+  if (!MakeNamespaces(context.new_network, &error)) FinishSetup(error);
+  const bool mapped_by_gate = context.user.switched || context.user.all_ids;
+  if (!mapped_by_gate && !MapSelf(context.uid, context.gid, &error))
+    FinishSetup(error);
+  if (!DropBounds(context.user.all_ids, &error)) FinishSetup(error);
+  const Early early = mapped_by_gate ? Early() : MakeEarly();
   // A descriptor for each protected path, until it is mounted.
   rlimit files = context.open_files;
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
-  if (plan->user.switched || plan->user.all_ids) {
-    char go = 0;
-    if (read(kControl, &go, 1) != 1 || go != 'g') _exit(0);
-  }
-  // Either before or after the user is another, it can be opened.
-  const auto open_io = [plan] {
-    return plan->tree_limits.written_bytes == 0
-               ? -1
-               : open("/proc/self/io", O_RDONLY | O_CLOEXEC);
-  };
-  int own_io = open_io();
-  if (!EnterIdentity(plan, context.uid, context.gid, &error))
-    FinishSetup(error);
-  if (own_io < 0) own_io = open_io();
+  Await(kPlanReady);
+  NativePlan* plan = context.space->plan();
+  // While this process is root or dumpable; later the file is root's.
+  const int own_io = plan->tree_limits.written_bytes == 0
+                         ? -1
+                         : open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+  if (mapped_by_gate && !BecomeUser(plan, &error)) FinishSetup(error);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // a new identity clears it
-  if (!BuildView(plan, &error)) FinishSetup(error);
+  if (!BuildView(plan, early, &error)) FinishSetup(error);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_NAME, "gate-init", 0, 0, 0);
 
@@ -194,6 +211,7 @@ void RunInit(const InitContext& context) {
     FinishSetup(error);
   }
 
+  Await(kMayStart);
   volatile int exec_error = 0, limit_error = 0;
   const pid_t command = vfork();
   if (command == 0) Execute(context, &exec_error, &limit_error);
@@ -205,12 +223,16 @@ void RunInit(const InitContext& context) {
   if (exec_error != 0) {
     report.kind = InitReport::kNotExecuted;
     report.error = exec_error;
+    EndOthers();
+    report.alone = true;
     Finish(report);
   }
   // Whoever reads the command's output must see its end when it ends.
   close(0);
   close(1);
   close(2);
+  const bool terminal = plan->terminal;
+  context.space->Leave();
 
   const auto at_limit = [&](TreeLimit limit) {
     report.kind = InitReport::kLimit;
@@ -226,8 +248,10 @@ void RunInit(const InitContext& context) {
       // It may have been faster than the samples.
       if (account.Wait() >= 0 && account.Check() == TreeLimit::kWritten)
         at_limit(TreeLimit::kWritten);
+      EndOthers();
       report.kind = InitReport::kEnded;
       report.wait_status = status;
+      report.alone = true;
       Finish(report);
     }
     if (gone > 0) continue;
@@ -251,7 +275,7 @@ void RunInit(const InitContext& context) {
       if (signal == kExpired)
         kill(-1, SIGTERM);  // everybody but this process
       else
-        Forward(command, plan->terminal, signal);
+        Forward(command, terminal, signal);
     }
   }
 }

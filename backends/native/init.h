@@ -27,6 +27,9 @@ struct InitReport {
   int wait_status = 0;
   uint32_t works = 0;
   TreeLimit limit = TreeLimit::kNone;
+  // No other process was left in the sandbox: nothing of the command can
+  // happen any more, and only process 1 itself ends after this.
+  bool alone = false;
 };
 
 // Bits of InitReport::works, each tried from inside the finished sandbox.
@@ -39,16 +42,22 @@ enum Works : uint32_t {
   kWorksNoNetwork = 16,  // nothing could be reached, not even this host
 };
 
-// The byte on the control pipe that says that the wall clock has run out.
-inline constexpr unsigned char kExpired = 255;
+// Bytes on the control pipe. kPlanReady and kMayStart come once each, in this
+// order; after them each byte is a signal to forward, or kExpired. Its end
+// means that gate is gone: process 1 ends, and has started nothing if the end
+// came before kMayStart.
+inline constexpr unsigned char kPlanReady = 'g';  // and the maps are written
+inline constexpr unsigned char kMayStart = 'p';   // the permit was given
+inline constexpr unsigned char kExpired = 255;    // the wall clock has run out
 
 struct InitContext {
-  NativePlan* plan = nullptr;
+  const PlanSpace* space = nullptr;  // read only after kPlanReady
+  RunUser user;
+  bool new_network = true;
   int in = 0, out = 1, err = 2;
   int report = -1;   // write end: the InitReport; a socket where the plan
                      // asks for the filter's listener, which goes first
-  int control = -1;  // read end: 'g' when the maps are written, then one byte
-                     // a signal to forward; its end means gate is gone
+  int control = -1;  // read end
   uid_t uid = 0;     // of gate
   gid_t gid = 0;
   sigset_t mask;       // what the command starts with
@@ -56,7 +65,8 @@ struct InitContext {
   bool probe = false;  // try the walls instead of running a command
 };
 
-// Builds the sandbox, runs the command, reports. Ends the process, and with it
+// Makes the namespaces and waits for the plan; builds the sandbox and waits for
+// the permit; runs the command, reports. Ends the process, and with it
 // everything else in its namespace.
 [[noreturn]] void RunInit(const InitContext& context);
 

@@ -2,14 +2,16 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
+
+#include <optional>
+#include <utility>
 
 #include "backends/guard.h"
 #include "backends/native/calls.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
-#include "backends/native/sys.h"
+#include "backends/native/process_one.h"
 #include "backends/relay.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -48,18 +50,6 @@ FeatureSet NativeFeatures(int abi) {
   return features;
 }
 
-// Writes a map of the child in which `id` (or, for the whole range, every id)
-// stays what it is. Only root needs this.
-bool WriteMap(pid_t pid, const char* name, unsigned id, bool all) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
-  const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  const std::string map =
-      all ? "0 0 4294967295"
-          : std::to_string(id) + " " + std::to_string(id) + " 1";
-  return fd && write(fd.get(), map.data(), map.size()) ==
-                   static_cast<ssize_t>(map.size());
-}
-
 std::string Describe(const NativePlan& plan, const SetupError& error) {
   std::string text = "the sandbox could not be built: ";
   text += Name(error.stage);
@@ -70,65 +60,6 @@ std::string Describe(const NativePlan& plan, const SetupError& error) {
     text += std::string(" (") + plan.cwd + ")";
   if (error.error != 0) text += std::string(": ") + strerror(error.error);
   return text;
-}
-
-// The child of a started sandbox.
-struct Started {
-  Fd pidfd;
-  Fd report;
-  Fd control;
-  Fd control_read;  // kept, so that writing to a dead child raises no SIGPIPE
-};
-
-Result<Started> Start(NativePlan* plan, const Io& io, const sigset_t& mask,
-                      bool probe) {
-  int report[2], control[2];
-  // A pipe cannot carry the descriptor of the filter's questions.
-  if ((plan->asks.Any()
-           ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)
-           : pipe2(report, O_CLOEXEC)) != 0)
-    return FailErrno("cannot make a pipe");
-  Started started;
-  started.report = Fd(report[0]);
-  const Fd report_write(report[1]);
-  if (pipe2(control, O_CLOEXEC) != 0) return FailErrno("cannot make a pipe");
-  started.control_read = Fd(control[0]);
-  started.control = Fd(control[1]);
-
-  InitContext context;
-  context.plan = plan;
-  context.in = io.in;
-  context.out = io.out;
-  context.err = io.err;
-  context.report = report_write.get();
-  context.control = started.control_read.get();
-  context.uid = geteuid();
-  context.gid = getegid();
-  context.mask = mask;
-  context.probe = probe;
-  if (getrlimit(RLIMIT_NOFILE, &context.open_files) != 0)
-    return FailErrno("cannot read the limit of open files");
-  uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
-                   CLONE_NEWUTS | CLONE_NEWCGROUP;
-  if (plan->new_network) flags |= CLONE_NEWNET;
-  int pidfd = -1;
-  const pid_t child = sys::Clone(flags, &pidfd);
-  if (child == 0) RunInit(context);
-  if (child < 0) return FailErrno("the kernel refuses new namespaces");
-  started.pidfd = Fd(pidfd);
-  const RunUser& user = plan->user;
-  if (user.switched || user.all_ids) {
-    if (!WriteMap(child, "uid_map", user.uid, user.all_ids) ||
-        !WriteMap(child, "gid_map", user.gid, user.all_ids) ||
-        write(started.control.get(), "g", 1) != 1) {
-      const auto failed = FailErrno("cannot map the workspace's owner");
-      sys::PidfdSignal(pidfd, SIGKILL);
-      siginfo_t info = {};
-      waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED);
-      return failed;
-    }
-  }
-  return started;
 }
 
 InitReport ReadReport(int fd) {
@@ -196,9 +127,32 @@ class Native : public Backend {
   Strength GetStrength() const override { return Strength::kNamespace; }
   int Priority() const override { return 10; }
   Availability Probe() override;
+  void Prepare(const Profile& likely) override;
   Outcome Run(const Profile& profile, const Command& command,
               const Io& io) override;
+
+ private:
+  std::optional<ProcessOne> prepared_;
 };
+
+Beginning BeginningOf(const Profile& profile, const Io& io) {
+  Beginning beginning;
+  beginning.user = ChooseUser(profile);
+  beginning.new_network = profile.network != Network::kOpen;
+  beginning.io = io;
+  return beginning;
+}
+
+void Native::Prepare(const Profile& likely) {
+  const Beginning beginning = BeginningOf(likely, Io());
+  if (prepared_ && prepared_->beginning() == beginning) return;
+  prepared_.reset();
+  if (!CheckStreams(beginning.io)) return;  // Run says so
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  Result<ProcessOne> started = ProcessOne::Start(beginning, mask);
+  if (started) prepared_.emplace(std::move(*started));
+}
 
 Availability Native::Probe() {
   Availability availability;
@@ -206,21 +160,25 @@ Availability Native::Probe() {
   Command command;
   command.argv = {"probe"};
   command.cwd = "/";
-  const Guard guard = Guard::Record(profile, "/");
-  Result<NativePlan> plan = MakeNativePlan(profile, command, guard);
-  if (!plan) {
-    availability.why = plan.error().message;
-    return availability;
-  }
   const HeldSignals signals;
-  const Result<Started> started = Start(&*plan, Io(), signals.before(), true);
-  if (!started) {
-    availability.why = started.error().message;
+  Beginning beginning;
+  beginning.user = ChooseUser(profile);
+  beginning.probe = true;
+  Result<ProcessOne> one = ProcessOne::Start(beginning, signals.before());
+  if (!one) {
+    availability.why = one.error().message;
     return availability;
   }
-  const InitReport report = ReadReport(started->report.get());
-  siginfo_t info = {};
-  waitid(P_PIDFD, static_cast<id_t>(started->pidfd.get()), &info, WEXITED);
+  NativePlan* plan = one->plan();
+  const Guard guard = Guard::Record(profile, "/");
+  Status ready = MakeNativePlan(profile, command, guard, beginning.user, plan);
+  if (ready) ready = one->HandPlanOver();
+  if (!ready) {
+    availability.why = ready.error().message;
+    return availability;
+  }
+  const InitReport report = ReadReport(one->report());
+  one->Wait();
   constexpr uint32_t kAll = kWorksReadOnly | kWorksProcessOne | kWorksFilter |
                             kWorksTmp | kWorksNoNetwork;
   if (report.kind == InitReport::kSetupFailed) {
@@ -250,24 +208,22 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   const uint64_t begin = MonotonicMs();
   if (const Status streams = CheckStreams(io); !streams)
     return Failed(streams.error().message);
-  Guard guard = Guard::Record(profile, command.cwd);
-  if (!guard.refusal().empty()) return Failed(guard.refusal());
-  Result<NativePlan> plan = MakeNativePlan(profile, command, guard);
-  if (!plan) return Failed(plan.error().message);
-  FeatureSet given = NativeFeatures(plan->abi);
+  if (profile.network == Network::kDomains)
+    return Failed("a network limited to domains is not available here");
+  const int abi = LandlockAbi();
+  FeatureSet given = NativeFeatures(abi);
   given.Add(Feature::kOverlay);
   const std::vector<Feature> missing = profile.required.Without(given);
   if (!missing.empty())
     return Failed(
         std::string("this machine lacks what the profile requires: ") +
         backends::Name(missing.front()));
-  plan->terminal = isatty(io.in) == 1;
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
   Io streams = (*relay)->io();
   Result<Fd> copy = Fd();
-  if (plan->abi == 0) {
+  if (abi == 0) {
     // As in bwrap: without Landlock the file itself could be opened again.
     copy = CopyInput(io.in);
     if (!copy) return Failed(copy.error().message);
@@ -275,53 +231,76 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   }
 
   const HeldSignals signals;
-  const Result<Started> started =
-      Start(&*plan, streams, signals.before(), false);
-  if (!started) return Failed(started.error().message);
+  const Beginning beginning = BeginningOf(profile, streams);
+  std::optional<ProcessOne> one = std::exchange(prepared_, std::nullopt);
+  if (!one || one->beginning() != beginning) {
+    one.reset();
+    Result<ProcessOne> started = ProcessOne::Start(beginning, signals.before());
+    if (!started) return Failed(started.error().message);
+    one.emplace(std::move(*started));
+  }
+  // From here on process 1 works at the same time.
+  Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
+  NativePlan* plan = one->plan();
+  plan->terminal = isatty(io.in) == 1;
+  if (Status ready =
+          MakeNativePlan(profile, command, guard, beginning.user, plan);
+      !ready)
+    return Failed(ready.error().message);
+  if (Status handed = one->HandPlanOver(); !handed)
+    return Failed(handed.error().message);
+  if (const Status permitted = command.permit.Ask(); !permitted)
+    return Failed(permitted.error().message);
+  one->Tell(kMayStart);
+
   InitReport report;
-  bool reported = false, listening = !plan->asks.Any();
+  bool reported = false, over = false, listening = !plan->asks.Any();
   CallWatch calls(profile, command, *plan, guard);
   Watch watch;
-  watch.pidfd = started->pidfd.get();
+  watch.pidfd = one->pidfd();
   watch.wall_ms = profile.limits.wall_ms;
   watch.terminal = plan->terminal;
-  const auto tell = [&](unsigned char byte) {
-    (void)!write(started->control.get(), &byte, 1);
+  watch.forward = [&](int signal) {
+    one->Tell(static_cast<unsigned char>(signal));
   };
-  watch.forward = [&](int signal) { tell(static_cast<unsigned char>(signal)); };
-  watch.expire = [&] { tell(kExpired); };
-  watch.kill = [&] { sys::PidfdSignal(started->pidfd.get(), SIGKILL); };
-  if (plan->asks.Any()) {
-    watch.served.push_back(
-        {[&] {
-           return pollfd{listening ? -1 : started->report.get(), POLLIN, 0};
-         },
-         [&](short) {
+  watch.expire = [&] { one->Tell(kExpired); };
+  watch.kill = [&] { one->Kill(); };
+  watch.over = &over;
+  if (plan->asks.Any()) calls.Join(&watch);
+  watch.served.push_back(
+      {[&] { return pollfd{reported ? -1 : one->report(), POLLIN, 0}; },
+       [&](short) {
+         if (!listening) {
            ssize_t got = 0;
-           Result<Fd> listener = ReceiveListener(started->report.get(), &report,
-                                                 sizeof(report), &got);
+           Result<Fd> listener =
+               ReceiveListener(one->report(), &report, sizeof(report), &got);
            listening = true;
-           if (listener)
+           if (listener) {
              calls.SetListener(std::move(*listener));
-           else
-             reported = true;  // it ended before
-           if (reported && got != static_cast<ssize_t>(sizeof(report)))
+             return;
+           }
+           if (got != static_cast<ssize_t>(sizeof(report)))
              report = InitReport();
-         }});
-    calls.Join(&watch);
-  }
+         } else {
+           report = ReadReport(one->report());
+         }
+         reported = true;
+         over = report.alone;
+       }});
   (*relay)->Started();
   (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
+  if (!over) one->Forget();
   (*relay)->Drain(timed_out ? kGraceMs : -1);
-  if (!listening) {
+  if (!reported && !listening) {
     ssize_t got = 0;
     const Result<Fd> listener =
-        ReceiveListener(started->report.get(), &report, sizeof(report), &got);
+        ReceiveListener(one->report(), &report, sizeof(report), &got);
     reported = !listener && got == static_cast<ssize_t>(sizeof(report));
   }
-  if (!reported) report = ReadReport(started->report.get());
+  if (!reported) report = ReadReport(one->report());
 
   Outcome outcome;
   switch (report.kind) {
@@ -356,6 +335,10 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
+  if (over) {
+    if (command.ended) command.ended(outcome);
+    one->Wait();
+  }
   return outcome;
 }
 

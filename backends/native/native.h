@@ -1,10 +1,11 @@
 // gate's own sandbox: namespaces, Landlock and seccomp by direct system calls.
 //
-// One clone3 makes the user, mount, pid, ipc, uts, cgroup and (unless the
-// profile opens the network) network namespaces. The child becomes process 1
-// of the new pid namespace, builds the mounts, gives up every capability and
-// starts the command; it only reaps and forwards after that. No helper
-// program and no shell take part, and nothing is created on the host.
+// One clone3 makes a process in a user and a pid namespace of its own. It makes
+// the other namespaces while gate still plans, reads the plan from memory that
+// both see, builds the mounts while gate records the decision, gives up every
+// capability, waits for gate's word that the command may start (permit.h), and
+// starts it; it only reaps and forwards after that. No helper program and no
+// shell take part, and nothing is created on the host.
 //
 // Promises:
 // - What the profile asks for and cannot be had is kSetupFailed with the step

@@ -1,24 +1,32 @@
 #include "backends/native/plan.h"
 
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <string_view>
+#include <new>
+#include <string>
+#include <utility>
 
 #include "backends/view.h"
 
 namespace gate::backends {
 namespace {
 
+// Only what is written takes memory; a plan is some kilobytes, and some
+// hundred for each thousand protected paths.
+constexpr size_t kSpaceBytes = size_t{64} << 20;
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 class Planner {
  public:
-  Planner(const Profile& profile, const Command& command, const Guard& guard)
-      : profile_(profile), command_(command), guard_(guard) {}
+  Planner(const Profile& profile, const Command& command, const Guard& guard,
+          NativePlan* plan)
+      : profile_(profile), command_(command), guard_(guard), plan_(*plan) {}
 
-  Result<NativePlan> Run() {
-    plan_.user = ChooseUser(profile_);
+  Status Run(const RunUser& user) {
+    plan_.user = user;
     plan_.asks = {profile_.watch_execs, profile_.report_blocked};
     plan_.filter = MakeFilter(plan_.asks);
     plan_.abi = LandlockAbi();
@@ -34,7 +42,7 @@ class Planner {
       plan_.landlock.push_back({plan_.Keep(path), false});
     SetCommand();
     SetLimits();
-    return std::move(plan_);
+    return {};
   }
 
  private:
@@ -47,7 +55,6 @@ class Planner {
         plan_.loopback = true;
         return {};
       case Network::kOpen:
-        plan_.new_network = false;
         return {};
       case Network::kDomains:
         break;
@@ -179,7 +186,8 @@ class Planner {
   }
 
   void SetLimits() {
-    plan_.limits = ProcessLimits(profile_.limits);
+    const std::vector<Limit> limits = ProcessLimits(profile_.limits);
+    plan_.limits.assign(limits.begin(), limits.end());
     plan_.tree_limits = {
         profile_.limits.cpu_s * 1000, profile_.limits.memory_bytes,
         profile_.limits.processes, profile_.limits.written_bytes};
@@ -192,19 +200,57 @@ class Planner {
   const Profile& profile_;
   const Command& command_;
   const Guard& guard_;
-  NativePlan plan_;
+  NativePlan& plan_;
   int parts_ = 0;
 };
 
 }  // namespace
 
-Result<NativePlan> MakeNativePlan(const Profile& profile,
-                                  const Command& command, const Guard& guard) {
+const char* NativePlan::Keep(std::string_view text) {
+  char* kept = static_cast<char*>(space->allocate(text.size() + 1, 1));
+  memcpy(kept, text.data(), text.size());
+  kept[text.size()] = '\0';
+  return kept;
+}
+
+Result<PlanSpace> PlanSpace::Make() {
+  PlanSpace space;
+  void* base = mmap(nullptr, kSpaceBytes, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return FailErrno("no memory for the plan");
+  space.base_ = base;
+  space.memory_ = std::make_unique<std::pmr::monotonic_buffer_resource>(
+      base, kSpaceBytes, std::pmr::null_memory_resource());
+  void* place =
+      space.memory_->allocate(sizeof(NativePlan), alignof(NativePlan));
+  space.plan_ = new (place) NativePlan(space.memory_.get());
+  return space;
+}
+
+PlanSpace::PlanSpace(PlanSpace&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)),
+      memory_(std::move(other.memory_)),
+      plan_(std::exchange(other.plan_, nullptr)) {}
+
+// Nothing in it has a destructor with work: all of it goes with the mapping.
+PlanSpace::~PlanSpace() {
+  if (base_ != nullptr) munmap(base_, kSpaceBytes);
+}
+
+void PlanSpace::Leave() const { munmap(base_, kSpaceBytes); }
+
+Status MakeNativePlan(const Profile& profile, const Command& command,
+                      const Guard& guard, const RunUser& user,
+                      NativePlan* plan) {
   if (command.argv.empty() || command.argv[0].empty())
     return Fail(ErrorCode::kInvalid, "there is no program to run");
   if (!command.cwd.starts_with('/'))
     return Fail(ErrorCode::kInvalid, "the working directory is not absolute");
-  return Planner(profile, command, guard).Run();
+  try {
+    return Planner(profile, command, guard, plan).Run(user);
+  } catch (const std::bad_alloc&) {
+    return Fail(ErrorCode::kInvalid, "the sandbox's plan is too large");
+  }
 }
 
 }  // namespace gate::backends

@@ -4,8 +4,9 @@
 // the child walks over these arrays with system calls only.
 #pragma once
 
-#include <deque>
-#include <string>
+#include <memory>
+#include <memory_resource>
+#include <string_view>
 #include <vector>
 
 #include "backends/backend.h"
@@ -57,15 +58,19 @@ struct ScratchNode {
   const char* link = "";
 };
 
+// Everything in it, and the plan itself, lies in a PlanSpace.
 struct NativePlan {
-  std::deque<std::string> text;  // owns what the pointers below name
-  std::vector<ScratchNode> scratch;
-  std::vector<MountOp> mounts;
-  std::vector<LandlockRoot> landlock;
-  std::vector<Limit> limits;
+  using Memory = std::pmr::memory_resource;
+  explicit NativePlan(Memory* memory) : space(memory) {}
+
+  Memory* space;  // of the parent only
+  std::pmr::vector<ScratchNode> scratch{space};
+  std::pmr::vector<MountOp> mounts{space};
+  std::pmr::vector<LandlockRoot> landlock{space};
+  std::pmr::vector<Limit> limits{space};
   TreeLimits tree_limits;
-  std::vector<const char*> programs;  // candidates for exec, in order
-  std::vector<char*> argv, envp;      // null-terminated
+  std::pmr::vector<const char*> programs{space};     // to try, in order
+  std::pmr::vector<char*> argv{space}, envp{space};  // null-terminated
   const char* cwd = "/";
   const char* tmpfs_options = "";
   Filter filter;
@@ -73,18 +78,37 @@ struct NativePlan {
   RunUser user;
   int abi = 0;
   bool write_everything = false;  // "/" is a writable root
-  bool new_network = true;
   bool loopback = false;
   bool no_tcp = false;
   bool terminal = false;
 
-  const char* Keep(std::string value) {
-    return text.emplace_back(std::move(value)).c_str();
-  }
+  const char* Keep(std::string_view text);
+};
+
+// Memory that the child shares, at the same address: the child is started
+// first and makes its namespaces while the plan is still being made.
+class PlanSpace {
+ public:
+  static Result<PlanSpace> Make();
+  PlanSpace(PlanSpace&& other) noexcept;
+  PlanSpace(const PlanSpace&) = delete;  // owns a mapping
+  PlanSpace& operator=(const PlanSpace&) = delete;
+  ~PlanSpace();
+
+  NativePlan* plan() const { return plan_; }
+  // In the child, when the plan has been followed.
+  void Leave() const;
+
+ private:
+  PlanSpace() = default;
+  void* base_ = nullptr;
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> memory_;
+  NativePlan* plan_ = nullptr;
 };
 
 // kNotFound, kPermission, kInvalid with what is wrong in the message.
-Result<NativePlan> MakeNativePlan(const Profile& profile,
-                                  const Command& command, const Guard& guard);
+Status MakeNativePlan(const Profile& profile, const Command& command,
+                      const Guard& guard, const RunUser& user,
+                      NativePlan* plan);
 
 }  // namespace gate::backends

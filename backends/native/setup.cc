@@ -17,6 +17,7 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <net/if.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -52,9 +53,10 @@ constexpr const char* kStages[] = {
     "a resource limit",
     "the probe",
     "the overlay of a preview (required feature overlay)",
+    "the kernel refuses new namespaces",
 };
 static_assert(sizeof(kStages) / sizeof(kStages[0]) ==
-              static_cast<size_t>(Stage::kOverlay) + 1);
+              static_cast<size_t>(Stage::kNamespaces) + 1);
 
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr char kScratchPlace[] = "/dev";
@@ -91,20 +93,6 @@ size_t IdentityMap(unsigned id, char* out) {
   }
   out[size++] = '1';
   return size;
-}
-
-bool RaiseLoopback() {
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  ifreq request = {};
-  request.ifr_name[0] = 'l';
-  request.ifr_name[1] = 'o';
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  const int result = ioctl(fd, SIOCSIFFLAGS, &request);
-  const int saved = errno;
-  close(fd);
-  errno = saved;
-  return result == 0;
 }
 
 bool Same(int fd, const MountOp& op) {
@@ -272,19 +260,78 @@ bool Attach(NativePlan* plan, SetupError* error) {
   return true;
 }
 
-// All of them, or all but those that let uid 0 write the files of others.
+bool RaiseLoopback() {
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  ifreq request = {};
+  request.ifr_name[0] = 'l';
+  request.ifr_name[1] = 'o';
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  const int result = ioctl(fd, SIOCSIFFLAGS, &request);
+  const int saved = errno;
+  close(fd);
+  errno = saved;
+  return result == 0;
+}
+
+// A detached mount of a file system; -1 and errno. `options`: pairs of name and
+// value, a null value for a flag, ended by a null name.
+int MakeDetached(const char* type, const char* const* options,
+                 unsigned attributes) {
+  const int context =
+      static_cast<int>(syscall(SYS_fsopen, type, sys::kFsopenCloexec));
+  if (context < 0) return -1;
+  bool good = true;
+  for (; good && options[0] != nullptr; options += 2)
+    good = syscall(SYS_fsconfig, context,
+                   options[1] == nullptr ? sys::kFsSetFlag : sys::kFsSetString,
+                   options[0], options[1], 0) == 0;
+  good = good && syscall(SYS_fsconfig, context, sys::kFsCreate, nullptr,
+                         nullptr, 0) == 0;
+  const int made =
+      good ? static_cast<int>(syscall(SYS_fsmount, context,
+                                      sys::kFsmountCloexec, attributes))
+           : -1;
+  const int saved = errno;
+  close(context);
+  errno = saved;
+  return made;
+}
+
+// Read-only as a whole: uid 0 owns most of /proc/sys even without any
+// capability, and nothing ordinary is written there.
+int MakeProc() {
+  constexpr const char* kOptions[] = {"ro", nullptr, nullptr, nullptr};
+  return MakeDetached("proc", kOptions,
+                      MOUNT_ATTR_RDONLY | kQuiet | MOUNT_ATTR_NOEXEC);
+}
+
+int MakeTerminals() {
+  constexpr const char* kOptions[] = {"ptmxmode", "0666",  "mode",
+                                      "0620",     nullptr, nullptr};
+  return MakeDetached("devpts", kOptions,
+                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+}
+
+bool AttachAt(int tree, const char* path) {
+  if (tree < 0) return false;
+  const int target = sys::OpenExact(path);
+  if (target < 0) return false;
+  const bool good =
+      sys::MoveMount(tree, target, "",
+                     MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+  const int saved = errno;
+  close(target);
+  close(tree);
+  errno = saved;
+  return good;
+}
+
+constexpr unsigned kFileOwner =
+    1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER;
+
+// Gives up all, or all but those that let uid 0 write the files of others.
 bool DropCapabilities(bool keep_file_owner) {
-  constexpr unsigned kKept =
-      1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_FOWNER;
-  constexpr int kMaxCapability = 63;
-  for (int capability = 0; capability <= kMaxCapability; ++capability) {
-    if (keep_file_owner && capability < 32 && (kKept >> capability & 1u) != 0)
-      continue;
-    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
-      if (errno == EINVAL) break;  // past the last one of this kernel
-      return false;
-    }
-  }
   if (prctl(PR_SET_SECUREBITS,
             (keep_file_owner ? 0 : SECBIT_NOROOT) | SECBIT_NOROOT_LOCKED |
                 SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
@@ -296,7 +343,7 @@ bool DropCapabilities(bool keep_file_owner) {
     return false;
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
-  if (keep_file_owner) sets[0].effective = sets[0].permitted = kKept;
+  if (keep_file_owner) sets[0].effective = sets[0].permitted = kFileOwner;
   return syscall(SYS_capset, &header, sets) == 0;
 }
 
@@ -304,21 +351,15 @@ bool DropCapabilities(bool keep_file_owner) {
 
 const char* Name(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 
-bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error) {
-  const RunUser& user = plan->user;
-  if (user.all_ids) return true;
-  if (user.switched) {
-    // Some paths only root can walk to (gate's private directories), some only
-    // the owner (without capabilities root cannot pass a home of mode 0700).
-    if (!OpenHostSources(plan, true, error)) return false;
-    // Saved and file system ids follow; capabilities in the new namespace
-    // stay, since its uid 0 is mapped to nobody.
-    if (syscall(SYS_setgroups, size_t{0}, nullptr) != 0 ||
-        syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
-        syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0)
-      return Fail(error, Stage::kIdentity);
-    return true;
-  }
+bool MakeNamespaces(bool network, SetupError* error) {
+  constexpr int kAlways =
+      CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  if (unshare(kAlways | (network ? CLONE_NEWNET : 0)) != 0)
+    return Fail(error, Stage::kNamespaces);
+  return true;
+}
+
+bool MapSelf(uid_t uid, gid_t gid, SetupError* error) {
   // A caller that changed its user is not dumpable, and its files in /proc
   // then belong to root.
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
@@ -330,7 +371,43 @@ bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error) {
   return true;
 }
 
-bool BuildView(NativePlan* plan, SetupError* error) {
+Early MakeEarly() {
+  Early early;
+  early.proc = MakeProc();
+  early.terminals = MakeTerminals();
+  return early;
+}
+
+bool DropBounds(bool keep_file_owner, SetupError* error) {
+  constexpr int kMaxCapability = 63;
+  for (int capability = 0; capability <= kMaxCapability; ++capability) {
+    if (keep_file_owner && capability < 32 &&
+        (kFileOwner >> capability & 1u) != 0)
+      continue;
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
+      if (errno == EINVAL) break;  // past the last one of this kernel
+      return Fail(error, Stage::kCapabilities);
+    }
+  }
+  return true;
+}
+
+bool BecomeUser(NativePlan* plan, SetupError* error) {
+  const RunUser& user = plan->user;
+  if (user.all_ids) return true;
+  // Some paths only root can walk to (gate's private directories), some only
+  // the owner (without capabilities root cannot pass a home of mode 0700).
+  if (!OpenHostSources(plan, true, error)) return false;
+  // Saved and file system ids follow; capabilities in the new namespace
+  // stay, since its uid 0 is mapped to nobody.
+  if (syscall(SYS_setgroups, size_t{0}, nullptr) != 0 ||
+      syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
+      syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0)
+    return Fail(error, Stage::kIdentity);
+  return true;
+}
+
+bool BuildView(NativePlan* plan, const Early& early, SetupError* error) {
   if (plan->loopback && !RaiseLoopback()) return Fail(error, Stage::kLoopback);
   const mode_t mask = umask(0);
   if (!OpenHostSources(plan, false, error)) return false;
@@ -340,14 +417,11 @@ bool BuildView(NativePlan* plan, SetupError* error) {
   attributes.propagation = MS_PRIVATE;
   if (sys::MountSetAttributes(AT_FDCWD, "/", AT_RECURSIVE, attributes) != 0)
     return Fail(error, Stage::kReadOnlyRoot);
-  // Read-only as a whole: uid 0 owns most of /proc/sys even without any
-  // capability, and nothing ordinary is written there.
-  if (mount("proc", "/proc", "proc",
-            MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
+  if (!AttachAt(early.proc >= 0 ? early.proc : MakeProc(), "/proc"))
     return Fail(error, Stage::kProc);
   if (!Attach(plan, error)) return false;
-  if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-            "newinstance,ptmxmode=0666,mode=0620") != 0)
+  if (!AttachAt(early.terminals >= 0 ? early.terminals : MakeTerminals(),
+                "/dev/pts"))
     return Fail(error, Stage::kDevpts);
   umask(mask);
   if (chdir(plan->cwd) != 0) return Fail(error, Stage::kWorkingDirectory);

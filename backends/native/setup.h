@@ -29,6 +29,7 @@ enum class Stage : uint32_t {
   kLimits,
   kProbe,
   kOverlay,
+  kNamespaces,
 };
 const char* Name(Stage stage);
 
@@ -38,12 +39,26 @@ struct SetupError {
   int index = -1;  // of the mount
 };
 
-// Maps the user into the new user namespace. When the plan switches users the
-// parent has written the maps already.
-bool EnterIdentity(NativePlan* plan, uid_t uid, gid_t gid, SetupError* error);
+// What needs no plan, in this order. The user and pid namespaces came with the
+// process.
+bool MakeNamespaces(bool network, SetupError* error);
+// Maps the user into the user namespace, where gate has not written the maps.
+bool MapSelf(uid_t uid, gid_t gid, SetupError* error);
 
-// Everything from the loopback interface to the working directory.
-bool BuildView(NativePlan* plan, SetupError* error);
+// Mounts that are the same for every plan, not attached yet; what could not be
+// made is made when it is attached.
+struct Early {
+  int proc = -1, terminals = -1;
+};
+Early MakeEarly();
+// Empties the capability bounding set, of which nothing is needed for the rest.
+bool DropBounds(bool keep_file_owner, SetupError* error);
+
+// Where gate has written the maps: becomes the plan's user.
+bool BecomeUser(NativePlan* plan, SetupError* error);
+
+// Everything from the mounts to the working directory.
+bool BuildView(NativePlan* plan, const Early& early, SetupError* error);
 
 // no_new_privs, Landlock, capabilities, seccomp; the last thing before the
 // command is started. `listener`: of the filter, when the plan asks for one.

@@ -16,6 +16,10 @@
 
 namespace gate::backends::sys {
 
+// linux/mount.h, which cannot stand beside the C library's header.
+inline constexpr unsigned kFsSetFlag = 0, kFsSetString = 1, kFsCreate = 6;
+inline constexpr unsigned kFsopenCloexec = 1, kFsmountCloexec = 1;
+
 // A fork with namespaces; the parent gets a pidfd. Containers' filters refuse
 // clone3 as if the kernel had none, because they cannot look into its
 // arguments (docker's default profile); clone(2) can do the same.
@@ -26,8 +30,8 @@ inline pid_t Clone(uint64_t flags, int* pidfd) {
   args.exit_signal = SIGCHLD;
   const long child = syscall(SYS_clone3, &args, sizeof(args));
   if (child >= 0 || errno != ENOSYS) return static_cast<pid_t>(child);
-  return static_cast<pid_t>(syscall(SYS_clone, args.flags | SIGCHLD, nullptr,
-                                    pidfd, nullptr, 0));
+  return static_cast<pid_t>(
+      syscall(SYS_clone, args.flags | SIGCHLD, nullptr, pidfd, nullptr, 0));
 }
 
 inline int OpenAt2(int directory, const char* path, uint64_t flags,

@@ -133,6 +133,7 @@ class EngineTest : public testing::TestWithParam<const char*> {
                       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
     Command command;
+    command.permit = Permit::Given();
     command.argv = argv;
     command.cwd = w_;
     command.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "KEPT=a b\nc"};

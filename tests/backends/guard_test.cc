@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
+#include "backends/listing.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {
@@ -318,6 +321,32 @@ TEST_P(GuardTest, TheSweepSaysWhenItEndsAtItsLimit) {
       std::filesystem::create_directories(w_ + "/" + std::to_string(i) + "/" +
                                           std::to_string(j));
   EXPECT_FALSE(Bash("true").outcome.sweep_complete);
+}
+
+// A listing only ever saves look-ups: what it denies is not there.
+TEST(Listing, DeniesOnlyWhatIsNotThere) {
+  char pattern[] = "/tmp/gate-listing-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern), nullptr);
+  const std::string place = pattern;
+  std::ofstream(place + "/.bashrc") << "x";
+  std::ofstream(place + "/.NPMRC") << "x";
+  std::filesystem::create_directory(place + "/.claude");
+  Listing listing = Listing::Of(place);
+  for (const char* there : {".bashrc", ".BashRC", ".npmrc", ".claude",
+                            ".claude/settings.json", "caf\xc3\xa9"})
+    EXPECT_TRUE(listing.MayHold(there)) << there;
+  EXPECT_FALSE(listing.MayHold(".zshrc"));
+  EXPECT_FALSE(listing.MayHold(".config/git/config"));
+
+  // Where names may stand for others, or are too many, nothing is denied.
+  std::ofstream(place + "/caf\xc3\xa9") << "x";
+  EXPECT_TRUE(Listing::Of(place).MayHold(".zshrc"));
+  std::filesystem::remove(place + "/caf\xc3\xa9");
+  for (int i = 0; i < 3000; ++i)
+    std::ofstream(place + "/a-file-with-a-longer-name-" + std::to_string(i));
+  EXPECT_TRUE(Listing::Of(place).MayHold(".zshrc"));
+  EXPECT_TRUE(Listing::Of(place + "/nowhere").MayHold(".zshrc"));
+  std::filesystem::remove_all(place);
 }
 
 }  // namespace

@@ -85,6 +85,7 @@ TEST(None, RefusesAProfileThatRequiresAnything) {
 TEST(None, PassesExitCodesAndSignalsOn) {
   const auto none = MakeNone(unsafe::NoSandbox());
   Command command;
+  command.permit = Permit::Given();
   command.cwd = "/";
   command.environment = {"PATH=/usr/bin:/bin"};
   command.argv = {"sh", "-c", "exit 7"};

@@ -210,6 +210,7 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
   Io io{in_ >= 0 ? in_ : null.get(), out.get(), out.get()};
   const std::string packed = InChild(uid_, gid_, [&] {
     Command command;
+    command.permit = permit_;
     command.argv = argv;
     command.cwd = cwd_;
     command.environment = environment_;

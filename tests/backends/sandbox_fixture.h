@@ -51,6 +51,7 @@ class Sandbox : public testing::TestWithParam<Who> {
   std::string w_, x_, h_, s_, quarantine_;
   Profile profile_;
   std::function<ExecVerdict(const ExecEvent&)> judge_;
+  Permit permit_ = Permit::Given();
   std::vector<std::string> environment_;
   std::string cwd_;
   int in_ = -1;  // -1: /dev/null

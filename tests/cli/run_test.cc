@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/cli/process.h"
 
 namespace gate {
@@ -153,6 +155,28 @@ TEST(RunTest, BothRecordsAreThere) {
   EXPECT_NE(list.out.find("\"kind\":\"decision\""), std::string::npos);
   EXPECT_NE(list.out.find("\"kind\":\"outcome\""), std::string::npos);
   EXPECT_NE(list.out.find("\"exit\":3"), std::string::npos) << list.out;
+}
+
+// The sandbox is built while the record is made; that must not let anything
+// out.
+TEST(RunTest, WhatCannotBeRecordedDoesNotRun) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  Project(machine);
+  const std::string log = machine.state() + "/audit.db";
+  for (const char* suffix : {"", "-wal", "-shm"})
+    std::filesystem::remove(log + suffix);
+  machine.Write(log, "not a database", 0600);
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"sandbox", "--", "touch", "started"},
+        {"run", "--", "touch", "started"},
+        {"run", "touch started"},
+        {"run", "ls > started"}}) {
+    const Done done = machine.Gate(arguments);
+    EXPECT_EQ(done.exit_code, 125) << done.err;
+    EXPECT_NE(done.err.find("nothing runs"), std::string::npos) << done.err;
+    EXPECT_FALSE(machine.Exists(machine.project() + "/started"));
+  }
 }
 
 }  // namespace

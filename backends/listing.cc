@@ -1,0 +1,83 @@
+#include "backends/listing.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "backends/quarantine.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr size_t kBuffer = 16384;  // some 400 names
+constexpr int kMaxReads = 4;
+
+// File systems that list every name they have.
+bool ListsAll(int fd) {
+  struct statfs info = {};
+  if (fstatfs(fd, &info) != 0) return false;
+  switch (static_cast<uint32_t>(info.f_type)) {
+    case 0x0000ef53:  // ext2, ext3, ext4
+    case 0x58465342:  // XFS
+    case 0x9123683e:  // btrfs
+    case 0x01021994:  // tmpfs
+    case 0x794c7630:  // overlay
+    case 0xf2f52010:  // F2FS
+      return true;
+    default:
+      return false;
+  }
+}
+
+unsigned char Lower(unsigned char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<unsigned char>(c - 'A' + 'a') : c;
+}
+
+size_t HashOf(std::string_view name) {
+  uint32_t hash = 2166136261u;
+  for (const char c : name)
+    hash = (hash ^ Lower(static_cast<unsigned char>(c))) * 16777619u;
+  return (hash ^ hash >> 16) & 4095u;
+}
+
+}  // namespace
+
+void Listing::Add(std::string_view name) {
+  // A directory that ignores case may ignore other differences as well.
+  for (const char c : name)
+    if (static_cast<unsigned char>(c) >= 0x80) certain_ = false;
+  hashes_.set(HashOf(name));
+}
+
+Listing Listing::Of(const std::string& directory) {
+  Listing listing;
+  const Fd path = OpenPath(directory);
+  if (!path) return listing;
+  const Fd fd(openat(path.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd || !ListsAll(fd.get())) return listing;
+  listing.certain_ = true;
+  alignas(dirent64) char buffer[kBuffer];
+  for (int i = 0; i < kMaxReads; ++i) {
+    const ssize_t got = getdents64(fd.get(), buffer, sizeof(buffer));
+    if (got == 0) return listing;
+    if (got < 0) break;
+    for (ssize_t at = 0; at < got;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer + at);
+      listing.Add(entry->d_name);
+      at += entry->d_reclen;
+    }
+  }
+  listing.certain_ = false;  // not read to its end
+  return listing;
+}
+
+bool Listing::MayHold(std::string_view path) const {
+  for (const char c : path)
+    if (static_cast<unsigned char>(c) >= 0x80) return true;
+  return !certain_ || hashes_[HashOf(path.substr(0, path.find('/')))];
+}
+
+}  // namespace gate::backends

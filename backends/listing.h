@@ -1,0 +1,29 @@
+// The names in a directory, to save looking each one up.
+#pragma once
+
+#include <bitset>
+#include <string>
+#include <string_view>
+
+namespace gate::backends {
+
+// Says of a name that it is not there without asking the kernel again. Where
+// that is not certain (too many entries, names that a file system may take for
+// others, a file system that need not list all it has), every name may be
+// there.
+class Listing {
+ public:
+  static Listing Of(const std::string& directory);
+
+  // False: neither `path` (below the directory) nor its first component exists
+  // in any spelling. True says nothing.
+  bool MayHold(std::string_view path) const;
+
+ private:
+  void Add(std::string_view name);
+
+  bool certain_ = false;
+  std::bitset<4096> hashes_;
+};
+
+}  // namespace gate::backends

@@ -1,0 +1,110 @@
+#include "backends/native/process_one.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <string>
+
+#include "backends/native/sys.h"
+
+namespace gate::backends {
+namespace {
+
+// Writes a map of the child in which `id` (or, for the whole range, every id)
+// stays what it is. Only root needs this.
+bool WriteMap(pid_t pid, const char* name, unsigned id, bool all) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
+  const Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const std::string map =
+      all ? "0 0 4294967295"
+          : std::to_string(id) + " " + std::to_string(id) + " 1";
+  return fd && write(fd.get(), map.data(), map.size()) ==
+                   static_cast<ssize_t>(map.size());
+}
+
+}  // namespace
+
+bool Beginning::operator==(const Beginning& other) const {
+  return user.uid == other.user.uid && user.gid == other.user.gid &&
+         user.switched == other.user.switched &&
+         user.all_ids == other.user.all_ids &&
+         new_network == other.new_network && io.in == other.io.in &&
+         io.out == other.io.out && io.err == other.io.err &&
+         probe == other.probe;
+}
+
+Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
+                                     const sigset_t& mask) {
+  GATE_TRY(PlanSpace space, PlanSpace::Make());
+  ProcessOne started(std::move(space));
+  started.beginning_ = beginning;
+  int report[2], control[2];
+  // A pipe could not carry the descriptor of the filter's questions.
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report) != 0)
+    return FailErrno("cannot make a pair of sockets");
+  started.report_ = Fd(report[0]);
+  const Fd report_write(report[1]);
+  if (pipe2(control, O_CLOEXEC) != 0) return FailErrno("cannot make a pipe");
+  started.control_read_ = Fd(control[0]);
+  started.control_ = Fd(control[1]);
+
+  InitContext context;
+  context.space = &started.space_;
+  context.user = beginning.user;
+  context.new_network = beginning.new_network;
+  context.in = beginning.io.in;
+  context.out = beginning.io.out;
+  context.err = beginning.io.err;
+  context.report = report_write.get();
+  context.control = started.control_read_.get();
+  context.uid = geteuid();
+  context.gid = getegid();
+  context.mask = mask;
+  context.probe = beginning.probe;
+  if (getrlimit(RLIMIT_NOFILE, &context.open_files) != 0)
+    return FailErrno("cannot read the limit of open files");
+  int pidfd = -1;
+  const pid_t child = sys::Clone(CLONE_NEWUSER | CLONE_NEWPID, &pidfd);
+  if (child == 0) RunInit(context);
+  if (child < 0) return FailErrno("the kernel refuses new namespaces");
+  started.pid_ = child;
+  started.pidfd_ = Fd(pidfd);
+  return started;
+}
+
+ProcessOne::~ProcessOne() {
+  if (!pidfd_) return;
+  Kill();
+  Wait();
+}
+
+Status ProcessOne::HandPlanOver() {
+  const RunUser& user = beginning_.user;
+  if (user.switched || user.all_ids) {
+    if (!WriteMap(pid_, "uid_map", user.uid, user.all_ids) ||
+        !WriteMap(pid_, "gid_map", user.gid, user.all_ids))
+      return FailErrno("cannot map the workspace's owner");
+  }
+  Tell(kPlanReady);
+  return {};
+}
+
+void ProcessOne::Tell(unsigned char word) const {
+  (void)!write(control_.get(), &word, 1);
+}
+
+void ProcessOne::Kill() const { sys::PidfdSignal(pidfd_.get(), SIGKILL); }
+
+void ProcessOne::Wait() {
+  siginfo_t info = {};
+  while (waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) !=
+             0 &&
+         errno == EINTR) {
+  }
+  pidfd_.reset();
+}
+
+}  // namespace gate::backends
