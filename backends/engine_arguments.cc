@@ -65,6 +65,7 @@ Result<std::vector<std::string>> ContainerArguments(
                                   "--read-only",
                                   "--cap-drop=ALL",
                                   "--security-opt=no-new-privileges",
+                                  "--security-opt=seccomp=" + inputs.seccomp,
                                   "--ipc=private",
                                   "--hostname=gate",
                                   "--log-driver=none",

@@ -243,6 +243,8 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     return Failed("Landlock ABI 3 (Linux 6.2) is needed");
   if (profile.network != Network::kNone && profile.network != Network::kOpen)
     return Failed("without namespaces the network is the host's or none");
+  if (!profile.overlays.empty())
+    return Failed("landlock has no previews (required feature overlay)");
   if (const auto missing = profile.required.Without(kFeatureSet);
       !missing.empty())
     return Failed(std::string("landlock lacks what the profile requires: ") +
@@ -276,6 +278,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     return made;
   }();
   Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
 
   int report[2], control[2];
   if (pipe2(report, O_CLOEXEC) != 0) return Failed("cannot make a pipe");

@@ -1,6 +1,7 @@
 #include "backends/backend.h"
 #include "backends/bwrap.h"
 #include "backends/engine_backend.h"
+#include "backends/gvisor.h"
 #include "backends/landlock_backend.h"
 #include "backends/native/native.h"
 #include "backends/none.h"
@@ -14,6 +15,7 @@ std::vector<std::unique_ptr<Backend>> MakeBackends() {
   all.push_back(MakeLandlock());
   all.push_back(MakeEngineBackend(Docker()));
   all.push_back(MakeEngineBackend(Podman()));
+  all.push_back(MakeGvisor());
   all.push_back(MakeNone(unsafe::NoSandbox()));
   return all;
 }
