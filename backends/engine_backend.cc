@@ -35,6 +35,8 @@ constexpr FeatureSet kFeatureSet = {
     Feature::kProcessIsolation, Feature::kSeccomp,
     Feature::kCleanEnvironment, Feature::kLimits};
 constexpr size_t kMaxAnswer = 64 * 1024;
+// Sockets come and go on the host between being listed and being covered.
+constexpr int kMaxAttempts = 4;
 
 Outcome Failed(std::string reason) {
   Outcome outcome;
@@ -120,6 +122,9 @@ class EngineBackend : public Backend {
               const Io& io) override;
 
  private:
+  // `covered`: the hidden paths of this try.
+  Outcome RunOnce(const Profile& profile, const Command& command, const Io& io,
+                  std::vector<std::string>* covered);
   std::string Client() const {
     for (const std::string& path : engine_.paths)
       if (access(path.c_str(), X_OK) == 0) return path;
@@ -236,6 +241,22 @@ Availability EngineBackend::Probe() {
 
 Outcome EngineBackend::Run(const Profile& profile, const Command& command,
                            const Io& io) {
+  for (int attempt = 1;; ++attempt) {
+    std::vector<std::string> covered;
+    Outcome outcome = RunOnce(profile, command, io, &covered);
+    const bool vanished = std::ranges::any_of(covered, [](const auto& path) {
+      return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+    });
+    // A container that was not started has run nothing.
+    if (outcome.status != OutcomeStatus::kSetupFailed || !vanished ||
+        attempt == kMaxAttempts)
+      return outcome;
+  }
+}
+
+Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
+                               const Io& io,
+                               std::vector<std::string>* covered) {
   const uint64_t begin = MonotonicMs();
   if (command.argv.empty() || command.argv[0].empty())
     return Failed("there is no program to run");
@@ -259,6 +280,8 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
   if (!guard.refusal().empty()) return Failed(guard.refusal());
   Result<View> view = MakeView(profile, guard, user);
   if (!view) return Failed(view.error().message);
+  for (const ViewMount& mount : view->mounts)
+    if (mount.kind == MountKind::kHidden) covered->push_back(mount.target);
 
   const HostRoot root = ReadHostRoot();
   const Result<std::string> image = Image(root);
@@ -352,7 +375,9 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
   } else if (told && strcmp(killed, "true") == 0) {
     outcome.status = OutcomeStatus::kLimit;
     outcome.reason = "the memory limit";
-  } else if (told && strcmp(word, "exited") == 0) {
+  } else if (told &&
+             // podman's, until its own process has looked at the end
+             (strcmp(word, "exited") == 0 || strcmp(word, "stopped") == 0)) {
     outcome.status = OutcomeStatus::kExited;
     outcome.exit_code = code;
     outcome.not_found = code == 127 && lacking == ENOENT;

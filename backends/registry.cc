@@ -5,6 +5,7 @@
 #include "backends/landlock_backend.h"
 #include "backends/native/native.h"
 #include "backends/none.h"
+#include "backends/seatbelt.h"
 
 namespace gate::backends {
 
@@ -13,6 +14,7 @@ std::vector<std::unique_ptr<Backend>> MakeBackends() {
   all.push_back(MakeNative());
   all.push_back(MakeBwrap());
   all.push_back(MakeLandlock());
+  all.push_back(MakeSeatbelt());
   all.push_back(MakeEngineBackend(Docker()));
   all.push_back(MakeEngineBackend(Podman()));
   all.push_back(MakeGvisor());

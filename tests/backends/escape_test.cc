@@ -203,7 +203,10 @@ TEST_P(EscapeTest, LocalSocketsOfTheHostAreNotReached) {
     Probe({"unix", path});
     Probe({"abstract", name});
     EXPECT_FALSE(named.Visited(true)) << backends::Name(network);
-    EXPECT_FALSE(abstract.Visited(true)) << backends::Name(network);
+    // The engines' open network is the host's, abstract sockets with it.
+    if (network != Network::kOpen || !(Is("docker") || Is("podman"))) {
+      EXPECT_FALSE(abstract.Visited(true)) << backends::Name(network);
+    }
   }
 }
 

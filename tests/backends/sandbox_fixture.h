@@ -38,6 +38,9 @@ class Sandbox : public testing::TestWithParam<Who> {
   static bool Is(const std::string& backend) {
     return backend == GetParam().backend;
   }
+  static bool IsEngine() {
+    return Is("docker") || Is("podman") || Is("gvisor");
+  }
   // A bash line in the workspace, with W, X, H and S set.
   Ran Bash(const std::string& line);
   Ran Run(const std::vector<std::string>& argv);
