@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "tests/backends/hostile_environment.h"
 
 namespace gate::backends {
 namespace {
@@ -207,7 +208,9 @@ class SeatbeltRun : public testing::Test {
     Command command;
     command.argv = {"/bin/bash", "-c", line};
     command.cwd = base_ + "/w";
-    command.environment = {"PATH=/usr/bin:/bin", "LD_PRELOAD=x", "TMPDIR=/x"};
+    command.environment = HostileEnvironment();
+    for (const char* entry : {"PATH=/usr/bin:/bin", "TMPDIR=/x"})
+      command.environment.emplace_back(entry);
     return MakeSeatbelt({.program = base_ + "/sandbox-exec", .here = true})
         ->Run(profile_, command, {null.get(), null.get(), null.get()});
   }
@@ -228,6 +231,12 @@ TEST_F(SeatbeltRun, GivesTheProfileAndPassesTheEndOn) {
       << profile;
   EXPECT_NE(profile.find("\\\\.[Bb][Aa][Ss][Hh][Rr][Cc]"), std::string::npos);
   EXPECT_EQ(Bash("kill -TERM $$").signal, SIGTERM);
+}
+
+TEST_F(SeatbeltRun, WithholdsSecretsFromTheEnvironment) {
+  Bash("env > out");
+  EXPECT_EQ(Read("w/out").find("canary"), std::string::npos) << Read("w/out");
+  EXPECT_NE(Read("w/out").find("PATH="), std::string::npos);
 }
 
 TEST_F(SeatbeltRun, EndsAtTheWallClock) {
