@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "tests/backends/hostile_environment.h"
 #include "tests/backends/sandbox_fixture.h"
 
@@ -54,6 +56,13 @@ TEST_P(RunTest, PassesStreamsThrough) {
   in_ = open((base_ + "/input").c_str(), O_RDONLY | O_CLOEXEC);
   const Ran ran = Bash("cat; echo out; echo err >&2");
   close(in_);
+  if (Is("docker") || Is("podman")) {
+    // Their clients carry the streams apart, so that the order is lost.
+    for (const char* part : {"one\ntwo\n", "out\n", "err\n"})
+      EXPECT_NE(ran.output.find(part), std::string::npos) << ran.output;
+    EXPECT_EQ(ran.output.size(), strlen("one\ntwo\nout\nerr\n"));
+    return;
+  }
   EXPECT_EQ(ran.output, "one\ntwo\nout\nerr\n");
 }
 
