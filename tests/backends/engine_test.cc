@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "backends/guardian.h"
 #include "base/file.h"
 #include "tests/backends/engines.h"
 
@@ -71,6 +72,21 @@ TEST(EngineBackend, IsNotThereWithoutAClientOrItsSocket) {
   engine.socket = "/nonexistent/docker.sock";
   const Availability found = MakeEngineBackend(engine)->Probe();
   EXPECT_FALSE(found.available);
+}
+
+TEST(EngineBackend, AnEngineElsewhereIsNotTaken) {
+  for (const char* host : {"tcp://10.0.0.1:2375", "ssh://me@host",
+                           "npipe:////./pipe/docker", "nonsense"}) {
+    setenv("DOCKER_HOST", host, 1);
+    const Availability found = MakeEngineBackend(Docker())->Probe();
+    EXPECT_FALSE(found.available) << host;
+    // Where docker's client is installed.
+    if (found.why.find("installed") == std::string::npos) {
+      EXPECT_NE(found.why.find("does not have these files"), std::string::npos)
+          << found.why;
+    }
+  }
+  unsetenv("DOCKER_HOST");
 }
 
 class EngineTest : public testing::TestWithParam<const char*> {
@@ -206,6 +222,27 @@ TEST_P(EngineTest, TheContainerEndsWithGate) {
     left = Containers();
   }
   EXPECT_EQ(left, "");
+}
+
+TEST_P(EngineTest, WhatADeadRunLeftIsRemovedByTheNext) {
+  ASSERT_EQ(Bash("true").exit_code, 0);  // makes the image
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  waitpid(dead, nullptr, 0);
+  const std::string self = OwnerTag();
+  const std::string space = self.substr(0, self.find('-') + 1);
+  LeaveBehind(GetParam(), space + std::to_string(dead));
+  LeaveBehind(GetParam(), "1-" + std::to_string(dead));  // not this namespace
+  LeaveBehind(GetParam(), space + std::to_string(getppid()));  // lives
+  const auto count = [&] {
+    const std::string left = Containers();
+    return std::ranges::count(left, '\n');
+  };
+  ASSERT_EQ(count(), 3) << Containers();
+  ASSERT_EQ(Bash("true").exit_code, 0);
+  EXPECT_EQ(count(), 2) << Containers();
+  EXPECT_EQ(Containers().find(space + std::to_string(dead)), std::string::npos);
+  RemoveLeft(GetParam());
 }
 
 }  // namespace

@@ -56,6 +56,43 @@ std::unique_ptr<Backend> MakeTestEngine(const std::string& name) {
   return MakeGvisor(gvisor);
 }
 
+namespace {
+
+std::string Client(const std::string& name) {
+  const Engine engine = TestEngine(name);
+  std::string line = engine.name;
+  for (const std::string& option : engine.options) line += " " + option;
+  return line;
+}
+
+}  // namespace
+
+void LeaveBehind(const std::string& name, const std::string& owner) {
+  if (name == "gvisor") {
+    std::filesystem::create_directory(GvisorPlace() + "/gate-gvisor-" + owner +
+                                      "-x");
+    return;
+  }
+  (void)!system((Client(name) +
+                 " create --pull=never --network=none --label gate.run=1 "
+                 "--name gate-" +
+                 owner + "-x $(" + Client(name) +
+                 " image ls --quiet localhost/gate-base | head -n 1) "
+                 "/usr/bin/true >/dev/null 2>&1")
+                    .c_str());
+}
+
+void RemoveLeft(const std::string& name) {
+  if (name == "gvisor") {
+    for (const auto& entry : std::filesystem::directory_iterator(GvisorPlace()))
+      std::filesystem::remove_all(entry);
+    return;
+  }
+  (void)!system((Client(name) + " rm --force $(" + Client(name) +
+                 " ps --all --quiet --filter label=gate.run) >/dev/null 2>&1")
+                    .c_str());
+}
+
 std::string LeftBy(const std::string& name) {
   std::string left;
   if (name == "gvisor") {
@@ -63,10 +100,8 @@ std::string LeftBy(const std::string& name) {
       left += entry.path().filename().string() + "\n";
     return left;
   }
-  const Engine engine = TestEngine(name);
-  std::string line = engine.name;
-  for (const std::string& option : engine.options) line += " " + option;
-  line += " ps --all --filter label=gate.run --format '{{.Names}}'";
+  const std::string line =
+      Client(name) + " ps --all --filter label=gate.run --format '{{.Names}}'";
   FILE* pipe = popen(line.c_str(), "r");
   char text[4096];
   const size_t size = fread(text, 1, sizeof(text), pipe);

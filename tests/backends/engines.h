@@ -20,6 +20,11 @@ std::unique_ptr<Backend> MakeTestEngine(const std::string& name);
 // directories of runs.
 std::string LeftBy(const std::string& name);
 
+// Makes what a run leaves when gate and its guardian are killed: something that
+// is named after `owner`, as OwnerTag() is. After a first run.
+void LeaveBehind(const std::string& name, const std::string& owner);
+void RemoveLeft(const std::string& name);
+
 // Fails the test that asks, or skips it (true), when the engine has not been
 // set up; it fails where GATE_MUST_WORK names it.
 bool MustSkip(const std::string& name);
