@@ -149,9 +149,10 @@ Result<std::string> SeatbeltProfile(const SeatbeltInputs& inputs) {
   for (const auto* list : {&inputs.shown, &inputs.write})
     for (const std::string& path : *list) places.push_back({path, false});
   // Of the same path the hidden one comes last.
-  std::ranges::stable_sort(places, [](const Place& a, const Place& b) {
+  std::ranges::sort(places, [](const Place& a, const Place& b) {
     const long left = Depth(a.path), right = Depth(b.path);
-    return left != right ? left < right : a.hidden < b.hidden;
+    if (left != right) return left < right;
+    return a.hidden != b.hidden ? b.hidden : a.path < b.path;
   });
   for (const Place& place : places) {
     out += place.hidden ? Rule("deny", "file-read*", AnyCase(place.path))
