@@ -16,6 +16,7 @@
 #include "backends/native/landlock.h"
 #include "backends/native/seccomp.h"
 #include "backends/native/sys.h"
+#include "backends/program_search.h"
 #include "backends/relay.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
@@ -74,27 +75,6 @@ std::string FindBwrap() {
        {"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"})
     if (access(path, X_OK) == 0) return path;
   return "";
-}
-
-// Why a shell's search would not find `program`: ENOENT, EACCES, or 0. Looked
-// at outside, after bwrap failed: bwrap does not say why.
-int Missing(const std::string& program,
-            const std::vector<std::string>& environment) {
-  if (program.find('/') != std::string::npos)
-    return access(program.c_str(), X_OK) == 0 ? 0 : errno;
-  std::string_view search = "/usr/local/bin:/usr/bin:/bin";
-  for (const std::string& entry : environment)
-    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
-  int seen = ENOENT;
-  while (true) {
-    const size_t colon = search.find(':');
-    const std::string path =
-        std::string(search.substr(0, colon)) + "/" + program;
-    if (access(path.c_str(), X_OK) == 0) return 0;
-    if (errno == EACCES) seen = EACCES;
-    if (colon == std::string_view::npos) return seen;
-    search.remove_prefix(colon + 1);
-  }
 }
 
 Outcome Failed(std::string reason) {
@@ -337,7 +317,8 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     outcome.status = OutcomeStatus::kSignalled;
     outcome.signal = WTERMSIG(status);
     outcome.reason = "bwrap was killed";
-  } else if (const int lacking = Missing(command.argv[0], request.environment);
+  } else if (const int lacking = MissingProgram(command.argv[0], command.cwd,
+                                                request.environment);
              code < 0 && lacking != 0) {
     outcome.status = OutcomeStatus::kExited;
     outcome.not_found = lacking == ENOENT;

@@ -65,6 +65,7 @@ Result<std::vector<std::string>> ContainerArguments(
                                   "--read-only",
                                   "--cap-drop=ALL",
                                   "--security-opt=no-new-privileges",
+                                  "--security-opt=seccomp=" + inputs.seccomp,
                                   "--ipc=private",
                                   "--hostname=gate",
                                   "--log-driver=none",
@@ -91,6 +92,7 @@ Result<std::vector<std::string>> ContainerArguments(
   };
   ulimit("cpu", limits.cpu_s, limits.cpu_s + 1);
   ulimit("nofile", limits.open_files, limits.open_files);
+  ulimit("fsize", limits.file_bytes, limits.file_bytes);
   if (inputs.podman && limits.open_files == 0)
     add("--ulimit=nofile=" + inputs.open_files + ":" + inputs.open_files);
   if (inputs.podman)

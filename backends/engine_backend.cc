@@ -13,9 +13,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
+#include "backends/container_seccomp.h"
 #include "backends/guard.h"
+#include "backends/guardian.h"
 #include "backends/native/sys.h"
+#include "backends/program_search.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -32,6 +36,8 @@ constexpr FeatureSet kFeatureSet = {
     Feature::kProcessIsolation, Feature::kSeccomp,
     Feature::kCleanEnvironment, Feature::kLimits};
 constexpr size_t kMaxAnswer = 64 * 1024;
+// Sockets come and go on the host between being listed and being covered.
+constexpr int kMaxAttempts = 4;
 
 Outcome Failed(std::string reason) {
   Outcome outcome;
@@ -89,25 +95,6 @@ std::string FindInit() {
   return "";
 }
 
-// Whether a shell's search finds `program` outside, which is what it finds
-// inside.
-bool IsThere(const std::string& program, const std::string& cwd,
-             const std::vector<std::string>& environment) {
-  if (program.find('/') != std::string::npos)
-    return access((program[0] == '/' ? program : cwd + "/" + program).c_str(),
-                  F_OK) == 0;
-  std::string_view search = "/usr/local/bin:/usr/bin:/bin";
-  for (const std::string& entry : environment)
-    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
-  while (true) {
-    const size_t colon = search.find(':');
-    const std::string path = std::string(search.substr(0, colon)) + "/";
-    if (access((path + program).c_str(), F_OK) == 0) return true;
-    if (colon == std::string_view::npos) return false;
-    search.remove_prefix(colon + 1);
-  }
-}
-
 bool Answers(const std::string& path) {
   const Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address = {};
@@ -136,6 +123,9 @@ class EngineBackend : public Backend {
               const Io& io) override;
 
  private:
+  // `covered`: the hidden paths of this try.
+  Outcome RunOnce(const Profile& profile, const Command& command, const Io& io,
+                  std::vector<std::string>* covered);
   std::string Client() const {
     for (const std::string& path : engine_.paths)
       if (access(path.c_str(), X_OK) == 0) return path;
@@ -157,7 +147,7 @@ class EngineBackend : public Backend {
   Result<std::string> Ask(std::vector<std::string> words, int in) const;
   Result<std::string> Image(const HostRoot& root) const;
   // Removes the container when its pipe ends, which gate's death does too.
-  Result<Fd> StartGuardian(const std::string& name, Spawned* guardian) const;
+  Result<Guardian> StartGuardian(const std::string& name) const;
   Engine engine_;
 };
 
@@ -199,28 +189,24 @@ Result<std::string> EngineBackend::Image(const HostRoot& root) const {
   return image;
 }
 
-Result<Fd> EngineBackend::StartGuardian(const std::string& name,
-                                        Spawned* guardian) const {
-  int pipes[2];
-  if (pipe2(pipes, O_CLOEXEC) != 0) return FailErrno("cannot make a pipe");
-  const Fd read_end(pipes[0]);
-  Fd write_end(pipes[1]);
-  const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  std::vector<std::string> words = {"rm", "--force", "--volumes", name};
-  if (engine_.name == "podman") words.insert(words.begin() + 2, "--time=0");
-  SpawnRequest request = Call(std::move(words));
-  const std::vector<std::string> remove = std::move(request.argv);
-  // A second look: gate may have died while the engine was still making it.
-  request.argv = {"/bin/sh", "-c",
-                  "read -r word; \"$@\"; [ \"$word\" ] || { sleep 2; \"$@\"; }",
-                  "gate-guardian"};
-  request.argv.insert(request.argv.end(), remove.begin(), remove.end());
-  request.io = {read_end.get(), null.get(), null.get()};
-  request.own_session = true;
-  *guardian = Spawn(request);
-  if (guardian->error != 0)
-    return Fail(ErrorCode::kUnavailable, "cannot start the guardian");
-  return write_end;
+Result<Guardian> EngineBackend::StartGuardian(const std::string& name) const {
+  // Names say whose a container is; $1 is its name, the rest the client.
+  constexpr const char* kPrune =
+      "shift\n"
+      "\"$@\" ps --all --no-trunc --filter label=gate.run "
+      "--format '{{.Names}}' | while IFS= read -r name; do\n"
+      "  case $name in gate-\"$owner\"-*) ;; *) continue;; esac\n"
+      "  pid=${name#gate-\"$owner\"-}; pid=${pid%%-*}\n"
+      "  gone \"$pid\" && \"$@\" rm --force --volumes \"$name\"\n"
+      "done";
+  const std::string remove =
+      std::string("name=$1; shift\n\"$@\" rm --force --volumes ") +
+      (engine_.name == "podman" ? "--time=0 " : "") + "\"$name\"";
+  std::vector<std::string> words = Call({}).argv;
+  words.insert(words.begin(), name);
+  return Guardian::Start(
+      "prune() {\n" + std::string(kPrune) + "\n}\nprune \"$@\"", remove, words,
+      engine_.environment);
 }
 
 Availability EngineBackend::Probe() {
@@ -256,12 +242,37 @@ Availability EngineBackend::Probe() {
 
 Outcome EngineBackend::Run(const Profile& profile, const Command& command,
                            const Io& io) {
+  // Asked once, however often the start is tried.
+  std::optional<Status> answer;
+  Command once = command;
+  once.permit = Permit([&] {
+    if (!answer) answer = command.permit.Ask();
+    return *answer;
+  });
+  for (int attempt = 1;; ++attempt) {
+    std::vector<std::string> covered;
+    Outcome outcome = RunOnce(profile, once, io, &covered);
+    const bool vanished = std::ranges::any_of(covered, [](const auto& path) {
+      return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+    });
+    // A container that was not started has run nothing.
+    if (outcome.status != OutcomeStatus::kSetupFailed || !vanished ||
+        attempt == kMaxAttempts)
+      return outcome;
+  }
+}
+
+Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
+                               const Io& io,
+                               std::vector<std::string>* covered) {
   const uint64_t begin = MonotonicMs();
   if (command.argv.empty() || command.argv[0].empty())
     return Failed("there is no program to run");
   if (Client().empty()) return Failed(engine_.name + " is not installed");
   if (profile.network == Network::kDomains)
     return Failed("a network limited to domains is not available here");
+  if (!profile.overlays.empty())
+    return Failed(engine_.name + " has no previews (required feature overlay)");
   if (const auto missing = profile.required.Without(kFeatureSet);
       !missing.empty())
     return Failed(engine_.name + " lacks what the profile requires: " +
@@ -274,14 +285,17 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
   const RunUser user = ChooseUser(profile);
   if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
   Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
   Result<View> view = MakeView(profile, guard, user);
   if (!view) return Failed(view.error().message);
+  for (const ViewMount& mount : view->mounts)
+    if (mount.kind == MountKind::kHidden) covered->push_back(mount.target);
 
   const HostRoot root = ReadHostRoot();
   const Result<std::string> image = Image(root);
   if (!image) return Failed(image.error().message);
   ContainerInputs inputs;
-  inputs.name = "gate-" + RandomHex();
+  inputs.name = "gate-" + OwnerTag() + "-" + RandomHex();
   inputs.image = *image;
   inputs.view = std::move(*view);
   inputs.roots = root.directories;
@@ -304,36 +318,35 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
   inputs.processes = "16384";
   inputs.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &inputs.environment);
+  const std::string filter = Dump(ContainerSeccomp(/*own_kernel=*/false));
+  const Result<Fd> filter_file =
+      MemoryFile("gate-filter", filter.data(), filter.size());
+  if (!filter_file) return Failed(filter_file.error().message);
+  inputs.seccomp = "/proc/self/fd/" + std::to_string(filter_file->get());
   Result<std::vector<std::string>> words = ContainerArguments(inputs);
   if (!words) return Failed(words.error().message);
   words->insert(words->begin(), "run");
   if (const std::string init = FindInit(); !init.empty())
     words->insert(words->end(), {init, "-g", "--"});
   words->insert(words->end(), command.argv.begin(), command.argv.end());
-  const bool there = IsThere(command.argv[0], command.cwd, inputs.environment);
+  const int lacking =
+      MissingProgram(command.argv[0], command.cwd, inputs.environment);
 
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   const HeldSignals signals;
-  Spawned guardian;
-  Result<Fd> leash = StartGuardian(inputs.name, &guardian);
-  if (!leash) return Failed(leash.error().message);
-  const auto remove = [&] {
-    if (*leash) (void)!write(leash->get(), "end\n", 4);
-    leash->reset();
-  };
+  Result<Guardian> guardian = StartGuardian(inputs.name);
+  if (!guardian) return Failed(guardian.error().message);
   SpawnRequest request = Call(std::move(*words));
   request.io = io;
+  request.keep = {filter_file->get()};
   request.mask = signals.before();
   request.die_with_parent = true;
   request.own_session = !inputs.terminal;
   const Spawned child = Spawn(request);
-  if (child.error != 0) {
-    remove();
-    WaitFor(guardian.pid);
+  if (child.error != 0)
     return Failed("cannot start " + engine_.name + ": " +
                   strerror(child.error));
-  }
   Watch watch;
   watch.pidfd = child.pidfd.get();
   watch.wall_ms = profile.limits.wall_ms;
@@ -344,8 +357,7 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
   };
   watch.expire = [&] { sys::PidfdSignal(child.pidfd.get(), SIGTERM); };
   watch.kill = [&] {
-    remove();
-    WaitFor(guardian.pid);
+    guardian->Remove();
     sys::PidfdSignal(child.pidfd.get(), SIGKILL);
   };
   int status = 0;
@@ -353,16 +365,13 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
 
   // The engine's word, not the client's exit code, which a command's may equal.
   const Result<std::string> state =
-      *leash ? Ask({"inspect",
-                    "--format={{.State.Status}} {{.State.ExitCode}} "
-                    "{{.State.OOMKilled}}",
-                    inputs.name},
-                   -1)
-             : Result<std::string>(std::string("removed"));
-  if (*leash) {
-    remove();
-    WaitFor(guardian.pid);
-  }
+      guardian->over() ? Result<std::string>(std::string("removed"))
+                       : Ask({"inspect",
+                              "--format={{.State.Status}} {{.State.ExitCode}} "
+                              "{{.State.OOMKilled}}",
+                              inputs.name},
+                             -1);
+  guardian->Remove();
   Outcome outcome;
   char word[32] = "";
   char killed[8] = "";
@@ -376,17 +385,19 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
   } else if (told && strcmp(killed, "true") == 0) {
     outcome.status = OutcomeStatus::kLimit;
     outcome.reason = "the memory limit";
-  } else if (told && strcmp(word, "exited") == 0) {
+  } else if (told &&
+             // podman's, until its own process has looked at the end
+             (strcmp(word, "exited") == 0 || strcmp(word, "stopped") == 0)) {
     outcome.status = OutcomeStatus::kExited;
     outcome.exit_code = code;
-    outcome.not_found = code == 127 && !there;
+    outcome.not_found = code == 127 && lacking == ENOENT;
     outcome.reason = "exited";
-  } else if (told && !there) {
+  } else if (told && lacking != 0) {
     // Made, but its program could not be started.
     outcome.status = OutcomeStatus::kExited;
-    outcome.not_found = true;
-    outcome.exit_code = 127;
-    outcome.reason = command.argv[0] + ": not found";
+    outcome.not_found = lacking == ENOENT;
+    outcome.exit_code = outcome.not_found ? 127 : 126;
+    outcome.reason = command.argv[0] + ": " + strerror(lacking);
   } else {
     return Failed(engine_.name + " could not run the container (" +
                   (state ? *state : state.error().message) + ")");

@@ -7,9 +7,10 @@
 // (backends/view.h). A command therefore finds the tools it finds outside.
 // Nothing is downloaded.
 //
-// No capabilities, no new privileges, a read-only root, the engine's own
-// seccomp filter, its own pid, ipc, uts, mount and (unless open) network
-// namespaces, the user's or the workspace owner's uid, limits by cgroups.
+// No capabilities, no new privileges, a read-only root, gate's filter on
+// system calls (container_seccomp.h), its own pid, ipc, uts, mount and (unless
+// open) network namespaces, the user's or the workspace owner's uid, limits by
+// cgroups.
 //
 // A guardian process removes the container by force when the run is over and
 // when gate is killed. Probing starts nothing: it looks for the client and
@@ -43,6 +44,7 @@ std::unique_ptr<Backend> MakeEngineBackend(Engine engine);
 
 struct ContainerInputs {
   std::string name, image;
+  std::string seccomp;  // a file with the filter on system calls
   View view;
   std::vector<std::string> roots;  // the host's directories below /
   std::string cwd;

@@ -22,46 +22,115 @@ constexpr auto kNeverPrefixes = std::to_array<string_view>({
     "DYLD_",
     "BASH_FUNC_",
     "OP_SESSION_",
-    "GIT_CONFIG_",
+    "GIT_CONFIG",
     "GIT_TRACE",
     "GLIBC_TUNABLES",
+    "PERL5",
+    "LUA_",
+    "CORECLR_",
+    "COR_",
+    "VSCODE_IPC_",
+    "VSCODE_GIT_",
 });
 
 constexpr auto kNever = std::to_array<string_view>({
     // Code or configuration that some program takes from its environment.
+    // Shells.
     "BASH_ENV",
     "ENV",
     "BASHOPTS",
     "SHELLOPTS",
+    "BASH_LOADABLES_PATH",
+    "BASH_XTRACEFD",
     "CDPATH",
+    "FPATH",
     "GLOBIGNORE",
+    "EXECIGNORE",
     "PROMPT_COMMAND",
     "PS0",
     "PS1",
+    "PS2",
     "PS4",
     "IFS",
     "ZDOTDIR",
+    "INPUTRC",
+    // Interpreters and runtimes.
     "PYTHONSTARTUP",
     "PYTHONPATH",
     "PYTHONHOME",
     "PYTHONINSPECT",
+    "PYTHONUSERBASE",
+    "PYTHONEXECUTABLE",
+    "PYTHONBREAKPOINT",
+    "PYTHONWARNINGS",
+    "PYTHONPLATLIBDIR",
+    "PYTHONPYCACHEPREFIX",
+    "PYTEST_ADDOPTS",
+    "PYTEST_PLUGINS",
     "NODE_OPTIONS",
     "NODE_PATH",
-    "PERL5OPT",
-    "PERL5LIB",
-    "PERL5DB",
+    "NODE_REPL_EXTERNAL_MODULE",
+    "NODE_V8_COVERAGE",
+    "npm_config_script_shell",
+    "npm_config_node_options",
+    "npm_config_git",
+    "NPM_CONFIG_SCRIPT_SHELL",
+    "NPM_CONFIG_NODE_OPTIONS",
+    "NPM_CONFIG_GIT",
+    "PERLLIB",
+    "PERLDB_OPTS",
     "RUBYOPT",
     "RUBYLIB",
+    "RUBYSHELL",
+    "RUBYPATH",
+    "RUBYGEMS_GEMDEPS",
     "GEM_PATH",
     "GEM_HOME",
     "JAVA_TOOL_OPTIONS",
     "_JAVA_OPTIONS",
     "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
     "DOTNET_STARTUP_HOOKS",
+    "DOTNET_ADDITIONAL_DEPS",
     "GOFLAGS",
+    "GOENV",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "R_ENVIRON",
+    "R_ENVIRON_USER",
+    "ERL_FLAGS",
+    "ERL_AFLAGS",
+    "ERL_ZFLAGS",
+    "ELIXIR_ERL_OPTIONS",
+    "GUILE_LOAD_PATH",
+    "TCLLIBPATH",
+    "JULIA_LOAD_PATH",
+    // Libraries; the first lines are those that the C library itself forgets
+    // in a set-user-id program.
     "GCONV_PATH",
+    "GETCONF_DIR",
+    "HOSTALIASES",
+    "LOCALDOMAIN",
     "LOCPATH",
     "MALLOC_TRACE",
+    "NIS_PATH",
+    "NLSPATH",
+    "RESOLV_HOST_CONF",
+    "RES_OPTIONS",
+    "TZDIR",
+    "OPENSSL_CONF",
+    "OPENSSL_ENGINES",
+    "OPENSSL_MODULES",
+    "SSLKEYLOGFILE",
+    "GTK_MODULES",
+    "GTK_PATH",
+    "GIO_MODULE_DIR",
+    "GIO_EXTRA_MODULES",
+    "QT_PLUGIN_PATH",
+    "GST_PLUGIN_PATH",
+    // Tools.
     "GIT_EXTERNAL_DIFF",
     "GIT_SSH",
     "GIT_SSH_COMMAND",
@@ -77,28 +146,84 @@ constexpr auto kNever = std::to_array<string_view>({
     "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
+    "GIT_ALLOW_PROTOCOL",
+    "GIT_PROTOCOL_FROM_USER",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "SVN_SSH",
+    "SVN_EDITOR",
+    "CVS_RSH",
+    "CVS_EDITOR",
+    "HGRCPATH",
+    "HGEDITOR",
+    "RSYNC_RSH",
+    "TAR_OPTIONS",
+    "GREP_OPTIONS",
+    "MAKEFILES",
+    "GCC_EXEC_PREFIX",
+    "COMPILER_PATH",
     "LESSOPEN",
     "LESSCLOSE",
+    "LESSEDIT",
+    "LESSKEY",
+    "LESSKEYIN",
     "BROWSER",
-    // Doors to the host.
+    "VIMINIT",
+    "GVIMINIT",
+    "EXINIT",
+    "MYVIMRC",
+    "EMACSLOADPATH",
+    "WGETRC",
+    "CURL_HOME",
+    "NETRC",
+    // Doors to the host, and where its credentials lie.
     "SSH_AUTH_SOCK",
     "SSH_AGENT_PID",
     "GPG_AGENT_INFO",
     "GNUPGHOME",
     "DBUS_SESSION_BUS_ADDRESS",
     "DBUS_SYSTEM_BUS_ADDRESS",
+    "AT_SPI_BUS_ADDRESS",
     "XDG_RUNTIME_DIR",
     "DOCKER_HOST",
     "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_CERT_PATH",
     "CONTAINER_HOST",
+    "CONTAINER_SSHKEY",
+    "CONTAINERD_ADDRESS",
+    "BUILDKIT_HOST",
     "KUBECONFIG",
     "DISPLAY",
     "WAYLAND_DISPLAY",
     "XAUTHORITY",
+    "ICEAUTHORITY",
+    "SESSION_MANAGER",
+    "PULSE_SERVER",
     "TMUX",
     "STY",
-    "VSCODE_IPC_HOOK_CLI",
+    "I3SOCK",
+    "SWAYSOCK",
+    "KITTY_LISTEN_ON",
+    "WEZTERM_UNIX_SOCKET",
+    "ALACRITTY_SOCKET",
+    "NVIM",
+    "NVIM_LISTEN_ADDRESS",
+    "EMACS_SOCKET_NAME",
+    "EMACS_SERVER_FILE",
+    "NOTIFY_SOCKET",
+    "LISTEN_FDS",
+    "LISTEN_PID",
     "OP_CONNECT_HOST",
+    "KRB5CCNAME",
+    "KRB5_KTNAME",
+    "KRB5_CONFIG",
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AZURE_CONFIG_DIR",
+    "CLOUDSDK_CONFIG",
+    "PGPASSFILE",
+    "PGSERVICEFILE",
     // Stand for places that are not the same inside.
     "TMPDIR",
     "TMP",
@@ -108,6 +233,11 @@ constexpr auto kNever = std::to_array<string_view>({
     "PWD",
     "_",
 });
+
+// Options of make, which may carry code: only what says how many jobs.
+constexpr auto kMakeFlags =
+    std::to_array<string_view>({"MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS"});
+constexpr string_view kHarmlessMakeFlags = "-jklsw0123456789. ";
 
 constexpr auto kPrograms = std::to_array<string_view>({
     "PAGER",
@@ -125,23 +255,52 @@ constexpr auto kHarmlessPrograms = std::to_array<string_view>(
 
 // A whole component of the name (between underscores).
 constexpr auto kSecretWords = std::to_array<string_view>({
-    "TOKEN",      "TOKENS",      "SECRET",     "SECRETS", "PASSWORD",
-    "PASSWD",     "PASS",        "PASSPHRASE", "PWD",     "APIKEY",
-    "CREDENTIAL", "CREDENTIALS", "CREDS",      "AUTH",    "PAT",
-    "COOKIE",     "DSN",         "JWT",        "BEARER",
+    "TOKEN",  "TOKENS",     "SECRET", "SECRETS", "PASSWORD",   "PASSWD",
+    "PASS",   "PASSPHRASE", "PWD",    "APIKEY",  "CREDENTIAL", "CREDENTIALS",
+    "CREDS",  "AUTH",       "PAT",    "COOKIE",  "DSN",        "JWT",
+    "BEARER", "WEBHOOK",    "OTP",    "TOTP",    "MNEMONIC",   "AUTHORIZATION",
 });
 // Anywhere in the name.
 constexpr auto kSecretParts = std::to_array<string_view>(
-    {"SECRET", "PASSWORD", "PASSWD", "APIKEY", "API_KEY", "ACCESS_KEY",
-     "PRIVATE_KEY", "CREDENTIAL", "AUTHTOKEN"});
+    {"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY",
+     "ACCESS_KEY", "ACCESSKEY", "PRIVATE_KEY", "PRIVATEKEY", "CREDENTIAL",
+     "AUTHTOKEN", "CONNECTION_STRING"});
 constexpr auto kSecretEndings =
     std::to_array<string_view>({"_KEY", "TOKEN", "_KEYS"});
 // How well-known keys begin, whatever the variable is called.
-constexpr auto kSecretValues = std::to_array<string_view>(
-    {"ghp_",       "gho_",     "ghs_",  "ghu_",  "github_pat_", "glpat-",
-     "sk-",        "xoxb-",    "xoxp-", "xapp-", "AKIA",        "ASIA",
-     "-----BEGIN", "npm_",     "pypi-", "hf_",   "dckr_pat_",   "AIza",
-     "sk_live_",   "rk_live_", "SG."});
+constexpr auto kSecretValues = std::to_array<string_view>({
+    "ghp_",       "gho_",
+    "ghs_",       "ghu_",
+    "ghr_",       "github_pat_",
+    "glpat-",     "gldt-",
+    "glrt-",      "glptt-",
+    "sk-",        "sk_live_",
+    "sk_test_",   "rk_live_",
+    "rk_test_",   "whsec_",
+    "xoxa-",      "xoxb-",
+    "xoxp-",      "xoxr-",
+    "xoxs-",      "xapp-",
+    "AKIA",       "ASIA",
+    "-----BEGIN", "AGE-SECRET-KEY-",
+    "npm_",       "pypi-",
+    "rubygems_",  "hf_",
+    "dckr_pat_",  "AIza",
+    "ya29.",      "SG.",
+    "shpat_",     "shpss_",
+    "sq0atp-",    "sq0csp-",
+    "dop_v1_",    "doo_v1_",
+    "hvs.",       "hvb.",
+    "lin_api_",   "sntrys_",
+    "sbp_",       "figd_",
+    "pul-",       "NRAK-",
+    "eyJ",        "Bearer ",
+    "Basic ",
+});
+constexpr size_t kShortestSecret = 16;
+// Of connection strings, anywhere in them.
+constexpr auto kSecretFields =
+    std::to_array<string_view>({"AccountKey=", "SharedAccessKey=", "Password=",
+                                "password=", "Pwd=", "PASSWORD="});
 
 template <class List>
 bool Contains(const List& list, string_view value) {
@@ -182,16 +341,34 @@ bool HasSecretName(string_view name) {
   return false;
 }
 
-// A known key's prefix, or a URL that carries a password.
+// A URL whose authority carries a password or a token.
+bool HasUrlSecret(string_view value) {
+  for (size_t at = value.find("://"); at != string_view::npos;
+       at = value.find("://", at + 3)) {
+    const string_view authority =
+        value.substr(at + 3, value.find_first_of("/ ", at + 3) - at - 3);
+    const size_t end = authority.rfind('@');
+    if (end == string_view::npos) continue;
+    const string_view user = authority.substr(0, end);
+    if (user.find(':') != string_view::npos || user.size() >= kShortestSecret)
+      return true;
+  }
+  return false;
+}
+
+// A known key's beginning, where a word of the value begins.
 bool HasSecretValue(string_view value) {
-  if (value.size() >= 16 && BeginsWithAny(kSecretValues, value)) return true;
-  const size_t scheme = value.find("://");
-  if (scheme == string_view::npos) return false;
-  const string_view authority =
-      value.substr(scheme + 3, value.find('/', scheme + 3) - scheme - 3);
-  const size_t at = authority.rfind('@');
-  return at != string_view::npos &&
-         authority.substr(0, at).find(':') != string_view::npos;
+  for (size_t at = 0; at < value.size(); ++at) {
+    if (at > 0 &&
+        string_view(" =:,;\"'").find(value[at - 1]) == string_view::npos)
+      continue;
+    const string_view rest = value.substr(at);
+    if (rest.size() < kShortestSecret) break;
+    if (BeginsWithAny(kSecretValues, rest)) return true;
+  }
+  for (string_view field : kSecretFields)
+    if (value.find(field) != string_view::npos) return true;
+  return HasUrlSecret(value);
 }
 
 bool IsNever(string_view name) {
@@ -200,6 +377,8 @@ bool IsNever(string_view name) {
 }
 
 bool IsDefault(string_view name, string_view value) {
+  if (Contains(kMakeFlags, name))
+    return value.find_first_not_of(kHarmlessMakeFlags) == string_view::npos;
   if (Contains(kPrograms, name)) return Contains(kHarmlessPrograms, value);
   return !HasSecretName(name) && !HasSecretValue(value);
 }

@@ -244,6 +244,8 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     return Failed("Landlock ABI 3 (Linux 6.2) is needed");
   if (profile.network != Network::kNone && profile.network != Network::kOpen)
     return Failed("without namespaces the network is the host's or none");
+  if (!profile.overlays.empty())
+    return Failed("landlock has no previews (required feature overlay)");
   if (const auto missing = profile.required.Without(kFeatureSet);
       !missing.empty())
     return Failed(std::string("landlock lacks what the profile requires: ") +
@@ -277,6 +279,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     return made;
   }();
   Guard guard = Guard::Record(profile, command.cwd);
+  if (!guard.refusal().empty()) return Failed(guard.refusal());
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
 

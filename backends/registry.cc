@@ -1,9 +1,11 @@
 #include "backends/backend.h"
 #include "backends/bwrap.h"
 #include "backends/engine_backend.h"
+#include "backends/gvisor.h"
 #include "backends/landlock_backend.h"
 #include "backends/native/native.h"
 #include "backends/none.h"
+#include "backends/seatbelt.h"
 
 namespace gate::backends {
 
@@ -12,8 +14,10 @@ std::vector<std::unique_ptr<Backend>> MakeBackends() {
   all.push_back(MakeNative());
   all.push_back(MakeBwrap());
   all.push_back(MakeLandlock());
+  all.push_back(MakeSeatbelt());
   all.push_back(MakeEngineBackend(Docker()));
   all.push_back(MakeEngineBackend(Podman()));
+  all.push_back(MakeGvisor());
   all.push_back(MakeNone(unsafe::NoSandbox()));
   return all;
 }

@@ -1,4 +1,4 @@
-// docker and podman: the words they are given, and real runs where
+// docker, podman and gvisor: the words they are given, and real runs where
 // tests/tools/with-engines has set engines up.
 #include "backends/engine_backend.h"
 
@@ -11,12 +11,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "backends/guardian.h"
 #include "base/file.h"
+#include "tests/backends/engines.h"
 
 namespace gate::backends {
 namespace {
@@ -73,32 +74,26 @@ TEST(EngineBackend, IsNotThereWithoutAClientOrItsSocket) {
   EXPECT_FALSE(found.available);
 }
 
+TEST(EngineBackend, AnEngineElsewhereIsNotTaken) {
+  for (const char* host : {"tcp://10.0.0.1:2375", "ssh://me@host",
+                           "npipe:////./pipe/docker", "nonsense"}) {
+    setenv("DOCKER_HOST", host, 1);
+    const Availability found = MakeEngineBackend(Docker())->Probe();
+    EXPECT_FALSE(found.available) << host;
+    // Where docker's client is installed.
+    if (found.why.find("installed") == std::string::npos) {
+      EXPECT_NE(found.why.find("does not have these files"), std::string::npos)
+          << found.why;
+    }
+  }
+  unsetenv("DOCKER_HOST");
+}
+
 class EngineTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const std::string name = GetParam();
-    const bool docker = name == "docker";
-    const char* place =
-        getenv(docker ? "GATE_TEST_DOCKER_SOCKET" : "GATE_TEST_PODMAN_ROOT");
-    if (place == nullptr) {
-      const char* must = getenv("GATE_MUST_WORK");
-      if (must != nullptr && strstr(must, GetParam()) != nullptr)
-        FAIL() << name << " must work, but tests/tools/with-engines has not "
-               << "set it up";
-      GTEST_SKIP() << name << ": run with tests/tools/with-engines";
-    }
-    engine_ = docker ? Docker() : Podman();
-    if (docker) {
-      engine_.socket = place;
-      engine_.options = {"--host=unix://" + std::string(place)};
-    } else {
-      const std::string root = place;
-      engine_.options = {
-          "--root=" + root + "/root",  "--runroot=" + root + "/run",
-          "--tmpdir=" + root + "/tmp", "--runtime=runc",
-          "--cgroup-manager=cgroupfs", "--events-backend=none",
-          "--storage-driver=vfs"};
-    }
+    if (MustSkip(GetParam()))
+      GTEST_SKIP() << GetParam() << ": run with tests/tools/with-engines";
     std::string pattern = "/srv/gate-engine-XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     base_ = pattern;
@@ -137,28 +132,19 @@ class EngineTest : public testing::TestWithParam<const char*> {
     command.argv = argv;
     command.cwd = w_;
     command.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "KEPT=a b\nc"};
-    const Outcome outcome = MakeEngineBackend(engine_)->Run(
-        profile_, command, {null.get(), out.get(), out.get()});
+    const Outcome outcome =
+        MakeTestEngine(GetParam())
+            ->Run(profile_, command, {null.get(), out.get(), out.get()});
     output_ = Read(base_ + "/log");
     return outcome;
   }
-  // Names of gate's containers that the engine knows.
-  std::string Containers() {
-    std::string line = engine_.name;
-    for (const std::string& option : engine_.options) line += " " + option;
-    line += " ps --all --filter label=gate.run --format '{{.Names}}'";
-    FILE* pipe = popen(line.c_str(), "r");
-    char text[4096];
-    const size_t size = fread(text, 1, sizeof(text), pipe);
-    pclose(pipe);
-    return std::string(text, size);
-  }
+  std::string Containers() { return LeftBy(GetParam()); }
 
-  Engine engine_;
   Profile profile_;
   std::string base_, w_, output_;
 };
-INSTANTIATE_TEST_SUITE_P(All, EngineTest, testing::Values("docker", "podman"),
+INSTANTIATE_TEST_SUITE_P(All, EngineTest,
+                         testing::Values("docker", "podman", "gvisor"),
                          [](const auto& one) { return one.param; });
 
 TEST_P(EngineTest, RunsTheHostsToolsAndPassesTheEndOn) {
@@ -237,6 +223,27 @@ TEST_P(EngineTest, TheContainerEndsWithGate) {
     left = Containers();
   }
   EXPECT_EQ(left, "");
+}
+
+TEST_P(EngineTest, WhatADeadRunLeftIsRemovedByTheNext) {
+  ASSERT_EQ(Bash("true").exit_code, 0);  // makes the image
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  waitpid(dead, nullptr, 0);
+  const std::string self = OwnerTag();
+  const std::string space = self.substr(0, self.find('-') + 1);
+  LeaveBehind(GetParam(), space + std::to_string(dead));
+  LeaveBehind(GetParam(), "1-" + std::to_string(dead));  // not this namespace
+  LeaveBehind(GetParam(), space + std::to_string(getppid()));  // lives
+  const auto count = [&] {
+    const std::string left = Containers();
+    return std::ranges::count(left, '\n');
+  };
+  ASSERT_EQ(count(), 3) << Containers();
+  ASSERT_EQ(Bash("true").exit_code, 0);
+  EXPECT_EQ(count(), 2) << Containers();
+  EXPECT_EQ(Containers().find(space + std::to_string(dead)), std::string::npos);
+  RemoveLeft(GetParam());
 }
 
 }  // namespace

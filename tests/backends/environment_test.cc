@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/backend.h"
+#include "tests/backends/hostile_environment.h"
 
 namespace gate::backends {
 namespace {
@@ -45,6 +46,23 @@ TEST(CleanEnvironment, KeepsOutWhatMakesProgramsRunOtherCode) {
                             "EDITOR=sh -c x",
                             "DYLD_INSERT_LIBRARIES=x"})
     EXPECT_FALSE(Enters(entry)) << entry;
+}
+
+TEST(CleanEnvironment, KeepsEveryHostileVariableOut) {
+  for (const std::string& entry : HostileEnvironment())
+    EXPECT_FALSE(Enters(entry)) << entry;
+}
+
+TEST(CleanEnvironment, KeepsHarmlessFlagsOfMakeAndHarmlessUrls) {
+  for (const char* entry :
+       {"MAKEFLAGS=-j8", "MAKEFLAGS= -k -j4",
+        "PIP_INDEX_URL=https://host/simple", "REPO=ssh://git@github.com/a/b",
+        "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1", "NODE_ENV=test",
+        "JAVA_HOME=/usr/lib/jvm", "GOPATH=/go", "RUBY_VERSION=3",
+        "GIT_AUTHOR_NAME=me", "TASK=task-runner-with-a-long-name",
+        "P=/home/me/sk-learn-project"})
+    EXPECT_TRUE(Enters(entry)) << entry;
+  EXPECT_FALSE(Enters("MAKEFLAGS=--eval=$(shell x)"));
 }
 
 TEST(CleanEnvironment, KeepsOutDoorsToTheHost) {

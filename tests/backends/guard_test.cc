@@ -40,12 +40,15 @@ class GuardTest : public Sandbox {
         << ran.outcome.reason;
     EXPECT_EQ(Exists(path), there) << line;
     EXPECT_EQ(Read(path), before) << line;
-    if (!there) {
+    // gVisor refuses to make some kinds of files at all.
+    if (!there && !Is("gvisor")) {
       EXPECT_FALSE(ran.outcome.violations.empty()) << line;
     }
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, GuardTest, testing::ValuesIn(Everyone()),
+                         WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, GuardTest, testing::ValuesIn(Engines()),
                          WhoName);
 
 TEST_P(GuardTest, WhatIsAbsentStaysAbsent) {

@@ -15,6 +15,7 @@
 
 #include "backends/landlock_backend.h"
 #include "base/file.h"
+#include "tests/backends/hostile_environment.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {
@@ -196,6 +197,14 @@ TEST_P(LandlockTest, FindsNewProtectedNamesAfterTheRun) {
   const Ran ran = Bash("echo x > .bashrc");
   EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
   EXPECT_FALSE(Exists(w_ + "/.bashrc"));
+}
+
+TEST_P(LandlockTest, WithholdsSecretsFromTheEnvironment) {
+  for (const std::string& entry : HostileEnvironment())
+    environment_.push_back(entry);
+  const Ran ran = Bash("env; tr '\\0' '\\n' < /proc/self/environ");
+  EXPECT_EQ(ran.output.find("canary"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("LANG="), std::string::npos) << ran.output;
 }
 
 TEST_P(LandlockTest, HasNoPrivileges) {

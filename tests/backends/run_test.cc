@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
+
+#include "tests/backends/hostile_environment.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {
@@ -11,6 +14,8 @@ namespace {
 
 class RunTest : public Sandbox {};
 INSTANTIATE_TEST_SUITE_P(All, RunTest, testing::ValuesIn(Everyone()), WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, RunTest, testing::ValuesIn(Engines()),
+                         WhoName);
 
 TEST_P(RunTest, PassesExitCodesOnExactly) {
   for (const int code : {0, 1, 2, 7, 126, 127, 255}) {
@@ -51,6 +56,13 @@ TEST_P(RunTest, PassesStreamsThrough) {
   in_ = open((base_ + "/input").c_str(), O_RDONLY | O_CLOEXEC);
   const Ran ran = Bash("cat; echo out; echo err >&2");
   close(in_);
+  if (Is("docker") || Is("podman")) {
+    // Their clients carry the streams apart, so that the order is lost.
+    for (const char* part : {"one\ntwo\n", "out\n", "err\n"})
+      EXPECT_NE(ran.output.find(part), std::string::npos) << ran.output;
+    EXPECT_EQ(ran.output.size(), strlen("one\ntwo\nout\nerr\n"));
+    return;
+  }
   EXPECT_EQ(ran.output, "one\ntwo\nout\nerr\n");
 }
 
@@ -102,8 +114,9 @@ TEST_P(RunTest, KeepsTheWorkspaceVisibleBelowAPrivatePlace) {
   profile_.write = {below};
   profile_.workspace = below;
   cwd_ = below;
-  const Ran ran = Bash("echo x > made; ls -a /tmp | wc -l");
-  EXPECT_EQ(ran.output, "3\n");
+  const Ran ran =
+      Bash("echo x > made; shopt -s dotglob; all=(/tmp/*); echo ${#all[@]}");
+  EXPECT_EQ(ran.output, "1\n");
   EXPECT_EQ(Read(below + "/made"), "x\n");
   unlink((below + "/made").c_str());
   profile_.write.clear();
@@ -130,10 +143,9 @@ TEST_P(RunTest, ForgetsAPrivateTmpOfItsOwn) {
 }
 
 TEST_P(RunTest, WithholdsSecretsFromTheEnvironment) {
-  environment_.insert(
-      environment_.end(),
-      {"OPENAI_API_KEY=canary-1", "LD_PRELOAD=/canary-2.so",
-       "BASH_ENV=/canary-3", "SSH_AUTH_SOCK=/canary-4", "MY_BUILD_FLAG=kept"});
+  for (const std::string& entry : HostileEnvironment())
+    environment_.push_back(entry);
+  environment_.emplace_back("MY_BUILD_FLAG=kept");
   const Ran ran = Bash("env; tr '\\0' '\\n' < /proc/self/environ");
   EXPECT_EQ(ran.output.find("canary"), std::string::npos) << ran.output;
   EXPECT_NE(ran.output.find("MY_BUILD_FLAG=kept"), std::string::npos);
@@ -159,7 +171,9 @@ TEST_P(RunTest, HidesManyPathsAndStillStarts) {
   const Ran ran = Bash("echo y > p7; echo y > p299; echo y > free");
   EXPECT_EQ(Read(w_ + "/p7"), "x");
   EXPECT_EQ(Read(w_ + "/p299"), "x");
-  EXPECT_EQ(Read(w_ + "/free"), "y\n") << ran.outcome.reason;
+  if (!Is("gvisor")) {  // its runsc may take fewer: then nothing runs
+    EXPECT_EQ(Read(w_ + "/free"), "y\n") << ran.outcome.reason;
+  }
 }
 
 TEST_P(RunTest, TakesAnyFileName) {
@@ -174,6 +188,13 @@ TEST_P(RunTest, TakesAnyFileName) {
     cwd_ = directory;
     const Ran ran = Bash("echo y > .bashrc; echo z > made");
     EXPECT_EQ(Read(directory + "/.bashrc"), "x");
+    // What their formats cannot say is refused, not passed over.
+    if (IsEngine() && ran.outcome.status == OutcomeStatus::kSetupFailed) {
+      EXPECT_NE(name, "sp ace");
+      EXPECT_NE(name, "quo'te\"s");
+      EXPECT_FALSE(Exists(directory + "/made"));
+      continue;
+    }
     EXPECT_EQ(Read(directory + "/made"), "z\n") << ran.output;
   }
 }

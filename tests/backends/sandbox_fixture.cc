@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "tests/backends/engines.h"
 
 namespace gate::backends {
 namespace {
@@ -126,12 +127,25 @@ std::vector<Who> Everyone() {
   return all;
 }
 
+std::vector<Who> Engines() {
+  std::vector<Who> all;
+  for (const std::string& name : EnginesHere()) {
+    const char* const text = name == "docker"   ? "docker"
+                             : name == "podman" ? "podman"
+                                                : "gvisor";
+    all.push_back({text, false});
+    if (name == "gvisor" && geteuid() == 0) all.push_back({text, true});
+  }
+  return all;
+}
+
 std::string WhoName(const testing::TestParamInfo<Who>& info) {
   return std::string(info.param.backend) +
          (info.param.ordinary ? "_as_nobody" : "_as_caller");
 }
 
 std::unique_ptr<Backend> Find(const std::string& name) {
+  if (std::unique_ptr<Backend> engine = MakeTestEngine(name)) return engine;
   for (std::unique_ptr<Backend>& backend : MakeBackends())
     if (name == backend->Name()) return std::move(backend);
   return nullptr;

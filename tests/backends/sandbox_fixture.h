@@ -21,6 +21,8 @@ struct Who {
   bool ordinary;  // as uid 65534; else as the caller
 };
 std::vector<Who> Everyone();
+// Those that tests/tools/with-engines has set up.
+std::vector<Who> Engines();
 std::string WhoName(const testing::TestParamInfo<Who>& info);
 
 struct Ran {
@@ -33,6 +35,12 @@ class Sandbox : public testing::TestWithParam<Who> {
   void SetUp() override;
   void TearDown() override;
 
+  static bool Is(const std::string& backend) {
+    return backend == GetParam().backend;
+  }
+  static bool IsEngine() {
+    return Is("docker") || Is("podman") || Is("gvisor");
+  }
   // A bash line in the workspace, with W, X, H and S set.
   Ran Bash(const std::string& line);
   Ran Run(const std::vector<std::string>& argv);
