@@ -39,7 +39,13 @@ void Evaluator::Execute(Shell& shell, const Script& script, NodeId id) {
   size_t mark = pending_.size();
   std::map<int, Descriptor> fds = shell.fds;
   Redirect(shell, script, node.redirects);
+  std::optional<Shell> before;
+  if (!shell.exited && node.kind != NodeKind::kSubshell &&
+      RedirectMayFail(script, node.redirects) && Spend(CopyCost(shell))) {
+    before = shell;
+  }
   ExecuteNode(shell, script, node);
+  if (before) JoinFailed(shell, std::move(*before));
   shell.fds = std::move(fds);
   RunPendingProcesses(shell, mark);
 }
@@ -305,6 +311,8 @@ void Evaluator::ExecuteCase(Shell& shell, const Script& script,
 
 void Evaluator::ExecutePipeline(Shell& shell, const Script& script,
                                 const Node& node) {
+  if (node.timed && shell.posix)
+    RecordForeign(shell, "time", Map(script, node.span));
   if (node.children.size() == 1) {
     Execute(shell, script, node.children[0]);
   } else {

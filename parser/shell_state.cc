@@ -52,6 +52,15 @@ Shell JoinShells(const Shell& a, const Shell& b) {
   return joined;
 }
 
+void JoinFailed(Shell& shell, Shell&& before) {
+  before.files = shell.files;
+  before.fds = shell.fds;
+  before.streams = shell.streams;
+  before.status.reset();
+  JoinInto(shell, before);
+  shell.status.reset();
+}
+
 void JoinInto(Shell& into, const Shell& other) {
   if (other.exited && !into.exited) return;
   if (into.exited && !other.exited) {

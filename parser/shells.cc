@@ -271,6 +271,15 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
   return how;
 }
 
+void Evaluator::RecordForeign(Shell& shell, std::string_view name, Span span) {
+  Fields words = {KnownField(std::string(name), span)};
+  words.emplace_back();
+  words.back().value = Value::Hole(UnknownCode::kDynamicArgument, span);
+  words.back().splits = true;
+  words.back().span = span;
+  Record(shell, words, span, true);
+}
+
 void Evaluator::RunShellCode(Shell& shell, const Values& code,
                              const ShellCode& how, Span span) {
   if (exhausted_) return;

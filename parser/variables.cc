@@ -26,6 +26,14 @@ std::string ChangeCase(std::string_view text, bool upper) {
 
 // `values` as the attributes of `variable` store them.
 Values Attributed(Expander& x, const Variable& variable, Values values) {
+  if (variable.maybe_reference)
+    x.host.Note(UnknownCode::kUnmodelled, Span{}, "a name reference");
+  if (variable.maybe_attributes) {
+    // As it stands, or as one of the branches stores it: as a number, in
+    // which subscripts are evaluated, or in another case.
+    for (const Value& value : values) EvaluateArithmetic(x, value, Span{});
+    return Union(values, Anything());
+  }
   if (variable.integer) {
     Values numbers;
     for (const Value& value : values) {
@@ -76,6 +84,8 @@ Variable Bare(const Variable& variable) {
   bare.integer = variable.integer;
   bare.lower = variable.lower;
   bare.upper = variable.upper;
+  bare.maybe_attributes = variable.maybe_attributes;
+  bare.maybe_reference = variable.maybe_reference;
   return bare;
 }
 
@@ -220,6 +230,10 @@ void AssignElement(Expander& x, const std::string& name,
     return;
   }
   const bool associative = attributes.shape == Variable::Shape::kAssociative;
+  if (associative && key->empty()) {
+    x.host.Fail(x.state);  // bad array subscript
+    return;
+  }
   const auto slot = [&]() -> Values& {
     Variable& target = x.state.variables[name];
     return associative ? target.associative[*key] : target.indexed[index];
@@ -284,7 +298,8 @@ void SetVariable(Expander& x, const std::string& raw_name, const Values& value,
   const Variable attributes = Bare(old);
   Values stored = append ? Added(x, attributes, before, value)
                          : Attributed(x, attributes, value);
-  if (append && (attributes.lower || attributes.upper))
+  if (append &&
+      (attributes.lower || attributes.upper || attributes.maybe_attributes))
     stored = Attributed(x, attributes, stored);
   Variable& variable = x.state.variables[name];
   if (variable.maybe_readonly)
