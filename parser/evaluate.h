@@ -287,6 +287,9 @@ class Evaluator final : public Host {
 
   // run_xargs.cc: words that come from standard input.
   bool RunXargs(Shell& shell, const ProgramCall& call, const Finding& finding);
+  // Whether the xargs that would run is GNU's, which takes the command's name
+  // as it stands; others put the input there, too.
+  bool XargsKeepsName(const Shell& shell, const ProgramCall& call) const;
 
   // run_output.cc: what a program prints and does to files.
   void RunOutput(Shell& shell, const ProgramCall& call, const Reading& reading,

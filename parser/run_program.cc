@@ -387,7 +387,9 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
     if (!finding.placeholder.empty() && field.value.known()) {
       std::string text(field.value.text());
       size_t at = text.find(finding.placeholder);
-      if (at != std::string::npos) {
+      if (at != std::string::npos &&
+          !(inner.argv.empty() && reading.program == "xargs" &&
+            XargsKeepsName(shell, call))) {
         field.value = Value::Of(text.substr(0, at));
         field.value.Append(
             Value::Hole(UnknownCode::kDynamicArgument, word.span));
