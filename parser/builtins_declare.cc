@@ -218,13 +218,13 @@ void DeclareOne(Evaluator& e, Shell& shell, const Call& call,
     return;
   }
   if (options.Lacks('n')) {
-    auto it = shell.variables.find(base);
-    if (it != shell.variables.end()) it->second.reference = false;
+    if (Variable* variable = shell.variables.Find(base))
+      variable->reference = false;
   }
   // Attributes go to what a reference stands for.
   std::string resolved = base;
   for (int i = 0; i < 8; ++i) {
-    auto it = shell.variables.find(resolved);
+    const auto it = shell.variables.find(resolved);
     if (it == shell.variables.end() || !it->second.reference) break;
     resolved = Known(it->second.scalar).value_or("");
   }
@@ -232,8 +232,7 @@ void DeclareOne(Evaluator& e, Shell& shell, const Call& call,
     e.NoteAt(UnknownCode::kUnmodelled, call.span, "name reference");
     return;
   }
-  auto it = shell.variables.find(resolved);
-  if (it == shell.variables.end()) {
+  if (!shell.variables.contains(resolved)) {
     Variable fresh;
     // What an inherited variable holds is not known.
     if (!target.has_value && !options.local) {
@@ -241,17 +240,17 @@ void DeclareOne(Evaluator& e, Shell& shell, const Call& call,
       fresh.maybe_unset = true;
       fresh.tainted = true;
     }
-    it = shell.variables.emplace(resolved, std::move(fresh)).first;
+    shell.variables.emplace(resolved, std::move(fresh));
   }
-  if (it->second.readonly && target.has_value) {
-    shell.status = 1;
-    return;
+  {
+    Variable& variable = shell.variables[resolved];
+    if ((variable.readonly && target.has_value) ||
+        !ApplyFlags(variable, options)) {
+      shell.status = 1;
+      return;
+    }
+    if (options.unexport) variable.exported = false;
   }
-  if (!ApplyFlags(it->second, options)) {
-    shell.status = 1;
-    return;
-  }
-  if (options.unexport) it->second.exported = false;
   static const Script kEmpty;
   Expander x{shell, call.script != nullptr ? *call.script : kEmpty, e};
   if (target.has_value) {
@@ -262,20 +261,20 @@ void DeclareOne(Evaluator& e, Shell& shell, const Call& call,
     } else {
       SetVariable(x, target.name, target.value, target.append);
     }
-    it = shell.variables.find(resolved);
+    auto it = shell.variables.find(resolved);
     if (it != shell.variables.end() &&
         (it->second.exported || options.name == "export")) {
       if (e.exports_.size() < kMaxScribbles) e.exports_.insert(base);
-      e.CheckEnvironment(shell, base, it->second.scalar, call.span);
+      e.CheckEnvironment(shell, base, Values(it->second.scalar), call.span);
     }
   }
-  it = shell.variables.find(resolved);
-  if (it != shell.variables.end() &&
-      (options.name == "readonly" || options.Has('r')))
-    it->second.readonly = true;
+  if (options.name == "readonly" || options.Has('r')) {
+    if (Variable* variable = shell.variables.Find(resolved))
+      variable->readonly = true;
+  }
 }
 
-// Runs `declare_in` where the variable is: in the function, or outside of it.
+// Declares it where the variable is: in the function, or outside of it.
 void DeclareInScope(Evaluator& e, Shell& shell, const Call& call,
                     const Options& options, const Target& target) {
   if (options.local) {
@@ -366,12 +365,11 @@ void DeclareArray(Evaluator& e, Shell& shell, const Script& script,
     return;
   if (options.global && Global(e, target.base) != nullptr)
     e.NoteAt(UnknownCode::kUnmodelled, span, "declare -g");
-  auto it = shell.variables.find(target.base);
-  if (it == shell.variables.end() && !assignment.append)
-    it = shell.variables.emplace(target.base, Variable{}).first;
-  if (it != shell.variables.end() && !it->second.reference &&
-      !ApplyFlags(it->second, options))
-    return;
+  if (!shell.variables.contains(target.base) && !assignment.append)
+    shell.variables.emplace(target.base, Variable{});
+  if (Variable* variable = shell.variables.Find(target.base)) {
+    if (!variable->reference && !ApplyFlags(*variable, options)) return;
+  }
   Assign(x, assignment);
 }
 

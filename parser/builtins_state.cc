@@ -10,11 +10,8 @@ namespace gate::parser::builtins {
 namespace {
 
 void SetPwd(Shell& shell, const Values& cwd) {
-  Variable old;
-  auto it = shell.variables.find("PWD");
-  if (it != shell.variables.end()) {
-    old = it->second;
-    it->second.scalar = cwd;
+  if (Variable* known = shell.variables.Find("PWD")) {
+    known->scalar = cwd;
   } else {
     Variable pwd;
     pwd.scalar = cwd;

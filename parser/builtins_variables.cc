@@ -23,7 +23,7 @@ void UnsetReference(Shell& shell, const std::string& name) {
   // bash takes -n for a request about references only.
   if (it == shell.variables.end() || !it->second.reference) return;
   if (it->second.readonly) return;
-  it->second = Variable{};
+  shell.variables[name] = Variable{};
 }
 
 }  // namespace

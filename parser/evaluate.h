@@ -341,7 +341,7 @@ class Evaluator final : public Host {
     const Script* script = nullptr;
     NodeId body = kNone;
     std::vector<Values> positional;
-    std::map<std::string, Variable> variables;
+    SharedMap<Variable> variables;
   };
 
   std::string source_;

@@ -134,8 +134,7 @@ namespace {
 void SetDirectory(Shell& shell, const std::optional<Values>& directory) {
   if (!directory) return;
   shell.cwd = *directory;
-  auto it = shell.variables.find("PWD");
-  if (it != shell.variables.end()) it->second.scalar = *directory;
+  if (Variable* pwd = shell.variables.Find("PWD")) pwd->scalar = *directory;
 }
 
 // What is known when a command's status turned out to be `success`.

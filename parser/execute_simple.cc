@@ -104,7 +104,8 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
       if (other) JoinInto(target, *other);
       auto it = target.variables.find(assignment.name);
       if (it != target.variables.end() && !assignment.is_array) {
-        CheckEnvironment(target, assignment.name, it->second.scalar, span);
+        CheckEnvironment(target, assignment.name, Values(it->second.scalar),
+                         span);
       }
     }
     const bool error = known_before && !target.status;
@@ -271,12 +272,13 @@ void Evaluator::ExecuteWithAssignments(Shell& shell, Call& call) {
     EnvironmentSetting setting;
     setting.name = assignment.name;
     if (it != shell.variables.end() && !it->second.scalar.empty()) {
-      it->second.exported = true;
+      shell.variables[assignment.name].exported = true;
+      const Values exported = shell.variables.at(assignment.name).scalar;
       Field field;
-      field.value = it->second.scalar.front();
+      field.value = exported.front();
       field.span = assignment.span;
       setting.value = ToArgument(field, shell);
-      CheckEnvironment(shell, assignment.name, it->second.scalar, call.span);
+      CheckEnvironment(shell, assignment.name, exported, call.span);
     } else {
       setting.value.known = false;
     }

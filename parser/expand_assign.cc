@@ -178,8 +178,7 @@ void Assign(Expander& x, const Assignment& assignment) {
       }
       int64_t index = 0;
       if (!associative) {
-        Variable* target = FindVariable(x.state, name);
-        if (SubscriptKey(x, target, item.subscript, assignment.span, &index))
+        if (SubscriptKey(x, name, item.subscript, assignment.span, &index))
           next = index + 1;
       }
       AssignElement(x, name, item.subscript, item.value, item.append,

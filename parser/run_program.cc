@@ -471,7 +471,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
                         (option == "-i" || option == "--ignore-environment"));
   }
   if (clears) {
-    std::erase_if(child.variables,
+    std::erase_if(child.variables.Edit(),
                   [](const auto& item) { return item.second.exported; });
     child.exported_functions.clear();
   }

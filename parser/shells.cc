@@ -112,7 +112,7 @@ Shell Evaluator::ChildShell(const Shell& shell) {
   Shell child = Fork(shell);
   State fresh = InitialState(context_);
   // What is exported goes along; the rest starts as in a new shell.
-  std::map<std::string, Variable> variables;
+  SharedMap<Variable> variables;
   for (const auto& [name, variable] : child.variables) {
     if (variable.exported && variable.shape == Variable::Shape::kScalar) {
       Variable copy = variable;

@@ -134,15 +134,17 @@ State InitialState(const Context& context) {
 
 State Join(const State& a, const State& b) {
   State joined = a;
-  for (auto& [name, variable] : joined.variables) {
-    const auto other = b.variables.find(name);
-    variable = other == b.variables.end()
-                   ? Uncertain(std::move(variable))
-                   : JoinVariables(variable, other->second);
+  if (!(a.variables == b.variables)) {
+    for (auto& [name, variable] : joined.variables.Edit()) {
+      const auto other = b.variables.find(name);
+      variable = other == b.variables.end()
+                     ? Uncertain(std::move(variable))
+                     : JoinVariables(variable, other->second);
+    }
+    for (const auto& [name, variable] : b.variables)
+      if (!a.variables.contains(name))
+        joined.variables.emplace(name, Uncertain(variable));
   }
-  for (const auto& [name, variable] : b.variables)
-    if (!a.variables.contains(name))
-      joined.variables.emplace(name, Uncertain(variable));
   // Where one side does not have the function, the name may be a program.
   for (auto& [name, bodies] : joined.functions) {
     if (!b.functions.contains(name) &&

@@ -12,6 +12,7 @@
 
 #include "parser/read.h"
 #include "parser/value.h"
+#include "parser/variable_map.h"
 
 namespace gate::parser {
 
@@ -43,7 +44,7 @@ struct Function {
 };
 
 struct State {
-  std::map<std::string, Variable> variables;
+  SharedMap<Variable> variables;
   // Names for which it is not known whether and to what they are set, beyond
   // `variables`: any environment variable. Known to be unset: `unset_names`.
   std::map<std::string, std::vector<Function>> functions;  // alternatives
