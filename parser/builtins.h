@@ -18,8 +18,15 @@ void Unalias(Evaluator& e, Shell& shell, Call& call);
 void Hash(Evaluator& e, Shell& shell, Call& call);
 void Enable(Evaluator& e, Shell& shell, Call& call);
 
-// builtins_variables.cc
+// builtins_declare.cc
 void Declare(Evaluator& e, Shell& shell, Call& call);
+// `name=(…)` after the words `before` of a declaration: bash assigns it while
+// it expands the words, before the builtin runs.
+void DeclareArray(Evaluator& e, Shell& shell, const Script& script,
+                  const Fields& before, const Assignment& assignment,
+                  Span span);
+
+// builtins_variables.cc
 void Unset(Evaluator& e, Shell& shell, Call& call);
 void Read(Evaluator& e, Shell& shell, Call& call);
 void Mapfile(Evaluator& e, Shell& shell, Call& call);

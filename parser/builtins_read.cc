@@ -135,6 +135,7 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
     shell.status.reset();
     return;
   }
+  if (!options.array.empty()) names.clear();  // not looked at
   bool reply = names.empty() && options.array.empty();
   if (reply) names.push_back("REPLY");
   static const Script kEmpty;
@@ -252,8 +253,20 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
   }
   text.chunks[0].text.erase(0, at);
   if (text.chunks[0].text.empty()) text.chunks.erase(text.chunks.begin());
+  if (shell.posix && escaped.find('x') != std::string::npos) {
+    // Other shells take some escaped characters for more than themselves.
+    all_unknown(e.Hole(call.span));
+    return;
+  }
   shell.status = found ? 0 : 1;
   if (options.timed) shell.status.reset();
+  for (const std::string& name : names) {
+    auto it = shell.variables.find(name);
+    if (it != shell.variables.end() &&
+        (it->second.readonly || it->second.maybe_readonly)) {
+      shell.status.reset();
+    }
+  }
   if (!options.array.empty()) {
     Variable array;
     array.shape = Variable::Shape::kIndexed;

@@ -12,6 +12,7 @@ Call WithoutFirst(const Call& call, size_t count) {
   inner.span = call.span;
   inner.script = call.script;
   inner.node = nullptr;
+  inner.declared = call.declared;
   inner.fields.assign(call.fields.begin() + static_cast<std::ptrdiff_t>(count),
                       call.fields.end());
   return inner;
@@ -96,6 +97,8 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
   if (!path->ends_with("/bin/activate")) e.state_only_ = false;
   std::vector<Values> old = shell.positional;
   bool old_unknown = shell.positional_unknown;
+  bool old_set = shell.positional_set;
+  shell.positional_set = false;
   bool has_arguments = call.fields.size() > from + 1;
   if (has_arguments) {
     shell.positional.clear();
@@ -145,10 +148,12 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
     MergeInto(out, copy);
   }
   if (out) shell = std::move(*out);
-  if (has_arguments) {
+  // Its arguments go with it, unless it gave the shell new ones by `set`.
+  if (has_arguments && !shell.positional_set) {
     shell.positional = std::move(old);
     shell.positional_unknown = old_unknown;
   }
+  shell.positional_set = shell.positional_set || old_set;
   if (shell.traps.contains("RETURN")) e.RunTrap(shell, "RETURN", false);
 }
 
@@ -165,6 +170,7 @@ void Exec(Evaluator& e, Shell& shell, Call& call) {
     if (word->find_first_not_of("cla", 1) != std::string::npos) break;
     login = login || word->find('l') != std::string::npos;
     if (word->back() == 'a') ++i;
+    if (shell.posix) e.RecordForeign(shell, *word, call.span);
   }
   if (i >= call.fields.size()) {
     e.keep_fds_ = true;

@@ -10,11 +10,8 @@ namespace gate::parser::builtins {
 namespace {
 
 void SetPwd(Shell& shell, const Values& cwd) {
-  Variable old;
-  auto it = shell.variables.find("PWD");
-  if (it != shell.variables.end()) {
-    old = it->second;
-    it->second.scalar = cwd;
+  if (Variable* known = shell.variables.Find("PWD")) {
+    known->scalar = cwd;
   } else {
     Variable pwd;
     pwd.scalar = cwd;
@@ -155,6 +152,7 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
       shell.xtrace = true;
       shell.positional.clear();
       shell.positional_unknown = true;
+      shell.positional_set = true;
       shell.noglob = false;
       return;
     }
@@ -195,6 +193,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
         case 'n':
           shell.noexec = on;
           break;
+        case 'k':
+          if (on) e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -k");
+          break;
         case 'o': {
           if (i + 1 >= call.fields.size()) {
             if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
@@ -207,6 +208,8 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
           if (name == "braceexpand") shell.brace_expansion = on;
           if (name == "nounset") shell.nounset = on;
           if (name == "noexec") shell.noexec = on;
+          if (name == "keyword" && on)
+            e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -k");
           if (name == "posix" && on) shell.expand_aliases = true;
           break;
         }
@@ -216,6 +219,7 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
     }
   }
   if (!positional) return;
+  shell.positional_set = true;
   shell.positional.clear();
   shell.positional_unknown = false;
   for (; i < call.fields.size(); ++i) {
@@ -327,6 +331,12 @@ void Alias(Evaluator& e, Shell& shell, Call& call) {
       continue;
     }
     defined = true;
+    // Not the name of an alias.
+    if (prefix.substr(0, equals).find_first_of("/$`\\'\"<>();&| \t\n") !=
+        std::string::npos) {
+      shell.status = 1;
+      continue;
+    }
     Value text = value;
     text.chunks[0].text.erase(0, equals + 1);
     if (text.chunks[0].text.empty()) text.chunks.erase(text.chunks.begin());

@@ -379,6 +379,18 @@ std::optional<bool> EvaluateTest(Evaluator& evaluator, Shell& shell,
 
 void Evaluator::ExecuteConditional(Shell& shell, const Script& script,
                                    const Node& node) {
+  if (shell.posix) {
+    // dash knows no such word: it looks for a program of that name, and takes
+    // the operators for its own.
+    const Span span = Map(script, node.span);
+    const std::string text = TextAt(span);
+    if (text.find_first_of("<>(|&;`") != std::string::npos)
+      NoteAt(UnknownCode::kUnmodelled, span, "[[ in sh");
+    RecordForeign(shell, "[[", span);
+    (void)Conditional(*this, shell, script, node).Run();
+    shell.status.reset();
+    return;
+  }
   std::optional<bool> result = Conditional(*this, shell, script, node).Run();
   if (result) {
     shell.status = *result ? 0 : 1;

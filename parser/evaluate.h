@@ -71,6 +71,9 @@ struct Shell : State {
 
 // Joins branches. A state that has left (exited) does not take part.
 Shell JoinShells(const Shell& a, const Shell& b);
+// `before`: the state when the command that led to `shell` did not run since
+// its redirections failed. What was written stays.
+void JoinFailed(Shell& shell, Shell&& before);
 // The same in place; cheap when nothing differs.
 void JoinInto(Shell& into, const Shell& other);
 void MergeInto(std::optional<Shell>& slot, const Shell& shell);
@@ -104,12 +107,20 @@ struct Frame {
   int depth = 0;  // of the process it is in
 };
 
+// An argument of declare and the like that is an assignment in the source.
+struct Declared {
+  Span span;  // of the word, in the script
+  const Assignment* assignment = nullptr;
+  Values value;  // of name=word, expanded with the other words
+};
+
 // One command about to run, its words expanded.
 struct Call {
   Fields fields;  // fields[0] is the name
   Span span;      // in the line's source
   const Script* script = nullptr;
   const Node* node = nullptr;  // kNone for commands without source
+  std::vector<Declared> declared;
 };
 
 struct ProgramCall {
@@ -152,6 +163,9 @@ class Evaluator final : public Host {
   void AddEnvironment(const Shell& shell, Invocation* invocation) const;
   void AddSetting(const Shell& shell, const std::string& name,
                   const Variable* variable, Invocation* invocation) const;
+  // In a shell that is not bash `name` is a program, not what bash takes it
+  // for: it is listed with any words.
+  void RecordForeign(Shell& shell, std::string_view name, Span span);
   Argument ToArgument(const Field& field, const Shell& shell) const;
   Values Hole(Span span, UnknownCode code = UnknownCode::kDynamicArgument);
   bool exhausted() const { return exhausted_; }
@@ -228,6 +242,9 @@ class Evaluator final : public Host {
                 const std::vector<RedirectId>& redirects);
   void RedirectOne(Shell& shell, const Script& script,
                    const parser::Redirect& redirect);
+  // Whether the command may not run at all because one of them fails.
+  bool RedirectMayFail(const Script& script,
+                       const std::vector<RedirectId>& redirects) const;
   void OpenForWriting(Shell& shell, int fd, const Field& target, Span span,
                       bool append, bool also_read);
   void OpenForReading(Shell& shell, int fd, const Field& target, Span span);
@@ -287,6 +304,9 @@ class Evaluator final : public Host {
 
   // run_xargs.cc: words that come from standard input.
   bool RunXargs(Shell& shell, const ProgramCall& call, const Finding& finding);
+  // Whether the xargs that would run is GNU's, which takes the command's name
+  // as it stands; others put the input there, too.
+  bool XargsKeepsName(const Shell& shell, const ProgramCall& call) const;
 
   // run_output.cc: what a program prints and does to files.
   void RunOutput(Shell& shell, const ProgramCall& call, const Reading& reading,
@@ -338,7 +358,7 @@ class Evaluator final : public Host {
     const Script* script = nullptr;
     NodeId body = kNone;
     std::vector<Values> positional;
-    std::map<std::string, Variable> variables;
+    SharedMap<Variable> variables;
   };
 
   std::string source_;
@@ -383,7 +403,8 @@ class Evaluator final : public Host {
   uint32_t pipeline_ = UINT32_MAX;
   uint32_t last_invocation_ = UINT32_MAX;
   size_t steps_ = 0;
-  mutable int looked_ = 0;  // paths looked up in the file system
+  size_t substitutions_ = 0;  // commands substituted so far
+  mutable int looked_ = 0;    // paths looked up in the file system
 };
 
 // Sets something for the current scope.

@@ -194,34 +194,38 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
     size_t index;
   } line(*this, shell);
   const Node& root = script->ast.nodes[script->ast.root];
-  auto aliases_apply = [&shell] {
-    return shell.expand_aliases && !shell.aliases.empty();
+  std::map<std::string, Values> aliases_read;
+  auto run_child = [&](const Script& from, const Node& list, size_t i) {
+    if (i < list.asynchronous.size() && list.asynchronous[i]) {
+      RunAsync(shell, from, list.children[i]);
+    } else {
+      Execute(shell, from, list.children[i]);
+    }
   };
-  // Replaces aliases in what follows `from` and runs it instead.
-  auto run_rest = [&](uint32_t from) {
+  // bash replaces aliases when it reads a line, by the definitions of that
+  // moment. Runs what is made of [from, to); false when nothing was replaced.
+  auto run_replaced = [&](uint32_t from, uint32_t to) {
+    if (!shell.expand_aliases || shell.aliases.empty()) return false;
     bool changed = false;
-    std::string_view rest(script->source);
-    rest.remove_prefix(std::min<size_t>(from, rest.size()));
-    Span span =
-        Map(*script, Span{from, static_cast<uint32_t>(script->source.size())});
-    std::optional<std::string> text =
-        ExpandAliasText(shell, rest, {}, &changed);
+    const std::string_view source(script->source);
+    to = std::min<uint32_t>(to, static_cast<uint32_t>(source.size()));
+    if (from >= to) return false;
+    const Span span = Map(*script, Span{from, to});
+    const std::optional<std::string> text =
+        ExpandAliasText(shell, source.substr(from, to - from), {}, &changed);
     if (!text) {
       NoteAt(UnknownCode::kDynamicCode, span, "aliases");
       return false;
     }
     if (!changed) return false;
-    std::map<std::string, Values> aliases = std::move(shell.aliases);
     if (text_depth_ >= kMaxTextNesting) {
       NoteAt(UnknownCode::kLimit, span, "aliases too deep");
       return true;
     }
     Scoped<int> depth(text_depth_, text_depth_ + 1);
-    std::shared_ptr<const Script> next = ReadText(*text, span, shell.extglob);
+    const std::shared_ptr<const Script> next =
+        ReadText(*text, span, shell.extglob);
     ScopedVia via(*this, "alias", span);
-    // The text holds no alias any more that the definitions so far would
-    // replace; later definitions count from their own line on.
-    shell.aliases = aliases;
     Scoped<const Script*> inner(script_, next.get());
     if (next->ast.root == kNone) return true;
     const Node& top = next->ast.nodes[next->ast.root];
@@ -230,45 +234,48 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
       return true;
     }
     for (size_t i = 0; i < top.children.size() && !exhausted_; ++i) {
-      const Node& child = next->ast.nodes[top.children[i]];
       if (i > 0 && StartsNewLine(next->source,
                                  next->ast.nodes[top.children[i - 1]].span.end,
-                                 child.span.begin)) {
+                                 next->ast.nodes[top.children[i]].span.begin)) {
         line.End();
+        // An alias that holds several lines: what the first of them defines
+        // is not followed into the next.
+        if (shell.aliases != aliases_read)
+          NoteAt(UnknownCode::kDynamicCode, span, "aliases");
       }
-      if (i < top.asynchronous.size() && top.asynchronous[i]) {
-        RunAsync(shell, *next, top.children[i]);
-      } else {
-        Execute(shell, *next, top.children[i]);
-      }
+      run_child(*next, top, i);
     }
     return true;
   };
-  if (aliases_apply() && run_rest(0)) return;
+  const auto end = static_cast<uint32_t>(script->source.size());
   if (root.kind != NodeKind::kList) {
-    Execute(shell, *script, script->ast.root);
+    aliases_read = shell.aliases;
+    if (!run_replaced(0, end)) Execute(shell, *script, script->ast.root);
     return;
   }
-  std::map<std::string, Values> before = shell.aliases;
-  bool active = shell.expand_aliases;
-  uint32_t last_end = root.span.begin;
+  const auto begin_of = [&](size_t i) {
+    return script->ast.nodes[root.children[i]].span.begin;
+  };
+  const auto starts_line = [&](size_t i) {
+    return i > 0 &&
+           StartsNewLine(script->source,
+                         script->ast.nodes[root.children[i - 1]].span.end,
+                         begin_of(i));
+  };
   for (size_t i = 0; i < root.children.size() && !exhausted_; ++i) {
-    const Node& child = script->ast.nodes[root.children[i]];
-    bool starts =
-        i > 0 && StartsNewLine(script->source, last_end, child.span.begin);
+    const bool starts = starts_line(i);
     if (starts) line.End();
-    if (starts && aliases_apply() &&
-        (before != shell.aliases || active != shell.expand_aliases)) {
-      before = shell.aliases;
-      active = shell.expand_aliases;
-      if (run_rest(child.span.begin)) return;
+    if ((starts || i == 0) && shell.expand_aliases && !shell.aliases.empty()) {
+      size_t after = i + 1;
+      while (after < root.children.size() && !starts_line(after)) ++after;
+      aliases_read = shell.aliases;
+      if (run_replaced(i == 0 ? 0 : begin_of(i),
+                       after < root.children.size() ? begin_of(after) : end)) {
+        i = after - 1;
+        continue;
+      }
     }
-    last_end = child.span.end;
-    if (i < root.asynchronous.size() && root.asynchronous[i]) {
-      RunAsync(shell, *script, root.children[i]);
-    } else {
-      Execute(shell, *script, root.children[i]);
-    }
+    run_child(*script, root, i);
   }
 }
 
@@ -298,6 +305,9 @@ std::optional<std::string> Evaluator::ExpandAliasText(
   };
   std::vector<Edit> edits;
   for (const Node& node : script.ast.nodes) {
+    // The name of a function is replaced, too.
+    if (node.kind == NodeKind::kFunction && shell.aliases.contains(node.name))
+      return std::nullopt;
     if (node.kind != NodeKind::kSimple) continue;
     bool next = true;
     for (size_t i = 0; i < node.words.size() && next; ++i) {
@@ -308,12 +318,6 @@ std::optional<std::string> Evaluator::ExpandAliasText(
       if (part.kind != PartKind::kLiteral) break;
       auto it = shell.aliases.find(part.text);
       if (it == shell.aliases.end()) {
-        // Behind an alias that ends in a blank this word is replaced, too,
-        // by a definition that may still come.
-        if (i > 0 && (text.find("alias") != std::string_view::npos ||
-                      text.find("ALIAS") != std::string_view::npos)) {
-          return std::nullopt;
-        }
         break;
       }
       if (std::find(active.begin(), active.end(), part.text) != active.end()) {

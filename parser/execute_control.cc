@@ -39,7 +39,13 @@ void Evaluator::Execute(Shell& shell, const Script& script, NodeId id) {
   size_t mark = pending_.size();
   std::map<int, Descriptor> fds = shell.fds;
   Redirect(shell, script, node.redirects);
+  std::optional<Shell> before;
+  if (!shell.exited && node.kind != NodeKind::kSubshell &&
+      RedirectMayFail(script, node.redirects) && Spend(CopyCost(shell))) {
+    before = shell;
+  }
   ExecuteNode(shell, script, node);
+  if (before) JoinFailed(shell, std::move(*before));
   shell.fds = std::move(fds);
   RunPendingProcesses(shell, mark);
 }
@@ -128,8 +134,7 @@ namespace {
 void SetDirectory(Shell& shell, const std::optional<Values>& directory) {
   if (!directory) return;
   shell.cwd = *directory;
-  auto it = shell.variables.find("PWD");
-  if (it != shell.variables.end()) it->second.scalar = *directory;
+  if (Variable* pwd = shell.variables.Find("PWD")) pwd->scalar = *directory;
 }
 
 // What is known when a command's status turned out to be `success`.
@@ -305,6 +310,8 @@ void Evaluator::ExecuteCase(Shell& shell, const Script& script,
 
 void Evaluator::ExecutePipeline(Shell& shell, const Script& script,
                                 const Node& node) {
+  if (node.timed && shell.posix)
+    RecordForeign(shell, "time", Map(script, node.span));
   if (node.children.size() == 1) {
     Execute(shell, script, node.children[0]);
   } else {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/paths.h"
-#include "parser/evaluate.h"
+#include "parser/builtins.h"
 
 namespace gate::parser {
 namespace {
@@ -10,6 +10,20 @@ namespace {
 bool IsDeclaration(std::string_view name) {
   return name == "declare" || name == "typeset" || name == "local" ||
          name == "export" || name == "readonly";
+}
+
+// Builtins that leave the shell as it is, apart from the status.
+bool ChangesNothing(std::string_view name) {
+  return name == "echo" || name == "test" || name == "[" || name == ":" ||
+         name == "true" || name == "false" || name == "kill" ||
+         name == "type" || name == "pwd" || name == "jobs" || name == "exec";
+}
+
+// Builtins of bash that change the shell's state and that dash does not have.
+bool IsBashOnly(std::string_view name) {
+  return name == "declare" || name == "typeset" || name == "let" ||
+         name == "mapfile" || name == "readarray" || name == "shopt" ||
+         name == "pushd" || name == "popd" || name == "source";
 }
 
 // Commands that only change the shell's state; see Analysis::state_only.
@@ -28,20 +42,15 @@ bool IsPattern(const Field& field) {
          text.find(']', open + 1) != std::string_view::npos;
 }
 
-Field AssignmentField(Evaluator& evaluator, Shell& shell, const Script& script,
-                      const Assignment& assignment, Span span) {
-  Expander x{shell, script, evaluator};
+// The word that an assignment is, as the command sees it.
+Field AssignmentField(const Assignment& assignment, const Values& values,
+                      Span span) {
   Field field;
   field.span = span;
-  field.value = Value::Of(assignment.name + "=");
-  if (assignment.is_array || assignment.subscript != kNone) {
-    field.value.Append(
-        Value::Hole(UnknownCode::kDynamicArgument, assignment.span));
-    return field;
-  }
-  Values value = GetVariable(x, assignment.name);
-  if (value.size() == 1) {
-    field.value.Append(value.front());
+  field.value = Value::Of(assignment.name + (assignment.append ? "+=" : "="));
+  if (!assignment.is_array && assignment.subscript == kNone &&
+      values.size() == 1) {
+    field.value.Append(values.front());
   } else {
     field.value.Append(
         Value::Hole(UnknownCode::kDynamicArgument, assignment.span));
@@ -78,18 +87,37 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
   auto assign_only = [&](Shell& target) {
     state_only_ = false;
     Expander here{target, script, *this};
-    target.status =
-        node.redirects.empty() ? std::optional<int>(0) : std::nullopt;
+    // The values see the status as it was; a substitution in them sets it.
+    const size_t before = substitutions_;
+    const bool known_before = target.status.has_value();
     for (const Assignment& assignment : node.assignments) {
+      std::optional<Shell> other;
+      if (target.posix && assignment.append) {
+        // dash takes it for a command.
+        RecordForeign(
+            target,
+            script.source.substr(assignment.span.begin, assignment.span.size()),
+            span);
+        other = target;
+      }
       Assign(here, assignment);
+      if (other) JoinInto(target, *other);
       auto it = target.variables.find(assignment.name);
       if (it != target.variables.end() && !assignment.is_array) {
-        CheckEnvironment(target, assignment.name, it->second.scalar, span);
+        CheckEnvironment(target, assignment.name, Values(it->second.scalar),
+                         span);
       }
+    }
+    const bool error = known_before && !target.status;
+    if (!node.redirects.empty() || error) {
+      target.status.reset();
+    } else if (substitutions_ == before) {
+      target.status = 0;
     }
   };
 
   std::vector<Fields> alternatives;
+  std::vector<Declared> declared;
   if (node.words.empty()) {
     if (!node.redirects.empty()) {
       state_only_ = false;
@@ -108,13 +136,20 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
                       !node.declarations[node.declared[i]].is_array &&
                       BracesExpand(x, node.words[i]);
         if (declares && !braces) {
-          for (Fields& fields : alternatives) {
-            Field field;
-            field.span = script.ast.words[node.words[i]].span;
-            field.value =
-                Value::Of(node.declarations[node.declared[i]].name + "=");
-            fields.push_back(field);
+          const Assignment& assignment = node.declarations[node.declared[i]];
+          Declared one;
+          one.span = script.ast.words[node.words[i]].span;
+          one.assignment = &assignment;
+          if (assignment.is_array) {
+            builtins::DeclareArray(*this, shell, script, alternatives[0],
+                                   assignment, span);
+          } else {
+            one.value = AssignedValue(x, assignment);
           }
+          for (Fields& fields : alternatives) {
+            fields.push_back(AssignmentField(assignment, one.value, one.span));
+          }
+          declared.push_back(std::move(one));
           continue;
         }
         std::vector<Fields> more = ExpandWords(x, {node.words[i]});
@@ -167,7 +202,21 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
         call.span = span;
         call.script = &script;
         call.node = &node;
+        call.declared = declared;
+        // Where a redirection fails, a builtin or a function does not run.
+        std::optional<Shell> before;
+        if (!node.redirects.empty() && !target.exited) {
+          const std::string name =
+              Known(call.fields[0]).value_or(std::string());
+          const bool here =
+              target.functions.contains(name) ||
+              (FindBuiltin(name) != nullptr && !ChangesNothing(name));
+          if (here && RedirectMayFail(script, node.redirects) &&
+              Spend(CopyCost(target)))
+            before = target;
+        }
         ExecuteWithAssignments(target, call);
+        if (before) JoinFailed(target, std::move(*before));
       }
       if (several) MergeInto(out, target);
     }
@@ -206,22 +255,30 @@ void Evaluator::ExecuteWithAssignments(Shell& shell, Call& call) {
   std::vector<EnvironmentSetting> settings;
   Expander x{shell, *call.script, *this};
   for (const Assignment& assignment : node.assignments) {
+    // Expanding the value may change the variable for good.
+    Values value;
+    if (!assignment.is_array) value = AssignedValue(x, assignment);
     auto it = shell.variables.find(assignment.name);
     saved.emplace_back(assignment.name,
                        it == shell.variables.end()
                            ? std::optional<Variable>()
                            : std::optional<Variable>(it->second));
-    Assign(x, assignment);
+    if (assignment.is_array) {
+      Assign(x, assignment);
+    } else {
+      AssignValue(x, assignment, value);
+    }
     it = shell.variables.find(assignment.name);
     EnvironmentSetting setting;
     setting.name = assignment.name;
     if (it != shell.variables.end() && !it->second.scalar.empty()) {
-      it->second.exported = true;
+      shell.variables[assignment.name].exported = true;
+      const Values exported = shell.variables.at(assignment.name).scalar;
       Field field;
-      field.value = it->second.scalar.front();
+      field.value = exported.front();
       field.span = assignment.span;
       setting.value = ToArgument(field, shell);
-      CheckEnvironment(shell, assignment.name, it->second.scalar, call.span);
+      CheckEnvironment(shell, assignment.name, exported, call.span);
     } else {
       setting.value.known = false;
     }
@@ -289,38 +346,18 @@ void Evaluator::ExecuteName(Shell& shell, Call& call, bool functions,
   }
   if (builtins) {
     if (Builtin builtin = FindBuiltin(name)) {
-      if (call.node != nullptr && !call.node->declarations.empty() &&
-          IsDeclaration(name)) {
-        // The words that are assignments are shown after they were made.
-        uint32_t before = static_cast<uint32_t>(analysis_.invocations.size());
-        builtin(*this, shell, call);
-        if (analysis_.invocations.size() < before) return;
-        Fields fields;
-        for (size_t i = 0; i < call.fields.size(); ++i) {
-          fields.push_back(call.fields[i]);
-          for (size_t w = 0; w < call.node->words.size(); ++w) {
-            if (call.node->declared.size() > w &&
-                call.node->declared[w] != kNone &&
-                call.script->ast.words[call.node->words[w]].span ==
-                    call.fields[i].span) {
-              fields.back() = AssignmentField(
-                  *this, shell, *call.script,
-                  call.node->declarations[call.node->declared[w]],
-                  call.fields[i].span);
-              break;
-            }
-          }
+      if (state_only_ && !call.declared.empty() && IsDeclaration(name)) {
+        for (const Field& field : call.fields) {
+          if (!field.value.known()) state_only_ = false;
         }
-        if (state_only_) {
-          for (const Field& field : fields) {
-            if (!field.value.known()) state_only_ = false;
-          }
-        }
-        Record(shell, fields, call.span, true);
-        return;
       }
       Record(shell, call.fields, call.span, true);
+      std::optional<Shell> before;
+      if (shell.posix && !shell.exited && IsBashOnly(name) &&
+          Spend(CopyCost(shell)))
+        before = shell;
       builtin(*this, shell, call);
+      if (before) JoinInto(shell, *before);
       return;
     }
   }
@@ -395,6 +432,7 @@ void Evaluator::CallFunction(Shell& shell, const Function& function,
       {function.script.get(), function.body, positional, shell.variables});
   std::vector<Values> old = std::move(shell.positional);
   bool old_unknown = shell.positional_unknown;
+  const bool old_set = shell.positional_set;
   shell.positional = std::move(positional);
   shell.positional_unknown = unknown;
   frames_.push_back({});
@@ -434,6 +472,7 @@ void Evaluator::CallFunction(Shell& shell, const Function& function,
   }
   shell.positional = std::move(old);
   shell.positional_unknown = old_unknown;
+  shell.positional_set = old_set;
   active_.pop_back();
 }
 

@@ -68,6 +68,11 @@ Values ExpandToPattern(Expander& x, WordId word);
 // Executes an assignment; `declare_*` attributes of the variable apply.
 // `local_scope` is up to the caller.
 void Assign(Expander& x, const Assignment& assignment);
+// In two steps, for name=word and name[subscript]=word: what is assigned, and
+// the assignment of it.
+Values AssignedValue(Expander& x, const Assignment& assignment);
+void AssignValue(Expander& x, const Assignment& assignment,
+                 const Values& value);
 // name=value with the variable's attributes (integer, lower, upper, reference)
 // and with arithmetic in the subscript ("a[1+1]" style names are accepted).
 void SetVariable(Expander& x, const std::string& name, const Values& value,

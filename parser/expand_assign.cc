@@ -8,39 +8,103 @@ Values Anything(Span span) {
   return {Value::Hole(UnknownCode::kDynamicArgument, span)};
 }
 
+// The variable that is assigned to; empty (and noted) when it is not known.
+std::string TargetName(Expander& x, const Assignment& assignment) {
+  std::string name = ResolveReference(x.state, assignment.name);
+  if (name.empty())
+    x.host.Note(UnknownCode::kUnmodelled, assignment.span, "a name reference");
+  return name;
+}
+
+void CheckReadonly(Expander& x, const std::string& name) {
+  const Variable* variable = FindVariable(x.state, name);
+  if ((variable != nullptr &&
+       (variable->readonly || variable->maybe_readonly)) ||
+      FindSpecial(name).readonly)
+    x.host.Fail(x.state);
+}
+
+// One element of name=(…), expanded before anything is stored.
+struct Item {
+  bool keyed;
+  Values subscript;
+  Values value;
+  bool append;
+};
+
+// The elements of an associative array: all with keys, or key value key value
+// without any, where each word is one and `[a]=b` is a word like others.
+std::vector<Item> AssociativeItems(Expander& x, const std::string& name,
+                                   const Assignment& assignment) {
+  std::vector<Item> items;
+  if (assignment.elements.empty()) return items;
+  if (assignment.elements[0].subscript != kNone) {
+    for (const ArrayElement& element : assignment.elements) {
+      if (element.subscript == kNone) {
+        // An error; the others are assigned.
+        (void)ExpandToValue(x, element.value);
+        x.state.status.reset();
+        continue;
+      }
+      items.push_back({true, SubscriptText(x, name, element.subscript),
+                       element.value == kNone
+                           ? Values{Value{}}
+                           : ExpandToValue(x, element.value, true),
+                       element.append});
+    }
+    return items;
+  }
+  std::vector<Values> words;
+  for (const ArrayElement& element : assignment.elements) {
+    Values word{Value{}};
+    if (element.subscript != kNone) {
+      word = Concatenate({Value::Of("[")},
+                         SubscriptText(x, name, element.subscript));
+      for (Value& value : word) value.Append(element.append ? "]+=" : "]=");
+    }
+    if (element.value != kNone)
+      word = Concatenate(word, ExpandToValue(x, element.value));
+    words.push_back(std::move(word));
+  }
+  for (size_t i = 0; i < words.size(); i += 2)
+    items.push_back({true, words[i],
+                     i + 1 < words.size() ? words[i + 1] : Values{Value{}},
+                     false});
+  return items;
+}
+
 }  // namespace
 
-void Assign(Expander& x, const Assignment& assignment) {
-  const std::string name = ResolveReference(x.state, assignment.name);
-  if (name.empty()) {
-    x.host.Note(UnknownCode::kUnmodelled, assignment.span, "a name reference");
+Values AssignedValue(Expander& x, const Assignment& assignment) {
+  return assignment.value == kNone ? Values{Value{}}
+                                   : ExpandToValue(x, assignment.value, true);
+}
+
+void AssignValue(Expander& x, const Assignment& assignment,
+                 const Values& value) {
+  const std::string name = TargetName(x, assignment);
+  if (name.empty()) return;
+  CheckReadonly(x, name);
+  if (assignment.subscript == kNone) {
+    SetVariable(x, name, value, assignment.append);
     return;
   }
-  const auto check = [&x, &name] {
-    const Variable* variable = FindVariable(x.state, name);
-    if ((variable != nullptr &&
-         (variable->readonly || variable->maybe_readonly)) ||
-        FindSpecial(name).readonly)
-      x.host.Fail(x.state);
-  };
-  if (assignment.is_array && assignment.subscript != kNone) {
+  AssignElement(x, name, SubscriptText(x, name, assignment.subscript), value,
+                assignment.append, assignment.span);
+}
+
+void Assign(Expander& x, const Assignment& assignment) {
+  if (!assignment.is_array) {
+    AssignValue(x, assignment, AssignedValue(x, assignment));
+    return;
+  }
+  const std::string name = TargetName(x, assignment);
+  if (name.empty()) return;
+  if (assignment.subscript != kNone) {
     x.host.Fail(x.state);  // a list cannot be an element
     return;
   }
-  if (!assignment.is_array) {
-    const Values value = assignment.value == kNone
-                             ? Values{Value{}}
-                             : ExpandToValue(x, assignment.value, true);
-    check();
-    if (assignment.subscript == kNone) {
-      SetVariable(x, name, value, assignment.append);
-      return;
-    }
-    AssignElement(x, name, SubscriptText(x, name, assignment.subscript), value,
-                  assignment.append, assignment.span);
-    return;
-  }
-  check();
+  CheckReadonly(x, name);
   if (!Assignable(x, name, {Value{}}, assignment.span)) return;
   Variable variable;
   if (const Variable* old = FindVariable(x.state, name)) {
@@ -65,15 +129,11 @@ void Assign(Expander& x, const Assignment& assignment) {
   variable.maybe_unset = false;
   const bool associative = variable.shape == Variable::Shape::kAssociative;
   // Elements see the old value while they are expanded.
-  struct Item {
-    bool keyed;
-    Values subscript;
-    Values value;
-    bool append;
-  };
   std::vector<Item> items;
+  if (associative) items = AssociativeItems(x, name, assignment);
   bool unknown_count = false;
   for (const ArrayElement& element : assignment.elements) {
+    if (associative) break;
     if (element.subscript != kNone) {
       items.push_back({true, SubscriptText(x, name, element.subscript),
                        element.value == kNone
@@ -110,20 +170,19 @@ void Assign(Expander& x, const Assignment& assignment) {
   for (size_t i = 0; i < items.size(); ++i) {
     Item& item = items[i];
     if (item.keyed) {
+      // A key must not be empty.
+      if (associative && item.subscript.size() == 1 &&
+          item.subscript[0].chunks.empty()) {
+        x.state.status.reset();
+        continue;
+      }
       int64_t index = 0;
       if (!associative) {
-        Variable* target = FindVariable(x.state, name);
-        if (SubscriptKey(x, target, item.subscript, assignment.span, &index))
+        if (SubscriptKey(x, name, item.subscript, assignment.span, &index))
           next = index + 1;
       }
       AssignElement(x, name, item.subscript, item.value, item.append,
                     assignment.span);
-    } else if (associative) {
-      // (key value key value)
-      const Values value =
-          i + 1 < items.size() ? items[i + 1].value : Values{Value{}};
-      AssignElement(x, name, item.value, value, false, assignment.span);
-      ++i;
     } else {
       AssignElement(x, name, {Value::Of(std::to_string(next++))}, item.value,
                     false, assignment.span);

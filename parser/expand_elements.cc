@@ -48,7 +48,7 @@ Elements ElementsOf(Expander& x, const std::string& name) {
     return elements;
   }
   const Special& special = FindSpecial(name);
-  Variable* variable = FindVariable(x.state, name);
+  const Variable* variable = FindVariable(x.state, name);
   if (variable == nullptr || special.kind == SpecialKind::kText ||
       special.kind == SpecialKind::kNumbers) {
     elements.unknown = true;

@@ -164,12 +164,14 @@ std::string ResolveReference(const State& state, const std::string& name);
 // "a[b]" -> "a", "b".
 bool SplitSubscript(const std::string& text, std::string* name,
                     std::string* subscript);
-Variable* FindVariable(State& state, const std::string& name);
+const Variable* FindVariable(const State& state, const std::string& name);
+// To change it; null when there is none.
+Variable* EditVariable(State& state, const std::string& name);
 // The text of a subscript: for an associative array as a word, else the text
 // of an arithmetic expression.
 Values SubscriptText(Expander& x, const std::string& name, WordId subscript);
 // The key of an associative array, or "" and `index`; nullopt when unknown.
-std::optional<std::string> SubscriptKey(Expander& x, const Variable* variable,
+std::optional<std::string> SubscriptKey(Expander& x, const std::string& name,
                                         const Values& subscript, Span span,
                                         int64_t* index);
 Values Element(Expander& x, const std::string& name, const Values& subscript,

@@ -85,8 +85,12 @@ std::string PredictionToJson(const Analysis& analysis, std::string_view id) {
   for (size_t i = 0; i < analysis.shell_writes.size(); ++i) {
     if (i > 0) out += ',';
     const Argument& word = analysis.shell_writes[i];
-    if (word.known && NamesNoFile(word.text)) {
-      out += "null";  // an error of the shell, whatever it tries
+    if (word.known &&
+        (NamesNoFile(word.text) ||
+         (word.glob && word.text.find('[') != std::string::npos))) {
+      // An error of the shell, whatever it tries; or a set of characters,
+      // which stands for itself where no file fits.
+      out += "null";
     } else {
       AppendWord(out, word);
     }

@@ -79,6 +79,7 @@ Values Evaluator::Substitute(State& state, const Script& script, NodeId body,
                              Span span) {
   Shell& shell = static_cast<Shell&>(state);
   state_only_ = false;
+  ++substitutions_;
   if (body == kNone) {
     shell.status = 0;
     return {Value::Of("")};
@@ -277,6 +278,7 @@ void Evaluator::ExecuteCoproc(Shell& shell, const Script& script,
                               const Node& node) {
   state_only_ = false;
   Span span = Map(script, node.span);
+  if (shell.posix) RecordForeign(shell, "coproc", span);
   ScopedVia via(*this, "coproc", span);
   Shell child = Fork(shell);
   int input = NewStream(child, Hole(span));

@@ -76,6 +76,33 @@ void AppendText(Values& into, const Values& text) {
 
 }  // namespace
 
+bool Evaluator::RedirectMayFail(
+    const Script& script, const std::vector<RedirectId>& redirects) const {
+  for (const RedirectId id : redirects) {
+    const parser::Redirect& redirect = script.ast.redirects[id];
+    switch (redirect.kind) {
+      case RedirectKind::kHereDocument:
+      case RedirectKind::kHereString:
+        continue;
+      default:
+        break;
+    }
+    if (redirect.target == kNone) return true;
+    const Word& word = script.ast.words[redirect.target];
+    if (word.parts.size() != 1) return true;
+    const Part& part = script.ast.parts[word.parts[0]];
+    if (part.kind == PartKind::kProcess) continue;
+    if (part.kind != PartKind::kLiteral) return true;
+    const bool duplicates = redirect.kind == RedirectKind::kDuplicateIn ||
+                            redirect.kind == RedirectKind::kDuplicateOut;
+    if (duplicates ? (part.text != "0" && part.text != "1" &&
+                      part.text != "2" && part.text != "-")
+                   : part.text != "/dev/null")
+      return true;
+  }
+  return false;
+}
+
 void Evaluator::Write(Shell& shell, int fd, const Values& text) {
   auto it = shell.fds.find(fd);
   if (it == shell.fds.end()) return;
@@ -320,6 +347,7 @@ void Evaluator::RedirectOne(Shell& shell, const Script& script,
                   alternatives[0].size() == 1 &&
                   Known(alternatives[0][0]) == "-";
     if (closes) return;
+    if (shell.posix) RecordForeign(shell, '{' + redirect.variable + '}', span);
     fd = 10;
     while (shell.fds.contains(fd)) ++fd;
     SetVariable(x, redirect.variable, {Value::Of(std::to_string(fd))});

@@ -329,7 +329,9 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
     if (!finding.placeholder.empty() && field.value.known()) {
       std::string text(field.value.text());
       size_t at = text.find(finding.placeholder);
-      if (at != std::string::npos) {
+      if (at != std::string::npos &&
+          !(inner.argv.empty() && reading.program == "xargs" &&
+            XargsKeepsName(shell, call))) {
         field.value = Value::Of(text.substr(0, at));
         field.value.Append(
             Value::Hole(UnknownCode::kDynamicArgument, word.span));
@@ -411,7 +413,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
                         (option == "-i" || option == "--ignore-environment"));
   }
   if (clears) {
-    std::erase_if(child.variables,
+    std::erase_if(child.variables.Edit(),
                   [](const auto& item) { return item.second.exported; });
     child.exported_functions.clear();
   }

@@ -1,7 +1,10 @@
 // xargs with input that is known: the words as xargs splits them.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/file.h"
 #include "base/paths.h"
 #include "parser/evaluate.h"
 
@@ -212,6 +215,41 @@ std::string ReplaceAll(std::string text, const std::string& from,
 
 }  // namespace
 
+bool Evaluator::XargsKeepsName(const Shell& shell,
+                               const ProgramCall& call) const {
+  // In a container or on another host it may be another one.
+  for (const Via& step : via_) {
+    static constexpr std::string_view kHere[] = {"$(…)",    "`…`",   "<(…)",
+                                                 ">(…)",    "eval",  "source",
+                                                 "bash -c", "sh -c", "xargs"};
+    if (std::find(std::begin(kHere), std::end(kHere), step.kind) ==
+        std::end(kHere))
+      return false;
+  }
+  const std::string name = Known(call.argv[0]).value_or("");
+  std::string path = name;
+  if (name == "xargs") {
+    auto search = shell.variables.find("PATH");
+    if (search == shell.variables.end() ||
+        Known(search->second.scalar) != context_.path ||
+        shell.hashed.contains(name))
+      return false;
+    path.clear();
+    std::string_view rest = context_.path;
+    while (!rest.empty() && path.empty()) {
+      const size_t end = std::min(rest.find(':'), rest.size());
+      const std::string file = std::string(rest.substr(0, end)) + "/xargs";
+      if (!file.starts_with('/')) return false;  // depends on the directory
+      if (::access(file.c_str(), X_OK) == 0) path = file;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  if (!path.starts_with('/') || paths_written_.contains(path)) return false;
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  const Result<std::string> content = ReadFile(path, kMostBytes);
+  return content && content->find("GNU findutils") != std::string::npos;
+}
+
 bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
                          const Finding& finding) {
   std::optional<std::string> name = Known(call.argv[0]);
@@ -232,6 +270,10 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
   }
   std::optional<Options> options = ReadXargsOptions(words);
   if (!options) return false;
+  const bool keeps_name =
+      options->replaces && !finding.words.empty() &&
+      finding.words[0].text.find(options->replace) != std::string::npos &&
+      XargsKeepsName(shell, call);
   Values input = ReadRest(shell, 0, call.span);
   bool exact = true;
   for (const Value& value : input) exact = exact && value.known();
@@ -282,8 +324,7 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
           field.value = Value::Of(ReplaceAll(std::string(field.value.text()),
                                              options->replace, run[0]));
         } else if (options->replaces && i == 0 && field.value.known() &&
-                   !run.empty()) {
-          // Implementations differ in whether the name is replaced, too.
+                   !keeps_name && !run.empty()) {
           std::string replaced = ReplaceAll(std::string(field.value.text()),
                                             options->replace, run[0]);
           if (replaced != field.value.text()) {
@@ -311,7 +352,8 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
   inner.from_wrapper = true;
   for (const Argument& word : finding.words) {
     Field field = ToField(word, call.argv);
-    if (options->replaces && field.value.known() &&
+    const bool kept = keeps_name && inner.argv.empty();
+    if (options->replaces && !kept && field.value.known() &&
         field.value.text().find(options->replace) != std::string_view::npos) {
       std::string text(field.value.text());
       size_t first = text.find(options->replace);

@@ -27,6 +27,23 @@ void WidenVariable(Variable& variable) {
   variable.maybe_unset = true;
 }
 
+void WidenVariables(const Shell& before, Shell* after) {
+  for (auto& [name, variable] : after->variables.Edit()) {
+    auto it = before.variables.find(name);
+    if (it == before.variables.end() || !(it->second == variable)) {
+      WidenVariable(variable);
+      if (name == "IFS") after->ifs_unknown = true;
+    }
+  }
+  for (const auto& [name, variable] : before.variables) {
+    if (!after->variables.contains(name)) {
+      Variable lost = variable;
+      WidenVariable(lost);
+      after->variables.emplace(name, std::move(lost));
+    }
+  }
+}
+
 }  // namespace
 
 Shell JoinShells(const Shell& a, const Shell& b) {
@@ -50,6 +67,15 @@ Shell JoinShells(const Shell& a, const Shell& b) {
   joined.cwd_on_success.reset();
   joined.cwd_on_failure.reset();
   return joined;
+}
+
+void JoinFailed(Shell& shell, Shell&& before) {
+  before.files = shell.files;
+  before.fds = shell.fds;
+  before.streams = shell.streams;
+  before.status.reset();
+  JoinInto(shell, before);
+  shell.status.reset();
 }
 
 void JoinInto(Shell& into, const Shell& other) {
@@ -110,20 +136,7 @@ bool SameShell(const Shell& a, const Shell& b) {
 }
 
 void Widen(const Shell& before, Shell* after) {
-  for (auto& [name, variable] : after->variables) {
-    auto it = before.variables.find(name);
-    if (it == before.variables.end() || !(it->second == variable)) {
-      WidenVariable(variable);
-      if (name == "IFS") after->ifs_unknown = true;
-    }
-  }
-  for (const auto& [name, variable] : before.variables) {
-    if (!after->variables.contains(name)) {
-      Variable lost = variable;
-      WidenVariable(lost);
-      after->variables.emplace(name, std::move(lost));
-    }
-  }
+  if (!(before.variables == after->variables)) WidenVariables(before, after);
   if (!(before.positional == after->positional)) {
     after->positional.clear();
     after->positional_unknown = true;

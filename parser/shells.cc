@@ -104,7 +104,7 @@ Shell Evaluator::ChildShell(const Shell& shell) {
   Shell child = Fork(shell);
   State fresh = InitialState(context_);
   // What is exported goes along; the rest starts as in a new shell.
-  std::map<std::string, Variable> variables;
+  SharedMap<Variable> variables;
   for (const auto& [name, variable] : child.variables) {
     if (variable.exported && variable.shape == Variable::Shape::kScalar) {
       Variable copy = variable;
@@ -261,6 +261,15 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
     }
   }
   return how;
+}
+
+void Evaluator::RecordForeign(Shell& shell, std::string_view name, Span span) {
+  Fields words = {KnownField(std::string(name), span)};
+  words.emplace_back();
+  words.back().value = Value::Hole(UnknownCode::kDynamicArgument, span);
+  words.back().splits = true;
+  words.back().span = span;
+  Record(shell, words, span, true);
 }
 
 void Evaluator::RunShellCode(Shell& shell, const Values& code,

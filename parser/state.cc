@@ -26,6 +26,8 @@ Variable JoinVariables(const Variable& a, const Variable& b) {
   joined.maybe_readonly |= b.maybe_readonly || a.readonly != b.readonly;
   joined.maybe_unset = a.maybe_unset || b.maybe_unset;
   joined.tainted |= b.tainted;
+  joined.maybe_attributes |= b.maybe_attributes;
+  joined.maybe_reference |= b.maybe_reference;
   const bool alike = a.shape == b.shape && a.integer == b.integer &&
                      a.lower == b.lower && a.upper == b.upper &&
                      a.reference == b.reference;
@@ -35,6 +37,8 @@ Variable JoinVariables(const Variable& a, const Variable& b) {
     joined.unknown_elements = true;
     joined.integer = joined.lower = joined.upper = joined.reference = false;
     joined.tainted = true;
+    joined.maybe_attributes = true;
+    joined.maybe_reference |= b.maybe_reference || a.reference != b.reference;
     if (a.shape == Variable::Shape::kAssociative ||
         b.shape == Variable::Shape::kAssociative)
       joined.shape = Variable::Shape::kAssociative;
@@ -72,6 +76,13 @@ Variable JoinVariables(const Variable& a, const Variable& b) {
 // One side alone has the name: it may be what the environment says.
 Variable Uncertain(Variable variable) {
   variable.maybe_unset = true;
+  variable.maybe_attributes |=
+      variable.integer || variable.lower || variable.upper;
+  variable.maybe_reference |= variable.reference;
+  if (variable.reference) {
+    variable.reference = false;
+    variable.scalar = {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+  }
   if (variable.shape == Variable::Shape::kScalar)
     variable.scalar = UnionOrEither(
         variable.scalar, {Value::Hole(UnknownCode::kDynamicArgument, Span{})});
@@ -113,6 +124,7 @@ State InitialState(const Context& context) {
   variables["IFS"] = Known(" \t\n", false);
   variables["PS4"] = Known("+ ", false);
   variables["BASH"] = Known("/bin/bash", false);
+  variables["BASH"].scalar.push_back(Value::Of("/usr/bin/bash"));
   variables["OPTIND"] = Known("1", false);
   variables["OPTIND"].integer = true;
   state.cwd = {Value::Of(context.cwd)};
@@ -122,17 +134,27 @@ State InitialState(const Context& context) {
 
 State Join(const State& a, const State& b) {
   State joined = a;
-  for (auto& [name, variable] : joined.variables) {
-    const auto other = b.variables.find(name);
-    variable = other == b.variables.end()
-                   ? Uncertain(std::move(variable))
-                   : JoinVariables(variable, other->second);
+  if (!(a.variables == b.variables)) {
+    for (auto& [name, variable] : joined.variables.Edit()) {
+      const auto other = b.variables.find(name);
+      variable = other == b.variables.end()
+                     ? Uncertain(std::move(variable))
+                     : JoinVariables(variable, other->second);
+    }
+    for (const auto& [name, variable] : b.variables)
+      if (!a.variables.contains(name))
+        joined.variables.emplace(name, Uncertain(variable));
   }
-  for (const auto& [name, variable] : b.variables)
-    if (!a.variables.contains(name))
-      joined.variables.emplace(name, Uncertain(variable));
+  // Where one side does not have the function, the name may be a program.
+  for (auto& [name, bodies] : joined.functions) {
+    if (!b.functions.contains(name) &&
+        std::find(bodies.begin(), bodies.end(), Function{}) == bodies.end())
+      bodies.emplace_back();
+  }
   for (const auto& [name, bodies] : b.functions) {
-    auto& mine = joined.functions[name];
+    const auto [it, added] = joined.functions.try_emplace(name);
+    auto& mine = it->second;
+    if (added) mine.emplace_back();
     for (const Function& body : bodies)
       if (std::find(mine.begin(), mine.end(), body) == mine.end())
         mine.push_back(body);
@@ -146,6 +168,12 @@ State Join(const State& a, const State& b) {
       joined.positional[i] = Union(joined.positional[i], b.positional[i]);
   }
   joined.positional_unknown |= b.positional_unknown;
+  if (a.positional_set != b.positional_set) {
+    // Whose they are is not known.
+    joined.positional_set = true;
+    joined.positional_unknown = true;
+    joined.positional.clear();
+  }
   joined.zero = Union(a.zero, b.zero);
   joined.cwd = Union(a.cwd, b.cwd);
   if (a.directory_stack != b.directory_stack)

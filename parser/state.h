@@ -12,6 +12,7 @@
 
 #include "parser/read.h"
 #include "parser/value.h"
+#include "parser/variable_map.h"
 
 namespace gate::parser {
 
@@ -30,6 +31,8 @@ struct Variable {
   bool lower = false, upper = false;  // declare -l, -u
   bool reference = false;             // declare -n: scalar is the name
   bool tainted = false;  // its text may be anything (read, environment)
+  bool maybe_attributes = false;  // integer, lower, upper in some branch
+  bool maybe_reference = false;   // a reference in some branch
 
   friend bool operator==(const Variable&, const Variable&) = default;
 };
@@ -41,13 +44,14 @@ struct Function {
 };
 
 struct State {
-  std::map<std::string, Variable> variables;
+  SharedMap<Variable> variables;
   // Names for which it is not known whether and to what they are set, beyond
   // `variables`: any environment variable. Known to be unset: `unset_names`.
   std::map<std::string, std::vector<Function>> functions;  // alternatives
   std::map<std::string, Values> aliases;
   std::vector<Values> positional;   // $1…
   bool positional_unknown = false;  // any number of unknown parameters
+  bool positional_set = false;      // by `set`, since the sourced file began
   // $0: which of the two depends on who starts the shell.
   Values zero = {Value::Of("bash"), Value::Of("/bin/bash")};
   Values cwd;  // absolute

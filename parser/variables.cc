@@ -26,6 +26,14 @@ std::string ChangeCase(std::string_view text, bool upper) {
 
 // `values` as the attributes of `variable` store them.
 Values Attributed(Expander& x, const Variable& variable, Values values) {
+  if (variable.maybe_reference)
+    x.host.Note(UnknownCode::kUnmodelled, Span{}, "a name reference");
+  if (variable.maybe_attributes) {
+    // As it stands, or as one of the branches stores it: as a number, in
+    // which subscripts are evaluated, or in another case.
+    for (const Value& value : values) EvaluateArithmetic(x, value, Span{});
+    return Union(values, Anything());
+  }
   if (variable.integer) {
     Values numbers;
     for (const Value& value : values) {
@@ -76,6 +84,8 @@ Variable Bare(const Variable& variable) {
   bare.integer = variable.integer;
   bare.lower = variable.lower;
   bare.upper = variable.upper;
+  bare.maybe_attributes = variable.maybe_attributes;
+  bare.maybe_reference = variable.maybe_reference;
   return bare;
 }
 
@@ -149,14 +159,19 @@ bool SplitSubscript(const std::string& text, std::string* name,
   return IsName(*name);
 }
 
-Variable* FindVariable(State& state, const std::string& name) {
+const Variable* FindVariable(const State& state, const std::string& name) {
   const auto found = state.variables.find(name);
   return found == state.variables.end() ? nullptr : &found->second;
 }
 
-std::optional<std::string> SubscriptKey(Expander& x, const Variable* variable,
+Variable* EditVariable(State& state, const std::string& name) {
+  return state.variables.Find(name);
+}
+
+std::optional<std::string> SubscriptKey(Expander& x, const std::string& name,
                                         const Values& subscript, Span span,
                                         int64_t* index) {
+  const Variable* variable = FindVariable(x.state, name);
   const bool associative =
       variable != nullptr && variable->shape == Variable::Shape::kAssociative;
   if (associative) {
@@ -170,6 +185,7 @@ std::optional<std::string> SubscriptKey(Expander& x, const Variable* variable,
   }
   if (!number) return std::nullopt;
   if (*number < 0) {
+    variable = FindVariable(x.state, name);  // as it is by now
     // Counted from the end, which must be known.
     if (variable == nullptr || variable->unknown_elements ||
         variable->maybe_unset) {
@@ -207,7 +223,7 @@ void AssignElement(Expander& x, const std::string& name,
     variable.scalar.clear();
   }
   int64_t index = 0;
-  const auto key = SubscriptKey(x, &variable, subscript, span, &index);
+  const auto key = SubscriptKey(x, name, subscript, span, &index);
   // Evaluating the subscript may have moved the map.
   const Variable attributes = Bare(x.state.variables[name]);
   if (!key || was_readonly) {
@@ -220,6 +236,10 @@ void AssignElement(Expander& x, const std::string& name,
     return;
   }
   const bool associative = attributes.shape == Variable::Shape::kAssociative;
+  if (associative && key->empty()) {
+    x.host.Fail(x.state);  // bad array subscript
+    return;
+  }
   const auto slot = [&]() -> Values& {
     Variable& target = x.state.variables[name];
     return associative ? target.associative[*key] : target.indexed[index];
@@ -284,7 +304,8 @@ void SetVariable(Expander& x, const std::string& raw_name, const Values& value,
   const Variable attributes = Bare(old);
   Values stored = append ? Added(x, attributes, before, value)
                          : Attributed(x, attributes, value);
-  if (append && (attributes.lower || attributes.upper))
+  if (append &&
+      (attributes.lower || attributes.upper || attributes.maybe_attributes))
     stored = Attributed(x, attributes, stored);
   Variable& variable = x.state.variables[name];
   if (variable.maybe_readonly)
@@ -303,7 +324,7 @@ void UnsetVariable(Expander& x, const std::string& raw_name) {
     text = ResolveReference(x.state, raw_name);
   if (SplitSubscript(text, &name, &subscript)) {
     name = ResolveReference(x.state, name);
-    Variable* variable = FindVariable(x.state, name);
+    const Variable* variable = FindVariable(x.state, name);
     const bool all = subscript == "@" || subscript == "*";
     const bool associative =
         variable != nullptr && variable->shape == Variable::Shape::kAssociative;
@@ -316,18 +337,19 @@ void UnsetVariable(Expander& x, const std::string& raw_name) {
     variable = FindVariable(x.state, name);
     if (variable == nullptr || variable->readonly) return;
     int64_t index = 0;
-    const auto found = SubscriptKey(x, variable, key, Span{}, &index);
-    variable = FindVariable(x.state, name);
-    if (!found || variable->maybe_readonly) {
-      variable->unknown_elements = true;
-      for (auto& [i, values] : variable->indexed)
+    const auto found = SubscriptKey(x, name, key, Span{}, &index);
+    Variable* target = EditVariable(x.state, name);
+    if (target == nullptr) return;
+    if (!found || target->maybe_readonly) {
+      target->unknown_elements = true;
+      for (auto& [i, values] : target->indexed)
         values = Union(values, {Value{}});
-      for (auto& [k, values] : variable->associative)
+      for (auto& [k, values] : target->associative)
         values = Union(values, {Value{}});
-    } else if (variable->shape == Variable::Shape::kAssociative) {
-      variable->associative.erase(*found);
-    } else if (variable->shape == Variable::Shape::kIndexed) {
-      variable->indexed.erase(index);
+    } else if (target->shape == Variable::Shape::kAssociative) {
+      target->associative.erase(*found);
+    } else if (target->shape == Variable::Shape::kIndexed) {
+      target->indexed.erase(index);
     } else if (index == 0) {
       x.state.variables[name] = Variable{};
     }
@@ -445,10 +467,9 @@ Values Element(Expander& x, const std::string& name, const Values& subscript,
                std::optional<bool>* set, Span span) {
   std::optional<bool> ignored;
   std::optional<bool>& is_set = set != nullptr ? *set : ignored;
-  Variable* variable = FindVariable(x.state, name);
   int64_t index = 0;
-  const auto key = SubscriptKey(x, variable, subscript, span, &index);
-  variable = FindVariable(x.state, name);
+  const auto key = SubscriptKey(x, name, subscript, span, &index);
+  const Variable* variable = FindVariable(x.state, name);
   const SpecialKind special = FindSpecial(name).kind;
   if (special == SpecialKind::kNumbers && variable == nullptr) {
     is_set = key && index == 0 ? std::optional(true) : std::nullopt;

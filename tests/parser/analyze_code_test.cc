@@ -1,5 +1,9 @@
 // Text that reaches a shell is read as code, however it gets there.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "tests/parser/analyze_support.h"
 
@@ -66,6 +70,31 @@ TEST(AnalyzeCode, FollowsWrappers) {
   for (const Case& test : kCases) {
     EXPECT_EQ(Commands(test.line), test.expected) << test.line;
   }
+}
+
+TEST(AnalyzeCode, OnlyGnuXargsKeepsTheNameOfTheCommand) {
+  const std::string directory =
+      ::testing::TempDir() + "gate_xargs_" + std::to_string(::getpid());
+  std::filesystem::create_directories(directory);
+  const std::string file = directory + "/xargs";
+  Context context = TestContext();
+  context.path = directory;
+  const auto shown = [&](const char* content, const char* line) {
+    std::ofstream(file) << content;
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    return Show(Analyze(line, context));
+  };
+  const char* line = "ls | xargs -i {} rm z";
+  EXPECT_EQ(shown("xargs (GNU findutils)", line),
+            "ls\nxargs -i '{}' rm z\n'{}' rm z [xargs]\n");
+  EXPECT_NE(shown("another", line).find("!dynamic_command"), std::string::npos);
+  EXPECT_NE(shown("GNU findutils", "PATH=/x; ls | xargs -i {} rm z")
+                .find("!dynamic_command"),
+            std::string::npos);
+  EXPECT_NE(shown("GNU findutils", "docker run x sh -c 'ls | xargs -i {} rm'")
+                .find("!dynamic_command"),
+            std::string::npos);
+  std::filesystem::remove_all(directory);
 }
 
 TEST(AnalyzeCode, ReadsVariablesThatProgramsRun) {
