@@ -247,9 +247,14 @@ void Evaluator::AddEnvironment(const Shell& shell,
   // A plain assignment to a name that the shell inherited changes what its
   // programs get, and which names it inherited is not known.
   if (shell.variables.size() == initial_variables_) return;
-  for (const auto& [name, variable] : shell.variables)
-    if (name[0] >= 'A' && name[0] <= 'Z' && MakesProgramsRunCode(name))
-      AddSetting(shell, name, &variable, invocation);
+  for (const auto& [name, variable] : shell.variables) {
+    if (name[0] < 'A' || name[0] > 'Z' || !MakesProgramsRunCode(name)) continue;
+    if (name == "SHELL" && variable.scalar.size() == 1 &&
+        variable.scalar[0].known() &&
+        variable.scalar[0].text() == context_.shell)
+      continue;  // as the line found it
+    AddSetting(shell, name, &variable, invocation);
+  }
 }
 
 uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
