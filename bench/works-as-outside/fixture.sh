@@ -71,7 +71,6 @@ ln data/2.txt data/twin
 printf '#!/bin/sh\necho "script $1"\n' > run.sh && chmod 755 run.sh
 echo '# Fixture' > README.md
 printf -- '--index-url http://127.0.0.1:%s/simple\nlittle\n' "$TEST_PORT" > requirements.txt
-echo "registry=http://127.0.0.1:$TEST_PORT" > node/.npmrc
 printf '*.o\n/hello\n/build\n__pycache__\nnode_modules\n' > .gitignore
 cat > server.py <<'P'
 """A registry of one python and one npm package, and a page."""
@@ -122,7 +121,7 @@ cat > with-server <<'B'
 # with-server COMMAND…: runs COMMAND while server.py answers.
 exec 3< <(exec python3 server.py); server=$!
 read -r _ <&3
-"$@"; code=$?
+npm_config_registry=http://127.0.0.1:$TEST_PORT "$@"; code=$?
 kill "$server"; exit "$code"
 B
 chmod 755 with-server
