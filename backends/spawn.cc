@@ -165,6 +165,10 @@ void KillChildren() {
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   signal(WTERMSIG(status), SIG_DFL);
+  sigset_t last;
+  sigemptyset(&last);
+  sigaddset(&last, WTERMSIG(status));
+  sigprocmask(SIG_UNBLOCK, &last, nullptr);
   kill(getpid(), WTERMSIG(status));
   _exit(128 + WTERMSIG(status));
 }
