@@ -64,29 +64,49 @@ void CheckWorkspace(const std::string& workspace,
     findings->push_back({Health::kGood, "workspace", Visible(workspace), ""});
 }
 
+// What contains commands here, with what it lacks; the others in a line, since
+// `gate backends` says all of each.
 void CheckBackends(const std::vector<router::Candidate>& candidates,
                    const router::Settings& settings,
                    std::vector<Finding>* findings) {
-  bool contained = false;
+  const router::Candidate* used = nullptr;
   for (const router::Candidate& candidate : candidates) {
-    if (candidate.strength == backends::Strength::kNone) continue;
-    const bool available = candidate.availability.available;
-    std::string text =
-        candidate.name + (available ? " works" : " does not work");
-    if (!candidate.availability.why.empty())
-      text += " (" + Visible(candidate.availability.why) + ")";
-    for (const std::string& lost : candidate.availability.lost)
-      text += "\n              but " + Visible(lost);
-    findings->push_back({available ? Health::kGood : Health::kNote, "sandbox",
-                         std::move(text), ""});
-    contained |= available && candidate.strength >= settings.required;
+    if (candidate.strength == backends::Strength::kNone ||
+        !candidate.availability.available ||
+        candidate.strength < settings.required)
+      continue;
+    if (used == nullptr || candidate.priority < used->priority)
+      used = &candidate;
   }
-  if (!contained)
+  if (used == nullptr) {
     findings->push_back({Health::kBad, "sandbox",
                          std::string("nothing here is as strong as `") +
                              backends::Name(settings.required) +
                              "`, so commands that need a sandbox are refused",
                          "gate backends probe"});
+  } else {
+    std::string text = used->name + " contains commands (" +
+                       Visible(used->availability.why) + ")";
+    for (const std::string& lost : used->availability.lost)
+      text += "\n              but " + Visible(lost);
+    findings->push_back({Health::kGood, "sandbox", std::move(text), ""});
+  }
+  std::string others, absent;
+  for (const router::Candidate& candidate : candidates) {
+    if (candidate.strength == backends::Strength::kNone || &candidate == used)
+      continue;
+    if (candidate.availability.available)
+      others += (others.empty() ? "" : ", ") + candidate.name;
+    else
+      absent += (absent.empty() ? "" : ", ") + candidate.name + " (" +
+                Visible(candidate.availability.why) + ")";
+  }
+  if (!others.empty())
+    findings->push_back({Health::kGood, "sandbox",
+                         "also here: " + others + "; gate backends says more",
+                         ""});
+  if (!absent.empty())
+    findings->push_back({Health::kNote, "sandbox", "not here: " + absent, ""});
 }
 
 void CheckAudit(const ProcessFacts& facts, std::vector<Finding>* findings) {
