@@ -264,7 +264,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   request.scope = true;
   request.mask = signals.before();
   request.keep = {arguments->get(), seccomp->get(), status_write.get()};
-  request.die_with_parent = true;
+  request.keeper = true;
   request.own_session = !inputs.terminal;
   request.switch_user = user.switched;
   request.uid = user.uid;

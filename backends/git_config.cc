@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/paths.h"
+
 namespace gate::backends {
 namespace {
 
@@ -237,12 +239,13 @@ bool RunsProgram(const GitEntry& entry) {
                      [&](string_view word) { return name.ends_with(word); });
 }
 
-std::vector<GitEntry> NewProgramEntries(string_view before, string_view after) {
+std::vector<GitEntry> NewProgramEntries(string_view before, string_view after,
+                                        const GitEntryTest& also) {
   std::vector<GitEntry> old_entries, new_entries, found;
   ParseGitConfig(before, &old_entries);
   const bool whole = ParseGitConfig(after, &new_entries);
   for (GitEntry& entry : new_entries) {
-    if (!RunsProgram(entry)) continue;
+    if (!RunsProgram(entry) && !(also && also(entry))) continue;
     const bool known = std::any_of(
         old_entries.begin(), old_entries.end(), [&](const GitEntry& old_entry) {
           return old_entry.key == entry.key && old_entry.value == entry.value;
@@ -253,18 +256,33 @@ std::vector<GitEntry> NewProgramEntries(string_view before, string_view after) {
   return found;
 }
 
-std::string WithoutProgramEntries(string_view text) {
+std::string WithoutProgramEntries(string_view text, const GitEntryTest& also) {
   std::vector<GitEntry> entries;
   if (!ParseGitConfig(text, &entries)) return "";
   std::string out;
   size_t at = 0;
   for (const GitEntry& entry : entries) {
-    if (!RunsProgram(entry)) continue;
+    if (!RunsProgram(entry) && !(also && also(entry))) continue;
     out += text.substr(at, entry.begin - at);
     at = entry.end;
   }
   out += text.substr(at);
   return out;
+}
+
+std::vector<std::string> IncludedFiles(string_view text,
+                                       string_view directory) {
+  std::vector<GitEntry> entries;
+  ParseGitConfig(text, &entries);
+  std::vector<std::string> files;
+  for (const GitEntry& entry : entries) {
+    const bool includes =
+        entry.key == "include.path" ||
+        (entry.key.starts_with("includeif.") && entry.key.ends_with(".path"));
+    if (includes && !entry.value.empty() && entry.value[0] != '~')
+      files.push_back(Normalise(entry.value, directory));
+  }
+  return files;
 }
 
 }  // namespace gate::backends

@@ -2,6 +2,7 @@
 // program or read configuration from elsewhere.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,9 @@ struct GitEntry {
   bool boolean = false;       // written without a value, which means true
   size_t begin = 0, end = 0;  // bytes of the assignment in the text
 };
+
+// What the place of a file adds to RunsProgram; may be empty.
+using GitEntryTest = std::function<bool(const GitEntry&)>;
 
 // Every entry of `text`. False when git itself would refuse the file; entries
 // before the error are still listed.
@@ -28,10 +32,18 @@ bool RunsProgram(const GitEntry& entry);
 // Entries of `after` that run programs and are not in `before` with the same
 // value. A file that cannot be parsed counts as one such entry.
 std::vector<GitEntry> NewProgramEntries(std::string_view before,
-                                        std::string_view after);
+                                        std::string_view after,
+                                        const GitEntryTest& also = {});
 
 // `text` without the entries that run programs; empty when it cannot be
 // parsed.
-std::string WithoutProgramEntries(std::string_view text);
+std::string WithoutProgramEntries(std::string_view text,
+                                  const GitEntryTest& also = {});
+
+// The files that `text`, a configuration file in `directory`, includes whatever
+// the conditions, as absolute paths. Those below a home directory (`~`) are
+// left out.
+std::vector<std::string> IncludedFiles(std::string_view text,
+                                       std::string_view directory);
 
 }  // namespace gate::backends

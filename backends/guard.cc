@@ -266,6 +266,13 @@ void Guard::RecordGitDirectory(const std::string& directory, bool main) {
 }
 
 void Guard::RecordConfig(const std::string& path) {
+  if (std::any_of(configs_.begin(), configs_.end(),
+                  [&](const GitConfig& one) { return one.path == path; }))
+    return;
+  if (configs_.size() >= kMaxGitConfigs) {
+    ProtectPath(path);
+    return;
+  }
   struct stat info = {};
   GitConfig config;
   config.path = path;
@@ -282,7 +289,15 @@ void Guard::RecordConfig(const std::string& path) {
     // What cannot be compared afterwards must not change.
     if (!config.readable) ProtectPath(path);
   }
+  const std::string content = config.content;
   configs_.push_back(std::move(config));
+  if (content.empty()) return;
+  for (const std::string& file : IncludedFiles(content, DirName(path))) {
+    const std::string full = Join(Canonical(std::string(DirName(file))),
+                                  std::string(BaseName(file)));
+    if (RootOf(full) != nullptr) RecordConfig(full);
+  }
+  RecordNamedHooks(path, content);
 }
 
 }  // namespace gate::backends

@@ -19,7 +19,11 @@
 // - Git directories of these places and their submodules: `hooks`,
 //   `info/attributes`, `commondir` and a `.git` file are binds; `config` and
 //   `config.worktree` stay writable, and are put back when the run changed a
-//   key that runs a program (backends/git_config.h).
+//   key that runs a program (backends/git_config.h) or made a work tree of a
+//   place outside the writable roots. Files that they include already are
+//   treated alike.
+// - Hooks in a directory of the workspace that `core.hooksPath` named before
+//   the run (guard_hooks.cc): what changed is put back, new ones are taken.
 // - At any depth below the workspace, by the sweep: protected names that were
 //   created or changed since the start, hooks and program-running keys of
 //   repositories that the run made. Names inside such a repository stay. Of
@@ -46,6 +50,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/git_config.h"
 
 namespace gate::backends {
 
@@ -55,6 +60,9 @@ inline constexpr int kMaxLinkedHere = 256;     // entries of a directory
 inline constexpr int kMaxLinkSearch = 200000;  // entries in all
 inline constexpr int kMaxModules = 256;        // git directories looked at
 inline constexpr size_t kMaxGitConfig = 1 << 20;
+inline constexpr size_t kMaxGitConfigs = 1024;  // files, included ones as well
+inline constexpr int kMaxHookFiles = 128;       // of a hooksPath
+inline constexpr size_t kMaxHookFile = 256 << 10;
 
 // One mount of a path onto itself.
 struct Bind {
@@ -99,6 +107,10 @@ class Guard {
   struct Hooks {
     std::string path;  // of a known git directory, absent before
   };
+  struct HookFile {
+    std::string path, content;
+    mode_t mode = 0755;
+  };
   struct Pattern {
     std::string first;  // first component of a name, lower case
     std::string rest;   // "" or "/…"
@@ -112,11 +124,15 @@ class Guard {
   void RecordGit(const std::string& base);
   void RecordGitDirectory(const std::string& directory, bool main);
   void RecordConfig(const std::string& path);
+  void RecordNamedHooks(const std::string& config, const std::string& content);
+  void RecordHookPlace(const std::string& directory);
   const std::string* RootOf(const std::string& path) const;
 
   void SweepAbsent();
   void SweepLinks();
   void SweepConfigs();
+  void SweepNamedHooks();
+  bool LeadsOut(const std::string& config, const GitEntry& entry) const;
   void SweepTree();
   void SweepDirectory(const std::string& directory, bool own_repository,
                       bool exact, std::vector<std::pair<std::string, bool>>*);
@@ -144,6 +160,8 @@ class Guard {
   std::vector<GitConfig> configs_;
   std::set<std::string> git_directories_;
   std::vector<Hooks> absent_hooks_;
+  std::vector<std::string> hook_places_;  // named by core.hooksPath
+  std::vector<HookFile> hook_files_;      // in these, before
   timespec start_ = {};
   std::vector<Pattern> patterns_;
   std::bitset<256> first_letters_;

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <memory>
 
-#include "backends/git_config.h"
 #include "backends/guard.h"
 #include "backends/listing.h"
 #include "backends/quarantine.h"
@@ -114,6 +113,7 @@ void Guard::Sweep(Outcome* outcome) {
   SweepLinks();
   SweepConfigs();
   for (const Hooks& hooks : absent_hooks_) SweepHooks(hooks.path, true);
+  SweepNamedHooks();
   SweepTree();
 }
 
@@ -178,8 +178,9 @@ void Guard::SweepConfigs() {
     const Result<std::string> text = ReadRegular(config.path, kMaxGitConfig);
     if (text) {
       if (*text == config.content) continue;
-      const std::vector<GitEntry> found =
-          NewProgramEntries(config.content, *text);
+      const std::vector<GitEntry> found = NewProgramEntries(
+          config.content, *text,
+          [&](const GitEntry& entry) { return LeadsOut(config.path, entry); });
       if (found.empty()) continue;
       what = Keys(found);
     } else {
@@ -202,11 +203,14 @@ void Guard::CleanConfig(const std::string& path) {
     Quarantine(path, "git-config", "not a readable file");
     return;
   }
-  const std::vector<GitEntry> found = NewProgramEntries("", *text);
+  const auto leads_out = [&](const GitEntry& entry) {
+    return LeadsOut(path, entry);
+  };
+  const std::vector<GitEntry> found = NewProgramEntries("", *text, leads_out);
   if (found.empty()) return;
   Quarantine(path, "git-config", "program-running keys: " + Keys(found));
-  if (Status written =
-          WriteRegular(path, WithoutProgramEntries(*text), info.st_mode & 0777);
+  if (Status written = WriteRegular(
+          path, WithoutProgramEntries(*text, leads_out), info.st_mode & 0777);
       !written)
     Report("git-config", path + ": could not be written without them: " +
                              written.error().message);

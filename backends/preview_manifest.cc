@@ -287,7 +287,7 @@ class Reader {
       return "git configuration that is no file";
     if (entry.size > kMaxGitConfig) return "git configuration, too large";
     return RefusedConfig(
-        entry.lower.exists ? Content(lower_.get(), entry.path) : "",
+        entry.path, entry.lower.exists ? Content(lower_.get(), entry.path) : "",
         Content(upper_.get(), entry.path));
   }
 

@@ -8,6 +8,9 @@
 namespace gate::backends {
 namespace {
 
+// As if the root were deep enough for "..": what leaves it is told by name.
+constexpr char kRoot[] = "/\x01/";
+
 std::string Lower(std::string_view text) {
   std::string out(text);
   for (char& c : out)
@@ -94,8 +97,15 @@ GitPart GitPartOf(const std::string& rest) {
   return GitPart::kNothing;
 }
 
-std::string RefusedConfig(const std::string& before, const std::string& after) {
-  const std::vector<GitEntry> found = NewProgramEntries(before, after);
+std::string RefusedConfig(const std::string& path, const std::string& before,
+                          const std::string& after) {
+  const auto leads_out = [&](const GitEntry& entry) {
+    return entry.key == "core.worktree" &&
+           !IsWithin(Normalise(entry.value, kRoot + std::string(DirName(path))),
+                     "/\x01");
+  };
+  const std::vector<GitEntry> found =
+      NewProgramEntries(before, after, leads_out);
   if (found.empty()) return "";
   std::string keys;
   for (const GitEntry& entry : found)

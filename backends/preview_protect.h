@@ -14,9 +14,11 @@ GitPart GitPartOf(const std::string& rest);
 // The part of `path` after its last ".git" component; empty when it has none.
 std::string AfterGit(const std::string& path);
 
-// Why the configuration `after`, which replaces `before`, is refused; empty
-// when no key that runs a program was added or changed.
-std::string RefusedConfig(const std::string& before, const std::string& after);
+// Why the configuration `after`, which replaces `before` at `path` below the
+// root, is refused; empty when no key that runs a program or leads the work
+// tree out of the root was added or changed.
+std::string RefusedConfig(const std::string& path, const std::string& before,
+                          const std::string& after);
 
 // Why a `.git` file with this text, at `path` below its root, is refused.
 std::string RefusedGitFile(const std::string& path, const std::string& text);

@@ -1,8 +1,13 @@
 #include "backends/spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -60,7 +65,8 @@ struct Trouble {
 
 [[noreturn]] void Child(const SpawnRequest& request, const Prepared& prepared,
                         int report) {
-  if (request.die_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (request.die_with_parent || request.keeper)
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (request.own_session) setsid();
   if (request.own_group && !request.own_session) setpgid(0, 0);
   const int from[] = {request.io.in, request.io.out, request.io.err};
@@ -76,7 +82,8 @@ struct Trouble {
        syscall(SYS_setresgid, request.gid, request.gid, request.gid) != 0 ||
        syscall(SYS_setresuid, request.uid, request.uid, request.uid) != 0))
     Report(report, SpawnStage::kUser, errno);
-  if (request.die_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (request.die_with_parent || request.keeper)
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0)
     Report(report, SpawnStage::kDirectory, errno);
   for (const Limit& limit : request.limits)
@@ -100,6 +107,72 @@ struct Trouble {
   Report(report, SpawnStage::kExec, seen);
 }
 
+// SIGKILL to every child of this process.
+void KillChildren() {
+  const int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  char text[4096];
+  const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text));
+  if (fd >= 0) close(fd);
+  pid_t pid = 0;
+  for (ssize_t i = 0; i < got; ++i) {
+    if (text[i] >= '0' && text[i] <= '9') {
+      pid = pid * 10 + (text[i] - '0');
+    } else {
+      if (pid > 0) kill(pid, SIGKILL);
+      pid = 0;
+    }
+  }
+}
+
+// Between gate and the program. The program may die before what it cloned has
+// asked to die with it; that comes to the keeper then. Async-signal-safe.
+[[noreturn]] void Keeper(const SpawnRequest& request, const Prepared& prepared,
+                         int report, pid_t gate) {
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  sigaddset(&awaited, SIGCHLD);
+  sigaddset(&awaited, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &awaited, nullptr);
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0);
+  if (getppid() != gate) _exit(127);
+  int unused = -1;
+  const pid_t program = sys::Clone(0, &unused);
+  if (program == 0) Child(request, prepared, report);
+  if (program < 0) Report(report, SpawnStage::kFork, errno);
+  syscall(SYS_close_range, 0u, ~0u, 0u);
+  sigset_t terminate;
+  sigemptyset(&terminate);
+  sigaddset(&terminate, SIGTERM);
+  sigprocmask(SIG_UNBLOCK, &terminate, nullptr);
+  bool alone = false;
+  int status = 0, seen = 0;
+  while (true) {
+    const pid_t ended = waitpid(-1, &seen, alone ? 0 : WNOHANG);
+    if (ended == program) status = seen;
+    if (ended > 0) {
+      // What is left when the program has ended is nobody's.
+      alone = alone || ended == program;
+      if (alone) KillChildren();
+      continue;
+    }
+    if (ended < 0 && errno == ECHILD) break;
+    if (alone || ended < 0) continue;
+    alone = sigwaitinfo(&awaited, nullptr) == SIGUSR1;
+    if (alone) KillChildren();
+  }
+  if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  signal(WTERMSIG(status), SIG_DFL);
+  sigset_t last;
+  sigemptyset(&last);
+  sigaddset(&last, WTERMSIG(status));
+  sigprocmask(SIG_UNBLOCK, &last, nullptr);
+  kill(getpid(), WTERMSIG(status));
+  _exit(128 + WTERMSIG(status));
+}
+
 }  // namespace
 
 Spawned Spawn(const SpawnRequest& request) {
@@ -114,8 +187,12 @@ Spawned Spawn(const SpawnRequest& request) {
   Fd write_end(report[1]);
   const Prepared prepared = Prepare(request);
   int pidfd = -1;
+  const pid_t gate = getpid();
   spawned.pid = sys::Clone(0, &pidfd);
-  if (spawned.pid == 0) Child(request, prepared, report[1]);
+  if (spawned.pid == 0) {
+    if (request.keeper) Keeper(request, prepared, report[1], gate);
+    Child(request, prepared, report[1]);
+  }
   if (spawned.pid < 0) {
     spawned.error = errno;
     spawned.stage = SpawnStage::kFork;

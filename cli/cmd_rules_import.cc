@@ -36,7 +36,8 @@ int RulesImportCommand(const Arguments& arguments) {
   const auto format = rules::ParseImportFormat(format_name);
   if (!format) {
     Complain("`" + Visible(format_name) + "` is not a format gate can import");
-    std::fputs("help: codex, claude, gemini, opencode, dcg, cc-safety-net\n", stderr);
+    std::fputs("help: codex, claude, gemini, opencode, dcg, cc-safety-net\n",
+               stderr);
     return kExitUsage;
   }
   const auto text = ReadFile(file, rules::kMaxRuleFileBytes);

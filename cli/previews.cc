@@ -94,6 +94,16 @@ Result<KeptPreview> Unseal(const std::string& state_dir,
   return preview;
 }
 
+// What has no manifest after a minute and is not in use was left by a gate that
+// was killed: nobody can commit it. (A new one is locked within that minute.)
+bool Abandoned(int root, const std::string& id, uint64_t changed_ms,
+               uint64_t now_ms) {
+  return now_ms > changed_ms + 60'000 &&
+         ::faccessat(root, (id + "/manifest").c_str(), F_OK,
+                     AT_SYMLINK_NOFOLLOW) != 0 &&
+         errno == ENOENT;
+}
+
 bool Expired(uint64_t made_ms, uint64_t now_ms) {
   return now_ms > made_ms + kPreviewLifetimeMs || now_ms < made_ms;
 }
@@ -130,7 +140,8 @@ Result<Fd> MakePreview(const std::string& state_dir, const std::string& id,
     const uint64_t changed =
         static_cast<uint64_t>(info.st_mtim.tv_sec) * 1000 +
         static_cast<uint64_t>(info.st_mtim.tv_nsec) / 1000000;
-    if (i + kMaxPreviews <= ids.size() || Expired(changed, now_ms + 1))
+    if (i + kMaxPreviews <= ids.size() || Expired(changed, now_ms + 1) ||
+        Abandoned(root.get(), ids[i], changed, now_ms))
       Sweep(state_dir, root.get(), ids[i], &budget);
   }
   if (::mkdirat(root.get(), id.c_str(), 0700) != 0)

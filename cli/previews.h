@@ -32,7 +32,8 @@ std::string PreviewDirectory(const std::string& state_dir,
                              const std::string& id);
 
 // Makes the directory of a new preview and locks it. Sweeps: what is older
-// than a day, and the oldest beyond kMaxPreviews, a bounded part per call.
+// than a day, what a killed run left, and the oldest beyond kMaxPreviews, a
+// bounded part per call.
 Result<Fd> MakePreview(const std::string& state_dir, const std::string& id,
                        uint64_t now_ms);
 

@@ -202,24 +202,43 @@ void Evaluator::AddSetting(const Shell& shell, const std::string& name,
 bool Evaluator::PathChanged(const Shell& shell) const {
   const auto path = shell.variables.find("PATH");
   if (path == shell.variables.end()) return !context_.path.empty();
-  const Variable& now = path->second;
-  return now.shape != Variable::Shape::kScalar || now.maybe_unset ||
-         now.scalar.size() != 1 || !now.scalar[0].known() ||
-         now.scalar[0].text() != context_.path;
+  return !IsAsFound("PATH", path->second);
+}
+
+bool Evaluator::IsAsFound(const std::string& name,
+                          const Variable& variable) const {
+  std::string_view found;
+  if (name == "HOME")
+    found = context_.home;
+  else if (name == "PWD")
+    found = context_.cwd;
+  else if (name == "USER" || name == "LOGNAME")
+    found = context_.user;
+  else if (name == "SHELL")
+    found = context_.shell;
+  else if (name == "PATH")
+    found = context_.path;
+  else if (name == "IFS")
+    found = " \t\n";
+  else if (name == "PS4")
+    found = "+ ";
+  else
+    return name == "BASH" || name == "OPTIND";  // nothing looks these up
+  return variable.shape == Variable::Shape::kScalar && !variable.maybe_unset &&
+         variable.scalar.size() == 1 && variable.scalar[0].known() &&
+         variable.scalar[0].text() == found;
 }
 
 void Evaluator::NoteWhatStays(const Shell& shell) {
   Analysis& out = analysis_;
   out.leaves_names = !shell.functions.empty() || !shell.aliases.empty() ||
                      !shell.traps.empty() || !shell.hashed.empty();
-  const State initial = InitialState(context_);
   for (const auto& [name, variable] : shell.variables) {
-    if (!MakesProgramsRunCode(name) && name != "HOME" && name != "IFS" &&
-        name != "CDPATH" && name != "PS4")
-      continue;
-    const auto before = initial.variables.find(name);
-    if (before == initial.variables.end() || before->second != variable)
-      out.leaves_names = true;
+    if (out.leaves_names) break;
+    const bool read_by_lines =
+        name == "HOME" || name == "IFS" || name == "CDPATH" || name == "PS4";
+    out.leaves_names = !IsAsFound(name, variable) &&
+                       (read_by_lines || MakesProgramsRunCode(name));
   }
   if (!PathChanged(shell)) return;
   Invocation probe;
@@ -249,10 +268,7 @@ void Evaluator::AddEnvironment(const Shell& shell,
   if (shell.variables.size() == initial_variables_) return;
   for (const auto& [name, variable] : shell.variables) {
     if (name[0] < 'A' || name[0] > 'Z' || !MakesProgramsRunCode(name)) continue;
-    if (name == "SHELL" && variable.scalar.size() == 1 &&
-        variable.scalar[0].known() &&
-        variable.scalar[0].text() == context_.shell)
-      continue;  // as the line found it
+    if (IsAsFound(name, variable)) continue;
     AddSetting(shell, name, &variable, invocation);
   }
 }

@@ -156,6 +156,8 @@ class Evaluator final : public Host {
   Span Map(const Script& script, Span span) const;
   std::string TextAt(Span mapped) const;
   uint32_t Record(Shell& shell, const Fields& argv, Span span, bool builtin);
+  // Whether a variable holds what the line found in it.
+  bool IsAsFound(const std::string& name, const Variable& variable) const;
   bool PathChanged(const Shell& shell) const;
   // Records what the line leaves behind in `shell`, where it ends.
   void NoteWhatStays(const Shell& shell);

@@ -87,13 +87,19 @@ struct Grammar {
 struct Input {
   std::string_view text;
   uint32_t rounds = 0;
+  size_t served = 0;     // bytes handed out, again and again
   bool stopped = false;  // for the work it took
 
+  // In pieces, so that what is read again is counted: the grammar looks for
+  // the end of each here-document without taking a step.
   static const char* Read(void* payload, uint32_t at, TSPoint,
                           uint32_t* length) {
-    const auto* input = static_cast<const Input*>(payload);
+    auto* input = static_cast<Input*>(payload);
     const size_t from = std::min<size_t>(at, input->text.size());
-    *length = static_cast<uint32_t>(input->text.size() - from);
+    const size_t size = std::min(input->text.size() - from, kTreePiece);
+    input->served += size;
+    if (input->served > kMaxTreeBytes) input->stopped = true;
+    *length = input->stopped ? 0 : static_cast<uint32_t>(size);
     return input->text.data() + from;
   }
 
@@ -119,7 +125,7 @@ bool CollectTree(Grammar& grammar, std::string_view text,
   const TSParseOptions options = {&input, Input::Stop};
   TsTree tree(ts_parser_parse_with_options(grammar.parser.get(), nullptr,
                                            reader, options));
-  if (tree == nullptr) {
+  if (tree == nullptr || input.stopped) {
     *stopped = input.stopped;
     ts_parser_reset(grammar.parser.get());
     return false;

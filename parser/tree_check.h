@@ -9,6 +9,7 @@
 // place and nothing beyond.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -43,6 +44,10 @@ struct Suspect {
 // and hundreds of megabytes for a mebibyte of many words. A step is about a
 // word, an operator or a node; 40,000 of them are some 5,000 commands.
 inline constexpr uint32_t kMaxTreeRounds = 400;
+// And after it has been given so many bytes, in pieces of this size: every
+// here-document without an end makes it read the rest of the text once more.
+inline constexpr size_t kTreePiece = 4096;
+inline constexpr size_t kMaxTreeBytes = size_t{4} << 20;
 
 struct TreeCheck {
   std::optional<Span> difference;  // where the readers first differ, if so

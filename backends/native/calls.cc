@@ -264,6 +264,11 @@ bool CallWatch::IsFirstExec(const seccomp_notif& call) {
   return false;
 }
 
+bool CallWatch::StillWaits(const seccomp_notif& call) const {
+  uint64_t id = call.id;
+  return ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
 int CallWatch::LookAtExec(const seccomp_notif& call) {
   if (!profile_.watch_execs || IsFirstExec(call)) return 0;
   const auto thread = static_cast<pid_t>(call.pid);
@@ -274,7 +279,9 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
   event.path = PathOf(thread, at ? static_cast<int>(args[0]) : AT_FDCWD,
                       args[at ? 1 : 0]);
   if (event.path.empty() || !OpenRoot(thread)) {
-    Report("exec", "starting a program whose name cannot be read");
+    // One that is ended while it asks starts nothing, and hid nothing.
+    if (StillWaits(call))
+      Report("exec", "starting a program whose name cannot be read");
     return EACCES;
   }
   event.complete = target::ReadVector(thread, args[at ? 2 : 1], &event.argv);
@@ -287,8 +294,7 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
     verdict = command_.judge_exec(event);
   else
     verdict.reason = "nothing judges program starts";
-  uint64_t id = call.id;
-  if (ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &id) != 0) return 0;
+  if (!StillWaits(call)) return 0;
   if (!verdict.allow) {
     Report("exec", "starting " + event.path + ": " + verdict.reason);
     return EACCES;

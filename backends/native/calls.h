@@ -69,6 +69,8 @@ class CallWatch {
 
   // 0: it may go on; else the errno it gets.
   int Look(const seccomp_notif& call);
+  // Whether the caller still waits for the answer; not once it was ended.
+  bool StillWaits(const seccomp_notif& call) const;
   int LookAtExec(const seccomp_notif& call);
   bool IsFirstExec(const seccomp_notif& call);
   void LookAtOpen(const seccomp_notif& call, int directory, uint64_t path,

@@ -277,6 +277,24 @@ TEST_P(EscapeTest, KernelSettingsStay) {
   EXPECT_EQ(Read("/proc/sys/kernel/domainname"), before);
 }
 
+TEST_P(EscapeTest, TheFirstProcessOfTheRunIsOutOfReach) {
+  const std::string before = Manifest(x_) + Manifest(h_);
+  const Ran ran = Bash(
+      "kill -KILL 1; kill -STOP 1; echo x > /proc/1/mem; "
+      "echo x > /proc/1/oom_score_adj; echo x > \"/proc/1/root$X/new\"; "
+      "echo x > \"/proc/1/cwd/$X/new\"; echo alive");
+  EXPECT_NE(ran.output.find("alive"), std::string::npos) << ran.output;
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << ran.outcome.reason;
+  EXPECT_EQ(Manifest(x_) + Manifest(h_), before);
+}
+
+TEST_P(EscapeTest, TheWorkspaceIsNotExchangedForAnotherPlace) {
+  const std::string before = Manifest(x_);
+  EXPECT_NE(Probe({"exchange", w_, x_}), 0);
+  EXPECT_EQ(Manifest(x_), before);
+  EXPECT_TRUE(Exists(w_ + "/file"));
+}
+
 TEST_P(EscapeTest, NoCapabilityIsLeft) {
   const Ran ran =
       Bash("grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status");

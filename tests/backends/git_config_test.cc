@@ -134,5 +134,12 @@ TEST(WithoutProgramEntries, KeepsTheRest) {
   EXPECT_EQ(WithoutProgramEntries("[broken"), "");
 }
 
+TEST(IncludedFiles, AreResolvedWhateverTheirConditions) {
+  EXPECT_EQ(IncludedFiles("[include]\npath = ../a\npath = /b\npath = ~/c\n"
+                          "[includeIf \"onbranch:x\"] path = d\n",
+                          "/w/.git"),
+            (std::vector<std::string>{"/w/a", "/b", "/w/.git/d"}));
+}
+
 }  // namespace
 }  // namespace gate::backends

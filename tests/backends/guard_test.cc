@@ -214,6 +214,55 @@ TEST_P(GuardTest, AHooksDirectoryThatWasAbsentStaysWithoutHooks) {
   EXPECT_TRUE(HasViolation(ran.outcome, "git-hook"));
 }
 
+TEST_P(GuardTest, AFileThatTheConfigurationIncludesIsGuardedLikeIt) {
+  Repository(w_);
+  Outside("cd \"$W\" && git config include.path ../team.inc");
+  Write(w_ + "/team.inc", "[user]\n\tname = team\n");
+  Bash("git config -f team.inc user.name other");
+  EXPECT_NE(Read(w_ + "/team.inc").find("other"), std::string::npos);
+  const std::string before = Read(w_ + "/team.inc");
+  const Ran ran = Bash("git config -f team.inc core.fsmonitor ./evil");
+  EXPECT_EQ(Read(w_ + "/team.inc"), before);
+  EXPECT_TRUE(HasViolation(ran.outcome, "git-config"));
+}
+
+TEST_P(GuardTest, HooksInADirectoryOfTheWorkspaceArePutBack) {
+  Repository(w_);
+  Outside("cd \"$W\" && git config core.hooksPath .husky/_");
+  MakeDirectory(w_ + "/.husky");
+  MakeDirectory(w_ + "/.husky/_");
+  Write(w_ + "/.husky/pre-commit", "npm test\n");
+  Write(w_ + "/.husky/_/pre-commit", ". ./h\n");
+  const Ran same = Bash("echo '. ./h' > .husky/_/pre-commit; mkdir -p .husky");
+  EXPECT_TRUE(same.outcome.violations.empty()) << "installed once more";
+  for (const char* line :
+       {"echo evil > .husky/_/pre-commit", "echo evil > .husky/pre-commit",
+        "echo evil > .husky/_/post-merge",
+        "rm .husky/pre-commit; ln -s ../evil .husky/pre-commit",
+        "echo evil > e; mv e .husky/_/pre-push"}) {
+    const Ran ran = Bash(line);
+    EXPECT_TRUE(HasViolation(ran.outcome, "git-hook")) << line;
+    EXPECT_EQ(Read(w_ + "/.husky/pre-commit"), "npm test\n") << line;
+    EXPECT_EQ(Read(w_ + "/.husky/_/pre-commit"), ". ./h\n") << line;
+    EXPECT_FALSE(Exists(w_ + "/.husky/_/post-merge")) << line;
+    EXPECT_FALSE(Exists(w_ + "/.husky/_/pre-push")) << line;
+  }
+  Bash("mv .husky gone; mkdir .husky; echo evil > .husky/pre-commit");
+  EXPECT_EQ(Read(w_ + "/.husky/pre-commit"), "npm test\n");
+}
+
+TEST_P(GuardTest, TheWorkTreeIsNotMovedOutOfTheWorkspace) {
+  Repository(w_);
+  const std::string config = w_ + "/.git/config";
+  const std::string before = Read(config);
+  for (const char* where : {"$H", "../..", "../../home", "/"}) {
+    const Ran ran =
+        Bash("git config core.worktree \"" + std::string(where) + "\"");
+    EXPECT_EQ(Read(config), before) << where;
+    EXPECT_TRUE(HasViolation(ran.outcome, "git-config")) << where;
+  }
+}
+
 TEST_P(GuardTest, ProgramsInTheConfigurationArePutBack) {
   Repository(w_);
   const std::string config = w_ + "/.git/config";

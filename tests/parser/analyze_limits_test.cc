@@ -92,6 +92,7 @@ TEST(AnalyzeLimits, HostileTextHasAReasonAndBoundedMemory) {
       {"background", fill("ls & ")},
       {"backquotes", fill("`")},
       {"here-documents", fill("cat <<E\nx\nE\n")},
+      {"here-documents without an end", fill("<<a\n")},
       {"a quote", "'" + fill("a")},
       {"a here-document", "cat <<E\n" + fill("a\n"), false},
       {"an expansion", "echo \"" + fill("a$x") + "\""},

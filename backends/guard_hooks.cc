@@ -1,0 +1,158 @@
+// Places that git configuration named already before the run: hooks kept in a
+// directory of the workspace, and work trees.
+//
+// Such a directory cannot be mounted read-only: tools that keep hooks there
+// write them again, with the same content, at every installation. So their
+// content is remembered and put back.
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "backends/guard.h"
+#include "backends/quarantine.h"
+#include "base/paths.h"
+
+namespace gate::backends {
+namespace {
+
+// What git starts by its name.
+constexpr auto kHookNames = std::to_array<std::string_view>({
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "pre-receive",
+    "update",
+    "proc-receive",
+    "post-receive",
+    "post-update",
+    "reference-transaction",
+    "push-to-checkout",
+    "pre-auto-gc",
+    "post-rewrite",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-prepare-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "post-index-change",
+});
+
+std::vector<std::string> Entries(const std::string& directory) {
+  std::vector<std::string> names;
+  const auto end = [](DIR* open) { closedir(open); };
+  const std::unique_ptr<DIR, decltype(end)> list(opendir(directory.c_str()),
+                                                 end);
+  if (!list) return names;
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  return names;
+}
+
+// The work tree of the repository whose configuration is `config`, as far as
+// its place tells: the directory that holds `.git`.
+std::string WorkTree(const std::string& config) {
+  const size_t git = config.rfind("/.git/");
+  return git == std::string::npos ? std::string(DirName(config))
+                                  : config.substr(0, git);
+}
+
+}  // namespace
+
+void Guard::RecordNamedHooks(const std::string& config,
+                             const std::string& content) {
+  std::vector<GitEntry> entries;
+  ParseGitConfig(content, &entries);
+  for (const GitEntry& entry : entries) {
+    if (entry.key != "core.hookspath" || entry.value.empty() ||
+        entry.value[0] == '~')
+      continue;
+    char buffer[PATH_MAX];
+    const std::string place = Normalise(entry.value, WorkTree(config));
+    if (realpath(place.c_str(), buffer) == nullptr) {
+      // Named and not there: whatever appears is the run's.
+      if (RootOf(place) != nullptr) absent_hooks_.push_back({place});
+      continue;
+    }
+    RecordHookPlace(buffer);
+    // husky keeps its starters one directory below the scripts they start.
+    if (BaseName(buffer) == "_") RecordHookPlace(std::string(DirName(buffer)));
+  }
+}
+
+void Guard::RecordHookPlace(const std::string& directory) {
+  // A root is no place of hooks alone.
+  if (const std::string* root = RootOf(directory);
+      root == nullptr || *root == directory || directory == workspace_)
+    return;
+  if (std::find(hook_places_.begin(), hook_places_.end(), directory) !=
+      hook_places_.end())
+    return;
+  hook_places_.push_back(directory);
+  Pin(*RootOf(directory), directory + "/*");  // stays where it is
+  int count = 0;
+  for (const std::string& name : Entries(directory)) {
+    const std::string path = directory + "/" + name;
+    struct stat info = {};
+    if (!StatPath(path, &info) || S_ISDIR(info.st_mode)) continue;
+    Result<std::string> text = ReadRegular(path, kMaxHookFile);
+    // What cannot be put back must not change.
+    if (!text || ++count > kMaxHookFiles) {
+      ProtectPath(path);
+      continue;
+    }
+    hook_files_.push_back({path, std::move(*text), info.st_mode & 0777});
+  }
+}
+
+void Guard::SweepNamedHooks() {
+  for (const HookFile& hook : hook_files_) {
+    struct stat info = {};
+    if (!StatPath(hook.path, &info)) continue;  // removed: runs nothing
+    const Result<std::string> text = ReadRegular(hook.path, kMaxHookFile);
+    if (text && *text == hook.content) continue;
+    Quarantine(hook.path, "git-hook", "a hook changed by the run");
+    if (Status restored = WriteRegular(hook.path, hook.content, hook.mode);
+        !restored)
+      Report("git-hook", hook.path + ": could not be restored: " +
+                             restored.error().message);
+  }
+  for (const std::string& directory : hook_places_) {
+    for (const std::string& name : Entries(directory)) {
+      const std::string path = directory + "/" + name;
+      if (std::find(kHookNames.begin(), kHookNames.end(), name) ==
+              kHookNames.end() ||
+          bound_.contains(path) ||
+          std::any_of(
+              hook_files_.begin(), hook_files_.end(),
+              [&](const HookFile& known) { return known.path == path; }))
+        continue;
+      Quarantine(path, "git-hook", "a hook made by the run");
+    }
+  }
+}
+
+bool Guard::LeadsOut(const std::string& config, const GitEntry& entry) const {
+  // Git would write the repository's files there: start-up files among them.
+  return entry.key == "core.worktree" &&
+         RootOf(Normalise(entry.value, DirName(config))) == nullptr;
+}
+
+}  // namespace gate::backends
