@@ -361,8 +361,9 @@ void Matcher::MakeLines(Prepared* prepared) {
   }
   if (!invocation_->argv.empty()) {
     const parser::Argument& word = invocation_->argv[0];
-    prepared->line = word.known ? ShellQuote(word.text)
-                                : word.text + std::string(kUnknownText);
+    prepared->line = word.known
+                         ? ShellQuote(word.text)
+                         : word.text + std::string(kUnknownText) + word.suffix;
   }
   prepared->line_by_name = ShellQuote(invocation_->program) + rest;
   prepared->line += rest;

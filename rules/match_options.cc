@@ -18,6 +18,45 @@ bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+// Whether the line itself may decide what the variable of `word` holds: its
+// name stands anywhere but in an expansion (`x=`, `read x`, `for x in`). Such a
+// word says nothing about where it leads.
+bool SetByLine(std::string_view word, std::string_view line) {
+  const auto part = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+  };
+  const size_t dollar = word.find('$');
+  if (dollar == std::string_view::npos) return true;
+  size_t begin = dollar + 1;
+  if (begin < word.size() && word[begin] == '{') ++begin;
+  size_t end = begin;
+  while (end < word.size() && part(word[end])) ++end;
+  const std::string_view name = word.substr(begin, end - begin);
+  if (name.empty()) return true;
+  for (size_t at = line.find(name); at != std::string_view::npos;
+       at = line.find(name, at + 1)) {
+    const size_t after = at + name.size();
+    if (after < line.size() && part(line[after])) continue;
+    size_t run = at;
+    while (run > 0 && part(line[run - 1])) --run;
+    if (run < at) {  // another name ends so; or `printf -vx`, `read -ax`
+      if (run > 0 && line[run - 1] == '-' && at - run <= 3) return true;
+      continue;
+    }
+    const bool expanded =
+        at > 0 && (line[at - 1] == '$' ||
+                   (at > 1 && line[at - 1] == '{' && line[at - 2] == '$'));
+    const bool assigns =
+        expanded && line[at - 1] == '{' &&
+        (line.substr(after, 1) == "=" || line.substr(after, 2) == ":=");
+    // A part of a path is no name of a variable.
+    const bool in_path = at > 0 && (line[at - 1] == '/' || line[at - 1] == '-');
+    if (assigns || (!expanded && !in_path)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Tri Matcher::Options(const Node& node) {
@@ -339,13 +378,16 @@ Tri Matcher::Written(const parser::Argument& word, uint32_t regex) {
   if (word.known || regex >= view_->regexes.size() ||
       word.span.end > line.size() || word.span.begin > word.span.end)
     return Tri::kNo;
+  const std::string_view text =
+      line.substr(word.span.begin, word.span.end - word.span.begin);
+  if (SetByLine(text, line)) return Tri::kNo;
+  // A file that is read into the shell may set any variable.
+  for (const parser::Invocation& each : analysis_.invocations)
+    if (each.program == "." || each.program == "source") return Tri::kNo;
   const Regex* compiled =
       layer_->regexes->Get(regex, view_->Text(view_->regexes[regex].pattern));
   const MatchResult found =
-      compiled == nullptr
-          ? MatchResult::kError
-          : compiled->Search(
-                line.substr(word.span.begin, word.span.end - word.span.begin));
+      compiled == nullptr ? MatchResult::kError : compiled->Search(text);
   if (found == MatchResult::kError) error_ = true;
   return rules::Of(found == MatchResult::kYes);
 }

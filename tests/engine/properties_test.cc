@@ -1,7 +1,12 @@
 // What must hold of every policy and every line, over generated ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <set>
 
 #include "engine/evaluate.h"
 #include "engine/examples.h"
@@ -90,24 +95,71 @@ std::vector<parser::Analysis> Lines() {
 TEST(Properties, AnUntrustedProjectRuleNeverLoosens) {
   std::mt19937 random(1);
   const auto lines = Lines();
+  size_t tightened = 0, loosened = 0;
   for (int round = 0; round < 150; ++round) {
     std::vector<std::string> user, project;
     for (int i = 0; i < 4; ++i) user.push_back(Rule(random, i));
     for (int i = 0; i < 3; ++i) project.push_back(Rule(random, 10 + i));
     const auto before = MakePolicy({File(Layer::kUser, user)}, false);
-    const auto after = MakePolicy(
-        {File(Layer::kUser, user), File(Layer::kProject, project, "b.json")},
-        false);
+    RuleFile file = File(Layer::kProject, project, "b.json");
+    const auto after = MakePolicy({File(Layer::kUser, user), file}, false);
+    file.trusted = true;
+    const auto trusted = MakePolicy({File(Layer::kUser, user), file}, false);
     ASSERT_EQ(before.floor(), Action::kAllow);
-    for (const auto& line : lines)
-      EXPECT_GE(Evaluate(after, line, ExampleRequest(), {}).action,
-                Evaluate(before, line, ExampleRequest(), {}).action)
-          << project[0] << project[1] << project[2];
+    for (const auto& line : lines) {
+      const Action was = Evaluate(before, line, ExampleRequest(), {}).action;
+      const Action is = Evaluate(after, line, ExampleRequest(), {}).action;
+      EXPECT_GE(is, was) << project[0] << project[1] << project[2];
+      tightened += is > was ? 1 : 0;
+      loosened +=
+          Evaluate(trusted, line, ExampleRequest(), {}).action < was ? 1 : 0;
+    }
   }
+  // The rules do something, and only trust lets them loosen.
+  EXPECT_GT(tightened, 50u);
+  EXPECT_GT(loosened, 0u);
+}
+
+// Of a less trusted layer, even a trusted file's rules take nothing back that
+// a more trusted layer said, whatever they except and disable.
+TEST(Properties, NoLayerLoosensWhatAMoreTrustedOneSaid) {
+  std::mt19937 random(4);
+  const auto lines = Lines();
+  const Layer layers[] = {Layer::kProject, Layer::kUser, Layer::kSystem};
+  size_t from_above = 0;
+  for (int round = 0; round < 120; ++round) {
+    const size_t low = random() % 2;
+    std::vector<std::string> above, below;
+    for (int i = 0; i < 4; ++i) above.push_back(Rule(random, i));
+    for (int i = 0; i < 3; ++i) {
+      std::string rule = Rule(random, 10 + i);
+      if (rule.find("\"deny\"") == std::string::npos)
+        rule.insert(rule.size() - 1, R"(, "except": ["r0", "r1", "r2", "r3"])");
+      below.push_back(rule);
+    }
+    // What the upper layer says by its rules, without its default.
+    const auto alone = MakePolicy({File(layers[low + 1], above)}, false);
+    RuleFile file = File(layers[low], below, "b.json");
+    file.trusted = true;
+    const auto both = MakePolicy({File(layers[low + 1], above), file}, false);
+    RuleFile same = File(layers[low + 1], below, "b.json");
+    const auto equal = MakePolicy({File(layers[low + 1], above), same}, false);
+    for (const auto& line : lines) {
+      const Action was = Evaluate(alone, line, ExampleRequest(), {}).action;
+      if (was <= alone.default_action()) continue;
+      EXPECT_GE(Evaluate(both, line, ExampleRequest(), {}).action, was)
+          << below[0] << below[1] << below[2];
+      from_above +=
+          Evaluate(equal, line, ExampleRequest(), {}).action < was ? 1 : 0;
+    }
+  }
+  // The same exceptions in the layer itself do loosen.
+  EXPECT_GT(from_above, 20u);
 }
 
 TEST(Properties, TheOrderOfRulesAndFilesMeansNothing) {
   std::mt19937 random(2);
+  std::set<Action> seen;
   const auto lines = Lines();
   for (int round = 0; round < 100; ++round) {
     std::vector<std::string> rules;
@@ -118,9 +170,45 @@ TEST(Properties, TheOrderOfRulesAndFilesMeansNothing) {
         {File(Layer::kUser, {rules[0], rules[1]}, "z.json"),
          File(Layer::kUser, {rules[2], rules[3], rules[4], rules[5]})},
         false);
-    for (const auto& line : lines)
-      EXPECT_EQ(Evaluate(one, line, ExampleRequest(), {}).action,
-                Evaluate(two, line, ExampleRequest(), {}).action);
+    for (const auto& line : lines) {
+      const Action action = Evaluate(one, line, ExampleRequest(), {}).action;
+      EXPECT_EQ(action, Evaluate(two, line, ExampleRequest(), {}).action);
+      seen.insert(action);
+    }
+  }
+  EXPECT_EQ(seen.size(), 4u);  // otherwise there was nothing to confuse
+}
+
+// The shipped files, in any order.
+TEST(Properties, TheOrderOfShippedFilesMeansNothing) {
+  std::vector<RuleFile> files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(GATE_SOURCE_DIR "/rules.d")) {
+    if (entry.path().extension() != ".json") continue;
+    RuleFile file;
+    file.name = entry.path().filename();
+    file.layer = Layer::kUser;
+    std::ifstream in(entry.path());
+    file.text.assign(std::istreambuf_iterator<char>(in), {});
+    files.push_back(std::move(file));
+  }
+  ASSERT_GT(files.size(), 15u);
+  std::sort(files.begin(), files.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  const auto one = MakePolicy(files, false);
+  ASSERT_EQ(one.floor(), Action::kAllow);
+  std::mt19937 random(5);
+  for (int round = 0; round < 3; ++round) {
+    std::shuffle(files.begin(), files.end(), random);
+    const auto two = MakePolicy(files, false);
+    for (const auto& line : Lines()) {
+      const Decision a = Evaluate(one, line, ExampleRequest(), {});
+      const Decision b = Evaluate(two, line, ExampleRequest(), {});
+      EXPECT_EQ(a.action, b.action);
+      EXPECT_EQ(a.matches.size(), b.matches.size());
+      EXPECT_EQ(a.profile, b.profile);
+      EXPECT_EQ(a.network, b.network);
+    }
   }
 }
 

@@ -1,0 +1,178 @@
+// Every line of tests/rules/cases.tsv gets what stands beside it, and what must
+// hold of all lines of the shipped rules however they are dressed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/evaluate.h"
+#include "engine/examples.h"
+#include "engine/preset.h"
+#include "parser/analysis.h"
+#include "rules/list.h"
+#include "rules/policy.h"
+
+namespace gate::engine {
+namespace {
+
+std::string Unescape(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i];
+      continue;
+    }
+    ++i;
+    out += text[i] == 'n' ? '\n' : text[i];
+  }
+  return out;
+}
+
+std::vector<std::string> ShippedExamples(const rules::Policy& policy) {
+  std::vector<std::string> commands;
+  for (const rules::RuleInfo& rule : rules::ListRules(policy))
+    for (const rules::RuleExample& example : rule.examples)
+      commands.push_back(example.command);
+  std::sort(commands.begin(), commands.end());
+  commands.erase(std::unique(commands.begin(), commands.end()), commands.end());
+  return commands;
+}
+
+TEST(Cases, EveryLineIsJudgedWithinItsBounds) {
+  std::ifstream table(GATE_SOURCE_DIR "/tests/rules/cases.tsv");
+  ASSERT_TRUE(table.is_open());
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  size_t least = 0, most = 0;
+  for (std::string row; std::getline(table, row);) {
+    if (row.empty() || row[0] == '#') continue;
+    const size_t tab = row.find('\t');
+    ASSERT_NE(tab, std::string::npos) << row;
+    const std::string bound = row.substr(0, tab);
+    const std::string command = Unescape(row.substr(tab + 1));
+    const Decision decision = DecideExample(policy, command);
+    const std::string why =
+        command + " is " + Name(decision.action) + ": " + decision.reason;
+    if (bound == ">=deny") {
+      EXPECT_GE(decision.action, Action::kDeny) << why;
+    } else if (bound == ">=ask") {
+      EXPECT_GE(decision.action, Action::kAsk) << why;
+    } else {
+      ASSERT_EQ(bound, "<=sandbox") << row;
+      EXPECT_LE(decision.action, Action::kSandbox) << why;
+    }
+    ++(bound[0] == '>' ? least : most);
+  }
+  EXPECT_GE(least, 200u);
+  EXPECT_GE(most, 200u);
+}
+
+std::string Quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+// A rule holds for the command, not for where it stands in the line.
+TEST(Cases, NoDressOfALineLoosensIt) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  size_t tried = 0, stopped = 0;
+  for (const std::string& line : ShippedExamples(policy)) {
+    // A here-document ends at a line of its own; a broken line is another one
+    // when something is put around it.
+    if (line.find('\n') != std::string::npos) continue;
+    const parser::Analysis analysis = ReadExample(line);
+    if (std::any_of(
+            analysis.unknowns.begin(), analysis.unknowns.end(),
+            [](const parser::Unknown& unknown) {
+              return unknown.code == parser::UnknownCode::kSyntaxError ||
+                     unknown.code == parser::UnknownCode::kParseDisagreement;
+            }))
+      continue;
+    const Action bare = DecideExample(policy, line).action;
+    ++tried;
+    stopped += bare >= Action::kAsk ? 1 : 0;
+    for (const std::string& dressed :
+         {"( " + line + " )", "{ " + line + "; }", "true && " + line,
+          "ls; " + line, line + "; ls", "! " + line,
+          "if true; then " + line + "; fi", "for i in 1; do " + line + "; done",
+          "f() { " + line + "; }; f", "echo \"$(" + line + ")\"",
+          "bash -c " + Quoted(line), "eval " + Quoted(line),
+          "sh <<< " + Quoted(line)})
+      EXPECT_GE(DecideExample(policy, dressed).action, bare) << dressed;
+  }
+  EXPECT_GT(tried, 700u);
+  EXPECT_GT(stopped, 300u);
+}
+
+TEST(Cases, TheIndexHidesNoRuleFromAnyShippedExample) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  Request every = ExampleRequest();
+  every.try_every_rule = true;
+  size_t with = 0, without = 0;
+  for (const std::string& line : ShippedExamples(policy)) {
+    const parser::Analysis analysis = ReadExample(line);
+    Request fast_request = ExampleRequest();
+    fast_request.command = line;
+    every.command = line;
+    Trace fast_trace, slow_trace;
+    const Decision fast =
+        Evaluate(policy, analysis, fast_request, {}, &fast_trace);
+    const Decision slow = Evaluate(policy, analysis, every, {}, &slow_trace);
+    EXPECT_EQ(fast.action, slow.action) << line;
+    EXPECT_EQ(fast.matches.size(), slow.matches.size()) << line;
+    with += fast_trace.steps.size();
+    without += slow_trace.steps.size();
+  }
+  // Otherwise nothing was switched off, and nothing compared.
+  EXPECT_LT(with * 4, without);
+}
+
+TEST(Cases, PresetsOnlyMoveWhatTheySay) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  size_t asked = 0;
+  for (const std::string& line : ShippedExamples(policy)) {
+    const parser::Analysis analysis = ReadExample(line);
+    const Decision standard = DecideExample(policy, line);
+    Decision careful = standard, autonomous = standard;
+    ApplyPreset(Preset::kCareful, analysis, true, &careful);
+    ApplyPreset(Preset::kAutonomous, analysis, true, &autonomous);
+    EXPECT_GE(careful.action, standard.action) << line;
+    EXPECT_NE(autonomous.action, Action::kAsk) << line;
+    EXPECT_EQ(autonomous.action == Action::kAllow,
+              standard.action == Action::kAllow)
+        << line;
+    if (standard.action == Action::kDeny) {
+      EXPECT_EQ(autonomous.action, Action::kDeny) << line;
+    }
+    asked += standard.action == Action::kAsk ? 1 : 0;
+  }
+  EXPECT_GT(asked, 100u);
+}
+
+// A way on that is stopped itself is none.
+TEST(Cases, CommandsOfSuggestionsPassThePolicy) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  size_t commands = 0;
+  for (const rules::RuleInfo& rule : rules::ListRules(policy)) {
+    size_t at = 0;
+    for (;;) {
+      const size_t open = rule.suggestion.find('`', at);
+      if (open == std::string::npos) break;
+      const size_t close = rule.suggestion.find('`', open + 1);
+      ASSERT_NE(close, std::string::npos) << rule.id;
+      const std::string command =
+          rule.suggestion.substr(open + 1, close - open - 1);
+      at = close + 1;
+      ++commands;
+      EXPECT_LE(DecideExample(policy, command).action, Action::kSandbox)
+          << rule.id << ": " << command;
+    }
+  }
+  EXPECT_GE(commands, 10u);
+}
+
+}  // namespace
+}  // namespace gate::engine
