@@ -169,6 +169,8 @@ struct Context {
   // Looks at the real file system (symbolic links, globs that name commands),
   // within bounds. Off: paths are resolved by their text alone.
   bool look_at_files = false;
+
+  friend bool operator==(const Context&, const Context&) = default;
 };
 
 // Reads and evaluates `source` as `bash -c SOURCE` would. Never fails; what

@@ -233,6 +233,7 @@ void Evaluator::NoteWhatStays(const Shell& shell) {
   Analysis& out = analysis_;
   out.leaves_names = !shell.functions.empty() || !shell.aliases.empty() ||
                      !shell.traps.empty() || !shell.hashed.empty();
+  if (shell.variables.Shares(initial_variables_)) return;
   for (const auto& [name, variable] : shell.variables) {
     if (out.leaves_names) break;
     const bool read_by_lines =
@@ -256,6 +257,7 @@ void Evaluator::AddEnvironment(const Shell& shell,
         !it->second.scalar.empty())
       AddSetting(shell, name, &it->second, invocation);
   }
+  if (shell.variables.Shares(initial_variables_)) return;
   // The shell finds programs by PATH whether it is exported or not.
   if (PathChanged(shell)) {
     const auto path = shell.variables.find("PATH");
@@ -265,7 +267,6 @@ void Evaluator::AddEnvironment(const Shell& shell,
   }
   // A plain assignment to a name that the shell inherited changes what its
   // programs get, and which names it inherited is not known.
-  if (shell.variables.size() == initial_variables_) return;
   for (const auto& [name, variable] : shell.variables) {
     if (name[0] < 'A' || name[0] > 'Z' || !MakesProgramsRunCode(name)) continue;
     if (IsAsFound(name, variable)) continue;
@@ -377,7 +378,7 @@ Analysis Evaluator::RunLine() {
   }
   Shell shell;
   static_cast<State&>(shell) = InitialState(context_);
-  initial_variables_ = shell.variables.size();
+  initial_variables_ = shell.variables;
   frames_.push_back({});
   if (script->status != ReadStatus::kTooLarge) RunRoot(shell, script);
   if (frames_.back().left) shell = JoinShells(shell, *frames_.back().left);
@@ -401,7 +402,7 @@ Analysis Evaluator::RunVector(const std::vector<std::string>& argv) {
   }
   Shell shell;
   static_cast<State&>(shell) = InitialState(context_);
-  initial_variables_ = shell.variables.size();
+  initial_variables_ = shell.variables;
   frames_.push_back({});
   ProgramCall call;
   uint32_t at = 0;

@@ -380,11 +380,11 @@ class Evaluator final : public Host {
   std::unordered_set<uint64_t> unknown_index_;
   std::unordered_set<uint64_t> flow_index_;
   std::map<uint64_t, Origin> origins_;
-  std::set<std::string> scripts_run_;    // files run whose text is not known
-  std::set<std::string> paths_written_;  // by the line
-  std::set<std::string> redirected_;     // …by the shell itself
-  std::set<std::string> exports_;        // names that the line exported
-  size_t initial_variables_ = 0;         // how many the line began with
+  std::set<std::string> scripts_run_;      // files run whose text is not known
+  std::set<std::string> paths_written_;    // by the line
+  std::set<std::string> redirected_;       // …by the shell itself
+  std::set<std::string> exports_;          // names that the line exported
+  SharedMap<Variable> initial_variables_;  // what the line began with
   // Names, or beginnings of names, that programs may have written without
   // saying where: code of other languages, split's prefix, links.
   std::vector<std::string> scribbles_;

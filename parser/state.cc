@@ -1,6 +1,7 @@
 #include "parser/state.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace gate::parser {
 namespace {
@@ -109,9 +110,10 @@ void JoinTexts(Map& into, const Map& other) {
 
 }  // namespace
 
-State InitialState(const Context& context) {
-  State state;
-  auto& variables = state.variables;
+namespace {
+
+SharedMap<Variable> InitialVariables(const Context& context) {
+  SharedMap<Variable> variables;
   const auto set = [&variables](const char* name, const std::string& text) {
     if (!text.empty()) variables[name] = Known(text, true);
   };
@@ -127,6 +129,23 @@ State InitialState(const Context& context) {
   variables["BASH"].scalar.push_back(Value::Of("/usr/bin/bash"));
   variables["OPTIND"] = Known("1", false);
   variables["OPTIND"].integer = true;
+  return variables;
+}
+
+}  // namespace
+
+State InitialState(const Context& context) {
+  // Line after line of a batch starts alike. Whoever changes the variables gets
+  // a copy, so that these stay what they are.
+  struct Last {
+    Context context;
+    SharedMap<Variable> variables;
+  };
+  static thread_local std::optional<Last> last;
+  if (!last || !(last->context == context))
+    last = Last{context, InitialVariables(context)};
+  State state;
+  state.variables = last->variables;
   state.cwd = {Value::Of(context.cwd)};
   state.status = 0;
   return state;

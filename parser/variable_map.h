@@ -47,6 +47,9 @@ class SharedMap {
     if (contains(name)) Edit().erase(name);
   }
 
+  // Whether nothing changed in either since one was copied from the other.
+  bool Shares(const SharedMap& other) const { return map_ == other.map_; }
+
   friend bool operator==(const SharedMap& a, const SharedMap& b) {
     return a.map_ == b.map_ || a.Read() == b.Read();
   }
