@@ -35,6 +35,7 @@ int CheckBatch(const GlobalOptions& globals, const LookOptions& options) {
           out += BatchErrorToJson(item.id_json, number, "bad_line", item.error);
         } else {
           Question question = options.question;
+          question.on_this_machine = false;
           question.command = item.command;
           if (!item.cwd.empty()) question.cwd = Normalise(item.cwd, "/");
           out += DecisionToJson(gateway.Judge(question, /*pin=*/false),

@@ -19,7 +19,8 @@ namespace {
 constexpr size_t kFlushBytes = 64 * 1024;
 
 parser::Analysis Read(const ProcessFacts& facts, const Question& question) {
-  const parser::Context context = MakeContext(facts, question.cwd);
+  parser::Context context = MakeContext(facts, question.cwd);
+  context.look_at_files = question.on_this_machine;
   return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
                           : parser::Analyze(question.command, context);
 }
@@ -41,6 +42,7 @@ int ParseBatch(const ProcessFacts& facts, const LookOptions& options) {
           out += parser::UnreadablePrediction(item.id_json);
         } else {
           Question question = options.question;
+          question.on_this_machine = false;
           question.command = std::move(item.command);
           if (!item.cwd.empty()) question.cwd = Normalise(item.cwd, "/");
           out += parser::PredictionToJson(Read(facts, question), item.id_json);

@@ -86,6 +86,7 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
       continue;
     }
     Question question;
+    question.on_this_machine = false;
     question.command = record.command;
     question.cwd = record.cwd;
     question.agent = record.agent;

@@ -246,7 +246,8 @@ void Gateway::UnwrapSelf(Question* question, bool* unwrapped) {
 
 Analysis Gateway::Read(const Question& question) {
   if (!question.file_writes.empty()) return FileWriteAnalysis(question);
-  const parser::Context context = MakeContext(facts_, question.cwd);
+  parser::Context context = MakeContext(facts_, question.cwd);
+  context.look_at_files = question.on_this_machine;
   return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
                           : parser::Analyze(question.command, context);
 }

@@ -32,6 +32,9 @@ struct Question {
   std::vector<std::string> argv;  // executed without a shell
   bool is_argv = false;
   std::string cwd;  // absolute
+  // The line would run here and now, so that links and patterns mean what the
+  // file system says. Not so for lines of a batch or a record.
+  bool on_this_machine = true;
   std::string agent, session, project;
   bool interactive = false;  // a person can be asked here and now
   bool approved = false;     // a person has said yes already

@@ -1,4 +1,5 @@
 // Effects: paths against directories, and hosts.
+#include <glob.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 namespace gate::parser {
 namespace {
+
+constexpr int kMaxLooks = 256;  // at the file system, for one line
 
 uint64_t HashText(uint64_t hash, std::string_view text) {
   for (char c : text) {
@@ -148,10 +151,17 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
     }
     return;
   }
-  if (context_.look_at_files && effect.path.known && !effect.path.glob &&
-      looked_ < 256) {
-    ++looked_;
-    std::string real = RealPath(effect.path.text);
+  if (context_.look_at_files && effect.path.known && effect.path.glob) {
+    for (const std::string& link : LinksAmong(effect.path.text)) {
+      Effect copy = effect;
+      copy.path.text = link;
+      copy.path.glob = false;
+      AddEffect(std::move(copy));
+    }
+  } else if (context_.look_at_files && effect.path.known) {
+    if (++looked_ > kMaxLooks) NoteLimit("too many paths to look at");
+    const std::string real =
+        looked_ > kMaxLooks ? "" : RealPath(effect.path.text);
     if (!real.empty()) {
       Effect copy = effect;
       copy.path.text = real;
@@ -159,6 +169,27 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
     }
   }
   AddEffect(std::move(effect));
+}
+
+// Where the symbolic links lead that `pattern` finds now.
+std::vector<std::string> Evaluator::LinksAmong(const std::string& pattern) {
+  constexpr size_t kMaxFound = 1024;
+  std::vector<std::string> out;
+  if (++looked_ > kMaxLooks) {
+    NoteLimit("too many paths to look at");
+    return out;
+  }
+  glob_t found = {};
+  if (::glob(pattern.c_str(), GLOB_NOSORT | GLOB_PERIOD, nullptr, &found) ==
+      0) {
+    if (found.gl_pathc > kMaxFound) NoteLimit("too many files to look at");
+    for (size_t i = 0; i < found.gl_pathc && i < kMaxFound; ++i) {
+      std::string real = RealPath(found.gl_pathv[i]);
+      if (!real.empty()) out.push_back(std::move(real));
+    }
+  }
+  ::globfree(&found);
+  return out;
 }
 
 void Evaluator::AddNetwork(const std::string& host, int port,

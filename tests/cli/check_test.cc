@@ -174,6 +174,27 @@ TEST(CheckTest, WhatLaterLinesWouldMeetIsNotLeftBehindRaw) {
     EXPECT_EQ(machine.Gate({"check", line}).exit_code, 0) << line;
 }
 
+TEST(CheckTest, LinksAreFollowedToWhatTheyName) {
+  const Machine machine;
+  machine.Write(machine.home() + "/.ssh/id_rsa", "key");
+  machine.Write(machine.project() + "/plain.txt", "text");
+  ASSERT_EQ(machine.Run({"ln", "-s", machine.home() + "/.ssh/id_rsa", "notes"})
+                .exit_code,
+            0);
+  ASSERT_EQ(
+      machine.Run({"ln", "-s", machine.home() + "/.ssh", "docs"}).exit_code, 0);
+  std::string many = "cat";
+  for (int i = 0; i < 300; ++i) many += " f" + std::to_string(i);
+  for (const std::string line :
+       {std::string("cat notes"), std::string("cat docs/id_rsa"),
+        std::string("grep -r . docs"), std::string("cat n*"),
+        std::string("cat docs/*"), std::string("head -c 9 < notes"),
+        std::string("cd docs && cat id_rsa"), many + " notes"})
+    EXPECT_NE(machine.Gate({"check", line}).exit_code, 0) << line;
+  for (const char* line : {"cat plain.txt", "ls", "wc -l plain.txt"})
+    EXPECT_EQ(machine.Gate({"check", line}).exit_code, 0) << line;
+}
+
 TEST(CheckTest, ARepositoryThatNamesProgramsIsNotAllowed) {
   Machine machine;
   ASSERT_EQ(machine.Run({"git", "init", "-q", "."}).exit_code, 0);
