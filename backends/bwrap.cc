@@ -16,6 +16,7 @@
 #include "backends/native/landlock.h"
 #include "backends/native/seccomp.h"
 #include "backends/native/sys.h"
+#include "backends/outcome.h"
 #include "backends/program_search.h"
 #include "backends/relay.h"
 #include "backends/spawn.h"
@@ -75,12 +76,6 @@ std::string FindBwrap() {
        {"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"})
     if (access(path, X_OK) == 0) return path;
   return "";
-}
-
-Outcome Failed(std::string reason) {
-  Outcome outcome;
-  outcome.reason = std::move(reason);
-  return outcome;
 }
 
 class Bwrap : public Backend {

@@ -19,6 +19,7 @@
 #include "backends/guard.h"
 #include "backends/guardian.h"
 #include "backends/native/sys.h"
+#include "backends/outcome.h"
 #include "backends/program_search.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
@@ -38,12 +39,6 @@ constexpr FeatureSet kFeatureSet = {
 constexpr size_t kMaxAnswer = 64 * 1024;
 // Sockets come and go on the host between being listed and being covered.
 constexpr int kMaxAttempts = 4;
-
-Outcome Failed(std::string reason) {
-  Outcome outcome;
-  outcome.reason = std::move(reason);
-  return outcome;
-}
 
 // What stands in the host's root directory.
 struct HostRoot {

@@ -14,6 +14,7 @@
 #include "backends/guard.h"
 #include "backends/guardian.h"
 #include "backends/native/sys.h"
+#include "backends/outcome.h"
 #include "backends/program_search.h"
 #include "backends/relay.h"
 #include "backends/spawn.h"
@@ -49,12 +50,6 @@ constexpr const char* kPrune =
 constexpr const char* kRemove =
     "\"$1\" --root=\"$4/state\" $3 delete --force gate >/dev/null 2>&1\n"
     "rm -rf -- \"$4\"";
-
-Outcome Failed(std::string reason) {
-  Outcome outcome;
-  outcome.reason = std::move(reason);
-  return outcome;
-}
 
 std::vector<std::string> RunscEnvironment() {
   return {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};

@@ -13,6 +13,7 @@
 #include "backends/guard.h"
 #include "backends/landlock_keeper.h"
 #include "backends/native/sys.h"
+#include "backends/outcome.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
@@ -23,12 +24,6 @@ namespace {
 constexpr FeatureSet kFeatureSet = {
     Feature::kReadDeny, Feature::kNetworkNone,      Feature::kSeccomp,
     Feature::kLandlock, Feature::kCleanEnvironment, Feature::kLimits};
-
-Outcome Failed(std::string reason) {
-  Outcome outcome;
-  outcome.reason = std::move(reason);
-  return outcome;
-}
 
 // A directory for temporary files, gone with the object.
 class OwnTmp {
@@ -137,27 +132,6 @@ std::vector<std::string> Candidates(
     all.push_back((directory.empty() ? "." : directory) + "/" + program);
     if (colon == std::string_view::npos) return all;
     search.remove_prefix(colon + 1);
-  }
-}
-
-void SetEnd(int status, Outcome* outcome) {
-  if (WIFEXITED(status)) {
-    outcome->status = OutcomeStatus::kExited;
-    outcome->exit_code = WEXITSTATUS(status);
-    outcome->reason = "exited";
-    return;
-  }
-  outcome->status = OutcomeStatus::kSignalled;
-  outcome->signal = WTERMSIG(status);
-  outcome->reason = std::string("ended by ") + strsignal(outcome->signal);
-  if (outcome->signal == SIGXCPU || outcome->signal == SIGXFSZ) {
-    outcome->status = OutcomeStatus::kLimit;
-    outcome->reason = outcome->signal == SIGXCPU ? "the processor time limit"
-                                                 : "the file size limit";
-  } else if (outcome->signal == SIGSYS) {
-    outcome->status = OutcomeStatus::kViolation;
-    outcome->reason = "a system call of another architecture";
-    outcome->violations.push_back({"system-call", outcome->reason});
   }
 }
 

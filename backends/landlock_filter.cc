@@ -8,6 +8,7 @@
 #include <array>
 
 #include "backends/landlock_keeper.h"
+#include "backends/native/assembler.h"
 
 namespace gate::backends {
 namespace {
@@ -57,42 +58,6 @@ constexpr auto kModes = std::to_array<Argument>({
     {SYS_fchmod, 1},
     {SYS_fchmodat, 2},
     {kFchmodat2, 2}});
-
-constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
-constexpr uint32_t Errno(int error) {
-  return SECCOMP_RET_ERRNO | static_cast<uint32_t>(error);
-}
-
-class Assembler {
- public:
-  explicit Assembler(Filter* filter) : filter_(filter) {}
-  void Load(size_t offset) {
-    Add(BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset));
-  }
-  void LoadArgument(size_t n) {
-    Load(offsetof(seccomp_data, args) + n * sizeof(uint64_t));
-  }
-  void Return(uint32_t verdict) { Add(BPF_RET | BPF_K, 0, 0, verdict); }
-  void Unless(uint32_t value, uint8_t skip) {
-    Add(BPF_JMP | BPF_JEQ | BPF_K, 0, skip, value);
-  }
-  void ReturnIf(uint32_t value, uint32_t verdict) {
-    Unless(value, 1);
-    Return(verdict);
-  }
-  void ReturnIfAny(uint32_t mask, uint32_t verdict) {
-    Add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, mask);
-    Return(verdict);
-  }
-
- private:
-  void Add(int code, uint8_t yes, uint8_t no, uint32_t k) {
-    // Past the end the part that allows is lost: everything is refused.
-    if (filter_->size >= kMaxFilter) return;
-    filter_->code[filter_->size++] = {static_cast<uint16_t>(code), yes, no, k};
-  }
-  Filter* filter_;
-};
 
 }  // namespace
 

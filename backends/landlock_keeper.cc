@@ -38,21 +38,6 @@ void Send(const KeeperReport& report) {
   _exit(127);
 }
 
-bool ArrangeDescriptors(const KeeperContext& context) {
-  const int from[] = {context.in, context.out, context.err, context.report,
-                      context.control};
-  int high[5];
-  for (int i = 0; i < 5; ++i) {
-    high[i] = fcntl(from[i], F_DUPFD, 5);
-    if (high[i] < 0) return false;
-  }
-  for (int i = 0; i < 5; ++i)
-    if (dup2(high[i], i) < 0) return false;
-  if (syscall(SYS_close_range, 5u, ~0u, 0u) != 0) return false;
-  return fcntl(kReport, F_SETFD, FD_CLOEXEC) == 0 &&
-         fcntl(kControl, F_SETFD, FD_CLOEXEC) == 0;
-}
-
 bool DropCapabilities() {
   constexpr int kMaxCapability = 63;
   // Only with CAP_SETPCAP; who lacks it has nothing to bound either, since
@@ -166,7 +151,8 @@ void EndAll(bool scoped) {
 
 void RunKeeper(const KeeperContext& context) {
   const KeeperPlan& plan = *context.plan;
-  if (!ArrangeDescriptors(context)) {
+  if (!sys::ArrangeDescriptors({context.in, context.out, context.err,
+                                context.report, context.control})) {
     KeeperReport report;
     report.kind = KeeperReport::kFailed;
     report.step = "the streams";

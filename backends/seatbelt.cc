@@ -14,6 +14,7 @@
 #include "backends/identity.h"
 #include "backends/limits.h"
 #include "backends/native/sys.h"
+#include "backends/outcome.h"
 #include "backends/program_search.h"
 #include "backends/relay.h"
 #include "backends/spawn.h"
@@ -27,12 +28,6 @@ constexpr FeatureSet kFeatureSet = {
     Feature::kReadOnlyRoot,     Feature::kReadDeny,
     Feature::kProtectedPaths,   Feature::kNetworkNone,
     Feature::kCleanEnvironment, Feature::kLimits};
-
-Outcome Failed(std::string reason) {
-  Outcome outcome;
-  outcome.reason = std::move(reason);
-  return outcome;
-}
 
 // As the kernel sees it (/tmp is a link on macOS). What is not there keeps its
 // name below what is.

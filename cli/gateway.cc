@@ -120,10 +120,7 @@ bool MayKeepState(const Analysis& analysis,
     if (effect.kind == parser::EffectKind::kRead) continue;
     if (effect.kind != parser::EffectKind::kExecuteFile) return false;
     if (!effect.path.known || effect.path.text.empty()) return false;
-    for (const std::string& place : writable)
-      if (IsWithin(effect.path.text, place)) return false;
-    for (const char* place : {"/tmp", "/var/tmp", "/dev/shm"})
-      if (IsWithin(effect.path.text, place)) return false;
+    if (IsWritablePlace(effect.path.text, writable)) return false;
   }
   for (const parser::Unknown& unknown : analysis.unknowns)
     if (unknown.code != parser::UnknownCode::kScriptFile) return false;

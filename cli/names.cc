@@ -18,15 +18,6 @@ namespace {
 // Places that any process of the machine may write.
 constexpr std::array kSharedWritable = {"/tmp", "/var/tmp", "/dev/shm"};
 
-bool IsWritablePlace(const std::string& path,
-                     const std::vector<std::string>& writable) {
-  for (const char* place : kSharedWritable)
-    if (IsWithin(path, place)) return true;
-  for (const std::string& place : writable)
-    if (!place.empty() && IsWithin(path, place)) return true;
-  return false;
-}
-
 std::string RealPath(const std::string& path) {
   char buffer[PATH_MAX];
   return ::realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
@@ -75,6 +66,15 @@ std::string GitTrouble(const parser::Invocation& invocation,
 }
 
 }  // namespace
+
+bool IsWritablePlace(const std::string& path,
+                     const std::vector<std::string>& writable) {
+  for (const char* place : kSharedWritable)
+    if (IsWithin(path, place)) return true;
+  for (const std::string& place : writable)
+    if (!place.empty() && IsWithin(path, place)) return true;
+  return false;
+}
 
 ProgramFile ResolveProgram(const std::string& program, const std::string& path,
                            const std::string& cwd) {

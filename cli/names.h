@@ -21,6 +21,10 @@ engine::Trust CheckNames(const ProcessFacts& facts,
                          const parser::Analysis& analysis,
                          const std::vector<std::string>& writable);
 
+// Whether a sandboxed command, or any process of the machine, may write `path`.
+bool IsWritablePlace(const std::string& path,
+                     const std::vector<std::string>& writable);
+
 // Why the line, run raw, would change what later lines of the same shell mean:
 // it leaves behind functions, aliases, variables by which programs run code,
 // or a PATH with a place that a sandbox may write. Empty if it does not.

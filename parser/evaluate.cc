@@ -199,10 +199,13 @@ void Evaluator::AddSetting(const Shell& shell, const std::string& name,
   invocation->environment.push_back(std::move(setting));
 }
 
-bool Evaluator::PathChanged(const Shell& shell) const {
+void Evaluator::AddPath(const Shell& shell, Invocation* invocation) const {
   const auto path = shell.variables.find("PATH");
-  if (path == shell.variables.end()) return !context_.path.empty();
-  return !IsAsFound("PATH", path->second);
+  if (path == shell.variables.end()) {
+    if (!context_.path.empty()) AddSetting(shell, "PATH", nullptr, invocation);
+  } else if (!IsAsFound("PATH", path->second)) {
+    AddSetting(shell, "PATH", &path->second, invocation);
+  }
 }
 
 bool Evaluator::IsAsFound(const std::string& name,
@@ -241,12 +244,10 @@ void Evaluator::NoteWhatStays(const Shell& shell) {
     out.leaves_names = !IsAsFound(name, variable) &&
                        (read_by_lines || MakesProgramsRunCode(name));
   }
-  if (!PathChanged(shell)) return;
   Invocation probe;
-  const auto path = shell.variables.find("PATH");
-  AddSetting(shell, "PATH",
-             path == shell.variables.end() ? nullptr : &path->second, &probe);
-  out.leaves_path = std::move(probe.environment.front().value);
+  AddPath(shell, &probe);
+  if (!probe.environment.empty())
+    out.leaves_path = std::move(probe.environment.front().value);
 }
 
 void Evaluator::AddEnvironment(const Shell& shell,
@@ -259,12 +260,7 @@ void Evaluator::AddEnvironment(const Shell& shell,
   }
   if (shell.variables.Shares(initial_variables_)) return;
   // The shell finds programs by PATH whether it is exported or not.
-  if (PathChanged(shell)) {
-    const auto path = shell.variables.find("PATH");
-    AddSetting(shell, "PATH",
-               path == shell.variables.end() ? nullptr : &path->second,
-               invocation);
-  }
+  AddPath(shell, invocation);
   // A plain assignment to a name that the shell inherited changes what its
   // programs get, and which names it inherited is not known.
   for (const auto& [name, variable] : shell.variables) {

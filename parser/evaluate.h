@@ -158,7 +158,8 @@ class Evaluator final : public Host {
   uint32_t Record(Shell& shell, const Fields& argv, Span span, bool builtin);
   // Whether a variable holds what the line found in it.
   bool IsAsFound(const std::string& name, const Variable& variable) const;
-  bool PathChanged(const Shell& shell) const;
+  // Adds PATH where the line changed it.
+  void AddPath(const Shell& shell, Invocation* invocation) const;
   // Records what the line leaves behind in `shell`, where it ends.
   void NoteWhatStays(const Shell& shell);
   // Adds what the line changed of the environment that the command will see.

@@ -39,23 +39,6 @@ constexpr int kControl = 4;
   Finish(report);
 }
 
-// Puts the five descriptors at 0 to 4 and closes every other one.
-bool ArrangeDescriptors(const InitContext& context) {
-  const int from[] = {context.in, context.out, context.err, context.report,
-                      context.control};
-  int high[5];
-  // First out of each other's way.
-  for (int i = 0; i < 5; ++i) {
-    high[i] = fcntl(from[i], F_DUPFD, 5);
-    if (high[i] < 0) return false;
-  }
-  for (int i = 0; i < 5; ++i)
-    if (dup2(high[i], i) < 0) return false;
-  if (syscall(SYS_close_range, 5u, ~0u, 0u) != 0) return false;
-  return fcntl(kReport, F_SETFD, FD_CLOEXEC) == 0 &&
-         fcntl(kControl, F_SETFD, FD_CLOEXEC) == 0;
-}
-
 // Runs in the child of vfork: shares the memory of process 1, which waits.
 [[noreturn]] void Execute(const InitContext& context, volatile int* error,
                           volatile int* limit_error) {
@@ -147,7 +130,8 @@ void Forward(pid_t command, bool terminal, int signal) {
 void RunInit(const InitContext& context) {
   SetupError error;
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (!ArrangeDescriptors(context)) {
+  if (!sys::ArrangeDescriptors({context.in, context.out, context.err,
+                                context.report, context.control})) {
     error.error = errno;
     error.stage = Stage::kStreams;
     InitReport report;

@@ -12,6 +12,7 @@
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
 #include "backends/native/process_one.h"
+#include "backends/outcome.h"
 #include "backends/relay.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -72,27 +73,6 @@ InitReport ReadReport(int fd) {
   return report;
 }
 
-void SetEnd(int status, Outcome* outcome) {
-  if (WIFEXITED(status)) {
-    outcome->status = OutcomeStatus::kExited;
-    outcome->exit_code = WEXITSTATUS(status);
-    outcome->reason = "exited";
-    return;
-  }
-  outcome->status = OutcomeStatus::kSignalled;
-  outcome->signal = WTERMSIG(status);
-  outcome->reason = std::string("ended by ") + strsignal(outcome->signal);
-  if (outcome->signal == SIGXCPU || outcome->signal == SIGXFSZ) {
-    outcome->status = OutcomeStatus::kLimit;
-    outcome->reason = outcome->signal == SIGXCPU ? "the processor time limit"
-                                                 : "the file size limit";
-  } else if (outcome->signal == SIGSYS) {
-    outcome->status = OutcomeStatus::kViolation;
-    outcome->reason = "a system call of another architecture";
-    outcome->violations.push_back({"system-call", outcome->reason});
-  }
-}
-
 // What `limit` is called, with its number.
 std::string LimitText(TreeLimit limit, const Limits& limits) {
   switch (limit) {
@@ -113,12 +93,6 @@ std::string LimitText(TreeLimit limit, const Limits& limits) {
       break;
   }
   return "a limit";
-}
-
-Outcome Failed(std::string reason) {
-  Outcome outcome;
-  outcome.reason = std::move(reason);
-  return outcome;
 }
 
 class Native : public Backend {

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+
 namespace gate::backends::sys {
 
 // linux/mount.h, which cannot stand beside the C library's header.
@@ -73,6 +75,22 @@ inline int MountSetAttributes(int directory, const char* path, unsigned flags,
 inline int PidfdSignal(int pidfd, int signal) {
   return static_cast<int>(
       syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+
+// Puts the five descriptors at 0 to 4 and closes every other one. The last two,
+// which are the caller's own, do not survive an exec.
+inline bool ArrangeDescriptors(const std::array<int, 5>& from) {
+  std::array<int, 5> high = {};
+  // First out of each other's way.
+  for (size_t i = 0; i < from.size(); ++i) {
+    high[i] = fcntl(from[i], F_DUPFD, 5);
+    if (high[i] < 0) return false;
+  }
+  for (size_t i = 0; i < high.size(); ++i)
+    if (dup2(high[i], static_cast<int>(i)) < 0) return false;
+  if (syscall(SYS_close_range, 5u, ~0u, 0u) != 0) return false;
+  return fcntl(3, F_SETFD, FD_CLOEXEC) == 0 &&
+         fcntl(4, F_SETFD, FD_CLOEXEC) == 0;
 }
 
 }  // namespace gate::backends::sys
