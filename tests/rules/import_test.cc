@@ -3,30 +3,10 @@
 
 #include "rules/import.h"
 #include "rules/policy.h"
+#include "tests/rules/import_support.h"
 
 namespace gate::rules {
 namespace {
-
-Imported Import(const char* format, std::string_view text) {
-  return ImportRules(*ParseImportFormat(format), "f", text, Action::kAllow);
-}
-
-size_t Errors(const Imported& imported) {
-  size_t count = 0;
-  for (const Diagnostic& diagnostic : imported.diagnostics)
-    count += diagnostic.severity == Severity::kError ? 1 : 0;
-  return count;
-}
-
-void ExpectLoads(const Imported& imported) {
-  RuleFile file;
-  file.name = "imported";
-  file.layer = Layer::kUser;
-  file.text = ImportedFile("p", imported);
-  const Policy policy = MakePolicy({file}, true);
-  for (const Diagnostic& diagnostic : policy.diagnostics())
-    ADD_FAILURE() << Render(diagnostic) << file.text;
-}
 
 TEST(ImportCodex, ReadsCallsWithLiterals) {
   const Imported imported = Import("codex", R"J(# comment
