@@ -123,12 +123,6 @@ Result<Image> Image::Open(std::string_view bytes, std::string_view magic) {
   return image;
 }
 
-std::string_view Image::Text(ImageText text) const {
-  if (text.offset > text_.size() || text.size > text_.size() - text.offset)
-    return {};
-  return text_.substr(text.offset, text.size);
-}
-
 std::string_view Image::Raw(uint32_t index, size_t item_size) const {
   if (bytes_.empty() || index >= Load<Header>(bytes_, 0).count) return {};
   const auto entry =

@@ -66,7 +66,11 @@ class Image {
   static Result<Image> Open(std::string_view bytes, std::string_view magic);
 
   // Empty when `text` does not lie inside the text section.
-  std::string_view Text(ImageText text) const;
+  std::string_view Text(ImageText text) const {
+    if (text.offset > text_.size() || text.size > text_.size() - text.offset)
+      return {};
+    return {text_.data() + text.offset, text.size};
+  }
 
   // Section `index` as items of T; empty when there is no such section or its
   // items have another size.

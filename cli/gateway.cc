@@ -269,7 +269,8 @@ std::vector<std::string> Gateway::WritablePlaces(const Session& session) {
   return places;
 }
 
-router::ProfileInputs Gateway::MakeProfileInputs(const Session& session) {
+router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
+                                                 bool look_again) {
   router::ProfileInputs inputs;
   inputs.workspace = session.workspace;
   inputs.home = facts_.home;
@@ -279,13 +280,18 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session) {
   inputs.private_tmp =
       facts_.places.state + "/sessions/" + session.key + "/tmp";
   inputs.caches = Caches();
-  if (!session.workspace.empty()) {
-    const GitDirectories git = FindGitDirectories(session.workspace);
-    for (const std::string& directory : {git.own, git.common})
-      if (!directory.empty() &&
-          (inputs.git_dirs.empty() || inputs.git_dirs[0] != directory))
-        inputs.git_dirs.push_back(directory);
+  if (session.workspace.empty()) return inputs;
+  const auto known = git_dirs_.find(session.workspace);
+  if (!look_again && known != git_dirs_.end()) {
+    inputs.git_dirs = known->second;
+    return inputs;
   }
+  const GitDirectories git = FindGitDirectories(session.workspace);
+  for (const std::string& directory : {git.own, git.common})
+    if (!directory.empty() &&
+        (inputs.git_dirs.empty() || inputs.git_dirs[0] != directory))
+      inputs.git_dirs.push_back(directory);
+  git_dirs_[session.workspace] = inputs.git_dirs;
   return inputs;
 }
 
@@ -315,8 +321,9 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   static const std::vector<router::Candidate> kNoCandidates;
   auto plan = router::MakePlan(
       decision, approved, needs_backend ? candidates() : kNoCandidates, wanted,
-      needs_backend ? MakeProfileInputs(judgement->session)
-                    : router::ProfileInputs{},
+      needs_backend
+          ? MakeProfileInputs(judgement->session, question.on_this_machine)
+          : router::ProfileInputs{},
       programs);
   if (plan) {
     judgement->plan = std::move(*plan);
@@ -407,8 +414,9 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   if (!question.file_writes.empty()) {
     JudgeFileWrites(question, request.workspace, &decision);
   } else if (decision.action == Action::kAllow) {
-    const engine::Trust trust = CheckNames(facts_, judgement.analysis,
-                                           WritablePlaces(judgement.session));
+    const engine::Trust trust = CheckNames(
+        facts_, judgement.analysis, WritablePlaces(judgement.session),
+        question.on_this_machine ? nullptr : &looks_);
     if (!trust.names_are_what_they_seem)
       decision =
           engine::Evaluate(policy, judgement.analysis, request, trust, trace);

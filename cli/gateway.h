@@ -14,6 +14,7 @@
 
 #include "audit/log.h"
 #include "backends/backend.h"
+#include "cli/names.h"
 #include "cli/process_facts.h"
 #include "cli/settings.h"
 #include "cli/workspace.h"
@@ -93,8 +94,10 @@ class Gateway {
   // The plan for `judgement` once a person said yes to its ask.
   void Replan(Judgement* judgement, bool approved);
 
-  // What a sandbox without the policy may do (gate sandbox).
-  router::ProfileInputs MakeProfileInputs(const Session& session);
+  // What a sandbox without the policy may do (gate sandbox). `look_again`:
+  // the command would run now, so what was seen for another does not count.
+  router::ProfileInputs MakeProfileInputs(const Session& session,
+                                          bool look_again = true);
 
   // Commits the decision record. `mode`: hook, check, run, sandbox.
   Status Record(Judgement* judgement, const std::string& mode, bool enforced,
@@ -128,8 +131,10 @@ class Gateway {
     rules::PolicySources sources;  // as they were when it was loaded
     rules::Policy policy;
   };
-  std::map<std::string, LoadedPolicy> policies_;  // by workspace
-  std::map<std::string, Session> sessions_;       // by directory
+  std::map<std::string, LoadedPolicy> policies_;              // by workspace
+  std::map<std::string, Session> sessions_;                   // by directory
+  std::map<std::string, std::vector<std::string>> git_dirs_;  // by workspace
+  Looks looks_;                                               // of a batch
   std::vector<std::unique_ptr<backends::Backend>> backends_;
   std::optional<std::vector<router::Candidate>> candidates_;
   std::optional<std::vector<std::string>> caches_;

@@ -27,23 +27,9 @@ std::string RealPath(const std::string& path) {
 constexpr std::array kReadHooks = {"post-index-change", "fsmonitor-watchman",
                                    "query-watchman", "reference-transaction"};
 
-// Why git in `cwd` might run a program named by the repository; empty if not.
-std::string GitTrouble(const parser::Invocation& invocation,
-                       const std::string& cwd) {
-  std::string directory = cwd;
-  for (size_t i = 1; i < invocation.argv.size(); ++i) {
-    const parser::Argument& word = invocation.argv[i];
-    if (!word.known) return "git's own arguments are not known";
-    if (word.text.empty() || word.text[0] != '-') break;  // the sub-command
-    if (word.text == "-C" && i + 1 < invocation.argv.size()) {
-      if (!invocation.argv[++i].known) return "git's directory is not known";
-      directory = Normalise(invocation.argv[i].text, directory);
-    } else if (word.text != "--no-pager" && word.text != "-P" &&
-               word.text != "--version" && word.text != "--help" &&
-               word.text != "--no-optional-locks") {
-      return "git is told `" + word.text + "` about its configuration";
-    }
-  }
+// Why git in `directory` might run a program named by the repository; empty if
+// not.
+std::string RepositoryTrouble(const std::string& directory) {
   const GitDirectories git = FindGitDirectories(directory);
   if (git.common.empty()) return "";
   // `git status` looks into submodules, each with a configuration of its own.
@@ -63,6 +49,41 @@ std::string GitTrouble(const parser::Invocation& invocation,
     if (::access((git.common + "/hooks/" + hook).c_str(), X_OK) == 0)
       return std::string("the repository has the git hook ") + hook;
   return "";
+}
+
+std::string GitTrouble(const parser::Invocation& invocation,
+                       const std::string& cwd, Looks* looks) {
+  std::string directory = cwd;
+  for (size_t i = 1; i < invocation.argv.size(); ++i) {
+    const parser::Argument& word = invocation.argv[i];
+    if (!word.known) return "git's own arguments are not known";
+    if (word.text.empty() || word.text[0] != '-') break;  // the sub-command
+    if (word.text == "-C" && i + 1 < invocation.argv.size()) {
+      if (!invocation.argv[++i].known) return "git's directory is not known";
+      directory = Normalise(invocation.argv[i].text, directory);
+    } else if (word.text != "--no-pager" && word.text != "-P" &&
+               word.text != "--version" && word.text != "--help" &&
+               word.text != "--no-optional-locks") {
+      return "git is told `" + word.text + "` about its configuration";
+    }
+  }
+  if (looks == nullptr) return RepositoryTrouble(directory);
+  const auto [place, added] = looks->git_trouble.try_emplace(directory);
+  if (added) place->second = RepositoryTrouble(directory);
+  return place->second;
+}
+
+ProgramFile FindProgram(const std::string& program, const std::string& path,
+                        const std::string& cwd, Looks* looks) {
+  if (looks == nullptr) return ResolveProgram(program, path, cwd);
+  std::string key = program;
+  for (const std::string* part : {&path, &cwd}) {
+    key += '\0';
+    key += *part;
+  }
+  const auto [place, added] = looks->programs.try_emplace(std::move(key));
+  if (added) place->second = ResolveProgram(program, path, cwd);
+  return place->second;
 }
 
 }  // namespace
@@ -125,7 +146,8 @@ std::string LeavesTrouble(const parser::Analysis& analysis,
 
 engine::Trust CheckNames(const ProcessFacts& facts,
                          const parser::Analysis& analysis,
-                         const std::vector<std::string>& writable) {
+                         const std::vector<std::string>& writable,
+                         Looks* looks) {
   engine::Trust trust;
   auto doubt = [&trust](std::string why) {
     trust.names_are_what_they_seem = false;
@@ -159,17 +181,17 @@ engine::Trust CheckNames(const ProcessFacts& facts,
       }
       path = &setting.value.text;
     }
-    const ProgramFile file = ResolveProgram(name, *path, cwd);
+    const ProgramFile file = FindProgram(name, *path, cwd, looks);
     // A program that does not exist runs nothing.
     if (file.real.empty()) continue;
-    for (const std::string& path : {file.found, file.real}) {
-      if (!IsWritablePlace(path, writable)) continue;
-      doubt("`" + name + "` is " + path +
+    for (const std::string& place : {file.found, file.real}) {
+      if (!IsWritablePlace(place, writable)) continue;
+      doubt("`" + name + "` is " + place +
             ", in a place that sandboxed commands may write");
       return trust;
     }
     if (BaseName(file.real) == "git" || invocation.program == "git") {
-      std::string trouble = GitTrouble(invocation, cwd);
+      std::string trouble = GitTrouble(invocation, cwd, looks);
       if (!trouble.empty()) {
         doubt(std::move(trouble));
         return trust;

@@ -6,6 +6,7 @@
 // configuration names no program to run.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,27 @@
 
 namespace gate::cli {
 
+// Where a program is found: the path by which the shell finds it and, symbolic
+// links resolved, the file itself. Empty when nowhere.
+struct ProgramFile {
+  std::string found;
+  std::string real;
+};
+
+// What was seen for earlier lines of a batch. Nothing of a batch is run, so
+// one look serves all of its lines; a line that would run is looked at anew.
+struct Looks {
+  std::map<std::string, ProgramFile> programs;
+  std::map<std::string, std::string> git_trouble;  // by directory
+};
+
 // `writable`: roots that a sandbox may write (workspace, caches, temp).
-// Looks at the file system; a few microseconds a program.
+// Looks at the file system, except for what `looks` has; a few microseconds a
+// program.
 engine::Trust CheckNames(const ProcessFacts& facts,
                          const parser::Analysis& analysis,
-                         const std::vector<std::string>& writable);
+                         const std::vector<std::string>& writable,
+                         Looks* looks = nullptr);
 
 // Whether a sandboxed command, or any process of the machine, may write `path`.
 bool IsWritablePlace(const std::string& path,
@@ -31,12 +48,7 @@ bool IsWritablePlace(const std::string& path,
 std::string LeavesTrouble(const parser::Analysis& analysis,
                           const std::vector<std::string>& writable);
 
-// Where `program` is found by `path` from `cwd`: the path by which the shell
-// finds it and, symbolic links resolved, the file itself. Empty when nowhere.
-struct ProgramFile {
-  std::string found;
-  std::string real;
-};
+// Where `program` is found by `path` from `cwd`.
 ProgramFile ResolveProgram(const std::string& program, const std::string& path,
                            const std::string& cwd);
 

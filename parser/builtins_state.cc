@@ -76,6 +76,7 @@ void Go(Evaluator& e, Shell& shell, const Values& target) {
 
 void Cd(Evaluator& e, Shell& shell, Call& call) {
   size_t i = 1;
+  bool physical = false;
   for (; i < call.fields.size(); ++i) {
     std::optional<std::string> word = Known(call.fields[i]);
     if (!word || word->size() < 2 || (*word)[0] != '-') break;
@@ -84,6 +85,8 @@ void Cd(Evaluator& e, Shell& shell, Call& call) {
       break;
     }
     if (word->find_first_not_of("LPe@", 1) != std::string::npos) break;
+    const size_t last = word->find_last_of("LP");
+    if (last != std::string::npos) physical = (*word)[last] == 'P';
   }
   Values hole = e.Hole(call.span);
   if (i >= call.fields.size()) {
@@ -96,6 +99,11 @@ void Cd(Evaluator& e, Shell& shell, Call& call) {
     Values target = it == shell.variables.end() ? hole : it->second.scalar;
     if (e.Captured(shell, 1)) e.Write(shell, 1, hole);
     Go(e, shell, target);
+    return;
+  }
+  // `..` behind a symbolic link is then not the directory before it.
+  if (physical && call.fields[i].value.text().find("..") != std::string::npos) {
+    Go(e, shell, hole);
     return;
   }
   Go(e, shell, Directories(shell, call.fields[i], call.span));
@@ -196,6 +204,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
         case 'k':
           if (on) e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -k");
           break;
+        case 'P':
+          if (on) e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -P");
+          break;
         case 'o': {
           if (i + 1 >= call.fields.size()) {
             if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
@@ -205,6 +216,8 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
           if (name == "xtrace") shell.xtrace = on;
           if (name == "errexit") shell.errexit = on;
           if (name == "noglob") shell.noglob = on;
+          if (name == "physical" && on)
+            e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -P");
           if (name == "braceexpand") shell.brace_expansion = on;
           if (name == "nounset") shell.nounset = on;
           if (name == "noexec") shell.noexec = on;
@@ -313,6 +326,8 @@ void Shopt(Evaluator& e, Shell& shell, Call& call) {
     }
     if (set_options && *word == "xtrace") shell.xtrace = on;
     if (set_options && *word == "noglob") shell.noglob = on;
+    if (set_options && *word == "physical" && on)
+      e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -P");
   }
   shell.status.reset();
 }

@@ -6,6 +6,7 @@
 
 #include "base/paths.h"
 #include "parser/evaluate.h"
+#include "parser/proc_paths.h"
 
 namespace gate::parser {
 namespace {
@@ -20,6 +21,14 @@ uint64_t HashText(uint64_t hash, std::string_view text) {
   return (hash ^ 0x1F) * 1099511628211ULL;
 }
 
+// /dev/fd/N: what the shell has opened, which its redirections say.
+bool IsOwnDescriptor(std::string_view path) {
+  constexpr std::string_view kPlace = "/dev/fd/";
+  return path.starts_with(kPlace) &&
+         path.find_first_not_of("0123456789", kPlace.size()) ==
+             std::string_view::npos;
+}
+
 // A known prefix of a path, made absolute where what is known allows it.
 std::string NormalisePrefix(std::string_view prefix, std::string_view cwd) {
   size_t slash = prefix.rfind('/');
@@ -28,7 +37,15 @@ std::string NormalisePrefix(std::string_view prefix, std::string_view cwd) {
   std::string_view rest =
       slash == std::string_view::npos ? prefix : prefix.substr(slash + 1);
   if (rest == "." || rest == "..") rest = "";  // it may go on as "../x"
-  std::string out = Normalise(directory.empty() ? "." : directory, cwd);
+  if (directory.empty()) directory = ".";
+  std::string out;
+  if (MayGoThroughProc(directory, cwd)) {
+    const Argument place = ThroughProc(directory, cwd);
+    if (!place.known) return "";
+    out = place.text;
+  } else {
+    out = Normalise(directory, cwd);
+  }
   if (out.empty() || out.back() != '/') out += '/';
   out += rest;
   return out;
@@ -43,7 +60,7 @@ std::string RealPath(const std::string& path) {
     char resolved[4096];
     if (::realpath(head.c_str(), resolved) != nullptr) {
       std::string out = resolved;
-      if (!tail.empty()) out += (out == "/" ? "" : "/") + tail;
+      if (!tail.empty()) out = Normalise(out + "/" + tail, "/");
       return out == path ? "" : out;
     }
     size_t slash = head.rfind('/');
@@ -77,6 +94,13 @@ Argument Evaluator::Resolve(const Shell& shell, const Argument& path) const {
     return out;
   }
   if (path.known) {
+    if (MayGoThroughProc(path.text, cwd)) {
+      Argument place = ThroughProc(path.text, cwd);
+      out.known = place.known;
+      out.text = std::move(place.text);
+      out.suffix = std::move(place.suffix);
+      return out;
+    }
     out.text = path.text.empty() ? cwd : Normalise(path.text, cwd);
     return out;
   }
@@ -91,11 +115,19 @@ std::vector<std::string> Evaluator::KnownPaths(const Shell& shell,
   std::vector<std::string> out;
   if (!path.known || path.glob || path.text.empty()) return out;
   if (IsProcessPath(path.text)) return {path.text};
-  if (path.text.starts_with("/")) return {Normalise(path.text, "/")};
+  const auto add = [&](std::string_view cwd) {
+    if (!MayGoThroughProc(path.text, cwd)) {
+      out.push_back(Normalise(path.text, cwd));
+    } else if (Argument place = ThroughProc(path.text, cwd); place.known) {
+      out.push_back(std::move(place.text));
+    }
+  };
+  const bool absolute = path.text.starts_with("/");
   for (const Value& cwd : shell.cwd) {
-    if (!cwd.known()) continue;
-    out.push_back(Normalise(path.text, cwd.text()));
+    if (cwd.known()) add(cwd.text());
+    if (absolute) break;
   }
+  if (absolute && out.empty()) add("");
   return out;
 }
 
@@ -130,7 +162,7 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
   if (path.known && (IsProcessPath(path.text) || path.text == "/dev/null" ||
                      path.text == "/dev/stdin" || path.text == "-" ||
                      path.text == "/dev/stdout" || path.text == "/dev/stderr" ||
-                     path.text.starts_with("/dev/fd/"))) {
+                     IsOwnDescriptor(path.text))) {
     return;
   }
   Effect effect;
@@ -141,32 +173,45 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
   effect.span = span;
   effect.invocation = invocation;
   std::vector<std::string> paths = KnownPaths(shell, path);
-  if (paths.size() > 1) {
-    for (const std::string& other : paths) {
-      Effect copy = effect;
-      copy.path.text = other;
-      copy.path.known = true;
-      copy.certain = false;
-      AddEffect(std::move(copy));
+  const auto add = [&](const std::string& place, bool glob, bool certain) {
+    Effect copy = effect;
+    copy.path.text = place;
+    copy.path.known = true;
+    copy.path.glob = glob;
+    copy.path.suffix.clear();
+    copy.certain = copy.certain && certain;
+    AddEffect(std::move(copy));
+  };
+  if (context_.look_at_files && path.known) {
+    // As the kernel walks it: `..` behind a symbolic link is not the directory
+    // before it, so what is looked at has not been normalised.
+    std::vector<std::string> places;
+    if (path.text.starts_with("/")) {
+      places.push_back(path.text);
+    } else {
+      for (const Value& cwd : shell.cwd) {
+        if (!cwd.known()) continue;
+        places.push_back(std::string(cwd.text()));
+        if (!path.text.empty()) places.back() += "/" + path.text;
+      }
     }
-    return;
+    for (const std::string& place : places) {
+      if (path.glob) {
+        for (const std::string& link : LinksAmong(place)) {
+          add(link, false, paths.size() <= 1);
+        }
+        continue;
+      }
+      if (++looked_ > kMaxLooks) NoteLimit("too many paths to look at");
+      const std::string real = looked_ > kMaxLooks ? "" : RealPath(place);
+      if (!real.empty() && real != effect.path.text) {
+        add(real, false, paths.size() <= 1);
+      }
+    }
   }
-  if (context_.look_at_files && effect.path.known && effect.path.glob) {
-    for (const std::string& link : LinksAmong(effect.path.text)) {
-      Effect copy = effect;
-      copy.path.text = link;
-      copy.path.glob = false;
-      AddEffect(std::move(copy));
-    }
-  } else if (context_.look_at_files && effect.path.known) {
-    if (++looked_ > kMaxLooks) NoteLimit("too many paths to look at");
-    const std::string real =
-        looked_ > kMaxLooks ? "" : RealPath(effect.path.text);
-    if (!real.empty()) {
-      Effect copy = effect;
-      copy.path.text = real;
-      AddEffect(std::move(copy));
-    }
+  if (paths.size() > 1) {
+    for (const std::string& other : paths) add(other, false, false);
+    return;
   }
   AddEffect(std::move(effect));
 }

@@ -333,6 +333,7 @@ class Evaluator final : public Host {
     bool login = false;
     bool no_braces = false;
     bool no_glob = false;
+    bool physical = false;
     uint32_t invocation = UINT32_MAX;
   };
   void RunShellCode(Shell& shell, const Values& code, const ShellCode& how,

@@ -32,6 +32,17 @@ bool IsStateBuiltin(std::string_view name) {
          name == "umask" || name == "set" || name == "." || name == "source";
 }
 
+// `set`, `export` and `export -p` print all variables, the secret ones as well.
+bool PrintsVariables(const Fields& fields) {
+  const std::string_view name = fields[0].value.text();
+  if (name == "set") return fields.size() == 1;
+  if (name != "export") return false;
+  for (size_t i = 1; i < fields.size(); ++i) {
+    if (!fields[i].value.text().starts_with("-")) return false;
+  }
+  return true;
+}
+
 // An opening bracket that nothing closes makes no pattern: `[` is a command.
 bool IsPattern(const Field& field) {
   if (!field.value.known()) return true;
@@ -245,7 +256,7 @@ void Evaluator::ExecuteWithAssignments(Shell& shell, Call& call) {
     for (const Field& field : call.fields) {
       constant = constant && field.value.known() && !field.splits;
     }
-    if (!constant) state_only_ = false;
+    if (!constant || PrintsVariables(call.fields)) state_only_ = false;
   }
   if (node.assignments.empty()) {
     ExecuteCall(shell, call);

@@ -251,6 +251,10 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
         word->find('x') != std::string::npos) {
       how.xtrace = true;
     }
+    if (i == 1 && !word->starts_with("--") && on &&
+        (word->find('P') != std::string::npos || value == "physical")) {
+      how.physical = true;
+    }
     how.login = how.login || *word == "--login" ||
                 (!word->starts_with("--") && on &&
                  word->find('l') != std::string::npos);
@@ -315,6 +319,7 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
     child.posix = posix;
     child.brace_expansion = variant == 0 && !how.no_braces;
     child.noglob = how.no_glob;
+    if (how.physical) NoteAt(UnknownCode::kUnmodelled, span, "set -P");
     std::vector<Active> active;
     active.swap(active_);
     {

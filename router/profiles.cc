@@ -218,7 +218,12 @@ constexpr auto kProtectedSystem = std::to_array<std::string_view>({
 });
 
 std::string Below(const std::string& directory, std::string_view name) {
-  return directory + (directory.ends_with('/') ? "" : "/") + std::string(name);
+  std::string path;
+  path.reserve(directory.size() + 1 + name.size());
+  path += directory;
+  if (!directory.ends_with('/')) path += '/';
+  path += name;
+  return path;
 }
 
 }  // namespace
@@ -250,6 +255,7 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   }
 
   // Tickets, keys and the record are out of reach in every profile.
+  profile.deny_read.reserve(1 + kSecrets.size() + kSystemSecrets.size());
   if (!inputs.state_dir.empty()) profile.deny_read.push_back(inputs.state_dir);
   if (!full) {
     if (!inputs.home.empty())
@@ -258,13 +264,14 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     for (std::string_view secret : kSystemSecrets)
       profile.deny_read.emplace_back(secret);
   }
-  for (std::string_view protect : kProtectedNames)
-    profile.protect_names.emplace_back(protect);
+  profile.protect_names.assign(kProtectedNames.begin(), kProtectedNames.end());
   for (const std::string* place : {&inputs.config_dir, &inputs.cache_dir})
     if (!place->empty()) profile.protect.push_back(*place);
-  if (!full && !profile.write.empty() && !inputs.home.empty())
+  if (!full && !profile.write.empty() && !inputs.home.empty()) {
+    profile.sole_names.reserve(kSoleNames.size());
     for (std::string_view sole : kSoleNames)
       profile.sole_names.push_back(Below(inputs.home, sole));
+  }
   if (full) {
     for (std::string_view protect : kProtectedSystem)
       profile.protect.emplace_back(protect);

@@ -5,6 +5,7 @@
 #include "rules/compiler.h"
 #include "rules/glob.h"
 #include "rules/names.h"
+#include "rules/path_filter.h"
 
 namespace gate::rules {
 namespace {
@@ -302,12 +303,14 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
       if (!HasWildcard(name)) {
         out->shape = PathShape::kName;
         out->text = writer_.Text(name);
+        FillFilter(name, {}, out);
         return true;
       }
       if (name.starts_with('*') && name.size() > 1 &&
           !HasWildcard(name.substr(1))) {
         out->shape = PathShape::kSuffix;
         out->text = writer_.Text(name.substr(1));
+        FillFilter(name.substr(1), {}, out);
         return true;
       }
     }
@@ -316,6 +319,7 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
       out->shape = PathShape::kGlob;
       out->text = writer_.Text("**" + std::string(rest.substr(2)));
       out->needs = writer_.Text(LongestPart(rest));
+      FillFilter("**", LongestPart(rest), out);
       return true;
     }
   }
@@ -323,16 +327,19 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
     out->shape = PathShape::kExact;
     if (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
     out->text = writer_.Text(rest);
+    FillFilter(rest, {}, out);
     return true;
   }
   if (rest.ends_with("/**") && !HasWildcard(rest.substr(0, rest.size() - 3))) {
     out->shape = PathShape::kSubtree;
     out->text = writer_.Text(rest.substr(0, rest.size() - 3));
+    FillFilter(rest.substr(0, rest.size() - 3), {}, out);
     return true;
   }
   out->shape = PathShape::kGlob;
   out->needs = writer_.Text(LongestPart(rest));
   out->text = writer_.Text(rest);
+  FillFilter(rest, LongestPart(rest), out);
   const std::string_view fixed = rest.substr(0, rest.find_first_of("*?\\"));
   out->literal = writer_.Text(fixed.substr(
       0, fixed.rfind('/') == std::string_view::npos ? 0 : fixed.rfind('/')));

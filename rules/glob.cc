@@ -172,14 +172,19 @@ Tokens Literal(std::string_view text) {
 constexpr std::string_view kPathSpecial = "*?\\";
 constexpr std::string_view kShellSpecial = "*?[]\\";
 
+bool IsOneOf(char c, std::string_view set) {
+  for (const char s : set)
+    if (s == c) return true;
+  return false;
+}
+
 // Whether every text of `pattern` begins, or ends, otherwise than every text
 // of `other`, in which the characters of `special` are not themselves. Decides
 // most pairs without looking at either as a whole.
 bool BeginDiffers(std::string_view pattern, std::string_view other,
                   std::string_view special) {
   for (size_t i = 0; i < pattern.size() && i < other.size(); ++i) {
-    if (kPathSpecial.find(pattern[i]) != std::string_view::npos ||
-        special.find(other[i]) != std::string_view::npos)
+    if (IsOneOf(pattern[i], kPathSpecial) || IsOneOf(other[i], special))
       return false;
     // The slash of a final "/**" may be missing.
     if (pattern[i] == '/' && i + 1 < pattern.size() && pattern[i + 1] == '*')
@@ -195,8 +200,7 @@ bool EndDiffers(std::string_view pattern, std::string_view other,
   while (p > 0 && o > 0) {
     --p;
     --o;
-    if (kPathSpecial.find(pattern[p]) != std::string_view::npos ||
-        special.find(other[o]) != std::string_view::npos)
+    if (IsOneOf(pattern[p], kPathSpecial) || IsOneOf(other[o], special))
       return false;
     // What a backslash precedes may be anything's literal self.
     if ((p > 0 && pattern[p - 1] == '\\') || (o > 0 && other[o - 1] == '\\'))
@@ -215,7 +219,9 @@ void AddBelow(Tokens* tokens) {
 }  // namespace
 
 bool HasWildcard(std::string_view pattern) {
-  return pattern.find_first_of("*?\\") != std::string_view::npos;
+  for (const char c : pattern)
+    if (c == '*' || c == '?' || c == '\\') return true;
+  return false;
 }
 
 Tri TextGlob(std::string_view pattern, std::string_view text) {

@@ -35,7 +35,7 @@ Matcher::Matcher(const Policy::Impl& policy, const parser::Analysis& analysis,
       analysis_(analysis),
       facts_(facts),
       reader_(reader),
-      paths_(policy, facts.bases) {}
+      paths_(policy, facts.bases, facts.first_looks) {}
 
 Verdict Matcher::Match(const LoadedLayer& layer, uint32_t rule,
                        const Subject& subject, bool strict) {
@@ -325,13 +325,12 @@ std::string LowerForAtoms(std::string_view line, std::string_view by_name) {
   lower.reserve(line.size() + by_name.size() + 1);
   for (const std::string_view text : {line, by_name}) {
     for (size_t i = 0; i < text.size(); ++i) {
-      if (text.substr(i).starts_with(kUnknownText)) {
+      const char c = text[i];
+      if (static_cast<unsigned char>(c) < 0x80) {
+        lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      } else if (text.substr(i).starts_with(kUnknownText)) {
         lower += kUnknownText;
-        i += std::string_view(kUnknownText).size() - 1;
-      } else if (static_cast<unsigned char>(text[i]) < 0x80) {
-        lower += text[i] >= 'A' && text[i] <= 'Z'
-                     ? static_cast<char>(text[i] - 'A' + 'a')
-                     : text[i];
+        i += kUnknownText.size() - 1;
       } else {
         return "";
       }
@@ -367,7 +366,9 @@ void Matcher::MakeLines(Prepared* prepared) {
   }
   prepared->line_by_name = ShellQuote(invocation_->program) + rest;
   prepared->line += rest;
-  prepared->lower = LowerForAtoms(prepared->line, prepared->line_by_name);
+  const bool same = prepared->line == prepared->line_by_name;
+  prepared->lower =
+      LowerForAtoms(prepared->line, same ? "" : prepared->line_by_name);
 }
 
 Tri Matcher::Glob(const Node& node) {
@@ -399,7 +400,8 @@ Tri Matcher::Glob(const Node& node) {
 // words that a given line does not have.
 bool Matcher::MayMatch(const RegexRecord& record,
                        const Prepared& prepared) const {
-  if (record.atoms.count == 0 || prepared.lower.empty()) return true;
+  if (record.atoms.count == 0 || prepared.lower.empty() || !facts_.first_looks)
+    return true;
   for (const ImageText& atom : view_->In(view_->strings, record.atoms))
     if (prepared.lower.find(view_->Text(atom)) != std::string::npos)
       return true;
@@ -448,7 +450,7 @@ Tri Matcher::Line(const Node& node) {
     line_lower_ = LowerForAtoms(facts_.line, {});
   }
   const auto atoms = view_->In(view_->strings, record.atoms);
-  if (!line_lower_.empty() && !atoms.empty() &&
+  if (facts_.first_looks && !line_lower_.empty() && !atoms.empty() &&
       std::none_of(atoms.begin(), atoms.end(), [&](const ImageText& atom) {
         return line_lower_.find(view_->Text(atom)) != std::string::npos;
       }))

@@ -21,6 +21,9 @@ struct Facts {
   std::string_view line;     // as it was written
   bool branch_known = true;  // false: it may be any branch
   bool interactive = false;
+  // False: nothing is ruled out by a first look, neither regexes by their
+  // atoms nor paths by PathFilter. The answer is the same; tests hold it to it.
+  bool first_looks = true;
 };
 
 // Canonical options of an invocation, as its program's description reads them.

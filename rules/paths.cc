@@ -1,6 +1,7 @@
 #include "rules/paths.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/paths.h"
@@ -30,6 +31,25 @@ bool LiesBelow(std::string_view base, std::string_view text,
   if (size == path.size()) return true;
   const size_t i = path.size();
   return (i < base.size() ? base[i] : text[i - base.size()]) == '/';
+}
+
+// Whether a name, or any name that ends so, may be the last component of a
+// shell pattern; nothing when the pattern has to be looked at as a whole.
+std::optional<Tri> LastComponentMeets(std::string_view text, bool suffix,
+                                      std::string_view shell) {
+  const size_t slash = shell.rfind('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::string_view last = shell.substr(slash + 1);
+  if (last.empty() || shell.find_first_of("[]\\") != std::string_view::npos)
+    return std::nullopt;
+  if (suffix) {
+    std::string pattern = "*";
+    AppendEscaped(text, &pattern);
+    return MeetsShell(pattern, last, false);
+  }
+  // A wildcard does not stand for a dot at the start.
+  if (text.starts_with('.') && last[0] != '.') return Tri::kNo;
+  return TextGlob(last, text);
 }
 
 // A pattern whose last component stands for every name, or every hidden one.
@@ -65,35 +85,39 @@ Tri PathMatcher::Match(const RuleView& view, const PathRecord& record,
 Tri PathMatcher::MatchAny(const RuleView& view, Range range,
                           const PathValue& value) {
   const std::span<const PathRecord> records = view.In(view.paths, range);
+  // A first look costs about as much as a few patterns; one is kept per slot.
+  constexpr size_t kWorthALook = 3;
+  if (!first_looks_ ||
+      (value.slot == UINT32_MAX && records.size() < kWorthALook)) {
+    Tri best = Tri::kNo;
+    for (const PathRecord& record : records)
+      best = Or(best, Match(view, record, value));
+    return best;
+  }
   const parser::Argument& path = *value.path;
-  // Of a plain path most patterns are out by where they start or by its last
-  // name; both are looked at once for all of them.
-  const bool plain = path.known && !path.glob && !value.spread;
-  unsigned starts = 0;
-  std::string_view name;
-  if (plain && records.size() > 2) {
-    if (path.text.empty()) return Tri::kNo;  // there is no path
-    for (int base = 0; base < kPathBases; ++base)
-      if (path.text.starts_with(bases_[static_cast<size_t>(base)]))
-        starts |= 1u << base;
-    name = BaseName(path.text);
+  PathFilter filter;
+  if (value.slot == UINT32_MAX) {
+    filter = PathFilter(path, value.spread, bases_);
+  } else {
+    Cached& cached = Slot(value.slot);
+    if (!cached.looked[value.spread]) {
+      cached.looked[value.spread] = true;
+      cached.filters[value.spread] = PathFilter(path, value.spread, bases_);
+    }
+    filter = cached.filters[value.spread];  // the cache may grow below
   }
   Tri best = Tri::kNo;
   for (const PathRecord& record : records) {
-    if (!name.empty()) {
-      if (record.shape == PathShape::kName) {
-        if (name == view.Text(record.text)) return Tri::kYes;
-        continue;
-      }
-      if (record.shape != PathShape::kClass &&
-          record.shape != PathShape::kSuffix &&
-          (starts >> static_cast<unsigned>(record.base) & 1u) == 0)
-        continue;
-    }
+    if (filter.RulesOut(record)) continue;
     best = Or(best, Match(view, record, value));
     if (best == Tri::kYes) break;
   }
   return best;
+}
+
+PathMatcher::Cached& PathMatcher::Slot(uint32_t slot) {
+  if (slot >= cache_.size()) cache_.resize(slot + 1);
+  return cache_[slot];
 }
 
 Tri PathMatcher::MatchClass(const RuleView& view, const PathRecord& record,
@@ -122,12 +146,11 @@ Tri PathMatcher::BuiltinClass(uint32_t index, const PathValue& value) {
   const Range paths = view.classes[index].paths;
   if (value.slot == UINT32_MAX || index >= 64)
     return MatchAny(view, paths, value);
-  if (value.slot >= cache_.size()) cache_.resize(value.slot + 1);
   const uint64_t bit = uint64_t{1} << index;
-  if ((cache_[value.slot].known & bit) == 0) {
+  if ((Slot(value.slot).known & bit) == 0) {
     // MatchAny may grow the cache: a class may name another.
     const Tri found = MatchAny(view, paths, value);
-    Cached& cached = cache_[value.slot];
+    Cached& cached = Slot(value.slot);
     cached.known |= bit;
     if (found == Tri::kYes) cached.yes |= bit;
     if (found == Tri::kPossible) cached.possible |= bit;
@@ -214,25 +237,35 @@ Tri PathMatcher::MatchPartial(const RuleView& view, const PathRecord& record,
   const bool ends = !path.known;
   if (ends && path.suffix.empty() && path.text.size() <= 1)
     return Tri::kPossible;
-  std::string pattern;
-  if (record.shape == PathShape::kName || record.shape == PathShape::kSuffix) {
-    pattern = record.shape == PathShape::kName ? "**/" : "**/*";
-    AppendEscaped(text, &pattern);
-  } else {
-    AppendEscaped(base, &pattern);
-    if (record.shape == PathShape::kGlob)
-      pattern += text;
-    else
-      AppendEscaped(text, &pattern);
-    if (record.shape == PathShape::kSubtree) pattern += "/**";
-  }
+  const bool by_name =
+      record.shape == PathShape::kName || record.shape == PathShape::kSuffix;
   const auto meets = [&](std::string_view against, bool below) {
     return ends ? MeetsUnknown(against, path.text, path.suffix, below)
                 : MeetsShell(against, path.text, below);
   };
-  Tri found = meets(pattern, false);
-  if (found == Tri::kNo && value.spread && record.shape != PathShape::kName &&
-      record.shape != PathShape::kSuffix) {
+  std::optional<Tri> by_last;
+  if (by_name && !ends)
+    by_last =
+        LastComponentMeets(text, record.shape == PathShape::kSuffix, path.text);
+  Tri found = Tri::kNo;
+  if (by_last) {
+    found = *by_last;
+  } else {
+    std::string pattern;
+    if (by_name) {
+      pattern = record.shape == PathShape::kName ? "**/" : "**/*";
+      AppendEscaped(text, &pattern);
+    } else {
+      AppendEscaped(base, &pattern);
+      if (record.shape == PathShape::kGlob)
+        pattern += text;
+      else
+        AppendEscaped(text, &pattern);
+      if (record.shape == PathShape::kSubtree) pattern += "/**";
+    }
+    found = meets(pattern, false);
+  }
+  if (found == Tri::kNo && value.spread && !by_name) {
     std::string place;
     AppendEscaped(base, &place);
     AppendEscaped(
@@ -241,9 +274,7 @@ Tri PathMatcher::MatchPartial(const RuleView& view, const PathRecord& record,
     if (!place.empty()) found = meets(place, true);
   }
   if (!ends && found == Tri::kYes && record.base == PathBase::kNone &&
-      TakesAll(path) &&
-      (record.shape == PathShape::kName || record.shape == PathShape::kSuffix ||
-       text.starts_with("**")))
+      TakesAll(path) && (by_name || text.starts_with("**")))
     return Tri::kPossible;  // all files of a directory: one may be called so
   if (!ends || found == Tri::kNo) return found;
   // A known beginning inside a subtree is inside it whatever follows.

@@ -1,21 +1,17 @@
 // Whether a path of the line belongs to a path pattern or class of the rules.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "parser/analysis.h"
+#include "rules/path_filter.h"
 #include "rules/policy_impl.h"
 #include "rules/rule.h"
 #include "rules/tri.h"
 
 namespace gate::rules {
-
-// What `$HOME` and the others stand for. Empty: patterns with it match no
-// path, except an unknown one.
-using PathBases = std::array<std::string_view, kPathBases>;
 
 // One path of the line. `spread`: what is done reaches what lies below it, so
 // a pattern is also met when it lies below the path (rm -r of an ancestor).
@@ -28,8 +24,10 @@ struct PathValue {
 
 class PathMatcher {
  public:
-  PathMatcher(const Policy::Impl& policy, const PathBases& bases)
-      : policy_(policy), bases_(bases) {}
+  // `first_looks`: whether PathFilter may rule patterns out.
+  PathMatcher(const Policy::Impl& policy, const PathBases& bases,
+              bool first_looks)
+      : policy_(policy), bases_(bases), first_looks_(first_looks) {}
 
   Tri Match(const RuleView& view, const PathRecord& record,
             const PathValue& value);
@@ -48,12 +46,18 @@ class PathMatcher {
   Tri MatchPartial(const RuleView& view, const PathRecord& record,
                    std::string_view base, const PathValue& value);
 
-  struct Cached {  // bit i: class i of the builtin layer
+  // What is kept of the path in a slot. Bit i: class i of the builtin layer.
+  struct Cached {
     uint64_t known = 0, yes = 0, possible = 0;
+    // The first look, as a path that is spread [1] and as one that is not.
+    bool looked[2] = {false, false};
+    PathFilter filters[2];
   };
+  Cached& Slot(uint32_t slot);
 
   const Policy::Impl& policy_;
   PathBases bases_;
+  bool first_looks_;
   std::vector<Cached> cache_;
 };
 

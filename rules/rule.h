@@ -12,7 +12,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/6";
+inline constexpr char kRuleMagic[] = "gate.rules/7";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -165,9 +165,17 @@ struct PathRecord {
   PathBase base = PathBase::kNone;
   PathShape shape = PathShape::kExact;
   uint16_t class_index = 0;  // kClass: in kClasses of the same image, or:
+  // rules/path_filter.h: how many bytes of `head` and `tail` are set.
+  uint8_t head_size = 0;
+  uint8_t tail_size = 0;
+  uint16_t unused = 0;
   ImageText text;
   ImageText literal;  // kGlob: `text` up to the directory before a wildcard
   ImageText needs;    // kGlob: stands in every path that matches
+  uint32_t unused2 = 0;
+  uint64_t head = 0;     // the first bytes behind the base
+  uint64_t tail = 0;     // the last bytes, the very last one lowest
+  uint64_t letters = 0;  // characters that every path has
 };
 
 // PathRecord::class_index of classes that are not in the same image.

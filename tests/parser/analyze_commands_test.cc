@@ -149,7 +149,9 @@ TEST(AnalyzeCommands, KnowsLinesThatOnlyChangeTheShell) {
   for (const char* line :
        {"cd $(a1)", "export A=$X", "cd /tmp; ls", "source ./x.sh",
         "export PROMPT_COMMAND=a1", "cd x > f", "(cd x)", "A=1",
-        "export PATH=/x:$PATH", "export LD_PRELOAD=/x.so", "cd x || a1"}) {
+        "export PATH=/x:$PATH", "export LD_PRELOAD=/x.so", "cd x || a1",
+        // These print every variable, the secret ones as well.
+        "set", "export", "export -p", "cd /tmp; export"}) {
     EXPECT_FALSE(Analyze(line, TestContext()).state_only) << line;
   }
 }

@@ -1,0 +1,23 @@
+// Paths that go through /proc lead back into the file system they are in:
+// /proc/self/root/etc/passwd is /etc/passwd. Sources: proc(5) (root, cwd, fd,
+// map_files, task), path_resolution(7).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "parser/analysis.h"
+
+namespace gate::parser {
+
+// Whether ThroughProc may say something else than base/paths' Normalise.
+bool MayGoThroughProc(std::string_view path, std::string_view cwd);
+
+// `path` from `cwd`, absolute and normalised, with links of /proc taken as
+// they are: the root of any process is taken for this one's, `cwd` for the
+// directory that /proc/self/cwd means. Not known, with the end that is, where
+// it goes through what only another process knows: its directory, its open
+// files. `..` behind such a link is not the directory before it.
+Argument ThroughProc(std::string_view path, std::string_view cwd);
+
+}  // namespace gate::parser
