@@ -7,7 +7,7 @@ source=$1
 bin=$2
 dir=$(mktemp -d "${TMPDIR:-/tmp}/gate-peers.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/bin" "$dir/home"
+mkdir "$dir/bin" "$dir/home" "$dir/base"
 failures=0
 
 # One stub for all guards: it answers by what the command says of it.
@@ -29,7 +29,7 @@ cat >"$dir/bin/gate" <<'STUB'
 #!/bin/sh
 case $1 in --version) echo 'gate stub' && exit 0 ;; esac
 for word; do
-  case $word in hook) exec "$(dirname "$0")/guard" gate "$0" ;; esac
+  case $word in hook) exec guard gate "$0" ;; esac
 done
 STUB
 cat >"$dir/bin/node" <<'STUB'
@@ -61,7 +61,7 @@ printf '%s\n' '{"id":"1","cmd":"g gate=ask net=deny"}' '{"id":"2","cmd":"h"}' \
   'broken' >"$dir/agent.jsonl"
 
 run() { # run ARG…: into $dir/out and $dir/err
-  env PATH="$dir/bin:$PATH" HOME="$dir/home" GATE_BENCH_CACHE="$dir/cache" \
+  env PATH="$dir/bin:$PATH" HOME="$dir/home" GATE_BENCH_CACHE="$dir/cache" GATE_BENCH_BASE="$dir/base" \
     GATE_BENCH_BIN="$bin" NPM_LOG="$dir/npm.log" CC_SAFETY_NET_LEVEL=strict \
     "$source/bench/peers" "$@" --gate "$dir/bin/gate" >"$dir/out" 2>"$dir/err"
 }
@@ -101,7 +101,8 @@ if grep -q 'a gate=exit2' "$dir/out"; then fail 'a row all agree on is printed';
 
 measure # a second time from the cache
 [ "$(wc -l <"$dir/npm.log")" = 1 ] || fail 'what is installed was fetched again'
-[ "$(ls "$dir/cache")" = npm ] || fail 'the run left files in its cache'
+[ -z "$(find "$dir/base" -mindepth 1)$(find "$dir/cache" -maxdepth 1 -name 'run*')" ] ||
+  fail 'the run left files behind'
 
 printf 'mine\thook\t%s/bin/guard\tnet\t-\n' "$dir" >"$dir/guards"
 measure --guards "$dir/guards"
