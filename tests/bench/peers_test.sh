@@ -34,7 +34,10 @@ done
 STUB
 cat >"$dir/bin/node" <<'STUB'
 #!/bin/sh
-case $1 in --version) echo v0.stub && exit 0 ;; esac
+case $1 in
+  --version) echo v0.stub && exit 0 ;;
+  */warm.mjs) echo 'cc-safety-net, checkCommand: stub' && exit 0 ;;
+esac
 [ "$2 $3" = 'hook -cc' ] || exit 1
 [ -f "$1" ] || exit 1
 exec "$(dirname "$0")/guard" "net${CC_SAFETY_NET_LEVEL-}" "$1"
@@ -95,6 +98,7 @@ expect 'cc-safety-net 9.9.9' \
   '| unlabelled | 2 | gate | 1 (50.0 %) | 0 | 1 |' \
   '| /bin/true | 8 |' \
   "left out: $dir/agent.jsonl:3:" \
+  'gate check --batch: mean' 'checkCommand: stub' \
   'denied	ran	denied	b gate=deny netparanoid=deny'
 [ "$(wc -l <"$dir/rows.tsv")" = 9 ] || fail 'the rows are not 8 and a heading'
 if grep -q 'a gate=exit2' "$dir/out"; then fail 'a row all agree on is printed'; fi
