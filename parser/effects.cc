@@ -74,6 +74,20 @@ std::string RealPath(const std::string& path) {
   return "";
 }
 
+// Whether glob(3) found `path` only because GLOB_PERIOD lets `*` stand for "."
+// and "..", which no shell does. Older shells do let ".*" stand for them.
+bool FoundByDots(std::string_view pattern, std::string_view path) {
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view part = path.substr(0, path.find('/'));
+    if ((part == "." || part == "..") && !pattern.starts_with('.')) return true;
+    const size_t next = pattern.find('/');
+    if (next == std::string_view::npos || part.size() == path.size()) break;
+    pattern.remove_prefix(next + 1);
+    path.remove_prefix(part.size() + 1);
+  }
+  return false;
+}
+
 }  // namespace
 
 Argument Evaluator::Resolve(const Shell& shell, const Field& field) const {
@@ -229,6 +243,7 @@ std::vector<std::string> Evaluator::LinksAmong(const std::string& pattern) {
       0) {
     if (found.gl_pathc > kMaxFound) NoteLimit("too many files to look at");
     for (size_t i = 0; i < found.gl_pathc && i < kMaxFound; ++i) {
+      if (FoundByDots(pattern, found.gl_pathv[i])) continue;
       std::string real = RealPath(found.gl_pathv[i]);
       if (!real.empty()) out.push_back(std::move(real));
     }

@@ -195,6 +195,18 @@ TEST(CheckTest, LinksAreFollowedToWhatTheyName) {
     EXPECT_EQ(machine.Gate({"check", line}).exit_code, 0) << line;
 }
 
+TEST(CheckTest, PatternsFindWhatIsInTheirDirectoryAndNothingAboveIt) {
+  const Machine machine;
+  machine.Write(machine.project() + "/plain.txt", "text");
+  machine.Write(machine.project() + "/sub/other.txt", "text");
+  for (const char* line : {"rm *", "cat ./*", "chmod 644 *", "cat */*"}) {
+    const std::string out = machine.Gate({"parse", line}).out;
+    EXPECT_NE(out.find(machine.project() + "/*"), std::string::npos) << out;
+    EXPECT_EQ(out.find(machine.project() + "\n"), std::string::npos) << out;
+    EXPECT_EQ(out.find(machine.home() + "\n"), std::string::npos) << out;
+  }
+}
+
 TEST(CheckTest, ARepositoryThatNamesProgramsIsNotAllowed) {
   Machine machine;
   ASSERT_EQ(machine.Run({"git", "init", "-q", "."}).exit_code, 0);
