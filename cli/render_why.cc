@@ -78,15 +78,26 @@ std::string RenderWhyNot(const Judgement& judgement, const engine::Trace& trace,
   std::string out = std::string("\nwhy not ") + Name(wanted) + "\n";
   if (decision.action == wanted) return out + "  it is " + Name(wanted) + "\n";
   if (decision.action > wanted) {
-    // Everything that is stricter would have to go.
+    // Everything that is stricter would have to go. What a rule of the user can
+    // take back (of a less trusted layer, never a refusal) is named for it.
     bool any = false;
+    bool refused = false;
+    std::string except;
     for (const engine::Match& match : decision.matches) {
       if (match.observed_only || match.action <= wanted) continue;
       any = true;
       out += "  " + match.rule.id + " (" + match.rule.layer + ") says " +
              Name(match.action) + (match.certain ? "" : ", possibly") + ": " +
              Visible(match.reason) + "\n";
+      refused = refused || match.action == Action::kDeny;
+      if (match.rule.layer != "builtin" && match.rule.layer != "project")
+        continue;
+      if (except.find('"' + match.rule.id + '"') == std::string::npos)
+        except += (except.empty() ? "\"" : ", \"") + match.rule.id + '"';
     }
+    if (!except.empty() && !refused)
+      out += std::string("  a rule of yours that says ") + Name(wanted) +
+             " takes this back by naming it: \"except\": [" + except + "]\n";
     if (decision.code != engine::ReasonCode::kRule)
       out += "  " + Visible(decision.reason) + "\n";
     for (size_t i = 0; i < decision.per_invocation.size() && !any; ++i)

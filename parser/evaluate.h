@@ -279,7 +279,8 @@ class Evaluator final : public Host {
   void SetOrigin(Span span, const Origin& origin);
   void AddFlow(FlowKind kind, uint32_t source, uint32_t sink, Argument from,
                Span span);
-  void AddCodeFlows(const Values& code, uint32_t sink, Span span);
+  void AddCodeFlows(const Values& code, uint32_t sink, Span span,
+                    bool decoded = true);
   void AddUploadFlows(const Values& data, uint32_t sink, Span span);
 
   // run_program.cc: an external program.

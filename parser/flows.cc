@@ -69,12 +69,14 @@ void Evaluator::AddFlow(FlowKind kind, uint32_t source, uint32_t sink,
   analysis_.flows.push_back(std::move(flow));
 }
 
-void Evaluator::AddCodeFlows(const Values& code, uint32_t sink, Span span) {
+void Evaluator::AddCodeFlows(const Values& code, uint32_t sink, Span span,
+                             bool decoded) {
   Origin origin = OriginOf(code);
   for (uint32_t source : origin.network) {
     AddFlow(FlowKind::kNetworkToCode, source, sink, {}, span);
   }
-  for (uint32_t source : origin.decoded) {
+  for (size_t i = 0; decoded && i < origin.decoded.size(); ++i) {
+    const uint32_t source = origin.decoded[i];
     AddFlow(FlowKind::kDecodedToCode, source, sink, {}, span);
   }
 }

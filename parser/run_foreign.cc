@@ -5,7 +5,8 @@ namespace gate::parser {
 
 void Evaluator::RunForeign(Shell& shell, const std::string& language,
                            const Values& code, Span span, uint32_t invocation) {
-  AddCodeFlows(code, invocation, span);
+  // Dumps of databases are kept compressed; that hides nothing.
+  AddCodeFlows(code, invocation, span, language != "sql");
   for (const Value& value : code) {
     if (!value.known()) {
       NoteAt(UnknownCode::kForeignCode, span, TextAt(span));

@@ -37,6 +37,21 @@ bool Acts(Role role) {
   }
 }
 
+// `text` with something unknown wherever the placeholder stands.
+Value Filled(const std::string& text, std::string_view placeholder,
+             UnknownCode code, Span span) {
+  Value value;
+  size_t from = 0;
+  for (size_t at = text.find(placeholder); at != std::string::npos;
+       at = text.find(placeholder, from)) {
+    value.Append(text.substr(from, at - from));
+    value.Append(Value::Hole(code, span));
+    from = at + placeholder.size();
+  }
+  value.Append(text.substr(from));
+  return value;
+}
+
 }  // namespace
 
 Field Evaluator::ToField(const Argument& word, const Fields& known) const {
@@ -332,11 +347,8 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
       if (at != std::string::npos &&
           !(inner.argv.empty() && reading.program == "xargs" &&
             XargsKeepsName(shell, call))) {
-        field.value = Value::Of(text.substr(0, at));
-        field.value.Append(
-            Value::Hole(UnknownCode::kDynamicArgument, word.span));
-        size_t last = text.rfind(finding.placeholder);
-        field.value.Append(text.substr(last + finding.placeholder.size()));
+        field.value = Filled(text, finding.placeholder,
+                             UnknownCode::kDynamicArgument, word.span);
         field.glob = false;
       }
     }
@@ -483,13 +495,8 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
           for (Value& value : code) {
             if (value.known() && value.text().find(finding.placeholder) !=
                                      std::string_view::npos) {
-              std::string text(value.text());
-              size_t at = text.find(finding.placeholder);
-              size_t last = text.rfind(finding.placeholder);
-              Value open = Value::Of(text.substr(0, at));
-              open.Append(Value::Hole(UnknownCode::kDynamicCode, finding.span));
-              open.Append(text.substr(last + finding.placeholder.size()));
-              value = std::move(open);
+              value = Filled(std::string(value.text()), finding.placeholder,
+                             UnknownCode::kDynamicCode, finding.span);
             }
           }
         }

@@ -380,10 +380,19 @@ Tri Matcher::Written(const parser::Argument& word, uint32_t regex) {
     return Tri::kNo;
   const std::string_view text =
       line.substr(word.span.begin, word.span.end - word.span.begin);
-  if (SetByLine(text, line)) return Tri::kNo;
-  // A file that is read into the shell may set any variable.
-  for (const parser::Invocation& each : analysis_.invocations)
-    if (each.program == "." || each.program == "source") return Tri::kNo;
+  // What find puts in place of {} is no variable, so nothing else sets it.
+  // (Of `{} +` the whole command is the place: no word begins so and has a
+  // blank.)
+  const bool placeholder = text == "{}" || text == "'{}'" || text == "\"{}\"" ||
+                           (text.starts_with("find ") &&
+                            (text.find(" {} +") != std::string_view::npos ||
+                             text.find(" '{}' +") != std::string_view::npos));
+  if (!placeholder) {
+    if (SetByLine(text, line)) return Tri::kNo;
+    // A file that is read into the shell may set any variable.
+    for (const parser::Invocation& each : analysis_.invocations)
+      if (each.program == "." || each.program == "source") return Tri::kNo;
+  }
   const Regex* compiled =
       layer_->regexes->Get(regex, view_->Text(view_->regexes[regex].pattern));
   const MatchResult found =

@@ -54,6 +54,27 @@ TEST(ExplainTest, WhyNotNamesWhatIsStricterAndTheNearestMiss) {
             64);
 }
 
+TEST(ExplainTest, WhyNotSaysWhichExceptionAnAllowOfTheUserNeeds) {
+  const Machine machine;
+  const std::string rule = machine.home() + "/.config/gate/rules.d/a.json";
+  const std::string match = R"({"prefix": ["make", "check"]})";
+  machine.Write(rule, File(Rule("p.check", "allow", match)), 0600);
+  const Done without =
+      machine.Gate({"explain", "--why-not", "allow", "make check"});
+  EXPECT_EQ(without.exit_code, 4);
+  const std::string except = R"("except": ["build.loopback"])";
+  ASSERT_TRUE(Has(without.out, except)) << without.out;
+  // What it prints, put into the rule, is enough.
+  machine.Write(rule, File(Rule("p.check", "allow", match, ", " + except)),
+                0600);
+  const Done with =
+      machine.Gate({"explain", "--why-not", "allow", "make check"});
+  EXPECT_FALSE(Has(with.out, "build.loopback (builtin) says")) << with.out;
+  EXPECT_FALSE(
+      Has(machine.Gate({"explain", "--why-not", "allow", "rm -rf /"}).out,
+          "\"except\""));
+}
+
 TEST(RulesTestTest, CoverageNamesWhatNoExampleReaches) {
   const Machine machine;
   EXPECT_EQ(machine.Gate({"rules", "test", "--coverage"}).exit_code, 0);
