@@ -82,6 +82,8 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
   const Field& file = call.fields[from];
   Span span = SpanFrom(e, call, from);
   std::optional<std::string> path = Known(file);
+  e.AddFileFlows(shell, e.ToArgument(file, shell), call.fields, false,
+                 e.last_invocation_, span);
   if (!path || (file.glob && !shell.noglob)) {
     e.state_only_ = false;
     e.NoteAt(UnknownCode::kScriptFile, span, e.TextAt(span));

@@ -225,6 +225,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
   for (; i < call.fields.size(); ++i) {
     const Field& field = call.fields[i];
     if (field.splits || (field.glob && !shell.noglob)) {
+      for (size_t k = i; k < call.fields.size(); ++k) {
+        e.Holds("@", {call.fields[k].value});
+      }
       shell.positional.clear();
       shell.positional_unknown = true;
       return;

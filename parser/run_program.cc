@@ -20,6 +20,13 @@ bool IsShellLanguage(std::string_view language) {
   return false;
 }
 
+bool PathChanged(const Shell& shell, const Context& context) {
+  const auto path = shell.variables.find("PATH");
+  return path == shell.variables.end()
+             ? !context.path.empty()
+             : Known(path->second.scalar) != context.path;
+}
+
 // Roles that run something or change what is run; the others are effects.
 bool Acts(Role role) {
   switch (role) {
@@ -107,6 +114,8 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
   if (!name.value.known() || name.splits || IsStandIn(name.value.text())) {
     NoteAt(UnknownCode::kDynamicCommand, call.span, TextAt(call.span));
     AddCodeFlows({name.value}, index, call.span);
+    AddFileFlows(shell, ToArgument(name, shell), call.argv, false, index,
+                 call.span);
     Write(shell, 1, Hole(call.span));
     shell.status.reset();
     return;
@@ -124,13 +133,23 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
     Argument path = ToArgument(name, shell);
     AddPathEffect(shell, EffectKind::kExecuteFile, path, call.span, index,
                   false);
+    AddFileFlows(shell, path, call.argv, false, index, call.span);
     for (const std::string& known : KnownPaths(shell, path)) {
       if (!RunWrittenFile(shell, known, call, index)) {
         scripts_run_.insert(known);
       }
     }
-  } else if (!shell.files.empty()) {
+  } else if (!shell.files.empty() || shell.made.size() != 0) {
     std::vector<std::string> candidates;
+    for (const auto& [path, made] : shell.made) {
+      // Through PATH: as far as it is one of its directories.
+      const std::string_view directory = DirName(path);
+      if (BaseName(path) == program && !made.below &&
+          (directory.ends_with("/bin") || directory.ends_with("/sbin") ||
+           PathChanged(shell, context_))) {
+        AddOriginFlows(made.origin, {}, index, call.span);
+      }
+    }
     for (const auto& [path, text] : shell.files) {
       if (BaseName(path) == program) candidates.push_back(path);
     }
@@ -257,6 +276,8 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
   if (finding.words.empty()) return;
   Field field = ToField(finding.words[0], call.argv);
   std::optional<std::string> text = Known(field);
+  AddFileFlows(shell, finding.words[0], call.argv, finding.fixed, invocation,
+               finding.span, finding.detail == "dir");
   if (!text || field.glob) {
     if (finding.certain || !finding.words[0].text.empty()) {
       NoteAt(UnknownCode::kScriptFile, finding.span, TextAt(finding.span));
@@ -324,6 +345,11 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
   ProgramCall inner;
   inner.span = finding.span;
   inner.from_wrapper = true;
+  Origin listed;  // the names that it fills in are of files in these
+  for (const Finding& other : reading.findings) {
+    if (other.role != Role::kListRead || other.words.empty()) continue;
+    listed.files.emplace_back(last_invocation_, Resolve(shell, other.words[0]));
+  }
   for (const Argument& word : finding.words) {
     Field field = ToField(word, call.argv);
     if (!finding.placeholder.empty() && field.value.known()) {
@@ -335,6 +361,7 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
         field.value = Value::Of(text.substr(0, at));
         field.value.Append(
             Value::Hole(UnknownCode::kDynamicArgument, word.span));
+        SetOrigin(word.span, listed);
         size_t last = text.rfind(finding.placeholder);
         field.value.Append(text.substr(last + finding.placeholder.size()));
         field.glob = false;
@@ -346,6 +373,7 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
     Field more;
     more.span = call.span;
     more.value = Value::Hole(UnknownCode::kDynamicArgument, call.span);
+    SetOrigin(call.span, listed);
     more.splits = true;
     inner.argv.push_back(std::move(more));
   }
@@ -406,6 +434,20 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
     return;
   }
   std::string base(BaseName(call.argv[0].value.text()));
+  bool connects = false;
+  for (const Finding& finding : reading.findings) {
+    connects = connects || (finding.role == Role::kUrl && finding.certain);
+  }
+  if (connects) {
+    // What it is given is sent, whoever reads it there.
+    auto in = shell.fds.find(0);
+    if (in != shell.fds.end() && in->second.kind == Descriptor::Kind::kStream) {
+      auto stream = shell.streams.find(in->second.stream);
+      if (stream != shell.streams.end()) {
+        AddUploadFlows(stream->second, invocation, call.span);
+      }
+    }
+  }
   Shell child = Fork(shell);
   bool clears = false;
   for (const std::string& option : reading.options) {
@@ -538,6 +580,10 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
   settings_.clear();
   Join(shell, std::move(child));
   RunOutput(shell, call, reading, invocation, wrapper);
+  if (connects && wrapper && reading.prints_network && Captured(shell, 1)) {
+    // Another machine prints what it likes.
+    Write(shell, 1, Hole(call.span));
+  }
 }
 
 }  // namespace gate::parser

@@ -143,7 +143,11 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
                            ? how.interactive || how.login
                            : how.login;
     if (!reads || context_.home.empty()) continue;
-    auto it = child.files.find(context_.home + "/" + std::string(name));
+    const std::string path = context_.home + "/" + std::string(name);
+    Argument word;
+    word.text = path;
+    AddFileFlows(child, word, {}, true, how.invocation, span);
+    auto it = child.files.find(path);
     if (it == child.files.end()) continue;
     TextOptions options;
     options.via = "start-up file";
@@ -380,6 +384,8 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
       field.span = span;
       effect.path = Resolve(shell, ToArgument(field, shell));
       effect.span = span;
+      AddFileFlows(shell, ToArgument(field, shell), {field}, false, UINT32_MAX,
+                   span);
       if (name != "LD_LIBRARY_PATH" && name != "PYTHONPATH" &&
           name != "PERL5LIB" && name != "RUBYLIB") {
         AddEffect(std::move(effect));
