@@ -210,6 +210,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
           if (name == "noexec") shell.noexec = on;
           if (name == "keyword" && on)
             e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -k");
+          // Leaving it restores what was before.
+          if (name == "posix" && !on && shell.expand_aliases)
+            e.NoteAt(UnknownCode::kUnmodelled, call.span, "set +o posix");
           if (name == "posix" && on) shell.expand_aliases = true;
           break;
         }

@@ -189,6 +189,17 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
     options.via = "BASH_FUNC";
     RunText(child, definition, span, options);
   }
+  // Options that come through the environment.
+  if (child.variables.contains("POSIXLY_CORRECT")) child.expand_aliases = true;
+  for (const char* name : {"SHELLOPTS", "BASHOPTS"}) {
+    const auto it = child.variables.find(name);
+    const bool traces =
+        it != child.variables.end() && it->second.scalar.size() == 1 &&
+        it->second.scalar[0].known() && it->second.scalar[0].text() == "xtrace";
+    if (!traces && (it != child.variables.end() || exports_.contains(name))) {
+      NoteAt(UnknownCode::kUnmodelled, span, name);
+    }
+  }
   auto options = child.variables.find("SHELLOPTS");
   if (options != child.variables.end()) {
     for (const Value& value : options->second.scalar) {
@@ -250,7 +261,9 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
     }
     if (!word->starts_with("--") && word->ends_with("o") && on) {
       how.xtrace = how.xtrace || value == "xtrace";
+      how.expand_aliases = how.expand_aliases || value == "posix";
     }
+    how.expand_aliases = how.expand_aliases || *word == "--posix";
     if (!word->starts_with("--") && on &&
         word->find('x') != std::string::npos) {
       how.xtrace = true;
