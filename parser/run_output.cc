@@ -190,11 +190,14 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   if (reading.decodes) origin.decoded.push_back(invocation);
   // Code in another language may print what it reads.
   const bool prints = reading.prints_input || !reading.known || foreign;
+  // Most commands neither write nor send, and nobody reads what they print.
+  const bool leaves = captured || writes || network || Captured(shell, 2);
+  const bool follows = shell.made.size() != 0 || !shell.files.empty();
   Origin held = origin;  // by the files that it writes
   bool sources = connects || (has_input && reads);
   if (connects && (writes || !reading.known))
     held.network.push_back(invocation);
-  if (prints || writes) {
+  if (leaves && (prints || writes)) {
     Origin words = OriginOf(input);
     for (const Field& field : call.argv) {
       if (!field.value.known()) words.Add(OriginOf({field.value}));
@@ -205,6 +208,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   for (const Finding& finding : reading.findings) {
     const bool lists = finding.role == Role::kListRead;
     const bool takes = finding.role == Role::kMoveFrom;
+    if (!leaves) break;
     if ((finding.role != Role::kRead && !lists && !takes) ||
         finding.words.empty()) {
       continue;
@@ -213,7 +217,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (finding.words[0].known && finding.words[0].text == "-") continue;
     Argument path = Resolve(shell, finding.words[0]);
     Origin content;
-    if (!lists) {
+    if (!lists && follows) {
       content = OriginOfFiles(shell, finding.words[0], call.argv,
                               finding.recursive || takes);
     }
@@ -225,12 +229,13 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
                 finding.span);
       }
     }
-    content.files.emplace_back(invocation, path);
-    if (lists || prints) origin.Add(content);
-    held.Add(content);
+    content.files.emplace_back(invocation, std::move(path));
+    if (captured && (lists || prints)) origin.Add(content);
+    if (writes) held.Add(content);
     sources = true;
   }
   for (const Finding& finding : reading.findings) {
+    if (!leaves && !follows) break;
     if (finding.role == Role::kForeignCode) {
       // What the code was seen to read.
       const Origin seen = OriginOf({Value::Hole({}, finding.span)});
@@ -246,7 +251,9 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (sources || finding.role != Role::kWrite || finding.words.empty()) {
       continue;
     }
-    held.Add(OriginOfFiles(shell, finding.words[0], call.argv, false));
+    if (follows) {
+      held.Add(OriginOfFiles(shell, finding.words[0], call.argv, false));
+    }
     if (!finding.fixed) {
       held.files.emplace_back(invocation, Resolve(shell, finding.words[0]));
     }

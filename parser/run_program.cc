@@ -27,6 +27,23 @@ bool PathChanged(const Shell& shell, const Context& context) {
              : Known(path->second.scalar) != context.path;
 }
 
+// A shell takes its script from the standard input line by line, so that what
+// the script starts may read the lines that follow.
+void LeaveScript(Shell& shell, const Values& code, Span span) {
+  const auto in = shell.fds.find(0);
+  if (in == shell.fds.end() || in->second.kind != Descriptor::Kind::kStream) {
+    return;
+  }
+  const bool one_line =
+      std::all_of(code.begin(), code.end(), [](const Value& value) {
+        const std::string_view text = value.text();
+        return value.known() && text.find('\n') >= text.size() - 1;
+      });
+  const auto stream = shell.streams.find(in->second.stream);
+  if (one_line || stream == shell.streams.end()) return;
+  stream->second = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+}
+
 // Roles that run something or change what is run; the others are effects.
 bool Acts(Role role) {
   switch (role) {
@@ -321,6 +338,7 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
               finding.span);
     }
     if (IsShellLanguage(finding.detail)) {
+      if (path.starts_with("/dev/")) LeaveScript(shell, content, call.span);
       Reading none;
       ShellCode how = HowShellRuns(call, none, finding, invocation);
       how.words.clear();
@@ -561,6 +579,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
         }
         Values code = ReadRest(child, 0, call.span);
         if (IsShellLanguage(finding.detail)) {
+          LeaveScript(child, code, call.span);
           ShellCode how = HowShellRuns(call, reading, finding, invocation);
           how.words.insert(how.words.begin(), Values{call.argv[0].value});
           for (const Argument& word : finding.words) {
