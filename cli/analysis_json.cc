@@ -92,6 +92,10 @@ void WriteAnalysisFields(const parser::Analysis& analysis,
   json->Key("flows").BeginArray();
   for (const parser::Flow& flow : analysis.flows) {
     json->BeginObject().Field("kind", Name(flow.kind));
+    if (!flow.source.known || !flow.source.text.empty()) {
+      json->Key("source");
+      WriteArgument(flow.source, json);
+    }
     WriteSpan(flow.span, json);
     json->EndObject();
   }

@@ -49,7 +49,7 @@ constexpr Entry kBuiltins[] = {
     {"kill", Kill},
     {"let", Let},
     {"local", Declare},
-    {"logout", Exit},
+    {"logout", Logout},
     {"mapfile", Mapfile},
     {"popd", Popd},
     {"printf", Printf},

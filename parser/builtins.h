@@ -42,6 +42,7 @@ void Test(Evaluator& e, Shell& shell, Call& call);
 void Eval(Evaluator& e, Shell& shell, Call& call);
 void Source(Evaluator& e, Shell& shell, Call& call);
 void Exec(Evaluator& e, Shell& shell, Call& call);
+void Logout(Evaluator& evaluator, Shell& shell, Call& call);
 void Exit(Evaluator& e, Shell& shell, Call& call);
 void Return(Evaluator& e, Shell& shell, Call& call);
 void Break(Evaluator& e, Shell& shell, Call& call);

@@ -250,6 +250,9 @@ void DeclareOne(Evaluator& e, Shell& shell, const Call& call,
       return;
     }
     if (options.unexport) variable.exported = false;
+    // Undocumented: the first letter becomes a capital.
+    if (options.Has('c'))
+      e.NoteAt(UnknownCode::kUnmodelled, call.span, "declare -c");
   }
   static const Script kEmpty;
   Expander x{shell, call.script != nullptr ? *call.script : kEmpty, e};

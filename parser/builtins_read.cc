@@ -171,13 +171,13 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
       stream->size() != 1) {
     Values hole = e.Hole(call.span);
     if (stream != nullptr) {
-      Origin origin = e.OriginOf(*stream);
       // Where it came from stays known.
       for (const Value& value : *stream) {
         for (const Chunk& chunk : value.chunks) {
           if (chunk.hole) hole[0].chunks[0].span = chunk.span;
         }
       }
+      if (!options.array.empty()) e.Holds(options.array, *stream);
       *stream = hole;
     }
     all_unknown(hole);
@@ -362,6 +362,7 @@ void Mapfile(Evaluator& e, Shell& shell, Call& call) {
     variable.tainted = true;
   }
   e.Spend(1 + lines.size());
+  e.Holds(array, text);
   shell.variables[array] = std::move(variable);
   if (has_callback) {
     Evaluator::TextOptions options;

@@ -82,6 +82,8 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
   const Field& file = call.fields[from];
   Span span = SpanFrom(e, call, from);
   std::optional<std::string> path = Known(file);
+  e.AddFileFlows(shell, e.ToArgument(file, shell), call.fields, false,
+                 e.last_invocation_, span);
   if (!path || (file.glob && !shell.noglob)) {
     e.state_only_ = false;
     e.NoteAt(UnknownCode::kScriptFile, span, e.TextAt(span));
@@ -167,9 +169,20 @@ void Exec(Evaluator& e, Shell& shell, Call& call) {
       ++i;
       break;
     }
-    if (word->find_first_not_of("cla", 1) != std::string::npos) break;
-    login = login || word->find('l') != std::string::npos;
-    if (word->back() == 'a') ++i;
+    // What follows `a` in the word is its value, else the next word is.
+    const size_t value = word->find('a', 1);
+    const std::string letters = word->substr(1, value - 1);
+    if (value == std::string::npos && letters.empty()) break;
+    if (letters.find_first_not_of("cl") != std::string::npos) break;
+    login = login || letters.find('l') != std::string::npos;
+    if (value != std::string::npos && value + 1 == word->size()) {
+      ++i;
+      if (i < call.fields.size() &&
+          (call.fields[i].splits || (call.fields[i].glob && !shell.noglob))) {
+        // It may be several words, of which others are the command.
+        e.NoteAt(UnknownCode::kDynamicCommand, call.span, e.TextAt(call.span));
+      }
+    }
     if (shell.posix) e.RecordForeign(shell, *word, call.span);
   }
   if (i >= call.fields.size()) {
@@ -204,6 +217,14 @@ void Exit(Evaluator& e, Shell& shell, Call& call) {
     }
   }
   e.LeaveProcess(shell);
+}
+
+void Logout(Evaluator& e, Shell& shell, Call& call) {
+  // Outside of a login shell it is an error, after which bash goes on.
+  Shell on = shell;
+  Exit(e, shell, call);
+  on.status = 1;
+  shell = JoinShells(shell, on);
 }
 
 void Return(Evaluator& e, Shell& shell, Call& call) {

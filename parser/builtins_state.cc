@@ -223,6 +223,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
           if (name == "noexec") shell.noexec = on;
           if (name == "keyword" && on)
             e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -k");
+          // Leaving it restores what was before.
+          if (name == "posix" && !on && shell.expand_aliases)
+            e.NoteAt(UnknownCode::kUnmodelled, call.span, "set +o posix");
           if (name == "posix" && on) shell.expand_aliases = true;
           break;
         }
@@ -238,6 +241,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
   for (; i < call.fields.size(); ++i) {
     const Field& field = call.fields[i];
     if (field.splits || (field.glob && !shell.noglob)) {
+      for (size_t k = i; k < call.fields.size(); ++k) {
+        e.Holds("@", {call.fields[k].value});
+      }
       shell.positional.clear();
       shell.positional_unknown = true;
       return;

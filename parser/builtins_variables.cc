@@ -49,6 +49,10 @@ void Unset(Evaluator& e, Shell& shell, Call& call) {
       UnsetAnything(e, call, call.fields[i]);
       continue;
     }
+    if (*word == "POSIXLY_CORRECT" && shell.expand_aliases) {
+      // Leaving posix mode restores what was before.
+      e.NoteAt(UnknownCode::kUnmodelled, call.span, *word);
+    }
     if (functions) {
       shell.functions.erase(*word);
       continue;

@@ -23,6 +23,7 @@
 #include "parser/analysis.h"
 #include "parser/expand.h"
 #include "parser/programs.h"
+#include "parser/provenance.h"
 #include "parser/read.h"
 #include "parser/state.h"
 
@@ -62,6 +63,8 @@ struct Shell : State {
   std::map<int, Values> streams;              // what is still to be read
   std::map<std::string, std::string> hashed;  // hash -p: name to path
   std::set<std::string> exported_functions;
+  // What the line's programs put into files, by path (PlacesOf).
+  SharedMap<Provenance> made;
   // After `cd`: the directory when it succeeded and when it failed; used by
   // what the status decides (`cd x && …`, `cd x || exit`).
   std::optional<Values> cwd_on_success, cwd_on_failure;
@@ -84,17 +87,6 @@ bool SameShell(const Shell& a, const Shell& b);
 void Widen(const Shell& before, Shell* after);
 // Rough cost of copying, in steps.
 size_t CopyCost(const Shell& shell);
-
-// Where unknown text came from, by invocation and file.
-struct Origin {
-  std::vector<uint32_t> network;
-  std::vector<uint32_t> decoded;
-  std::vector<std::pair<uint32_t, Argument>> files;
-  bool empty() const {
-    return network.empty() && decoded.empty() && files.empty();
-  }
-  void Add(const Origin& other);
-};
 
 // Where a path leaves to.
 struct Frame {
@@ -129,6 +121,10 @@ struct ProgramCall {
   bool from_wrapper = false;
 };
 
+// `text` with something unknown wherever the placeholder stands.
+Value Filled(const std::string& text, std::string_view placeholder,
+             UnknownCode code, Span span);
+
 // True for variables whose value programs run or load code by.
 bool MakesProgramsRunCode(std::string_view name);
 
@@ -150,6 +146,7 @@ class Evaluator final : public Host {
   void Note(UnknownCode code, Span span, std::string text) override;
   bool Spend(size_t steps) override;
   void Fail(State& state) override;
+  void Holds(const std::string& name, const Values& values) override;
 
   // evaluate.cc: recording.
   void NoteAt(UnknownCode code, Span mapped, std::string text);
@@ -276,12 +273,33 @@ class Evaluator final : public Host {
 
   // flows.cc.
   Origin OriginOf(const Values& values) const;
+  void AddHeld(Span span, Origin* origin) const;
   void SetOrigin(Span span, const Origin& origin);
   void AddFlow(FlowKind kind, uint32_t source, uint32_t sink, Argument from,
                Span span);
   void AddCodeFlows(const Values& code, uint32_t sink, Span span,
                     bool decoded = true);
   void AddUploadFlows(const Values& data, uint32_t sink, Span span);
+
+  // provenance.cc: files that the line's programs made.
+  std::vector<std::string> PlacesOf(const Shell& shell, const Argument& word,
+                                    const Fields& known) const;
+  std::string NameOfHoles(const Value& value) const;
+  // Where the content of what `word` names came from; `below`: of all that is
+  // in it as well.
+  Origin OriginOfFiles(const Shell& shell, const Argument& word,
+                       const Fields& known, bool below) const;
+  void NoteMade(Shell& shell, const std::string& place, const Origin& origin,
+                bool below, bool pattern);
+  void ForgetMade(Shell& shell, const std::string& place, bool below);
+  void NoteFilesMade(Shell& shell, const ProgramCall& call,
+                     const Reading& reading, const Origin& origin);
+  // The file that `word` names is run.
+  void AddFileFlows(const Shell& shell, const Argument& word,
+                    const Fields& known, bool fixed, uint32_t sink, Span span,
+                    bool below = false);
+  void AddOriginFlows(const Origin& origin, const Argument& from, uint32_t sink,
+                      Span span);
 
   // run_program.cc: an external program.
   void RunProgram(Shell& shell, const ProgramCall& call);
@@ -298,7 +316,7 @@ class Evaluator final : public Host {
                      const Finding& finding, uint32_t invocation);
   void RunForeign(Shell& shell, const std::string& language, const Values& code,
                   Span span, uint32_t invocation);
-  void AddForeignEffects(const Shell& shell, const ForeignCode& code, Span span,
+  void AddForeignEffects(Shell& shell, const ForeignCode& code, Span span,
                          uint32_t invocation);
   Values ValuesOf(const Argument& word, const Fields& known) const;
   Field ToField(const Argument& word, const Fields& known) const;
@@ -384,10 +402,11 @@ class Evaluator final : public Host {
   std::unordered_set<uint64_t> unknown_index_;
   std::unordered_set<uint64_t> flow_index_;
   std::map<uint64_t, Origin> origins_;
-  std::set<std::string> scripts_run_;      // files run whose text is not known
-  std::set<std::string> paths_written_;    // by the line
-  std::set<std::string> redirected_;       // …by the shell itself
-  std::set<std::string> exports_;          // names that the line exported
+  std::map<std::string, Origin> held_;   // by arrays, by name; "@": parameters
+  std::set<std::string> scripts_run_;    // files run whose text is not known
+  std::set<std::string> paths_written_;  // by the line
+  std::set<std::string> redirected_;     // …by the shell itself
+  std::set<std::string> exports_;        // names that the line exported
   SharedMap<Variable> initial_variables_;  // what the line began with
   // Names, or beginnings of names, that programs may have written without
   // saying where: code of other languages, split's prefix, links.

@@ -408,6 +408,7 @@ void Evaluator::CallFunction(Shell& shell, const Function& function,
   for (size_t i = 1; i < call.fields.size(); ++i) {
     const Field& field = call.fields[i];
     if (field.splits || (field.glob && !shell.noglob)) unknown = true;
+    if (!field.value.known()) Holds("@", {field.value});
     positional.push_back(
         {field.glob && !shell.noglob && field.value.known()
              ? PatternValue(

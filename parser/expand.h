@@ -35,6 +35,10 @@ class Host {
   // (or ends) and goes on with the next one in the state as it is now. What
   // follows on the line is evaluated all the same.
   virtual void Fail(State& state) { (void)state; }
+  // What `name` holds where its elements are not known one by one.
+  virtual void Holds(const std::string& name, const Values& values) {
+    (void)name, (void)values;
+  }
   // Counts work; false when the budget is used up: stop and make holes.
   virtual bool Spend(size_t steps) = 0;
 };

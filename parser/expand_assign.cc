@@ -163,6 +163,7 @@ void Assign(Expander& x, const Assignment& assignment) {
       items.push_back({false, {}, std::move(all), false});
     }
   }
+  for (const Item& item : items) x.host.Holds(name, item.value);
   x.state.variables[name] = variable;
   int64_t next = 0;
   if (assignment.append && !variable.indexed.empty())

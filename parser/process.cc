@@ -34,6 +34,7 @@ void Evaluator::Join(Shell& parent, Shell&& child) {
   parent.status = child.status;
   // What processes share: files, and pipes that both hold.
   parent.files = std::move(child.files);
+  parent.made = std::move(child.made);
   parent.streams = std::move(child.streams);
 }
 
@@ -173,6 +174,7 @@ void Evaluator::RunPendingProcesses(Shell& shell, size_t mark) {
     Scoped<const Script*> current(script_, pending.script);
     std::optional<int> status = shell.status;
     pending.shell.files = shell.files;
+    pending.shell.made = shell.made;
     pending.shell.streams = shell.streams;
     pending.shell.exited = shell.exited;
     Shell child = Fork(pending.shell);

@@ -198,6 +198,18 @@ Result<EffectRecord> ParseEffect(const std::vector<std::string>& tokens,
       if (effect.first_option == kNone) {
         return Fail(ErrorCode::kInvalid, "no such option in `" + token + "`");
       }
+    } else if (token.starts_with("named=")) {
+      effect.naming =
+          static_cast<uint32_t>(ParseNaming(std::string_view(token).substr(6)));
+      if (effect.naming == 0) {
+        return Fail(ErrorCode::kInvalid, "no such naming in `" + token + "`");
+      }
+    } else if (token.starts_with("in=")) {
+      effect.in_option =
+          token == "in=-1" ? kLastOperand : context.lookup(token.substr(3));
+      if (effect.in_option == kNone) {
+        return Fail(ErrorCode::kInvalid, "no such option in `" + token + "`");
+      }
     } else if (token.size() >= 2 && token.front() == '\'' &&
                token.back() == '\'') {
       effect.flags |= EffectRecord::kLiteral;

@@ -329,6 +329,31 @@ class Collector {
     }
   }
 
+  // A file that goes into the directory that an option names.
+  void PutInside(const EffectRecord& e, Argument* word) const {
+    if (e.in_option == kNone) return;
+    Argument directory;
+    if (e.in_option == kLastOperand) {
+      if (p_.operands.size() < 2) return;
+      directory = Text(p_.operands.back());
+    } else {
+      const Use* use = LastUse(e.in_option);
+      if (use == nullptr || use->values_count == 0) return;
+      directory = Text(p_.values[use->values]);
+    }
+    if (!directory.known || directory.glob) {
+      if (word->known) {
+        word->suffix = directory.suffix + "/" + word->text;
+      }
+      word->known = word->glob = false;
+      word->text = directory.text.substr(0, directory.text.rfind('/') + 1);
+      return;
+    }
+    if (directory.text.empty()) return;
+    if (!directory.text.ends_with("/")) directory.text += '/';
+    word->text.insert(0, directory.text);
+  }
+
   static Argument Join(const std::vector<Argument>& words) {
     Argument joined;
     if (!words.empty()) {
@@ -392,7 +417,10 @@ class Collector {
         bool sure = certain;
         if (!ApplyPattern(e, &text, &sure)) continue;
         const Span where = text.span;
-        Push(e, role, {std::move(text)}, sure, where);
+        const bool made = e.naming != 0;
+        if (made && !NameFile(static_cast<Naming>(e.naming), &text)) continue;
+        PutInside(e, &text);
+        Push(e, role, {std::move(text)}, sure, where, made);
       }
       return;
     }
@@ -423,7 +451,7 @@ class Collector {
       words.clear();
       words.push_back(std::move(joined));
     }
-    Push(e, role, std::move(words), certain, span);
+    Push(e, role, std::move(words), certain, span, literal && chosen.empty());
   }
 
   void Push(const EffectRecord& e, Role role, std::vector<Argument> words,

@@ -14,6 +14,7 @@ namespace gate::parser::programs {
 
 inline constexpr std::string_view kMagic = "gate.programs/1";
 inline constexpr uint32_t kNone = UINT32_MAX;
+inline constexpr uint32_t kLastOperand = UINT32_MAX - 1;
 
 enum Section : uint32_t {
   kNames,        // ProgramName, sorted by name
@@ -50,6 +51,19 @@ struct Term {
   ImageText values;  // globs, separated by newlines
 };
 
+// How a program names the file that it makes of what a word names.
+enum class Naming : uint32_t {
+  kNone,
+  kCurl,      // last part of the URL, without query, as it stands
+  kWget,      // …decoded, with the query; `index.html` when there is none
+  kDecoded,   // …decoded, without query; `index.html` when there is none
+  kClone,     // the repository's name without `.git`
+  kBase,      // last part of a path, also behind `host:`
+  kUnpacked,  // the path without `.gz` and its like
+  kPacked,    // the path with some ending
+  kPrefix,    // the path with more behind it
+};
+
 struct EffectRecord {
   enum Flag : uint32_t {
     kRecursive = 1,
@@ -75,6 +89,9 @@ struct EffectRecord {
   ImageText placeholder;
   uint32_t placeholder_option = kNone;  // its value is the placeholder
   uint32_t first_option = kNone;        // its value is put before the words
+  uint32_t naming = 0;                  // Naming: the file named after the word
+  uint32_t in_option = kNone;           // …in the directory that is its value
+                                        // (kLastOperand: in the last operand)
   Condition when;
 };
 
@@ -168,6 +185,12 @@ uint32_t FindProgram(const Tables& tables, std::string_view program);
 
 // `path` without directories and ".exe".
 std::string_view BaseName(std::string_view path);
+
+// programs_naming.cc: `*word` becomes the file that the program makes of it;
+// false when there is none. A name of which parts are not known is a pattern.
+bool NameFile(Naming naming, Argument* word);
+// kNone when `name` is no way of naming.
+Naming ParseNaming(std::string_view name);
 
 // ReadArguments by opened tables.
 Reading Read(const Tables& tables, std::span<const Argument> argv);

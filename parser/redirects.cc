@@ -113,6 +113,9 @@ void Evaluator::Write(Shell& shell, int fd, const Values& text) {
   if (descriptor.kind == Descriptor::Kind::kStream) {
     auto stream = shell.streams.find(descriptor.stream);
     if (stream != shell.streams.end()) AppendText(stream->second, text);
+    if (descriptor.path == "network") {
+      AddUploadFlows(text, last_invocation_, Span{});
+    }
   } else if (descriptor.kind == Descriptor::Kind::kFile) {
     auto file = shell.files.find(descriptor.path);
     if (file != shell.files.end()) AppendText(file->second, text);
@@ -160,9 +163,9 @@ Values Evaluator::ContentOf(Shell& shell, const std::string& path, Span span,
   auto it = shell.files.find(path);
   if (it != shell.files.end()) return it->second;
   *known_file = false;
-  Origin origin;
   Argument file;
   file.text = path;
+  Origin origin = OriginOfFiles(shell, file, {}, false);
   origin.files.emplace_back(UINT32_MAX, file);
   SetOrigin(span, origin);
   return Hole(span);
@@ -172,6 +175,7 @@ void Evaluator::StoreFile(Shell& shell, const std::string& path,
                           const Values& text, bool append) {
   if (path.empty()) return;
   paths_written_.insert(path);
+  if (!append) ForgetMade(shell, path, false);
   auto it = shell.files.find(path);
   if (it == shell.files.end()) {
     if (shell.files.size() >= kMaxFiles) {
@@ -229,7 +233,8 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
       shell.fds[fd] = Descriptor{Descriptor::Kind::kUnknown, -1, "network"};
       if (also_read) {
         int stream = NewStream(shell, Hole(span));
-        shell.fds[fd] = Descriptor{Descriptor::Kind::kStream, stream, ""};
+        shell.fds[fd] =
+            Descriptor{Descriptor::Kind::kStream, stream, "network"};
       }
       return;
     }
@@ -243,6 +248,13 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
   redirected_.insert(paths.begin(), paths.end());
   if (paths.empty()) {
     shell.fds[fd] = Descriptor{Descriptor::Kind::kUnknown, -1, ""};
+    // Two words made of the same unknown parts name the same file.
+    const std::vector<std::string> places = PlacesOf(shell, word, {target});
+    if (places.empty() || also_read) return;
+    StoreFile(shell, places[0], {Value::Of("")}, append);
+    if (shell.files.contains(places[0])) {
+      shell.fds[fd] = Descriptor{Descriptor::Kind::kFile, -1, places[0]};
+    }
     return;
   }
   for (size_t i = 1; i < paths.size(); ++i) {
@@ -293,6 +305,7 @@ void Evaluator::OpenForReading(Shell& shell, int fd, const Field& target,
   }
   if (content.empty()) {
     content = Hole(span);
+    SetOrigin(span, OriginOfFiles(shell, word, {target}, false));
     if (!word.known) NoteAt(UnknownCode::kDynamicTarget, span, TextAt(span));
   }
   int stream = NewStream(shell, std::move(content));

@@ -68,7 +68,7 @@ void Evaluator::RunForeign(Shell& shell, const std::string& language,
   }
 }
 
-void Evaluator::AddForeignEffects(const Shell& shell, const ForeignCode& code,
+void Evaluator::AddForeignEffects(Shell& shell, const ForeignCode& code,
                                   Span span, uint32_t invocation) {
   bool sends = false;
   for (const ForeignEffect& effect : code.effects) {
@@ -83,6 +83,7 @@ void Evaluator::AddForeignEffects(const Shell& shell, const ForeignCode& code,
     url.span = span;
     AddUrl(url, span, invocation);
   }
+  Origin held;
   for (const ForeignEffect& effect : code.effects) {
     if (effect.kind == EffectKind::kNetwork) continue;
     Argument path;
@@ -97,11 +98,29 @@ void Evaluator::AddForeignEffects(const Shell& shell, const ForeignCode& code,
     for (size_t i = before; i < analysis_.effects.size(); ++i) {
       analysis_.effects[i].recursive = effect.recursive;
     }
-    if (sends && effect.kind == EffectKind::kRead && path.known) {
+    if (effect.kind == EffectKind::kRead && path.known) {
+      const Origin content = OriginOfFiles(shell, path, {}, false);
+      held.Add(content);
+      held.files.emplace_back(invocation, Resolve(shell, path));
+      if (!sends) continue;
       AddFlow(FlowKind::kFileToNetwork, invocation, invocation,
               Resolve(shell, path), span);
+      for (const auto& [source, file] : content.files) {
+        AddFlow(FlowKind::kFileToNetwork, source, invocation, file, span);
+      }
     }
   }
+  if (sends) held.network.push_back(invocation);
+  for (const ForeignEffect& effect : code.effects) {
+    if (effect.kind != EffectKind::kWrite || effect.text.empty()) continue;
+    Argument path;
+    path.text = effect.text;
+    for (const std::string& place : PlacesOf(shell, path, {})) {
+      NoteMade(shell, place, held, false, false);
+    }
+  }
+  // What it read may be what it prints.
+  SetOrigin(span, held);
 }
 
 }  // namespace gate::parser

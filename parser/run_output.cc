@@ -78,6 +78,29 @@ Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
     return {Value::Of(text)};
   }
   if (base == "tee") return input;
+  if ((base == "basename" || base == "dirname") && words->size() > 1 &&
+      words->size() <= 3 && !(*words)[1].starts_with("-")) {
+    const std::string path((*words)[1]);
+    if (path.empty() || path.find_last_not_of('/') == std::string::npos ||
+        path.ends_with("/")) {
+      return {};
+    }
+    const size_t slash = path.rfind('/');
+    if (base == "dirname") {
+      if (words->size() > 2) return {};
+      std::string head =
+          slash == std::string::npos ? "." : path.substr(0, slash);
+      while (head.ends_with("/")) head.pop_back();
+      return {Value::Of((head.empty() ? "/" : head) + "\n")};
+    }
+    std::string name =
+        slash == std::string::npos ? path : path.substr(slash + 1);
+    if (words->size() == 3 && name != (*words)[2] &&
+        name.ends_with((*words)[2])) {
+      name.resize(name.size() - (*words)[2].size());
+    }
+    return {Value::Of(name + "\n")};
+  }
   if (PrintsNumber(*words, reads_stdin)) {
     Value number = Value::Hole(UnknownCode::kDynamicArgument, call.span, true);
     number.Append("\n");
@@ -134,13 +157,15 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
                           bool wrapper) {
   bool captured = Captured(shell, 1);
   bool has_input = HasInput(shell, 0);
-  bool network = false;
+  bool connects = false, network = false, writes = false, foreign = false;
   for (const Finding& finding : reading.findings) {
-    network = network || finding.role == Role::kUrl;
-  }
-  bool writes = false;
-  for (const Finding& finding : reading.findings) {
-    writes = writes || finding.role == Role::kWrite;
+    connects = connects || finding.role == Role::kUrl;
+    network = network || finding.role == Role::kUrl ||
+              finding.role == Role::kRemoteState;
+    writes =
+        writes || finding.role == Role::kWrite || finding.role == Role::kMoveTo;
+    foreign = foreign || finding.role == Role::kForeignCode ||
+              finding.role == Role::kScriptFile;
   }
   std::string base(BaseName(call.argv[0].value.text()));
   bool reads = !reading.known || reading.reads_stdin || IsFilter(base);
@@ -163,21 +188,80 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   Origin origin;
   if (reading.prints_network) origin.network.push_back(invocation);
   if (reading.decodes) origin.decoded.push_back(invocation);
-  if (reading.prints_input || !reading.known) {
-    origin.Add(OriginOf(input));
+  // Code in another language may print what it reads.
+  const bool prints = reading.prints_input || !reading.known || foreign;
+  // Most commands neither write nor send, and nobody reads what they print.
+  const bool leaves = captured || writes || network || Captured(shell, 2);
+  const bool follows = shell.made.size() != 0 || !shell.files.empty();
+  Origin held = origin;  // by the files that it writes
+  bool sources = connects || (has_input && reads);
+  if (connects && (writes || !reading.known))
+    held.network.push_back(invocation);
+  if (leaves && (prints || writes)) {
+    Origin words = OriginOf(input);
     for (const Field& field : call.argv) {
-      if (!field.value.known()) origin.Add(OriginOf({field.value}));
+      if (!field.value.known()) words.Add(OriginOf({field.value}));
     }
+    if (prints) origin.Add(words);
+    held.Add(words);
   }
   for (const Finding& finding : reading.findings) {
-    if (finding.role != Role::kRead || finding.words.empty()) continue;
+    const bool lists = finding.role == Role::kListRead;
+    const bool takes = finding.role == Role::kMoveFrom;
+    if (!leaves) break;
+    if ((finding.role != Role::kRead && !lists && !takes) ||
+        finding.words.empty()) {
+      continue;
+    }
     // Standard input has its own flows.
     if (finding.words[0].known && finding.words[0].text == "-") continue;
     Argument path = Resolve(shell, finding.words[0]);
-    if (reading.prints_input) origin.files.emplace_back(invocation, path);
-    if (network) {
+    Origin content;
+    if (!lists && follows) {
+      content = OriginOfFiles(shell, finding.words[0], call.argv,
+                              finding.recursive || takes);
+    }
+    if (network && !lists) {
       AddFlow(FlowKind::kFileToNetwork, invocation, invocation, path,
               finding.span);
+      for (const auto& [source, file] : content.files) {
+        AddFlow(FlowKind::kFileToNetwork, source, invocation, file,
+                finding.span);
+      }
+    }
+    content.files.emplace_back(invocation, std::move(path));
+    if (captured && (lists || prints)) origin.Add(content);
+    if (writes) held.Add(content);
+    sources = true;
+  }
+  for (const Finding& finding : reading.findings) {
+    if (!leaves && !follows) break;
+    if (finding.role == Role::kForeignCode) {
+      // What the code was seen to read.
+      const Origin seen = OriginOf({Value::Hole({}, finding.span)});
+      origin.Add(seen);
+      held.Add(seen);
+    }
+    if (finding.role == Role::kLoadCode && !finding.fixed &&
+        !finding.words.empty()) {
+      AddFileFlows(shell, finding.words[0], call.argv, false, invocation,
+                   finding.span);
+    }
+    // Changed in place (sed -i): what was there is there still.
+    if (sources || finding.role != Role::kWrite || finding.words.empty()) {
+      continue;
+    }
+    if (follows) {
+      held.Add(OriginOfFiles(shell, finding.words[0], call.argv, false));
+    }
+    if (!finding.fixed) {
+      held.files.emplace_back(invocation, Resolve(shell, finding.words[0]));
+    }
+    for (const std::string& path : KnownPaths(shell, finding.words[0])) {
+      const auto file = shell.files.find(path);
+      const bool text = file != shell.files.end() && !file->second.empty() &&
+                        file->second[0].Prefix() != "";
+      if (foreign && text) held.decoded.push_back(invocation);
     }
   }
   if (network) {
@@ -197,6 +281,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       origin.decoded.push_back(invocation);
     }
   }
+  if (writes) origin.Add(held);
   SetOrigin(call.span, origin);
   Values text = exact;
   if (base == "mktemp" && call.argv.size() == 2 && !wrapper &&
@@ -277,6 +362,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       }
     }
   }
+  NoteFilesMade(shell, call, reading, held);
   if (!reading.known && !shell.files.empty()) {
     // A program that nothing is known of may change the files it names.
     for (size_t i = 1; i < call.argv.size(); ++i) {

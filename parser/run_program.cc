@@ -20,6 +20,30 @@ bool IsShellLanguage(std::string_view language) {
   return false;
 }
 
+bool PathChanged(const Shell& shell, const Context& context) {
+  const auto path = shell.variables.find("PATH");
+  return path == shell.variables.end()
+             ? !context.path.empty()
+             : Known(path->second.scalar) != context.path;
+}
+
+// A shell takes its script from the standard input line by line, so that what
+// the script starts may read the lines that follow.
+void LeaveScript(Shell& shell, const Values& code, Span span) {
+  const auto in = shell.fds.find(0);
+  if (in == shell.fds.end() || in->second.kind != Descriptor::Kind::kStream) {
+    return;
+  }
+  const bool one_line =
+      std::all_of(code.begin(), code.end(), [](const Value& value) {
+        const std::string_view text = value.text();
+        return value.known() && text.find('\n') >= text.size() - 1;
+      });
+  const auto stream = shell.streams.find(in->second.stream);
+  if (one_line || stream == shell.streams.end()) return;
+  stream->second = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+}
+
 // Roles that run something or change what is run; the others are effects.
 bool Acts(Role role) {
   switch (role) {
@@ -35,21 +59,6 @@ bool Acts(Role role) {
     default:
       return false;
   }
-}
-
-// `text` with something unknown wherever the placeholder stands.
-Value Filled(const std::string& text, std::string_view placeholder,
-             UnknownCode code, Span span) {
-  Value value;
-  size_t from = 0;
-  for (size_t at = text.find(placeholder); at != std::string::npos;
-       at = text.find(placeholder, from)) {
-    value.Append(text.substr(from, at - from));
-    value.Append(Value::Hole(code, span));
-    from = at + placeholder.size();
-  }
-  value.Append(text.substr(from));
-  return value;
 }
 
 }  // namespace
@@ -122,6 +131,8 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
   if (!name.value.known() || name.splits || IsStandIn(name.value.text())) {
     NoteAt(UnknownCode::kDynamicCommand, call.span, TextAt(call.span));
     AddCodeFlows({name.value}, index, call.span);
+    AddFileFlows(shell, ToArgument(name, shell), call.argv, false, index,
+                 call.span);
     Write(shell, 1, Hole(call.span));
     shell.status.reset();
     return;
@@ -139,13 +150,23 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
     Argument path = ToArgument(name, shell);
     AddPathEffect(shell, EffectKind::kExecuteFile, path, call.span, index,
                   false);
+    AddFileFlows(shell, path, call.argv, false, index, call.span);
     for (const std::string& known : KnownPaths(shell, path)) {
       if (!RunWrittenFile(shell, known, call, index)) {
         scripts_run_.insert(known);
       }
     }
-  } else if (!shell.files.empty()) {
+  } else if (!shell.files.empty() || shell.made.size() != 0) {
     std::vector<std::string> candidates;
+    for (const auto& [path, made] : shell.made) {
+      // Through PATH: as far as it is one of its directories.
+      const std::string_view directory = DirName(path);
+      if (BaseName(path) == program && !made.below &&
+          (directory.ends_with("/bin") || directory.ends_with("/sbin") ||
+           PathChanged(shell, context_))) {
+        AddOriginFlows(made.origin, {}, index, call.span);
+      }
+    }
     for (const auto& [path, text] : shell.files) {
       if (BaseName(path) == program) candidates.push_back(path);
     }
@@ -272,6 +293,8 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
   if (finding.words.empty()) return;
   Field field = ToField(finding.words[0], call.argv);
   std::optional<std::string> text = Known(field);
+  AddFileFlows(shell, finding.words[0], call.argv, finding.fixed, invocation,
+               finding.span, finding.detail == "dir");
   if (!text || field.glob) {
     if (finding.certain || !finding.words[0].text.empty()) {
       NoteAt(UnknownCode::kScriptFile, finding.span, TextAt(finding.span));
@@ -315,6 +338,7 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
               finding.span);
     }
     if (IsShellLanguage(finding.detail)) {
+      if (path.starts_with("/dev/")) LeaveScript(shell, content, call.span);
       Reading none;
       ShellCode how = HowShellRuns(call, none, finding, invocation);
       how.words.clear();
@@ -327,75 +351,6 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
       RunForeign(shell, finding.detail, content, finding.span, invocation);
     }
   }
-}
-
-void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
-                         const Reading& reading, const Finding& finding) {
-  std::string kind(BaseName(call.argv[0].value.text()));
-  bool find = reading.program == "find";
-  if (find) kind += " -exec";
-  ScopedVia via(*this, kind, call.span);
-  if (finding.from_stdin && RunXargs(shell, call, finding)) return;
-  ProgramCall inner;
-  inner.span = finding.span;
-  inner.from_wrapper = true;
-  for (const Argument& word : finding.words) {
-    Field field = ToField(word, call.argv);
-    if (!finding.placeholder.empty() && field.value.known()) {
-      std::string text(field.value.text());
-      size_t at = text.find(finding.placeholder);
-      if (at != std::string::npos &&
-          !(inner.argv.empty() && reading.program == "xargs" &&
-            XargsKeepsName(shell, call))) {
-        field.value = Filled(text, finding.placeholder,
-                             UnknownCode::kDynamicArgument, word.span);
-        field.glob = false;
-      }
-    }
-    inner.argv.push_back(std::move(field));
-  }
-  if (finding.appends_unknown) {
-    Field more;
-    more.span = call.span;
-    more.value = Value::Hole(UnknownCode::kDynamicArgument, call.span);
-    more.splits = true;
-    inner.argv.push_back(std::move(more));
-  }
-  if (inner.argv.empty()) return;
-  Scoped<bool> certain(certain_, certain_ && finding.certain && !find &&
-                                     !finding.appends_unknown);
-  RunProgram(shell, inner);
-}
-
-void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
-                         const Finding& finding, const std::string& via) {
-  // What the reader of arguments could not split for certain: variables and
-  // escapes of env -S. Words of plain characters are taken as they are.
-  ScopedVia chain(*this, via, call.span);
-  ProgramCall inner;
-  inner.span = finding.span;
-  for (size_t i = 0; i < finding.words.size(); ++i) {
-    if (i > 0 || !finding.words[i].known) {
-      inner.argv.push_back(ToField(finding.words[i], call.argv));
-      continue;
-    }
-    std::string_view rest = finding.words[0].text;
-    while (true) {
-      size_t begin = rest.find_first_not_of(" \t\n");
-      if (begin == std::string_view::npos) break;
-      size_t end = rest.find_first_of(" \t\n", begin);
-      std::string word(rest.substr(begin, end - begin));
-      Field field = KnownField(word, finding.span);
-      if (word.find_first_of("$'\"\\#") != std::string::npos) {
-        field.value = Value::Hole(UnknownCode::kDynamicArgument, finding.span);
-        field.splits = true;
-      }
-      inner.argv.push_back(std::move(field));
-      if (end == std::string_view::npos) break;
-      rest.remove_prefix(end);
-    }
-  }
-  if (!inner.argv.empty()) RunProgram(shell, inner);
 }
 
 void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
@@ -418,6 +373,20 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
     return;
   }
   std::string base(BaseName(call.argv[0].value.text()));
+  bool connects = false;
+  for (const Finding& finding : reading.findings) {
+    connects = connects || (finding.role == Role::kUrl && finding.certain);
+  }
+  if (connects) {
+    // What it is given is sent, whoever reads it there.
+    auto in = shell.fds.find(0);
+    if (in != shell.fds.end() && in->second.kind == Descriptor::Kind::kStream) {
+      auto stream = shell.streams.find(in->second.stream);
+      if (stream != shell.streams.end()) {
+        AddUploadFlows(stream->second, invocation, call.span);
+      }
+    }
+  }
   Shell child = Fork(shell);
   bool clears = false;
   for (const std::string& option : reading.options) {
@@ -526,6 +495,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
         }
         Values code = ReadRest(child, 0, call.span);
         if (IsShellLanguage(finding.detail)) {
+          LeaveScript(child, code, call.span);
           ShellCode how = HowShellRuns(call, reading, finding, invocation);
           how.words.insert(how.words.begin(), Values{call.argv[0].value});
           for (const Argument& word : finding.words) {
@@ -545,6 +515,10 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
   settings_.clear();
   Join(shell, std::move(child));
   RunOutput(shell, call, reading, invocation, wrapper);
+  if (connects && wrapper && reading.prints_network && Captured(shell, 1)) {
+    // Another machine prints what it likes.
+    Write(shell, 1, Hole(call.span));
+  }
 }
 
 }  // namespace gate::parser

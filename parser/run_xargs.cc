@@ -22,6 +22,7 @@ struct Options {
   size_t max_args = 0;   // -n
   size_t max_lines = 0;  // -L
   std::string end;       // -E
+  std::string file;      // -a
 };
 
 // The options before the command; nullopt for one that is not followed.
@@ -49,6 +50,9 @@ std::optional<Options> ReadXargsOptions(const std::vector<std::string>& words) {
       } else if (name == "--max-args") {
         take();
         options.max_args = number(value);
+      } else if (name == "--arg-file") {
+        take();
+        options.file = value;
       } else if (name == "--max-procs" || name == "--max-chars") {
         take();
       } else if (name == "--delimiter") {
@@ -99,6 +103,7 @@ std::optional<Options> ReadXargsOptions(const std::vector<std::string>& words) {
           break;
         case 'a':
           take();
+          options.file = value;
           break;
         case 'E':
           take();
@@ -253,9 +258,7 @@ bool Evaluator::XargsKeepsName(const Shell& shell,
 bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
                          const Finding& finding) {
   std::optional<std::string> name = Known(call.argv[0]);
-  if (!name || BaseName(*name) != "xargs" || !HasInput(shell, 0)) {
-    return false;
-  }
+  if (!name || BaseName(*name) != "xargs") return false;
   bool defaulted =
       call.argv.size() < finding.words.size() + 1 ||
       (finding.words.size() == 1 && finding.words[0].text == "echo" &&
@@ -269,12 +272,37 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
     words.push_back(*word);
   }
   std::optional<Options> options = ReadXargsOptions(words);
-  if (!options) return false;
+  if (!options || (options->file.empty() && !HasInput(shell, 0))) return false;
   const bool keeps_name =
       options->replaces && !finding.words.empty() &&
       finding.words[0].text.find(options->replace) != std::string::npos &&
       XargsKeepsName(shell, call);
-  Values input = ReadRest(shell, 0, call.span);
+  Values input;
+  if (options->file.empty()) {
+    input = ReadRest(shell, 0, call.span);
+  } else {
+    Argument file;
+    file.text = options->file;
+    file.span = call.span;
+    for (const std::string& path : KnownPaths(shell, file)) {
+      bool known = false;
+      const Values more = ContentOf(shell, path, call.span, &known);
+      input = input.empty() ? more : Union(input, more);
+    }
+    if (input.empty()) input = Hole(call.span);
+  }
+  // With -a the commands read what xargs would have read.
+  const auto close_input = [&](Shell& child) {
+    if (!options->file.empty()) return;
+    child.fds[0] = Descriptor{Descriptor::Kind::kNull, -1, ""};
+  };
+  Value filled = Value::Hole(UnknownCode::kDynamicArgument, call.span);
+  // Where the words came from matters when they are code, or sent.
+  for (const Value& value : input) {
+    for (const Chunk& chunk : value.chunks) {
+      if (chunk.hole) filled.chunks = {chunk};
+    }
+  }
   bool exact = true;
   for (const Value& value : input) exact = exact && value.known();
   bool any = false;
@@ -339,7 +367,7 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
         }
       }
       Shell child = Fork(shell);
-      child.fds[0] = Descriptor{Descriptor::Kind::kNull, -1, ""};
+      close_input(child);
       RunProgram(child, inner);
       Join(shell, std::move(child));
       if (exhausted_) return true;
@@ -359,7 +387,20 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
       size_t first = text.find(options->replace);
       size_t last = text.rfind(options->replace);
       field.value = Value::Of(text.substr(0, first));
-      field.value.Append(Value::Hole(UnknownCode::kDynamicArgument, word.span));
+      if (text == options->replace) {
+        field.value = filled;
+      } else {
+        // In a longer word it is data that was fitted in.
+        Origin origin = OriginOf({filled});
+        origin.decoded.clear();
+        SetOrigin(word.span, origin);
+        field.value.Append(
+            Value::Hole(UnknownCode::kDynamicArgument, word.span));
+      }
+      if (last + options->replace.size() == text.size()) {
+        inner.argv.push_back(std::move(field));
+        continue;
+      }
       field.value.Append(text.substr(last + options->replace.size()));
     }
     inner.argv.push_back(std::move(field));
@@ -367,19 +408,13 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
   if (!options->replaces) {
     Field more;
     more.span = call.span;
-    more.value = Value::Hole(UnknownCode::kDynamicArgument, call.span);
-    // Where the words came from matters when they are code.
-    for (const Value& value : input) {
-      for (const Chunk& chunk : value.chunks) {
-        if (chunk.hole) more.value.chunks = {chunk};
-      }
-    }
+    more.value = filled;
     more.splits = true;
     inner.argv.push_back(std::move(more));
   }
   Scoped<bool> uncertain(certain_, false);
   Shell child = Fork(shell);
-  child.fds[0] = Descriptor{Descriptor::Kind::kNull, -1, ""};
+  close_input(child);
   RunProgram(child, inner);
   Join(shell, std::move(child));
   return true;

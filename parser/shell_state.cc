@@ -62,6 +62,14 @@ Shell JoinShells(const Shell& a, const Shell& b) {
           [](const Values& x, const Values& y) { return Union(x, y); });
   JoinMap(joined.hashed, b.hashed,
           [](const std::string& x, const std::string&) { return x; });
+  if (!(joined.made == b.made)) {
+    for (const auto& [place, other] : b.made) {
+      Provenance& mine = joined.made[place];
+      mine.origin.Add(other.origin);
+      mine.below |= other.below;
+      mine.pattern |= other.pattern;
+    }
+  }
   joined.exported_functions.insert(b.exported_functions.begin(),
                                    b.exported_functions.end());
   joined.cwd_on_success.reset();
@@ -71,6 +79,7 @@ Shell JoinShells(const Shell& a, const Shell& b) {
 
 void JoinFailed(Shell& shell, Shell&& before) {
   before.files = shell.files;
+  before.made = shell.made;
   before.fds = shell.fds;
   before.streams = shell.streams;
   before.status.reset();
@@ -120,12 +129,12 @@ bool SameShell(const Shell& a, const Shell& b) {
          a.aliases == b.aliases && a.positional == b.positional &&
          a.positional_unknown == b.positional_unknown && a.cwd == b.cwd &&
          a.directory_stack == b.directory_stack && a.traps == b.traps &&
-         a.files == b.files && a.fds == b.fds && a.streams == b.streams &&
-         a.hashed == b.hashed && a.expand_aliases == b.expand_aliases &&
-         a.extglob == b.extglob && a.noglob == b.noglob &&
-         a.nullglob == b.nullglob && a.xtrace == b.xtrace &&
-         a.ifs_unknown == b.ifs_unknown && a.zero == b.zero &&
-         a.loop_continue == b.loop_continue &&
+         a.files == b.files && a.made == b.made && a.fds == b.fds &&
+         a.streams == b.streams && a.hashed == b.hashed &&
+         a.expand_aliases == b.expand_aliases && a.extglob == b.extglob &&
+         a.noglob == b.noglob && a.nullglob == b.nullglob &&
+         a.xtrace == b.xtrace && a.ifs_unknown == b.ifs_unknown &&
+         a.zero == b.zero && a.loop_continue == b.loop_continue &&
          a.brace_expansion == b.brace_expansion &&
          a.brace_unknown == b.brace_unknown &&
          a.extglob_unknown == b.extglob_unknown &&

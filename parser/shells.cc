@@ -143,7 +143,11 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
                            ? how.interactive || how.login
                            : how.login;
     if (!reads || context_.home.empty()) continue;
-    auto it = child.files.find(context_.home + "/" + std::string(name));
+    const std::string path = context_.home + "/" + std::string(name);
+    Argument word;
+    word.text = path;
+    AddFileFlows(child, word, {}, true, how.invocation, span);
+    auto it = child.files.find(path);
     if (it == child.files.end()) continue;
     TextOptions options;
     options.via = "start-up file";
@@ -184,6 +188,17 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
     TextOptions options;
     options.via = "BASH_FUNC";
     RunText(child, definition, span, options);
+  }
+  // Options that come through the environment.
+  if (child.variables.contains("POSIXLY_CORRECT")) child.expand_aliases = true;
+  for (const char* name : {"SHELLOPTS", "BASHOPTS"}) {
+    const auto it = child.variables.find(name);
+    const bool traces =
+        it != child.variables.end() && it->second.scalar.size() == 1 &&
+        it->second.scalar[0].known() && it->second.scalar[0].text() == "xtrace";
+    if (!traces && (it != child.variables.end() || exports_.contains(name))) {
+      NoteAt(UnknownCode::kUnmodelled, span, name);
+    }
   }
   auto options = child.variables.find("SHELLOPTS");
   if (options != child.variables.end()) {
@@ -246,7 +261,9 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
     }
     if (!word->starts_with("--") && word->ends_with("o") && on) {
       how.xtrace = how.xtrace || value == "xtrace";
+      how.expand_aliases = how.expand_aliases || value == "posix";
     }
+    how.expand_aliases = how.expand_aliases || *word == "--posix";
     if (!word->starts_with("--") && on &&
         word->find('x') != std::string::npos) {
       how.xtrace = true;
@@ -385,6 +402,8 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
       field.span = span;
       effect.path = Resolve(shell, ToArgument(field, shell));
       effect.span = span;
+      AddFileFlows(shell, ToArgument(field, shell), {field}, false, UINT32_MAX,
+                   span);
       if (name != "LD_LIBRARY_PATH" && name != "PYTHONPATH" &&
           name != "PERL5LIB" && name != "RUBYLIB") {
         AddEffect(std::move(effect));

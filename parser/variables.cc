@@ -227,6 +227,7 @@ void AssignElement(Expander& x, const std::string& name,
   // Evaluating the subscript may have moved the map.
   const Variable attributes = Bare(x.state.variables[name]);
   if (!key || was_readonly) {
+    x.host.Holds(name, value);
     Values stored = Attributed(x, attributes, value);
     if (append) stored = {Value::Hole(UnknownCode::kDynamicArgument, span)};
     Variable& target = x.state.variables[name];
@@ -269,6 +270,9 @@ void AssignElement(Expander& x, const std::string& name,
 
 void SetVariable(Expander& x, const std::string& raw_name, const Values& value,
                  bool append) {
+  for (const Value& one : value) {
+    if (!one.known()) x.host.Holds(raw_name, {one});
+  }
   std::string name = raw_name;
   std::string subscript;
   if (SplitSubscript(raw_name, &name, &subscript)) {

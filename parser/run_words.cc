@@ -1,0 +1,97 @@
+// Words of a program that are another command: `env x`, `find -exec x`.
+#include "base/paths.h"
+#include "parser/evaluate.h"
+
+namespace gate::parser {
+
+Value Filled(const std::string& text, std::string_view placeholder,
+             UnknownCode code, Span span) {
+  Value value;
+  size_t from = 0;
+  for (size_t at = text.find(placeholder); at != std::string::npos;
+       at = text.find(placeholder, from)) {
+    value.Append(text.substr(from, at - from));
+    value.Append(Value::Hole(code, span));
+    from = at + placeholder.size();
+  }
+  value.Append(text.substr(from));
+  return value;
+}
+
+void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
+                         const Reading& reading, const Finding& finding) {
+  std::string kind(BaseName(call.argv[0].value.text()));
+  bool find = reading.program == "find";
+  if (find) kind += " -exec";
+  ScopedVia via(*this, kind, call.span);
+  if (finding.from_stdin && RunXargs(shell, call, finding)) return;
+  ProgramCall inner;
+  inner.span = finding.span;
+  inner.from_wrapper = true;
+  Origin listed;  // the names that it fills in are of files in these
+  for (const Finding& other : reading.findings) {
+    if (other.role != Role::kListRead || other.words.empty()) continue;
+    listed.files.emplace_back(last_invocation_, Resolve(shell, other.words[0]));
+  }
+  for (const Argument& word : finding.words) {
+    Field field = ToField(word, call.argv);
+    if (!finding.placeholder.empty() && field.value.known()) {
+      std::string text(field.value.text());
+      size_t at = text.find(finding.placeholder);
+      if (at != std::string::npos &&
+          !(inner.argv.empty() && reading.program == "xargs" &&
+            XargsKeepsName(shell, call))) {
+        field.value = Filled(text, finding.placeholder,
+                             UnknownCode::kDynamicArgument, word.span);
+        SetOrigin(word.span, listed);
+        field.glob = false;
+      }
+    }
+    inner.argv.push_back(std::move(field));
+  }
+  if (finding.appends_unknown) {
+    Field more;
+    more.span = call.span;
+    more.value = Value::Hole(UnknownCode::kDynamicArgument, call.span);
+    SetOrigin(call.span, listed);
+    more.splits = true;
+    inner.argv.push_back(std::move(more));
+  }
+  if (inner.argv.empty()) return;
+  Scoped<bool> certain(certain_, certain_ && finding.certain && !find &&
+                                     !finding.appends_unknown);
+  RunProgram(shell, inner);
+}
+
+void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
+                         const Finding& finding, const std::string& via) {
+  // What the reader of arguments could not split for certain: variables and
+  // escapes of env -S. Words of plain characters are taken as they are.
+  ScopedVia chain(*this, via, call.span);
+  ProgramCall inner;
+  inner.span = finding.span;
+  for (size_t i = 0; i < finding.words.size(); ++i) {
+    if (i > 0 || !finding.words[i].known) {
+      inner.argv.push_back(ToField(finding.words[i], call.argv));
+      continue;
+    }
+    std::string_view rest = finding.words[0].text;
+    while (true) {
+      size_t begin = rest.find_first_not_of(" \t\n");
+      if (begin == std::string_view::npos) break;
+      size_t end = rest.find_first_of(" \t\n", begin);
+      std::string word(rest.substr(begin, end - begin));
+      Field field = KnownField(word, finding.span);
+      if (word.find_first_of("$'\"\\#") != std::string::npos) {
+        field.value = Value::Hole(UnknownCode::kDynamicArgument, finding.span);
+        field.splits = true;
+      }
+      inner.argv.push_back(std::move(field));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end);
+    }
+  }
+  if (!inner.argv.empty()) RunProgram(shell, inner);
+}
+
+}  // namespace gate::parser
