@@ -29,6 +29,11 @@ constexpr std::array<std::string_view, 24> kLooks = {
     "shortlog",     "reflog",   "remote",    "ls-remote",   "merge-base",
     "for-each-ref", "show-ref", "name-rev",  "check-ignore"};
 
+// Options of git itself whose value is the next word.
+constexpr std::array<std::string_view, 7> kTakesValue = {
+    "-C",          "-c",           "--git-dir",    "--work-tree",
+    "--namespace", "--config-env", "--attr-source"};
+
 template <size_t N>
 bool Contains(const std::array<std::string_view, N>& names,
               std::string_view name) {
@@ -59,7 +64,7 @@ std::optional<std::string> HookDirectory(const Invocation& invocation,
     const bool has_value = i + 1 < invocation.argv.size();
     if (word.text == "-C" && has_value && invocation.argv[i + 1].known)
       directory = Normalise(invocation.argv[i + 1].text, directory);
-    if (word.text == "-C" || word.text == "-c") {
+    if (Contains(kTakesValue, word.text)) {
       ++i;
     } else if (!word.text.starts_with('-')) {
       if (Contains(kLooks, word.text)) return std::nullopt;

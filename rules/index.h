@@ -21,8 +21,14 @@ struct Subject {
 };
 
 // Positions of argv at which a sub-command may stand: bit i for argv[i], the
-// options before it skipped with and without a value. Bit 1 first.
+// options before it skipped with and without a value. Bit 1 first. No more than
+// kFollowedWords words are followed; where options go on beyond them,
+// StartsGoOn and any later word may be the sub-command.
+inline constexpr uint32_t kFollowedWords = 28;
 uint32_t SubcommandStarts(const parser::Invocation& invocation);
+inline bool StartsGoOn(uint32_t starts) {
+  return starts >> kFollowedWords != 0;
+}
 
 // Appends the rules of `view` that may match `subject`, each once, ascending.
 // With `all`, every rule: what tests compare the index with.

@@ -64,7 +64,8 @@ bool Matcher::CoversEffect(const LoadedLayer& layer, uint32_t rule,
 }
 
 Tri Matcher::Eval(uint32_t index) {
-  if (++steps_ > kMaxSteps || index >= view_->nodes.size()) {
+  if (OutOfSteps()) return Tri::kPossible;
+  if (index >= view_->nodes.size()) {
     error_ = true;
     return Tri::kPossible;
   }
@@ -138,6 +139,18 @@ Tri Matcher::Eval(uint32_t index) {
   return Tri::kPossible;
 }
 
+bool Matcher::OutOfSteps() {
+  if (++steps_ <= kMaxSteps) return false;
+  error_ = true;
+  return true;
+}
+
+Tri Matcher::Fits(std::string_view pattern, std::string_view text) {
+  const Tri tri = TextGlob(pattern, text);
+  if (tri == Tri::kPossible) error_ = true;
+  return tri;
+}
+
 Tri Matcher::All(const Node& node) {
   Tri result = Tri::kYes;
   for (const uint32_t link : view_->In(view_->links, node.a)) {
@@ -186,7 +199,7 @@ Tri Matcher::Names(const Node& node, std::string_view value, bool globs) {
     const std::string_view name = view_->Text(text);
     if (name == value) return Tri::kYes;
     if (globs && HasWildcard(name))
-      if (const Tri tri = TextGlob(name, value); tri != Tri::kNo) return tri;
+      if (const Tri tri = Fits(name, value); tri != Tri::kNo) return tri;
   }
   return Tri::kNo;
 }
@@ -206,6 +219,12 @@ Tri Matcher::Prefix(const Node& node) {
   const uint32_t starts = SubcommandStarts(*invocation_);
   for (size_t i = 2; i < 30 && best != Tri::kYes; ++i)
     if (starts & (1u << i)) best = Or(best, PrefixAt(node, i));
+  if (StartsGoOn(starts))
+    for (size_t i = kFollowedWords;
+         i < invocation_->argv.size() && best != Tri::kYes; ++i) {
+      if (OutOfSteps()) return Tri::kPossible;
+      best = Or(best, PrefixAt(node, i));
+    }
   if (best == Tri::kYes || invocation_->subcommand.empty()) return best;
   // And by the sub-command as the program's description reads it, when the
   // rule says no more than that.
@@ -290,8 +309,13 @@ Tri Matcher::Subcommand(const Node& node) {
         }))
       return Tri::kYes;
     const uint32_t starts = SubcommandStarts(*invocation_);
-    for (size_t start = 1; start < 30; ++start) {
-      if ((starts & (1u << start)) == 0) continue;
+    const size_t end =
+        StartsGoOn(starts) && !strict_ ? std::max<size_t>(argv.size(), 30) : 30;
+    for (size_t start = 1; start < end && best != Tri::kYes; ++start) {
+      const bool beyond =
+          start >= kFollowedWords && !strict_ && StartsGoOn(starts);
+      if (!beyond && (starts & (1u << start)) == 0) continue;
+      if (OutOfSteps()) return Tri::kPossible;
       // A word behind an option may be the option's value.
       if (strict_ && start > 1 &&
           (argv.size() < start || !argv[start - 1].text.starts_with('-') ||
@@ -379,13 +403,13 @@ Tri Matcher::Glob(const Node& node) {
   Tri best = Tri::kNo;
   for (const ImageText& text : view_->In(view_->strings, node.a)) {
     const std::string_view pattern = view_->Text(text);
-    best = Or(best, TextGlob(pattern, prepared.line));
-    if (by_name) best = Or(best, TextGlob(pattern, prepared.line_by_name));
+    best = Or(best, Fits(pattern, prepared.line));
+    if (by_name) best = Or(best, Fits(pattern, prepared.line_by_name));
     // "git push *" also means "git push".
     if (pattern.ends_with(" *") && best != Tri::kYes) {
       const std::string_view head = pattern.substr(0, pattern.size() - 2);
-      best = Or(best, TextGlob(head, prepared.line));
-      if (by_name) best = Or(best, TextGlob(head, prepared.line_by_name));
+      best = Or(best, Fits(head, prepared.line));
+      if (by_name) best = Or(best, Fits(head, prepared.line_by_name));
     }
   }
   // A `*` of a rule that loosens must not stand for what is not known.
@@ -494,7 +518,7 @@ Tri Matcher::Env(const Node& node) {
     if (!known) return Tri::kPossible;
     Tri best = Tri::kNo;
     for (const ImageText& text : values)
-      best = Or(best, TextGlob(view_->Text(text), value));
+      best = Or(best, Fits(view_->Text(text), value));
     return And(named, best);
   };
   Tri best = Tri::kNo;

@@ -90,8 +90,8 @@ class Matcher {
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);
   Tri Options(const Node& node);
-  Tri HasOption(std::string_view name);
-  Tri LiteralOption(std::string_view name);
+  Tri HasOption(std::string_view name, bool beyond);
+  Tri LiteralOption(std::string_view name, bool beyond);
   Tri Only(const Node& node, std::vector<const parser::Argument*>* operands);
   Tri Operands(const Node& node);
   Tri Written(const parser::Argument& word, uint32_t regex);
@@ -105,6 +105,9 @@ class Matcher {
   Tri Via(const Node& node);
   Tri Unknown(const Node& node);
   Tri Names(const Node& node, std::string_view value, bool globs);
+  // TextGlob; that its budget ran out is an error, not a possibility.
+  Tri Fits(std::string_view pattern, std::string_view text);
+  bool OutOfSteps();  // counts one, too
   bool FirstWordIsPlain() const;
   bool FirstWordIs(std::string_view word) const;
   Prepared& Prepare();
