@@ -344,10 +344,10 @@ Matcher::Prepared& Matcher::Prepare() {
 namespace {
 
 // Lines of ASCII and the mark for what is unknown, parted by a line end.
-std::string LowerForAtoms(std::string_view line, std::string_view by_name) {
+std::string LowerForAtoms(std::initializer_list<std::string_view> lines) {
   std::string lower;
-  lower.reserve(line.size() + by_name.size() + 1);
-  for (const std::string_view text : {line, by_name}) {
+  for (const std::string_view text : lines) {
+    lower.reserve(lower.size() + text.size() + 1);
     for (size_t i = 0; i < text.size(); ++i) {
       if (text.substr(i).starts_with(kUnknownText)) {
         lower += kUnknownText;
@@ -371,45 +371,67 @@ std::string LowerForAtoms(std::string_view line, std::string_view by_name) {
 // that /usr/bin/git is found by `git …`.
 void Matcher::MakeLines(Prepared* prepared) {
   prepared->lines_made = true;
-  std::string rest;
+  std::string rest, bare;
   for (size_t i = 1; i < invocation_->argv.size(); ++i) {
     const parser::Argument& word = invocation_->argv[i];
     rest += ' ';
+    bare += ' ';
     if (word.known) {
       rest += word.glob ? word.text : ShellQuote(word.text);
+      bare += word.text;
     } else {
-      rest += word.text;
-      rest += kUnknownText;
-      rest += word.suffix;
+      const std::string text =
+          word.text + std::string(kUnknownText) + word.suffix;
+      rest += text;
+      bare += text;
     }
   }
+  std::string first;
   if (!invocation_->argv.empty()) {
     const parser::Argument& word = invocation_->argv[0];
-    prepared->line = word.known
-                         ? ShellQuote(word.text)
-                         : word.text + std::string(kUnknownText) + word.suffix;
+    first = word.known ? word.text
+                       : word.text + std::string(kUnknownText) + word.suffix;
+    prepared->line = word.known ? ShellQuote(first) : first;
   }
   prepared->line_by_name = ShellQuote(invocation_->program) + rest;
   prepared->line += rest;
-  prepared->lower = LowerForAtoms(prepared->line, prepared->line_by_name);
+  if (prepared->line.size() != first.size() + bare.size()) {
+    prepared->bare_by_name = invocation_->program + bare;
+    prepared->bare = std::move(first) + bare;
+  }
+  prepared->lower = LowerForAtoms({prepared->line, prepared->line_by_name,
+                                   prepared->bare, prepared->bare_by_name});
+}
+
+std::array<const std::string*, 4> Matcher::LinesToTry(
+    const Prepared& prepared) const {
+  const bool by_name =
+      !invocation_->program.empty() && (!strict_ || FirstWordIsPlain());
+  const bool bare = !strict_ && !prepared.bare.empty();
+  return {&prepared.line,
+          by_name && prepared.line_by_name != prepared.line
+              ? &prepared.line_by_name
+              : nullptr,
+          bare ? &prepared.bare : nullptr,
+          bare && by_name && prepared.bare_by_name != prepared.bare
+              ? &prepared.bare_by_name
+              : nullptr};
 }
 
 Tri Matcher::Glob(const Node& node) {
   if (invocation_ == nullptr) return Tri::kNo;
   Prepared& prepared = Prepare();
   if (!prepared.lines_made) MakeLines(&prepared);
-  const bool by_name =
-      !invocation_->program.empty() && (!strict_ || FirstWordIsPlain());
+  const auto lines = LinesToTry(prepared);
   Tri best = Tri::kNo;
   for (const ImageText& text : view_->In(view_->strings, node.a)) {
     const std::string_view pattern = view_->Text(text);
-    best = Or(best, Fits(pattern, prepared.line));
-    if (by_name) best = Or(best, Fits(pattern, prepared.line_by_name));
-    // "git push *" also means "git push".
-    if (pattern.ends_with(" *") && best != Tri::kYes) {
-      const std::string_view head = pattern.substr(0, pattern.size() - 2);
-      best = Or(best, Fits(head, prepared.line));
-      if (by_name) best = Or(best, Fits(head, prepared.line_by_name));
+    for (const std::string* line : lines) {
+      if (line == nullptr || best == Tri::kYes) continue;
+      best = Or(best, Fits(pattern, *line));
+      // "git push *" also means "git push".
+      if (pattern.ends_with(" *") && best != Tri::kYes)
+        best = Or(best, Fits(pattern.substr(0, pattern.size() - 2), *line));
     }
   }
   // A `*` of a rule that loosens must not stand for what is not known.
@@ -437,16 +459,14 @@ Tri Matcher::RegexNode(const Node& node) {
   if (!prepared.lines_made) MakeLines(&prepared);
   const RegexRecord& record = view_->regexes[node.x];
   if (!MayMatch(record, prepared)) return Tri::kNo;
-  const bool by_name = prepared.line != prepared.line_by_name &&
-                       (!strict_ || FirstWordIsPlain());
   const Regex* regex =
       layer_->regexes->Get(node.x, view_->Text(record.pattern));
   if (regex == nullptr) {
     error_ = true;
     return Tri::kPossible;
   }
-  for (const std::string* line : {&prepared.line, &prepared.line_by_name}) {
-    if (line == &prepared.line_by_name && !by_name) continue;
+  for (const std::string* line : LinesToTry(prepared)) {
+    if (line == nullptr) continue;
     switch (regex->Search(*line)) {
       case MatchResult::kYes:
         return strict_ && line->find(kUnknownText) != std::string::npos
@@ -469,7 +489,7 @@ Tri Matcher::Line(const Node& node) {
   const RegexRecord& record = view_->regexes[node.x];
   if (!line_lowered_) {
     line_lowered_ = true;
-    line_lower_ = LowerForAtoms(facts_.line, {});
+    line_lower_ = LowerForAtoms({facts_.line});
   }
   const auto atoms = view_->In(view_->strings, record.atoms);
   if (!line_lower_.empty() && !atoms.empty() &&

@@ -1,6 +1,7 @@
 // One rule against one command of the line, or against the line.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -71,7 +72,10 @@ class Matcher {
   struct Prepared {  // per invocation, made when first asked for
     bool lines_made = false;
     std::string line, line_by_name;
-    // Both in lower case, for RegexRecord::atoms; empty when a character
+    // The same with nothing quoted, for rules that tighten: what needs quotes
+    // must not hide a word from them. Empty where quotes make no difference.
+    std::string bare, bare_by_name;
+    // All in lower case, for RegexRecord::atoms; empty when a character
     // might have a lower case that is not its own.
     std::string lower;
     bool options_read = false;
@@ -112,6 +116,8 @@ class Matcher {
   bool FirstWordIs(std::string_view word) const;
   Prepared& Prepare();
   void MakeLines(Prepared* prepared);
+  // The texts of `prepared` that a glob or regex is tried on here.
+  std::array<const std::string*, 4> LinesToTry(const Prepared& prepared) const;
 
   const Policy::Impl& policy_;
   const parser::Analysis& analysis_;

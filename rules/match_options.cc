@@ -285,10 +285,12 @@ Tri Matcher::Operands(const Node& node) {
       const parser::Argument& word = invocation_->argv[i];
       if (options && word.known && word.text == "--")
         options = false;
-      else if (!options || word.text.empty() || word.text[0] != '-')
+      else if (!options || word.text.empty() || word.text[0] != '-' ||
+               (word.known && word.text == "-"))
         operands.push_back(&word);
     }
   }
+  const std::vector<const parser::Argument*> with_subcommand = operands;
   // The words that name the sub-command are no operands.
   size_t at = 0;
   for (const std::string& word : invocation_->subcommand) {
@@ -342,8 +344,9 @@ Tri Matcher::Operands(const Node& node) {
     return best;
   };
   if (node.a.count > 0) {
+    // A rule that tightens cannot know how far the name of a sub-command goes.
     Tri any = Tri::kNo;
-    for (const parser::Argument* word : operands)
+    for (const parser::Argument* word : strict_ ? operands : with_subcommand)
       any = Or(any, matches(*word, node.a));
     result = And(result, any);
   }

@@ -178,6 +178,40 @@ TEST(Layers, ADashDashThatMayBeAValueHidesNoOption) {
   EXPECT_EQ(Of({none}, {"tool", "-m", "--", "--dry-run"}), Action::kDeny);
 }
 
+// Quotes are gate's own; a word that needs them must not be hidden from a rule
+// that tightens, and must stay one word for a rule that allows.
+TEST(Layers, QuotesHideNothingFromARuleThatTightens) {
+  const auto rule = [](const char* action, const char* match) {
+    return File(Layer::kUser, std::string(R"("rules": [{"id": "d",
+        "reason": "r", "action": ")") +
+                                  action + R"(", "match": )" + match + "}]");
+  };
+  for (const char* match :
+       {R"({"glob": "tool of=/dev/*"})", R"({"regex": "^tool of=/dev/"})",
+        R"({"glob": "tool of=/dev/x a*"})"}) {
+    EXPECT_EQ(Of({rule("deny", match)}, {"tool", "of=/dev/x a b"}),
+              Action::kDeny)
+        << match;
+    EXPECT_EQ(Of({rule("allow", match)}, {"tool", "of=/dev/x a b"}),
+              Action::kSandbox)
+        << match;
+  }
+}
+
+TEST(Layers, ASubcommandIsAnOperandForARuleThatTightens) {
+  Line line;
+  line.Run({"docker", "system", "prune", "-"});
+  line.analysis.invocations[0].subcommand = {"system", "prune"};
+  for (const char* operand : {"prune", "-"}) {
+    const Policy policy = MakePolicy({File(Layer::kUser,
+                                           std::string(R"("rules": [{"id": "d",
+          "action": "deny", "reason": "r", "match": {"program": "docker",
+          "operands": {"any": [")") + operand + R"("]}}}])")},
+                                     false);
+    EXPECT_EQ(Decide(policy, line).action, Action::kDeny) << operand;
+  }
+}
+
 TEST(Layers, AGlobThatRunsOutOfStepsCountsAsAMatch) {
   const std::string part(600, 'a');
   const RuleFile file =
