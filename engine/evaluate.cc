@@ -306,7 +306,10 @@ Judged Evaluation::Judge(const Subject& subject) {
   Judged judged;
   for (const auto& layer : policy_.layers) {
     candidates_.clear();
-    rules::FindCandidates(layer->view, subject, request_.try_every_rule,
+    rules::FindCandidates(layer->view, subject,
+                          request_.try_every_rule ? rules::Reach::kAll
+                          : trace_ != nullptr     ? rules::Reach::kNear
+                                                  : rules::Reach::kMayMatch,
                           &candidates_);
     for (const uint32_t rule : candidates_) Try(*layer, rule, subject, &judged);
   }

@@ -72,10 +72,10 @@ uint32_t SubcommandStarts(const parser::Invocation& invocation) {
   return starts;
 }
 
-void FindCandidates(const RuleView& view, const Subject& subject, bool all,
+void FindCandidates(const RuleView& view, const Subject& subject, Reach reach,
                     std::vector<uint32_t>* out) {
   const size_t before = out->size();
-  if (all) {
+  if (reach == Reach::kAll) {
     for (uint32_t i = 0; i < view.rules.size(); ++i) out->push_back(i);
     return;
   }
@@ -98,7 +98,8 @@ void FindCandidates(const RuleView& view, const Subject& subject, bool all,
     AddKey(view, program, nullptr, out);
     const uint32_t starts = SubcommandStarts(invocation);
     bool unknown =
-        StartsGoOn(starts) && invocation.argv.size() > kFollowedWords;
+        reach == Reach::kNear ||
+        (StartsGoOn(starts) && invocation.argv.size() > kFollowedWords);
     for (uint32_t i = 1; i < invocation.argv.size() && i < 30; ++i) {
       if ((starts & (1u << i)) == 0) continue;
       const parser::Argument& word = invocation.argv[i];

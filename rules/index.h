@@ -31,8 +31,10 @@ inline bool StartsGoOn(uint32_t starts) {
 }
 
 // Appends the rules of `view` that may match `subject`, each once, ascending.
-// With `all`, every rule: what tests compare the index with.
-void FindCandidates(const RuleView& view, const Subject& subject, bool all,
+// kAll is every rule: what tests compare the index with. kNear adds those that
+// are about the same program, which explanations tell near misses of.
+enum class Reach : uint8_t { kMayMatch, kNear, kAll };
+void FindCandidates(const RuleView& view, const Subject& subject, Reach reach,
                     std::vector<uint32_t>* out);
 
 }  // namespace gate::rules

@@ -146,5 +146,34 @@ TEST(SuggestTest, SparesRepeatedApprovalsAndNeverTrustsAnInterpreter) {
   EXPECT_FALSE(Has(done.out, "once")) << done.out;
 }
 
+TEST(SuggestTest, SaysWhatElseOfTheOwnRulesWouldBeLetThrough) {
+  const Machine machine;
+  machine.Write(machine.home() + "/.config/gate/rules.d/a.json",
+                File(Rule("my.ask", "ask", R"({"program": "grault"})")));
+  machine.Gate({"check", "ls"});
+  Approved(machine, "grault deploy a", "my.ask");
+  Approved(machine, "grault deploy b", "my.ask");
+  const Done done = machine.Gate({"rules", "suggest"});
+  EXPECT_TRUE(Has(done.out, "now ask): grault deploy --force")) << done.out;
+  EXPECT_TRUE(Has(done.out, "now ask): grault deploy anything-else"))
+      << done.out;
+}
+
+TEST(ReplayTest, ADirectoryThatIsNotThereIsAnError) {
+  const Machine machine;
+  machine.Gate({"check", "ls"});
+  EXPECT_EQ(machine.Gate({"replay", "--rules", "/no/where"}).exit_code, 64);
+}
+
+TEST(DiffTest, FindsWitnessesOfRulesWithoutExamples) {
+  const Machine machine;
+  const std::string file = machine.root() + "/new.json";
+  machine.Write(file,
+                File(Rule("d", "deny", R"({"prefix": ["grault", "zap"]})")));
+  const Done done = machine.Gate({"rules", "diff", "builtin", file});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(Has(done.out, "sandbox -> deny  grault zap")) << done.out;
+}
+
 }  // namespace
 }  // namespace gate::cli
