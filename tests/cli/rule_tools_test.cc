@@ -159,6 +159,23 @@ TEST(SuggestTest, SaysWhatElseOfTheOwnRulesWouldBeLetThrough) {
       << done.out;
 }
 
+TEST(RulesTestTest, PrintsAnObjectForEachExampleAndRule) {
+  const Machine machine;
+  const Done done = machine.Gate({"rules", "test", "--json", "--coverage"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  size_t examples = 0, rules = 0;
+  for (size_t at = 0; at < done.out.size();) {
+    const size_t end = std::min(done.out.find('\n', at), done.out.size());
+    const auto json = ParseJson(done.out.substr(at, end - at));
+    ASSERT_TRUE(json) << done.out.substr(at, end - at);
+    (*json)["schema"] == "gate.example/1" ? ++examples : ++rules;
+    at = end + 1;
+  }
+  EXPECT_GT(examples, 100u);
+  EXPECT_GT(rules, 100u);
+  EXPECT_EQ(machine.Gate({"rules", "test", "--min", "50"}).exit_code, 64);
+}
+
 TEST(ReplayTest, ADirectoryThatIsNotThereIsAnError) {
   const Machine machine;
   machine.Gate({"check", "ls"});
