@@ -18,15 +18,22 @@ std::vector<std::string> AskingRules(const Judgement& judgement) {
       rules.push_back(match.rule.id);
   const engine::ReasonCode code = judgement.decision.code;
   if (code != engine::ReasonCode::kRule) {
-    std::string name = engine::Name(code);
-    // The reason names the very setting; another one is another question.
-    if (code == engine::ReasonCode::kUntrusted)
-      name += ":" + judgement.decision.reason;
-    rules.push_back(std::move(name));
+    rules.push_back(engine::Name(code));
   }
+  // Other settings, or the same ones changed, are another question.
+  if (!judgement.untrusted.empty())
+    rules.push_back("untrusted:" + judgement.untrusted);
   std::sort(rules.begin(), rules.end());
   rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
   return rules;
+}
+
+// An approval for once holds for the policy, and for the files of the project,
+// that were there when it was asked.
+std::string RevisionToApprove(const Judgement& judgement) {
+  return judgement.untrusted.empty()
+             ? judgement.policy_revision
+             : judgement.policy_revision + "+" + judgement.untrusted;
 }
 
 }  // namespace
@@ -38,7 +45,7 @@ bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
   const Question& question = judgement->question;
   if (decision.action != rules::Action::kAsk) return false;
   if (TakeApproval(state, LineOf(question), question.cwd,
-                   judgement->policy_revision, now_ms)) {
+                   RevisionToApprove(*judgement), now_ms)) {
     decision.reason += "; a person approved it once";
     return true;
   }
@@ -65,7 +72,7 @@ PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms) {
   question.id = judgement.id;
   question.command = LineOf(judgement.question);
   question.cwd = judgement.question.cwd;
-  question.policy_revision = judgement.policy_revision;
+  question.policy_revision = RevisionToApprove(judgement);
   question.agent = judgement.question.agent;
   question.reason = judgement.decision.reason;
   question.session = judgement.question.session;

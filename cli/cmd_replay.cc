@@ -1,4 +1,6 @@
 // gate replay: recorded commands against the policy of now, or another one.
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
@@ -52,7 +54,16 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
   if (auto code = ParseWith(app, arguments)) return *code;
 
   Gateway gateway(ReadProcessFacts(globals));
-  if (!rules.empty()) gateway.UseRules(Normalise(rules, gateway.facts().cwd));
+  if (!rules.empty()) {
+    const std::string directory = Normalise(rules, gateway.facts().cwd);
+    struct stat info{};
+    // A misspelt name would be a policy without the user's rules.
+    if (::stat(directory.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+      Complain("`" + Visible(directory) + "` is not a directory of rule files");
+      return kExitUsage;
+    }
+    gateway.UseRules(directory);
+  }
   audit::Filter filter;
   filter.kinds = {audit::Kind::kDecision};
   filter.limit = limit;

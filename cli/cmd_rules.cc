@@ -133,7 +133,7 @@ int Show(const rules::Policy& policy, const Arguments& arguments) {
 }
 
 // Prints what the examples do not reach; false below `least` percent.
-bool Coverage(const rules::Policy& policy, double least) {
+bool Coverage(const rules::Policy& policy, double least, bool json) {
   size_t reached = 0, decisive = 0;
   Progress progress("measuring coverage");
   const auto rows = engine::MeasureCoverage(
@@ -143,6 +143,15 @@ bool Coverage(const rules::Policy& policy, double least) {
   for (const engine::RuleCoverage& row : rows) {
     reached += row.matched != 0;
     decisive += row.decisive != 0;
+    if (json) {
+      JsonWriter line;
+      line.BeginObject().Field("schema", "gate.coverage/1");
+      line.Field("rule", row.rule).Field("source", row.source);
+      line.Flag("matched", row.matched != 0);
+      line.Flag("decisive", row.decisive != 0).EndObject();
+      std::puts(line.text().c_str());
+      continue;
+    }
     if (row.matched == 0)
       std::printf("never matched   %s (%s)\n", row.rule.c_str(),
                   row.source.c_str());
@@ -153,20 +162,24 @@ bool Coverage(const rules::Policy& policy, double least) {
   const double percent = rows.empty() ? 100.0
                                       : 100.0 * static_cast<double>(reached) /
                                             static_cast<double>(rows.size());
-  std::printf("%zu of %zu rules matched (%.1f %%), %zu decisive\n", reached,
-              rows.size(), percent, decisive);
+  if (!json)
+    std::printf("%zu of %zu rules matched (%.1f %%), %zu decisive\n", reached,
+                rows.size(), percent, decisive);
   return percent >= least;
 }
 
 int Test(const rules::Policy& policy, const Arguments& arguments) {
   CLI::App app("Runs the examples that stand in the rules.", "gate rules test");
   std::string id;
-  bool verbose = false, coverage = false;
+  bool verbose = false, coverage = false, json = false;
   double least = 0;
-  app.add_flag("--coverage", coverage,
-               "show the rules that no example reaches or lets decide");
+  CLI::Option* covers =
+      app.add_flag("--coverage", coverage,
+                   "show the rules that no example reaches or lets decide");
   app.add_option("--min", least,
-                 "with --coverage: fail below so many percent reached");
+                 "with --coverage: fail below so many percent reached")
+      ->needs(covers);
+  app.add_flag("--json", json, "a JSON object for each example, and each rule");
   app.add_option("id", id, "only the examples of this rule");
   app.add_flag("--verbose", verbose, "show passing examples, too");
   if (auto code = ParseWith(app, arguments)) return *code;
@@ -179,18 +192,29 @@ int Test(const rules::Policy& policy, const Arguments& arguments) {
   size_t failed = 0;
   for (const engine::ExampleResult& result : results) {
     failed += result.passed ? 0 : 1;
+    if (json) {
+      JsonWriter line;
+      line.BeginObject().Field("schema", "gate.example/1");
+      line.Field("rule", result.rule).Field("file", result.file);
+      line.Field("line", int64_t{result.line}).Field("command", result.command);
+      line.Flag("expected", result.expected).Flag("passed", result.passed);
+      line.Field("action", Name(result.action)).EndObject();
+      std::puts(line.text().c_str());
+      continue;
+    }
     if (result.passed && !verbose) continue;
     std::printf("%s %s:%u: %s must %smatch `%s` (%s)\n",
                 result.passed ? "ok  " : "FAIL", result.file.c_str(),
                 result.line, result.rule.c_str(), result.expected ? "" : "not ",
                 Visible(result.command).c_str(), Name(result.action));
   }
-  std::printf("%zu passed, %zu failed\n", results.size() - failed, failed);
+  if (!json)
+    std::printf("%zu passed, %zu failed\n", results.size() - failed, failed);
   if (results.empty()) {
     Complain("there is no example to run");
     return kProblems;
   }
-  if (coverage && !Coverage(policy, least)) return kProblems;
+  if (coverage && !Coverage(policy, least, json)) return kProblems;
   return failed == 0 ? 0 : kProblems;
 }
 

@@ -59,8 +59,9 @@ int RulesDiffCommand(const Arguments& arguments) {
       "Shows commands whose decision differs between two policies: each a "
       "rule\n"
       "file or a directory of them on top of the shipped rules, or `builtin`.\n"
-      "Tried are the examples of both, and the commands of --commands. Exits "
-      "1\n"
+      "Tried are the examples of both, commands made to match their rules, "
+      "and\n"
+      "those of --commands. Exits 1 "
       "when something differs.",
       "gate rules diff");
   std::string old_path, new_path, commands_path;
@@ -73,8 +74,8 @@ int RulesDiffCommand(const Arguments& arguments) {
   const auto before = ReadPolicy(old_path), after = ReadPolicy(new_path);
   if (!Loads(old_path, before) || !Loads(new_path, after)) return kExitPolicy;
 
-  std::vector<std::string> commands = engine::ExampleCommands(*before);
-  for (std::string& command : engine::ExampleCommands(*after))
+  std::vector<std::string> commands = engine::WitnessCommands(*before);
+  for (std::string& command : engine::WitnessCommands(*after))
     commands.push_back(std::move(command));
   if (!commands_path.empty()) {
     auto text = ReadFile(commands_path, kMaxCommandsBytes);

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/process_facts.h"
+#include "cli/rule_paths.h"
 #include "engine/coverage.h"
 #include "engine/examples.h"
 #include "parser/analysis.h"
@@ -108,12 +109,52 @@ std::string RuleText(const Group& group) {
   return Dump(rule);
 }
 
-rules::Policy WithRule(const std::string& rule) {
-  rules::RuleFile file;
-  file.name = "suggestion";
-  file.layer = rules::Layer::kUser;
-  file.text = R"({"schema": 1, "pack": "mine", "rules": [)" + rule + "]}";
-  return rules::MakePolicy({file}, true);
+// The policy of `files`, with the rule when there is one.
+rules::Policy WithRule(std::vector<rules::RuleFile> files,
+                       const std::string& rule) {
+  if (!rule.empty()) {
+    rules::RuleFile file;
+    file.name = "suggestion";
+    file.layer = rules::Layer::kUser;
+    file.text = R"({"schema": 1, "pack": "mine", "rules": [)" + rule + "]}";
+    files.push_back(std::move(file));
+  }
+  return rules::MakePolicy(files, true);
+}
+
+// The rules that had asked are the person's own as often as the shipped ones.
+std::vector<rules::RuleFile> OwnFiles(const ProcessFacts& facts) {
+  std::vector<rules::RuleFile> files;
+  const std::pair<std::string, rules::Layer> places[] = {
+      {facts.places.system + "/rules.d", rules::Layer::kSystem},
+      {facts.places.config + "/rules.d", rules::Layer::kUser}};
+  for (const auto& [place, layer] : places)
+    if (auto found = ReadRuleFiles(place, layer))
+      for (rules::RuleFile& file : *found) files.push_back(std::move(file));
+  return files;
+}
+
+// Whether some of `commands` are spared, as far as can be told elsewhere than
+// where they were asked: a locked or more trusted rule would ask again.
+bool Helps(const rules::Policy& now, const rules::Policy& then,
+           const std::set<std::string>& commands) {
+  bool asked = false, spared = false;
+  for (const std::string& command : commands) {
+    if (engine::DecideExample(now, command).action < rules::Action::kAsk)
+      continue;
+    asked = true;
+    spared |= engine::DecideExample(then, command).action < rules::Action::kAsk;
+  }
+  return spared || !asked;
+}
+
+// Commands that the suggested prefix would take along, besides the examples of
+// rules: what is made up of it.
+std::vector<std::string> Beyond(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words)
+    line += (line.empty() ? "" : " ") + ShellQuote(word);
+  return {line, line + " anything-else", line + " --force"};
 }
 
 }  // namespace
@@ -138,8 +179,14 @@ int RulesSuggestCommand(const GlobalOptions& globals,
     Complain(log ? records.error().message : log.error().message);
     return kExitInternal;
   }
-  const rules::Policy now = rules::MakePolicy({}, true);
-  const std::vector<std::string> examples = engine::ExampleCommands(now);
+  const std::vector<rules::RuleFile> files = OwnFiles(facts);
+  const rules::Policy now = WithRule(files, "");
+  if (HasErrors(now.diagnostics())) {
+    for (const Diagnostic& diagnostic : now.diagnostics())
+      std::fputs(Render(diagnostic).c_str(), stderr);
+    return kExitPolicy;
+  }
+  const std::vector<std::string> examples = engine::WitnessCommands(now);
   size_t suggested = 0;
   for (const auto& [key, group] : Collect(*records)) {
     if (group.approvals < least || group.words.empty()) continue;
@@ -151,12 +198,16 @@ int RulesSuggestCommand(const GlobalOptions& globals,
     // A program alone would let every use of it through.
     if (group.words.size() < 2 || group.rules.empty()) continue;
     const std::string text = RuleText(group);
-    const rules::Policy then = WithRule(text);
-    if (HasErrors(then.diagnostics())) continue;
+    const rules::Policy then = WithRule(files, text);
+    if (HasErrors(then.diagnostics()) || !Helps(now, then, group.commands))
+      continue;
     ++suggested;
     std::printf("%s\n", Visible(text).c_str());
     size_t shown = 0;
-    for (const std::string& command : examples) {
+    std::vector<std::string> tried = Beyond(group.words);
+    tried.insert(tried.end(), examples.begin(), examples.end());
+    for (const std::string& command : tried) {
+      if (group.commands.contains(command)) continue;
       const auto before = engine::DecideExample(now, command).action;
       const auto after = engine::DecideExample(then, command).action;
       if (after >= before) continue;

@@ -128,14 +128,22 @@ bool MayKeepState(const Analysis& analysis,
 }
 
 // What an agent or git would load of the project must be what a person
-// trusted, or a person is asked.
-void JudgeTrust(const std::string& state_dir, const Analysis& analysis,
-                const std::string& workspace, Decision* decision) {
-  std::string why = FindUntrustedUse(state_dir, workspace, analysis);
-  if (why.empty()) return;
+// trusted, or a person is asked. Where a rule asks already, what is approved is
+// the command with these very files (RevisionToApprove, AskingRules).
+void JudgeTrust(const std::string& state_dir, const std::string& workspace,
+                Judgement* judgement) {
+  Decision* decision = &judgement->decision;
+  UntrustedUse use =
+      FindUntrustedUse(state_dir, workspace, judgement->analysis);
+  if (use.why.empty()) return;
+  judgement->untrusted = std::move(use.mark);
+  if (decision->action == Action::kAsk) {
+    decision->reason += "; and " + use.why;
+    return;
+  }
   decision->action = Action::kAsk;
   decision->code = engine::ReasonCode::kUntrusted;
-  decision->reason = std::move(why);
+  decision->reason = std::move(use.why);
   decision->suggestion =
       "ask the person to look at it and run `gate trust` in the project";
   decision->rule = {};
@@ -428,9 +436,8 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
     decision.reason =
         "only sets the shell's own state, which a sandbox would lose";
   }
-  if (question.file_writes.empty() && decision.action < Action::kAsk)
-    JudgeTrust(facts_.places.state, judgement.analysis, request.workspace,
-               &decision);
+  if (question.file_writes.empty() && decision.action <= Action::kAsk)
+    JudgeTrust(facts_.places.state, request.workspace, &judgement);
   engine::ApplyPreset(settings().preset.value_or(engine::Preset::kStandard),
                       judgement.analysis,
                       /*containable=*/question.file_writes.empty(), &decision);

@@ -65,6 +65,9 @@ struct Judgement {
   Session session;
   std::string preview;  // JSON for the outcome's record
   std::string policy_revision;
+  // Names the settings of the project that it would load and nobody trusts, as
+  // they are now; empty when there are none.
+  std::string untrusted;
   bool policy_broken = false;  // a system or user file did not load
   std::vector<Diagnostic> diagnostics;
   Timing timing;

@@ -108,6 +108,15 @@ std::string RenderWhyNot(const Judgement& judgement, const engine::Trace& trace,
     out += std::string("  no rule that says ") + Name(wanted) +
            " or more matches\n";
   }
+  std::string already;
+  for (const engine::Match& match : decision.matches)
+    if (!match.observed_only && match.certain && match.action == wanted &&
+        already.find("  " + match.rule.id + " (") == std::string::npos)
+      already += "  " + match.rule.id + " (" + match.rule.layer +
+                 "): \"except\" in it takes back those above that it may\n";
+  if (decision.action > wanted && !already.empty())
+    out += std::string("rules of action ") + Name(wanted) +
+           " that match already\n" + already;
   const std::string nearest = RenderNearest(trace, &wanted, 5);
   if (!nearest.empty())
     out += std::string("rules of action ") + Name(wanted) +

@@ -1,5 +1,9 @@
 #include "cli/settings.h"
 
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
 #include <cmath>
 
 #include "base/file.h"
@@ -194,12 +198,17 @@ class Reader {
 LoadedSettings LoadSettings(const ProcessFacts& facts) {
   LoadedSettings settings;
   settings.router = router::Unasked();
-  for (const std::string& directory :
-       {facts.places.system, facts.places.config}) {
+  const std::array<std::string, 2> places = {facts.places.system,
+                                             facts.places.config};
+  for (const std::string& directory : places) {
     const std::string file = directory + "/config.json";
+    struct stat info{};
+    // Only what is not there at all says nothing: a link that leads nowhere, or
+    // a directory that is none, hides settings.
+    if (::lstat(file.c_str(), &info) != 0 && errno == ENOENT) continue;
+    const uid_t owner = &directory == &places[0] ? 0 : facts.uid;
     auto text = ReadFile(file, kMaxSettingsBytes);
-    if (!text && text.error().code == ErrorCode::kNotFound) continue;
-    Status trusted = text ? CheckTrusted(file, facts.uid)
+    Status trusted = text ? CheckTrusted(file, owner)
                           : Status(std::unexpected(text.error()));
     if (!trusted) {
       settings.diagnostics.push_back({Severity::kError, "settings-unreadable",

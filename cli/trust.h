@@ -60,12 +60,16 @@ Status SaveTrust(const std::string& state_dir, const std::string& workspace,
 std::vector<std::string> TrustedRuleHashes(const std::string& state_dir,
                                            const std::string& workspace);
 
+struct UntrustedUse {
+  std::string why;   // empty: there is none
+  std::string mark;  // of exactly these files as they are now
+};
+
 // Why `analysis` would load a setting of the workspace that nobody trusts:
 // starting an agent there, or, once the project's hooks were trusted, git
-// commands that run another hook. Empty when it does not. Looks at files only
-// for such commands.
-std::string FindUntrustedUse(const std::string& state_dir,
-                             const std::string& workspace,
-                             const parser::Analysis& analysis);
+// commands that run another hook. Looks at files only for such commands.
+UntrustedUse FindUntrustedUse(const std::string& state_dir,
+                              const std::string& workspace,
+                              const parser::Analysis& analysis);
 
 }  // namespace gate::cli

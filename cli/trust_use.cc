@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/hash.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/trust.h"
@@ -28,6 +29,11 @@ constexpr std::array<std::string_view, 24> kLooks = {
     "version",      "config",   "grep",      "describe",    "cat-file",
     "shortlog",     "reflog",   "remote",    "ls-remote",   "merge-base",
     "for-each-ref", "show-ref", "name-rev",  "check-ignore"};
+
+// Options of git itself whose value is the next word.
+constexpr std::array<std::string_view, 7> kTakesValue = {
+    "-C",          "-c",           "--git-dir",    "--work-tree",
+    "--namespace", "--config-env", "--attr-source"};
 
 template <size_t N>
 bool Contains(const std::array<std::string_view, N>& names,
@@ -59,7 +65,7 @@ std::optional<std::string> HookDirectory(const Invocation& invocation,
     const bool has_value = i + 1 < invocation.argv.size();
     if (word.text == "-C" && has_value && invocation.argv[i + 1].known)
       directory = Normalise(invocation.argv[i + 1].text, directory);
-    if (word.text == "-C" || word.text == "-c") {
+    if (Contains(kTakesValue, word.text)) {
       ++i;
     } else if (!word.text.starts_with('-')) {
       if (Contains(kLooks, word.text)) return std::nullopt;
@@ -70,8 +76,11 @@ std::optional<std::string> HookDirectory(const Invocation& invocation,
 }
 
 // What of `items` differs from what was trusted; empty for nothing.
-std::string Untrusted(const std::vector<TrustItem>& items,
-                      const TrustRecord& record, const std::string& workspace) {
+UntrustedUse Untrusted(const std::vector<TrustItem>& items,
+                       const TrustRecord& record,
+                       const std::string& workspace) {
+  UntrustedUse use;
+  std::string all;
   for (const TrustItem& item : items) {
     const auto known = record.files.find(item.path);
     if (known != record.files.end() && !item.hash.empty() &&
@@ -80,20 +89,23 @@ std::string Untrusted(const std::vector<TrustItem>& items,
     std::string path = Visible(item.path);
     if (IsWithin(item.path, workspace) && item.path.size() > workspace.size())
       path = Visible(item.path.substr(workspace.size() + 1));
-    if (!item.problem.empty()) return path + ": " + item.problem;
-    return path + (known == record.files.end()
-                       ? ", which nobody trusted"
-                       : ", which has changed since it was trusted");
+    all += item.path + '\0' + item.hash + item.problem + '\0';
+    if (!use.why.empty()) continue;
+    use.why = !item.problem.empty() ? path + ": " + item.problem
+              : known == record.files.end()
+                  ? path + ", which nobody trusted"
+                  : path + ", which has changed since it was trusted";
   }
-  return "";
+  if (!use.why.empty()) use.mark = Hex(Sha256(all)).substr(0, 32);
+  return use;
 }
 
 }  // namespace
 
-std::string FindUntrustedUse(const std::string& state_dir,
-                             const std::string& workspace,
-                             const parser::Analysis& analysis) {
-  if (workspace.empty()) return "";
+UntrustedUse FindUntrustedUse(const std::string& state_dir,
+                              const std::string& workspace,
+                              const parser::Analysis& analysis) {
+  if (workspace.empty()) return {};
   std::optional<Result<TrustRecord>> record;
   for (const Invocation& invocation : analysis.invocations) {
     std::string directory =
@@ -106,19 +118,20 @@ std::string FindUntrustedUse(const std::string& state_dir,
     const TrustRecord none;
     const TrustRecord& trusted = *record ? **record : none;
     if (agent) {
-      const std::string what = Untrusted(
+      const UntrustedUse use = Untrusted(
           FindAgentSettings(workspace, directory), trusted, workspace);
-      if (!what.empty()) return "the agent would load " + what;
+      if (!use.why.empty())
+        return {"the agent would load " + use.why, use.mark};
       continue;
     }
     // Until somebody trusted this project, its hooks are code of the
     // workspace like any other, and stay in the sandbox.
     if (*record && trusted.files.empty()) continue;
-    const std::string what =
+    const UntrustedUse use =
         Untrusted(FindGitHooks(*hooks), trusted, workspace);
-    if (!what.empty()) return "git may run the hook " + what;
+    if (!use.why.empty()) return {"git may run the hook " + use.why, use.mark};
   }
-  return "";
+  return {};
 }
 
 }  // namespace gate::cli

@@ -5,6 +5,8 @@
 
 #include "engine/examples.h"
 #include "rules/list.h"
+#include "rules/policy_impl.h"
+#include "rules/relations.h"
 
 namespace gate::engine {
 
@@ -15,6 +17,22 @@ std::vector<std::string> ExampleCommands(const rules::Policy& policy) {
       commands.push_back(example.command);
   std::sort(commands.begin(), commands.end());
   commands.erase(std::unique(commands.begin(), commands.end()), commands.end());
+  return commands;
+}
+
+std::vector<std::string> WitnessCommands(const rules::Policy& policy) {
+  constexpr size_t kOfARule = 4, kOfAll = 20'000;
+  std::vector<std::string> commands = ExampleCommands(policy);
+  const size_t most = commands.size() + kOfAll;
+  for (const auto& layer : policy.impl().layers) {
+    if (layer->layer == rules::Layer::kBuiltin) continue;
+    for (const rules::RuleRecord& rule : layer->view.rules) {
+      if (commands.size() >= most) return commands;
+      for (std::string& command :
+           rules::Samples({&layer->view, rule.match}, kOfARule))
+        commands.push_back(std::move(command));
+    }
+  }
   return commands;
 }
 

@@ -32,6 +32,7 @@ using rules::Tri;
 
 // More commands than this in one line are not judged one by one.
 constexpr size_t kMaxInvocations = 20000;
+constexpr uint8_t kDefaultProfile = 2;  // workspace-write, of ProfileNames
 
 struct Hit {
   const LoadedLayer* layer = nullptr;
@@ -126,7 +127,8 @@ class Evaluation {
   Judged Judge(const Subject& subject);
   void Try(const LoadedLayer& layer, uint32_t rule, const Subject& subject,
            Judged* judged);
-  void Except(Judged* judged, uint32_t invocation);
+  bool MayExcept(const Hit& by, const Subject& subject);
+  void Except(Judged* judged, const Subject& subject);
   Action Base(const Subject& subject, const Judged& judged) const;
   bool HarmlessEnvironment(const parser::Invocation& invocation) const;
   void Join(const Judged& judged, uint32_t invocation, Decision* decision);
@@ -226,24 +228,50 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
   judged->hits.push_back(hit);
 }
 
-// Takes back what exceptions name. An exception counts when its rule matches
-// for certain, for rules of its own or a less trusted layer, never for locked
-// ones.
-void Evaluation::Except(Judged* judged, uint32_t invocation) {
-  for (const Hit& by : judged->hits) {
-    const RuleRecord& record = by.record();
-    if (record.except.count == 0 || !by.certain || record.observe) continue;
-    for (const ImageText& text :
-         by.layer->view.In(by.layer->view.strings, record.except)) {
-      const std::string_view id = by.layer->view.Text(text);
-      for (Hit& hit : judged->hits) {
-        if (&hit == &by || hit.layer->view.Text(hit.record().id) != id ||
-            hit.layer->layer > by.layer->layer || hit.layer->Locked(hit.rule))
-          continue;
-        hit.excepted = true;
-        Note(invocation, *hit.layer, hit.rule,
-             "excepted by " + Text(*by.layer, record.id));
-      }
+// Whether the exceptions of `by` count: its rule matches for certain, read as
+// strictly as a rule that allows. What a rule of the other actions takes for a
+// match (a program of that name anywhere, a sub-command that may be an option's
+// value, an error) is good for tightening only.
+bool Evaluation::MayExcept(const Hit& by, const Subject& subject) {
+  const RuleRecord& record = by.record();
+  if (record.except.count == 0 || !by.certain || by.error || record.observe)
+    return false;
+  if (record.action == static_cast<uint8_t>(Action::kAllow)) return true;
+  const rules::Verdict strict =
+      matcher_.Match(*by.layer, by.rule, subject, true);
+  return strict.tri == Tri::kYes && !strict.error;
+}
+
+// Takes back what exceptions name: rules of their own or a less trusted layer,
+// never locked ones. A rule that is itself named by one takes nothing back.
+void Evaluation::Except(Judged* judged, const Subject& subject) {
+  std::vector<Hit>& hits = judged->hits;
+  std::vector<size_t> by;
+  for (size_t i = 0; i < hits.size(); ++i)
+    if (MayExcept(hits[i], subject)) by.push_back(i);
+  if (by.empty()) return;
+  const auto names = [&](size_t from, size_t to) {
+    const Hit& hit = hits[to];
+    const LoadedLayer& layer = *hits[from].layer;
+    if (from == to || hit.layer->layer > layer.layer ||
+        hit.layer->Locked(hit.rule))
+      return false;
+    const std::string_view id = hit.layer->view.Text(hit.record().id);
+    const auto ids =
+        layer.view.In(layer.view.strings, hits[from].record().except);
+    return std::any_of(ids.begin(), ids.end(), [&](ImageText text) {
+      return layer.view.Text(text) == id;
+    });
+  };
+  for (const size_t from : by) {
+    if (std::any_of(by.begin(), by.end(),
+                    [&](size_t other) { return names(other, from); }))
+      continue;
+    for (size_t to = 0; to < hits.size(); ++to) {
+      if (!names(from, to)) continue;
+      hits[to].excepted = true;
+      Note(subject.number, *hits[to].layer, hits[to].rule,
+           "excepted by " + Text(*hits[from].layer, hits[from].record().id));
     }
   }
 }
@@ -279,11 +307,14 @@ Judged Evaluation::Judge(const Subject& subject) {
   Judged judged;
   for (const auto& layer : policy_.layers) {
     candidates_.clear();
-    rules::FindCandidates(layer->view, subject, request_.try_every_rule,
+    rules::FindCandidates(layer->view, subject,
+                          request_.try_every_rule ? rules::Reach::kAll
+                          : trace_ != nullptr     ? rules::Reach::kNear
+                                                  : rules::Reach::kMayMatch,
                           &candidates_);
     for (const uint32_t rule : candidates_) Try(*layer, rule, subject, &judged);
   }
-  Except(&judged, subject.number);
+  Except(&judged, subject);
   for (const Hit& hit : judged.hits)
     if (hit.action == Action::kAllow && !hit.excepted &&
         !hit.record().observe && hit.record().names_command)
@@ -368,16 +399,19 @@ void Evaluation::Place(const std::vector<Judged>& all,
       const RuleRecord& record = hit.record();
       if (hit.excepted || record.observe) continue;
       if (record.network_max != 0) most = std::min(most, record.network_max);
-      if (hit.action == Action::kAllow || !hit.certain) continue;
-      if (record.profile != 0)
+      if (hit.action == Action::kAllow) continue;
+      // What only may match, or could not be evaluated, gives nothing more.
+      const bool sure = hit.certain && !hit.error;
+      if (record.profile != 0 && (sure || record.profile < kDefaultProfile))
         mine = mine == 0 ? record.profile : std::min(mine, record.profile);
-      network = std::max(network, record.network);
+      if (sure) network = std::max(network, record.network);
     }
     if (judged.action == Action::kAllow || (line && mine == 0)) continue;
-    if (mine == 0) mine = 2;
+    if (mine == 0) mine = kDefaultProfile;
     profile = profile == 0 ? mine : std::min(profile, mine);
   }
-  decision->profile = rules::ProfileNames()[profile == 0 ? 2 : profile];
+  decision->profile =
+      rules::ProfileNames()[profile == 0 ? kDefaultProfile : profile];
   decision->network = rules::NetworkNames()[std::min(network, most)];
 }
 

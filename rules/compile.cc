@@ -138,6 +138,7 @@ void Compiler::ReadLists(File& file, const TreeNode& node) {
       continue;
     }
     std::vector<std::string_view> values;
+    stands_on_untrusted_ = false;
     if (Is(file, list, Type::kArray, "a list"))
       for (const TreeNode& item : file.tree.children(list)) {
         const std::string_view text = String(file, item, "a list's member");
@@ -156,6 +157,7 @@ void Compiler::ReadLists(File& file, const TreeNode& node) {
         }
       }
     Define(file, list, Kind::kList);
+    if (stands_on_untrusted_) Distrust(Kind::kList, name);
     lists_.push_back({writer_.Text(name), AddStrings(values)});
     list_values_[name] = std::move(values);
   }
@@ -177,8 +179,12 @@ void Compiler::ReadClasses(File& file, const TreeNode& node) {
       continue;
     }
     Define(file, entry, Kind::kClass);
+    stands_on_untrusted_ = false;
+    const Range paths = AddPaths(file, entry, "a class");
+    if (stands_on_untrusted_) Distrust(Kind::kClass, name);
+    // Known from here on: a class that named itself would have no end.
     class_names_[name] = static_cast<uint32_t>(classes_.size());
-    classes_.push_back({writer_.Text(name), AddPaths(file, entry, "a class")});
+    classes_.push_back({writer_.Text(name), paths});
   }
 }
 
@@ -200,7 +206,7 @@ void Compiler::ReadNotes(File& file, const TreeNode& node, uint32_t kind) {
             "only the system layer may unlock rules");
     return;
   }
-  if (options_.layer == Layer::kProject && !file.source->trusted) {
+  if (Untrusted(file)) {
     Problem(file, node.key_begin, "rule-untrusted",
             "`disable` counts only in a project file that you trusted",
             "see `gate trust`", Severity::kWarning);
@@ -249,6 +255,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
   loosens_ = rule.action == static_cast<uint8_t>(Action::kAllow) ||
              except_node != nullptr;
   inverted_ = false;
+  stands_on_untrusted_ = false;
   match_depth_ = 0;
 
   std::string_view id;
@@ -364,12 +371,15 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
   // What a rule that cannot be read would have said is unknown: the layer's
   // floor stands for it. A readable rule of a broken file tightens still.
   if (rule_broken || match_node == nullptr) return;
-  const bool untrusted =
-      options_.layer == Layer::kProject && !file.source->trusted;
+  // A trusted rule is no more than what it is made of: its macros, lists and
+  // classes may stand in another file, which has changed since.
+  const bool untrusted = Untrusted(file) || stands_on_untrusted_;
   if (untrusted && loosens_) {
     Problem(file, node.begin, "rule-untrusted",
-            "the rule `" + std::string(id) +
-                "` loosens, and this project file is not trusted",
+            "the rule `" + std::string(id) + "` loosens, and " +
+                (Untrusted(file) ? "this project file is not trusted"
+                                 : "what it refers to stands in a project "
+                                   "file that is not trusted"),
             "see `gate trust`", Severity::kWarning);
     if (rule.action == static_cast<uint8_t>(Action::kAllow)) return;
     rule.except = {};

@@ -201,9 +201,15 @@ Compiler::Match Compiler::Unless(File& file, const TreeNode& node) {
     else
       parts.push_back(MatchObject(file, node));
   } else if (Is(file, node, Type::kArray, "unless")) {
-    for (const TreeNode& item : file.tree.children(node))
-      if (Is(file, item, Type::kObject, "a match") && item.count > 0)
+    if (node.count == 0)
+      Problem(file, node.begin, "rule-empty-pattern", "`unless` is empty");
+    for (const TreeNode& item : file.tree.children(node)) {
+      if (!Is(file, item, Type::kObject, "a match")) continue;
+      if (item.count == 0)
+        Problem(file, item.begin, "rule-empty-pattern", "an empty match");
+      else
         parts.push_back(MatchObject(file, item));
+    }
   }
   inverted_ = !inverted_;
   Match match;

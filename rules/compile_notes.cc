@@ -14,12 +14,23 @@ constexpr size_t kMaxHidden = 20;  // notes of a file
 
 void Compiler::Define(File& file, const TreeNode& node, Kind kind) {
   defined_.try_emplace({kind, std::string(node.key)},
-                       Defined{&file, node.key_begin, false});
+                       Defined{&file, node.key_begin, false, Untrusted(file)});
+}
+
+bool Compiler::Untrusted(const File& file) const {
+  return options_.layer == Layer::kProject && !file.source->trusted;
+}
+
+void Compiler::Distrust(Kind kind, std::string_view name) {
+  const auto found = defined_.find(std::pair(kind, std::string(name)));
+  if (found != defined_.end()) found->second.untrusted = true;
 }
 
 void Compiler::Use(Kind kind, std::string_view name) {
   const auto found = defined_.find(std::pair(kind, std::string(name)));
-  if (found != defined_.end()) found->second.used = true;
+  if (found == defined_.end()) return;
+  found->second.used = true;
+  stands_on_untrusted_ |= found->second.untrusted;
 }
 
 void Compiler::AddNote(File& file, uint32_t offset, uint32_t kind,

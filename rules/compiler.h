@@ -71,6 +71,10 @@ class Compiler {
   enum class Kind : uint8_t { kList, kMacro, kClass };
   void Define(File& file, const TreeNode& node, Kind kind);
   void Use(Kind kind, std::string_view name);
+  // Whether `file` is of a project and nobody trusted it.
+  bool Untrusted(const File& file) const;
+  // Marks a definition that refers to one of an untrusted file.
+  void Distrust(Kind kind, std::string_view name);
   void AddNote(File& file, uint32_t offset, uint32_t kind, std::string_view id);
   void NoteHiddenText(File& file);
   void NoteUnused();
@@ -152,12 +156,16 @@ class Compiler {
     File* file = nullptr;
     uint32_t offset = 0;
     bool used = false;
+    bool untrusted = false;
   };
   std::map<std::pair<Kind, std::string>, Defined, std::less<>> defined_;
 
   // Of the rule being read.
   bool loosens_ = false;
   bool inverted_ = false;  // below an odd number of `unless`
+  // Of the rule or definition being read: it uses a macro, list or class of an
+  // untrusted file.
+  bool stands_on_untrusted_ = false;
   // Of all files together, against macros and lists that stand for each other
   // many times over.
   size_t matches_ = 0, most_matches_ = kSpareMatches;

@@ -313,6 +313,8 @@ std::string_view FirstLiteralWord(std::string_view pattern, bool regex) {
                !rest.starts_with(" ?") && !rest.starts_with(" {")) ||
                   rest.starts_with("\\s+") || rest == "$"
             : rest.empty() || rest.starts_with(" ");
+  // In \\Q…\\E nothing has its meaning.
+  if (regex && pattern.find("\\Q") != std::string_view::npos) return {};
   if (regex && pattern.find('|') != std::string_view::npos) {
     // An alternation at top level would make the first word optional.
     int depth = 0;

@@ -110,9 +110,81 @@ std::optional<Json> Importer::ReadJson() {
   return std::move(*json);
 }
 
+bool IsNoProgram(std::string_view word) {
+  static constexpr std::string_view kGrammar[] = {
+      "!",    "time",   "if",       "then",   "else", "elif", "fi",
+      "for",  "in",     "while",    "until",  "do",   "done", "case",
+      "esac", "select", "function", "coproc", "[["};
+  if (std::find(std::begin(kGrammar), std::end(kGrammar), word) !=
+      std::end(kGrammar))
+    return true;
+  const size_t equals = word.find('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  return std::all_of(word.begin(), word.begin() + static_cast<long>(equals),
+                     [](char c) {
+                       return std::isalnum(static_cast<unsigned char>(c)) ||
+                              c == '_' || c == '+' || c == '*' || c == '?';
+                     });
+}
+
+std::string ForeignIn(std::string_view regex) {
+  bool in_class = false;
+  for (size_t i = 0; i < regex.size(); ++i) {
+    const std::string_view rest = regex.substr(i);
+    if (rest[0] == '\\') {
+      if (rest.size() < 2) return std::string(rest);
+      const char c = rest[1];
+      // Letters that mean the same to every dialect.
+      const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+      if (std::string_view("$|(){}\\").find(c) != std::string_view::npos ||
+          std::string_view("'\"`;&<>~#").find(c) != std::string_view::npos ||
+          (letter &&
+           std::string_view("bBdDsSwWtnrfv").find(c) == std::string_view::npos))
+        return std::string(rest.substr(0, 2));
+      ++i;
+      continue;
+    }
+    if (std::string_view("'\"`;&<>~#").find(rest[0]) != std::string_view::npos)
+      return std::string(rest.substr(0, 1));
+    if (in_class) {
+      if (std::string_view("$|(){}").find(rest[0]) != std::string_view::npos)
+        return std::string(rest.substr(0, 1));
+      // Sets of sets, and differences of sets, in other dialects.
+      if ((rest[0] == '[' && !rest.starts_with("[:")) || rest.starts_with("--"))
+        return std::string(rest.substr(0, 2));
+      if (rest.starts_with("[:")) {
+        const size_t end = rest.find(":]");
+        if (end == std::string_view::npos) return "[:";
+        i += end + 1;
+      } else if (rest[0] == ']') {
+        in_class = false;
+      }
+      continue;
+    }
+    if (rest[0] == '[') {
+      in_class = true;
+      if (regex.substr(i + 1, 1) == "^") ++i;
+      if (regex.substr(i + 1, 1) == "]") ++i;
+      continue;
+    }
+    // A variable's name before `=`: gate keeps assignments apart.
+    size_t name = i;
+    while (name < regex.size() &&
+           ((regex[name] >= 'A' && regex[name] <= 'Z') || regex[name] == '_'))
+      ++name;
+    if (name - i > 1) {
+      if (name < regex.size() && regex[name] == '=' &&
+          (i == 0 || regex[i - 1] != '-'))
+        return std::string(regex.substr(i, name - i + 1));
+      i = name - 1;
+    }
+  }
+  return "";
+}
+
 std::optional<std::string> Importer::GlobOf(size_t offset,
                                             const std::string& pattern,
-                                            bool question) {
+                                            bool question, Action action) {
   // Gate matches the command as the shell splits it, each word quoted where it
   // needs it; text that speaks of quoting or operators matches something else.
   if (const size_t bad = pattern.find_first_of("'\"\\`$;|&<>(){}[]#\n\t~");
@@ -130,6 +202,34 @@ std::optional<std::string> Importer::GlobOf(size_t offset,
     glob += c;
   }
   while (glob.ends_with(' ')) glob.pop_back();
+  if (IsNoProgram(std::string_view(glob).substr(0, glob.find(' ')))) {
+    Refuse(offset,
+           "no command begins with the first word of `" + Visible(pattern) +
+               "` once gate has read it",
+           "match the program that runs, or an assignment with `env`");
+    return std::nullopt;
+  }
+  // What an allow means must match as it stands; the others are tried on the
+  // words without quotes, too.
+  if (action == Action::kAllow) {
+    std::string quoted;
+    for (size_t at = 0; at < glob.size();) {
+      const size_t end = std::min(glob.find(' ', at), glob.size());
+      const std::string word = glob.substr(at, end - at);
+      const bool plain = ShellQuote(word) == word;
+      const bool wild = word.find_first_of("*?") != std::string::npos;
+      std::string bare = word;
+      std::erase_if(bare, [](char c) { return c == '*' || c == '?'; });
+      if (!plain && wild && !bare.empty() && ShellQuote(bare) != bare) {
+        Refuse(offset, "a word of `" + Visible(pattern) +
+                           "` is quoted by gate before it matches");
+        return std::nullopt;
+      }
+      quoted += (at == 0 ? "" : " ") + (wild ? word : ShellQuote(word));
+      at = end + 1;
+    }
+    glob = quoted;
+  }
   if (glob.find_first_not_of("* ") == std::string::npos) {
     Refuse(offset, "the pattern means every command, or none",
            "set `default_action` in a rule file for what no rule knows");

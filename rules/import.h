@@ -46,6 +46,16 @@ std::string ImportedFile(std::string_view pack, const Imported& imported);
 
 // --- For the readers of the formats ---
 
+// Whether no command can begin with `word` as gate sees it: an assignment, or
+// a word of the shell's grammar. What another tool says of such a text would
+// never match here.
+bool IsNoProgram(std::string_view word);
+
+// What of a regex speaks of text that gate has resolved before it matches
+// (quotes, operators, `~`, `$X`, assignments), or means something else to RE2.
+// Empty: nothing.
+std::string ForeignIn(std::string_view regex);
+
 class Importer {
  public:
   Importer(std::string file, std::string_view text, Action allow_as)
@@ -78,7 +88,9 @@ class Importer {
   // `pattern` (with `*`, and `?` when `question`) as a glob of gate; nothing,
   // after refusing, when gate matches another text than the other tool.
   std::optional<std::string> GlobOf(size_t offset, const std::string& pattern,
-                                    bool question);
+                                    bool question, Action action);
+  // Refuses what opencode says of the shell anywhere but in permission.bash.
+  void OpencodeElsewhere(const Json& settings);
   void Add(const std::string& id, Action action, std::string reason, Json match,
            Json more = Json::object());
 

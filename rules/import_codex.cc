@@ -341,6 +341,17 @@ void Importer::Codex() {
                  ReadExamples(arguments["not_match"], &no);
     const bool known =
         decision == "allow" || decision == "prompt" || decision == "forbidden";
+    if (understood && known) {
+      const Json& first = prefix[0];
+      const auto grammar = [](const Json& word) {
+        return IsNoProgram(word.get<std::string>());
+      };
+      if (first.is_array() ? std::any_of(first.begin(), first.end(), grammar)
+                           : grammar(first)) {
+        Refuse(call.at, "no command begins so once gate has read the line");
+        continue;
+      }
+    }
     if (!understood || !known) {
       Refuse(call.at,
              known ? "the arguments of prefix_rule are not understood"

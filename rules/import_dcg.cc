@@ -57,12 +57,12 @@ Converted Convert(const std::string& pattern) {
       out.problem = "looks around, which RE2 does not";
       return out;
     }
-    for (const char* raw : {"'", "\"", "`", ";", "&&", "\\|", ">", "<"})
-      if (one->find(raw) != std::string::npos) {
-        out.problem = "speaks of shell syntax (`" + std::string(raw) +
-                      "`), which gate has resolved";
-        return out;
-      }
+    if (const std::string raw = ForeignIn(*one); !raw.empty()) {
+      out.problem = "speaks of shell syntax (`" + Visible(raw) +
+                    "`), which gate has resolved, or means something else to "
+                    "RE2";
+      return out;
+    }
     if (one->empty()) continue;
     auto compiled = Regex::Compile(*one);
     if (!compiled) {

@@ -33,7 +33,8 @@ std::optional<Json> PrefixWords(const std::string& text) {
     }
     at = end + 1;
   }
-  if (words.empty()) return std::nullopt;
+  if (words.empty() || IsNoProgram(words[0].get<std::string>()))
+    return std::nullopt;
   return words;
 }
 
@@ -168,8 +169,8 @@ void Importer::Gemini() {
         // There the pattern is looked for in JSON text, behind the opening
         // quote of the command; the end of the text is never that of the
         // command.
-        if (regex.find_first_of("^$\"'`;&<>") != std::string::npos ||
-            regex.find("\\\\") != std::string::npos)
+        if (regex.find_first_of("^$") != std::string::npos ||
+            !ForeignIn(regex).empty())
           problem =
               "the pattern `" + Visible(regex) + "` matches other text in gate";
         else if (row.action == Action::kAllow)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "rules/glob.h"
 #include "rules/import.h"
 #include "rules/lint.h"
 
@@ -56,6 +57,13 @@ void Importer::Claude() {
         continue;
       }
       std::string entry = entries[i].get<std::string>();
+      const std::string tool = entry.substr(0, entry.find('('));
+      if (tool.find('*') != std::string::npos && !tool.starts_with("mcp__") &&
+          action != Action::kAllow) {
+        Refuse(at, "`" + Visible(entry) + "` means the shell, too",
+               "set `default_action` in a rule file for what no rule knows");
+        continue;
+      }
       if (entry != "Bash" && !entry.starts_with("Bash(")) {
         Note(at,
              "`" + Visible(entry) + "` is about another tool and stays there");
@@ -69,7 +77,7 @@ void Importer::Claude() {
       entry = entry.substr(5, entry.size() - 6);
       // The end `:*` is another way to write ` *`.
       if (entry.ends_with(":*")) entry.replace(entry.size() - 2, 2, " *");
-      const auto glob = GlobOf(at, entry, /*question=*/false);
+      const auto glob = GlobOf(at, entry, /*question=*/false, action);
       if (!glob) continue;
       const std::string program = ProgramOf(*glob);
       if (action == Action::kAllow &&
@@ -98,6 +106,7 @@ void Importer::Opencode() {
   if (permission == json->end() || !permission->is_object() ||
       !permission->contains("bash"))
     return Refuse(0, "there is no `permission.bash`", "is it opencode's?");
+  OpencodeElsewhere(*json);
   const Json& bash = (*permission)["bash"];
   struct Row {
     std::string glob;
@@ -113,7 +122,7 @@ void Importer::Opencode() {
     if (!action || *action == Action::kSandbox)
       return Refuse(at, "the action of `" + Visible(pattern) +
                             "` is not allow, ask or deny");
-    if (const auto glob = GlobOf(at, pattern, /*question=*/true))
+    if (const auto glob = GlobOf(at, pattern, /*question=*/true, *action))
       rows.push_back({*glob, *action, at});
   };
   if (bash.is_string()) {
@@ -147,6 +156,42 @@ void Importer::Opencode() {
   }
 }
 
+void Importer::OpencodeElsewhere(const Json& settings) {
+  const auto look = [this](const Json& holder, const std::string& pointer,
+                           bool own) {
+    for (const char* key : {"permission", "tools"}) {
+      const auto found = holder.find(key);
+      if (found == holder.end()) continue;
+      const std::string at = pointer + "/" + key;
+      if (!found->is_object()) {
+        Refuse(At(at), "`" + std::string(key) + "` means the shell, too");
+        continue;
+      }
+      for (const auto& [name, value] : found->items()) {
+        const bool bash = TextGlob(name, "bash") != Tri::kNo;
+        const bool here =
+            own && name == "bash" && std::string_view(key) == "permission";
+        if (here || value == "allow" || value == true) continue;
+        if (bash)
+          Refuse(At(at + "/" + Escape(name)),
+                 "`" + Visible(name) + "` stops the shell here, too",
+                 "write it by hand: `default_action`, or a rule with `agent`");
+        else
+          Note(At(at + "/" + Escape(name)),
+               "`" + Visible(name) + "` is about another tool and stays there");
+      }
+    }
+  };
+  look(settings, "", true);
+  for (const char* key : {"agent", "mode"}) {
+    const auto agents = settings.find(key);
+    if (agents == settings.end() || !agents->is_object()) continue;
+    for (const auto& [name, agent] : agents->items())
+      if (agent.is_object())
+        look(agent, "/" + std::string(key) + "/" + Escape(name), false);
+  }
+}
+
 // {version, rules: [{name, command, subcommand?, block_args, reason}]}: denied
 // when one of the arguments is given, short options in bundles, too.
 void Importer::SafetyNet() {
@@ -156,6 +201,10 @@ void Importer::SafetyNet() {
       !(*json)["rules"].is_array())
     return Refuse(0, "it has no `version` 1 and `rules`",
                   "is it cc-safety-net's?");
+  for (const auto& [key, value] : json->items())
+    if (key != "version" && key != "rules" && key != "$schema")
+      Refuse(At("/" + Escape(key)),
+             "`" + Visible(key) + "` has no counterpart in gate");
   const Json& rules = (*json)["rules"];
   for (size_t i = 0; i < rules.size(); ++i) {
     const Json& rule = rules[i];
@@ -180,7 +229,7 @@ void Importer::SafetyNet() {
     for (const Json& argument : rule["block_args"]) {
       const std::string text =
           argument.is_string() ? argument.get<std::string>() : "";
-      if (text.empty() || text.starts_with('@') ||
+      if (text.empty() || text == "--" || text.starts_with('@') ||
           text.find_first_of("*?\\") != std::string::npos)
         understood = false;
       else if (text.starts_with('-') && text.size() > 1)
@@ -190,7 +239,8 @@ void Importer::SafetyNet() {
     }
     const std::string command = rule["command"].get<std::string>();
     if (!understood || command.empty() || command.starts_with('@') ||
-        command.find_first_of("*?\\/ ") != std::string::npos) {
+        command.find_first_of("*?\\/ ") != std::string::npos ||
+        IsNoProgram(command)) {
       Refuse(at, "a name or argument of `" +
                      Visible(rule["name"].get<std::string>()) +
                      "` means something else in gate");

@@ -59,7 +59,7 @@ void AddKeysOf(const RuleView& view, std::string_view program,
 uint32_t SubcommandStarts(const parser::Invocation& invocation) {
   const auto& argv = invocation.argv;
   uint32_t starts = 1u << 1;
-  for (uint32_t i = 1; i < argv.size() && i < 28; ++i) {
+  for (uint32_t i = 1; i < argv.size() && i < kFollowedWords; ++i) {
     if ((starts & (1u << i)) == 0) continue;
     const parser::Argument& word = argv[i];
     const bool option =
@@ -72,10 +72,10 @@ uint32_t SubcommandStarts(const parser::Invocation& invocation) {
   return starts;
 }
 
-void FindCandidates(const RuleView& view, const Subject& subject, bool all,
+void FindCandidates(const RuleView& view, const Subject& subject, Reach reach,
                     std::vector<uint32_t>* out) {
   const size_t before = out->size();
-  if (all) {
+  if (reach == Reach::kAll) {
     for (uint32_t i = 0; i < view.rules.size(); ++i) out->push_back(i);
     return;
   }
@@ -96,8 +96,10 @@ void FindCandidates(const RuleView& view, const Subject& subject, bool all,
     const parser::Invocation& invocation = *subject.invocation;
     const std::string_view program = invocation.program;
     AddKey(view, program, nullptr, out);
-    bool unknown = false;
     const uint32_t starts = SubcommandStarts(invocation);
+    bool unknown =
+        reach == Reach::kNear ||
+        (StartsGoOn(starts) && invocation.argv.size() > kFollowedWords);
     for (uint32_t i = 1; i < invocation.argv.size() && i < 30; ++i) {
       if ((starts & (1u << i)) == 0) continue;
       const parser::Argument& word = invocation.argv[i];

@@ -21,12 +21,20 @@ struct Subject {
 };
 
 // Positions of argv at which a sub-command may stand: bit i for argv[i], the
-// options before it skipped with and without a value. Bit 1 first.
+// options before it skipped with and without a value. Bit 1 first. No more than
+// kFollowedWords words are followed; where options go on beyond them,
+// StartsGoOn and any later word may be the sub-command.
+inline constexpr uint32_t kFollowedWords = 28;
 uint32_t SubcommandStarts(const parser::Invocation& invocation);
+inline bool StartsGoOn(uint32_t starts) {
+  return starts >> kFollowedWords != 0;
+}
 
 // Appends the rules of `view` that may match `subject`, each once, ascending.
-// With `all`, every rule: what tests compare the index with.
-void FindCandidates(const RuleView& view, const Subject& subject, bool all,
+// kAll is every rule: what tests compare the index with. kNear adds those that
+// are about the same program, which explanations tell near misses of.
+enum class Reach : uint8_t { kMayMatch, kNear, kAll };
+void FindCandidates(const RuleView& view, const Subject& subject, Reach reach,
                     std::vector<uint32_t>* out);
 
 }  // namespace gate::rules

@@ -30,6 +30,14 @@ bool IsRunner(std::string_view name) {
 
 // Text of shell syntax in a pattern; empty when there is none. What remains of
 // operators in a command is quoted, so they never stand between blanks.
+// A home directory as only the line writes it: gate matches what it stands for.
+std::string_view UnexpandedText(std::string_view pattern) {
+  for (const std::string_view text :
+       {" ~/", "\\s+~/", "\\s*~/", "\\s~/", "$HOME", "${HOME", "$\\{HOME"})
+    if (pattern.find(text) != std::string_view::npos) return text;
+  return pattern.starts_with("~/") ? pattern.substr(0, 2) : std::string_view{};
+}
+
 std::string_view RawText(std::string_view pattern, bool regex) {
   for (const std::string_view text : {" && ", " || ", " ; ", "; ", " > ",
                                       " >> ", " < ", " 2>&1", " & ", "$(", "`"})
@@ -42,7 +50,7 @@ std::string_view RawText(std::string_view pattern, bool regex) {
          {" \\| ", "\\s*\\|\\s*", "\\s*;\\s*", "\\s*&&\\s*", "\\s*>\\s*",
           "\\s+>\\s+", "\\$\\("})
       if (pattern.find(text) != std::string_view::npos) return text;
-  return {};
+  return UnexpandedText(pattern);
 }
 
 class Linter {
@@ -173,7 +181,12 @@ class Linter {
     if (depth > 32 || index >= view.nodes.size()) return;
     const Node& node = view.nodes[index];
     const auto raw = [&](std::string_view pattern, bool regex) {
-      const std::string_view text = RawText(pattern, regex);
+      // A pattern of quoted code (python -c '…') may well speak of operators
+      // and variables.
+      const bool code = regex && (!pattern.starts_with('^') ||
+                                  pattern.find('\'') != std::string_view::npos);
+      std::string_view text = RawText(pattern, regex);
+      if (code && text.find('~') == std::string_view::npos) text = {};
       if (!text.empty())
         Report("lint-raw-text", "the pattern `" + Visible(pattern) + "` of `" +
                                     id + "` speaks of shell syntax (`" +
@@ -193,11 +206,7 @@ class Linter {
           raw(view.Text(text), false);
         break;
       case NodeKind::kRegex:
-        // A pattern of quoted code (python -c '…') may well speak of it.
-        if (node.x < view.regexes.size() &&
-            view.Text(view.regexes[node.x].pattern).starts_with('^') &&
-            view.Text(view.regexes[node.x].pattern).find('\'') ==
-                std::string_view::npos)
+        if (node.x < view.regexes.size())
           raw(view.Text(view.regexes[node.x].pattern), true);
         break;
       case NodeKind::kPrefix:
@@ -207,6 +216,7 @@ class Linter {
             for (const std::string_view sign :
                  {"&&", "||", "|", ";", ">", ">>", "<", "&"})
               if (word == sign) raw(" " + std::string(sign) + " ", false);
+            if (!UnexpandedText(word).empty()) raw(word, false);
             if (word.size() > 1 && (word[0] == '\'' || word[0] == '"') &&
                 word.back() == word[0])
               Report("lint-raw-text",

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "rules/policy.h"
 #include "rules/policy_impl.h"
 
@@ -30,14 +31,39 @@ void Refuse(Found* found, Layer layer, std::string file, const char* code,
                                 std::move(message), std::move(help)});
 }
 
+// Whether `path` is a link whose target is not there.
+bool LeadsNowhere(const std::string& path) {
+  struct stat info;
+  const int kept = errno;
+  const bool nowhere = lstat(path.c_str(), &info) == 0 &&
+                       S_ISLNK(info.st_mode) && stat(path.c_str(), &info) != 0;
+  errno = kept;
+  return nowhere;
+}
+
+// A name that a person would take for a rule file's, and gate does not. Left
+// out in silence, its rules would be missing.
+bool IsMisnamed(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || name.ends_with(".json")) return false;
+  std::string ending(name.substr(dot + 1));
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return ending == "json" || ending == "jsonc" || ending == "json5";
+}
+
 void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
                    Found* found) {
   found->sources.push_back({directory, IdentityOf(directory)});
   struct stat info;
   if (lstat(directory.c_str(), &info) != 0) {
-    if (errno != ENOENT && errno != ENOTDIR)
-      Refuse(found, layer, directory, "rule-file-unreadable",
-             "the directory cannot be looked at", "check its permissions");
+    if (errno == ENOENT && !LeadsNowhere(std::string(DirName(directory))))
+      return;
+    Refuse(found, layer, directory, "rule-file-unreadable",
+           errno == ENOENT || errno == ENOTDIR
+               ? "what it should lie in is no directory"
+               : "the directory cannot be looked at",
+           "check what stands there, and its permissions");
     return;
   }
   if (S_ISLNK(info.st_mode) && layer == Layer::kProject) {
@@ -60,9 +86,16 @@ void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
     return;
   }
   std::vector<std::string> names;
-  while (const dirent* entry = readdir(stream)) {
+  errno = 0;
+  for (const dirent* entry = readdir(stream); entry != nullptr;
+       errno = 0, entry = readdir(stream)) {
     const std::string_view name = entry->d_name;
-    if (name.starts_with('.') || !name.ends_with(".json")) continue;
+    if (name.starts_with('.')) continue;
+    if (IsMisnamed(name))
+      Refuse(found, layer, directory + "/" + std::string(name),
+             "rule-file-name", "this file would not be read",
+             "rule files are called *.json, comments and all");
+    if (!name.ends_with(".json")) continue;
     if (names.size() >= kMaxRuleFiles) {
       Refuse(found, layer, directory, "rule-too-many-files",
              "there are more rule files than gate reads",
@@ -71,6 +104,9 @@ void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
     }
     names.emplace_back(name);
   }
+  if (errno != 0)
+    Refuse(found, layer, directory, "rule-file-unreadable",
+           "the directory cannot be read to its end", "check its file system");
   closedir(stream);
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {

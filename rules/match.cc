@@ -64,7 +64,8 @@ bool Matcher::CoversEffect(const LoadedLayer& layer, uint32_t rule,
 }
 
 Tri Matcher::Eval(uint32_t index) {
-  if (++steps_ > kMaxSteps || index >= view_->nodes.size()) {
+  if (OutOfSteps()) return Tri::kPossible;
+  if (index >= view_->nodes.size()) {
     error_ = true;
     return Tri::kPossible;
   }
@@ -138,6 +139,18 @@ Tri Matcher::Eval(uint32_t index) {
   return Tri::kPossible;
 }
 
+bool Matcher::OutOfSteps() {
+  if (++steps_ <= kMaxSteps) return false;
+  error_ = true;
+  return true;
+}
+
+Tri Matcher::Fits(std::string_view pattern, std::string_view text) {
+  const Tri tri = TextGlob(pattern, text);
+  if (tri == Tri::kPossible) error_ = true;
+  return tri;
+}
+
 Tri Matcher::All(const Node& node) {
   Tri result = Tri::kYes;
   for (const uint32_t link : view_->In(view_->links, node.a)) {
@@ -186,7 +199,7 @@ Tri Matcher::Names(const Node& node, std::string_view value, bool globs) {
     const std::string_view name = view_->Text(text);
     if (name == value) return Tri::kYes;
     if (globs && HasWildcard(name))
-      if (const Tri tri = TextGlob(name, value); tri != Tri::kNo) return tri;
+      if (const Tri tri = Fits(name, value); tri != Tri::kNo) return tri;
   }
   return Tri::kNo;
 }
@@ -206,6 +219,12 @@ Tri Matcher::Prefix(const Node& node) {
   const uint32_t starts = SubcommandStarts(*invocation_);
   for (size_t i = 2; i < 30 && best != Tri::kYes; ++i)
     if (starts & (1u << i)) best = Or(best, PrefixAt(node, i));
+  if (StartsGoOn(starts))
+    for (size_t i = kFollowedWords;
+         i < invocation_->argv.size() && best != Tri::kYes; ++i) {
+      if (OutOfSteps()) return Tri::kPossible;
+      best = Or(best, PrefixAt(node, i));
+    }
   if (best == Tri::kYes || invocation_->subcommand.empty()) return best;
   // And by the sub-command as the program's description reads it, when the
   // rule says no more than that.
@@ -290,8 +309,13 @@ Tri Matcher::Subcommand(const Node& node) {
         }))
       return Tri::kYes;
     const uint32_t starts = SubcommandStarts(*invocation_);
-    for (size_t start = 1; start < 30; ++start) {
-      if ((starts & (1u << start)) == 0) continue;
+    const size_t end =
+        StartsGoOn(starts) && !strict_ ? std::max<size_t>(argv.size(), 30) : 30;
+    for (size_t start = 1; start < end && best != Tri::kYes; ++start) {
+      const bool beyond =
+          start >= kFollowedWords && !strict_ && StartsGoOn(starts);
+      if (!beyond && (starts & (1u << start)) == 0) continue;
+      if (OutOfSteps()) return Tri::kPossible;
       // A word behind an option may be the option's value.
       if (strict_ && start > 1 &&
           (argv.size() < start || !argv[start - 1].text.starts_with('-') ||
@@ -320,10 +344,10 @@ Matcher::Prepared& Matcher::Prepare() {
 namespace {
 
 // Lines of ASCII and the mark for what is unknown, parted by a line end.
-std::string LowerForAtoms(std::string_view line, std::string_view by_name) {
+std::string LowerForAtoms(std::initializer_list<std::string_view> lines) {
   std::string lower;
-  lower.reserve(line.size() + by_name.size() + 1);
-  for (const std::string_view text : {line, by_name}) {
+  for (const std::string_view text : lines) {
+    lower.reserve(lower.size() + text.size() + 1);
     for (size_t i = 0; i < text.size(); ++i) {
       const char c = text[i];
       if (static_cast<unsigned char>(c) < 0x80) {
@@ -346,47 +370,72 @@ std::string LowerForAtoms(std::string_view line, std::string_view by_name) {
 // that /usr/bin/git is found by `git …`.
 void Matcher::MakeLines(Prepared* prepared) {
   prepared->lines_made = true;
-  std::string rest;
+  std::string rest, bare;
   for (size_t i = 1; i < invocation_->argv.size(); ++i) {
     const parser::Argument& word = invocation_->argv[i];
     rest += ' ';
+    bare += ' ';
     if (word.known) {
       rest += word.glob ? word.text : ShellQuote(word.text);
+      bare += word.text;
     } else {
-      rest += word.text;
-      rest += kUnknownText;
-      rest += word.suffix;
+      const std::string text =
+          word.text + std::string(kUnknownText) + word.suffix;
+      rest += text;
+      bare += text;
     }
   }
+  std::string first;
   if (!invocation_->argv.empty()) {
     const parser::Argument& word = invocation_->argv[0];
-    prepared->line = word.known
-                         ? ShellQuote(word.text)
-                         : word.text + std::string(kUnknownText) + word.suffix;
+    first = word.known ? word.text
+                       : word.text + std::string(kUnknownText) + word.suffix;
+    prepared->line = word.known ? ShellQuote(first) : first;
   }
   prepared->line_by_name = ShellQuote(invocation_->program) + rest;
   prepared->line += rest;
-  const bool same = prepared->line == prepared->line_by_name;
-  prepared->lower =
-      LowerForAtoms(prepared->line, same ? "" : prepared->line_by_name);
+  if (prepared->line.size() != first.size() + bare.size()) {
+    prepared->bare_by_name = invocation_->program + bare;
+    prepared->bare = std::move(first) + bare;
+  }
+  const auto unless_same = [](const std::string& text,
+                              const std::string& other) -> std::string_view {
+    return text == other ? std::string_view{} : std::string_view(text);
+  };
+  prepared->lower = LowerForAtoms(
+      {prepared->line, unless_same(prepared->line_by_name, prepared->line),
+       prepared->bare, unless_same(prepared->bare_by_name, prepared->bare)});
+}
+
+std::array<const std::string*, 4> Matcher::LinesToTry(
+    const Prepared& prepared) const {
+  const bool by_name =
+      !invocation_->program.empty() && (!strict_ || FirstWordIsPlain());
+  const bool bare = !strict_ && !prepared.bare.empty();
+  return {&prepared.line,
+          by_name && prepared.line_by_name != prepared.line
+              ? &prepared.line_by_name
+              : nullptr,
+          bare ? &prepared.bare : nullptr,
+          bare && by_name && prepared.bare_by_name != prepared.bare
+              ? &prepared.bare_by_name
+              : nullptr};
 }
 
 Tri Matcher::Glob(const Node& node) {
   if (invocation_ == nullptr) return Tri::kNo;
   Prepared& prepared = Prepare();
   if (!prepared.lines_made) MakeLines(&prepared);
-  const bool by_name =
-      !invocation_->program.empty() && (!strict_ || FirstWordIsPlain());
+  const auto lines = LinesToTry(prepared);
   Tri best = Tri::kNo;
   for (const ImageText& text : view_->In(view_->strings, node.a)) {
     const std::string_view pattern = view_->Text(text);
-    best = Or(best, TextGlob(pattern, prepared.line));
-    if (by_name) best = Or(best, TextGlob(pattern, prepared.line_by_name));
-    // "git push *" also means "git push".
-    if (pattern.ends_with(" *") && best != Tri::kYes) {
-      const std::string_view head = pattern.substr(0, pattern.size() - 2);
-      best = Or(best, TextGlob(head, prepared.line));
-      if (by_name) best = Or(best, TextGlob(head, prepared.line_by_name));
+    for (const std::string* line : lines) {
+      if (line == nullptr || best == Tri::kYes) continue;
+      best = Or(best, Fits(pattern, *line));
+      // "git push *" also means "git push".
+      if (pattern.ends_with(" *") && best != Tri::kYes)
+        best = Or(best, Fits(pattern.substr(0, pattern.size() - 2), *line));
     }
   }
   // A `*` of a rule that loosens must not stand for what is not known.
@@ -415,16 +464,14 @@ Tri Matcher::RegexNode(const Node& node) {
   if (!prepared.lines_made) MakeLines(&prepared);
   const RegexRecord& record = view_->regexes[node.x];
   if (!MayMatch(record, prepared)) return Tri::kNo;
-  const bool by_name = prepared.line != prepared.line_by_name &&
-                       (!strict_ || FirstWordIsPlain());
   const Regex* regex =
       layer_->regexes->Get(node.x, view_->Text(record.pattern));
   if (regex == nullptr) {
     error_ = true;
     return Tri::kPossible;
   }
-  for (const std::string* line : {&prepared.line, &prepared.line_by_name}) {
-    if (line == &prepared.line_by_name && !by_name) continue;
+  for (const std::string* line : LinesToTry(prepared)) {
+    if (line == nullptr) continue;
     switch (regex->Search(*line)) {
       case MatchResult::kYes:
         return strict_ && line->find(kUnknownText) != std::string::npos
@@ -447,7 +494,7 @@ Tri Matcher::Line(const Node& node) {
   const RegexRecord& record = view_->regexes[node.x];
   if (!line_lowered_) {
     line_lowered_ = true;
-    line_lower_ = LowerForAtoms(facts_.line, {});
+    line_lower_ = LowerForAtoms({facts_.line});
   }
   const auto atoms = view_->In(view_->strings, record.atoms);
   if (facts_.first_looks && !line_lower_.empty() && !atoms.empty() &&
@@ -496,7 +543,7 @@ Tri Matcher::Env(const Node& node) {
     if (!known) return Tri::kPossible;
     Tri best = Tri::kNo;
     for (const ImageText& text : values)
-      best = Or(best, TextGlob(view_->Text(text), value));
+      best = Or(best, Fits(view_->Text(text), value));
     return And(named, best);
   };
   Tri best = Tri::kNo;

@@ -1,6 +1,7 @@
 // One rule against one command of the line, or against the line.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -74,7 +75,10 @@ class Matcher {
   struct Prepared {  // per invocation, made when first asked for
     bool lines_made = false;
     std::string line, line_by_name;
-    // Both in lower case, for RegexRecord::atoms; empty when a character
+    // The same with nothing quoted, for rules that tighten: what needs quotes
+    // must not hide a word from them. Empty where quotes make no difference.
+    std::string bare, bare_by_name;
+    // All in lower case, for RegexRecord::atoms; empty when a character
     // might have a lower case that is not its own.
     std::string lower;
     bool options_read = false;
@@ -93,8 +97,8 @@ class Matcher {
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);
   Tri Options(const Node& node);
-  Tri HasOption(std::string_view name);
-  Tri LiteralOption(std::string_view name);
+  Tri HasOption(std::string_view name, bool beyond);
+  Tri LiteralOption(std::string_view name, bool beyond);
   Tri Only(const Node& node, std::vector<const parser::Argument*>* operands);
   Tri Operands(const Node& node);
   Tri Written(const parser::Argument& word, uint32_t regex);
@@ -108,10 +112,15 @@ class Matcher {
   Tri Via(const Node& node);
   Tri Unknown(const Node& node);
   Tri Names(const Node& node, std::string_view value, bool globs);
+  // TextGlob; that its budget ran out is an error, not a possibility.
+  Tri Fits(std::string_view pattern, std::string_view text);
+  bool OutOfSteps();  // counts one, too
   bool FirstWordIsPlain() const;
   bool FirstWordIs(std::string_view word) const;
   Prepared& Prepare();
   void MakeLines(Prepared* prepared);
+  // The texts of `prepared` that a glob or regex is tried on here.
+  std::array<const std::string*, 4> LinesToTry(const Prepared& prepared) const;
 
   const Policy::Impl& policy_;
   const parser::Analysis& analysis_;

@@ -78,14 +78,14 @@ Tri Matcher::OneEffect(const Node& node, uint32_t index) {
     Tri named = effect.path.known ? Tri::kNo : Tri::kPossible;
     if (effect.path.known)
       for (const ImageText& text : view_->In(view_->strings, node.f))
-        named = Or(named, TextGlob(view_->Text(text), effect.path.text));
+        named = Or(named, Fits(view_->Text(text), effect.path.text));
     result = And(result, named);
   }
   const auto host_in = [&](Range range) {
     if (effect.host.empty()) return Tri::kPossible;
     Tri best = Tri::kNo;
     for (const ImageText& text : view_->In(view_->strings, range))
-      best = Or(best, TextGlob(view_->Text(text), effect.host));
+      best = Or(best, Fits(view_->Text(text), effect.host));
     return best;
   };
   if (node.d.count > 0) result = And(result, host_in(node.d));

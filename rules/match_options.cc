@@ -68,14 +68,14 @@ Tri Matcher::Options(const Node& node) {
   if (node.a.count > 0) {
     Tri any = Tri::kNo;
     for (const ImageText& text : wanted(node.a))
-      any = Or(any, HasOption(view_->Text(text)));
+      any = Or(any, HasOption(view_->Text(text), !strict_));
     result = And(result, any);
   }
   for (const ImageText& text : wanted(node.b))
-    result = And(result, HasOption(view_->Text(text)));
+    result = And(result, HasOption(view_->Text(text), !strict_));
   for (const ImageText& text : wanted(node.c)) {
     if (result == Tri::kNo) break;
-    result = And(result, Not(HasOption(view_->Text(text))));
+    result = And(result, Not(HasOption(view_->Text(text), strict_)));
   }
   if (node.d.count > 0 && result != Tri::kNo)
     result = And(result, Only(node, nullptr));
@@ -99,8 +99,8 @@ Tri Matcher::OnlyDoes(const Node& node) {
   return read.complete ? Tri::kYes : Tri::kPossible;
 }
 
-Tri Matcher::HasOption(std::string_view name) {
-  const Tri literal = LiteralOption(name);
+Tri Matcher::HasOption(std::string_view name, bool beyond) {
+  const Tri literal = LiteralOption(name, beyond);
   if (literal == Tri::kYes || name.empty() || name[0] != '-') return literal;
   // Another spelling of it, as the program's description knows it. That the
   // description does not see it proves nothing: it may not list all options.
@@ -109,7 +109,9 @@ Tri Matcher::HasOption(std::string_view name) {
                                                                  : literal;
 }
 
-Tri Matcher::LiteralOption(std::string_view name) {
+// With `beyond`, a `--` behind an option may be that option's value, so that
+// options after it are possible.
+Tri Matcher::LiteralOption(std::string_view name, bool beyond) {
   const size_t equals = name.find('=');
   const std::string_view wanted_value = equals == std::string_view::npos
                                             ? std::string_view{}
@@ -131,11 +133,20 @@ Tri Matcher::LiteralOption(std::string_view name) {
     if (i + 1 >= argv.size()) return rules::Of(!with_value);
     return value_is(argv[i + 1].text, argv[i + 1].known);
   };
-  Tri best = Tri::kNo;
+  Tri best = Tri::kNo, before = Tri::kNo;
+  bool ended = false;  // by a `--` that may have been a value
   for (size_t i = 1; i < argv.size() && best != Tri::kYes; ++i) {
     const parser::Argument& argument = argv[i];
     const std::string_view word = argument.text;
-    if (argument.known && word == "--") break;
+    if (argument.known && word == "--") {
+      if (best == Tri::kYes || !beyond || ended || i == 1 ||
+          argv[i - 1].text.size() < 2 || argv[i - 1].text[0] != '-' ||
+          argv[i - 1].text == "--")
+        break;
+      ended = true;
+      before = best;
+      continue;
+    }
     if (!argument.known && word.empty()) {
       // Any words: an option may be among them. One unknown word in quotes is
       // taken for the operand that it nearly always is.
@@ -181,7 +192,7 @@ Tri Matcher::LiteralOption(std::string_view name) {
       best = Or(best, Tri::kPossible);
     }
   }
-  return best;
+  return ended ? Or(before, And(best, Tri::kPossible)) : best;
 }
 
 // The accept-list: entries are "-l", "--long", "-n:" and "--lines:" (takes a
@@ -274,10 +285,12 @@ Tri Matcher::Operands(const Node& node) {
       const parser::Argument& word = invocation_->argv[i];
       if (options && word.known && word.text == "--")
         options = false;
-      else if (!options || word.text.empty() || word.text[0] != '-')
+      else if (!options || word.text.empty() || word.text[0] != '-' ||
+               (word.known && word.text == "-"))
         operands.push_back(&word);
     }
   }
+  const std::vector<const parser::Argument*> with_subcommand = operands;
   // The words that name the sub-command are no operands.
   size_t at = 0;
   for (const std::string& word : invocation_->subcommand) {
@@ -314,7 +327,7 @@ Tri Matcher::Operands(const Node& node) {
     for (const ImageText& text : view_->In(view_->strings, range)) {
       const std::string_view pattern = view_->Text(text);
       if (word.known && !word.glob) {
-        best = Or(best, TextGlob(pattern, word.text));
+        best = Or(best, Fits(pattern, word.text));
       } else {
         // Enough of the word is known to say no, or it is possible.
         const size_t star =
@@ -331,8 +344,9 @@ Tri Matcher::Operands(const Node& node) {
     return best;
   };
   if (node.a.count > 0) {
+    // A rule that tightens cannot know how far the name of a sub-command goes.
     Tri any = Tri::kNo;
-    for (const parser::Argument* word : operands)
+    for (const parser::Argument* word : strict_ ? operands : with_subcommand)
       any = Or(any, matches(*word, node.a));
     result = And(result, any);
   }

@@ -80,6 +80,18 @@ std::optional<Names> Programs(NodeRef ref, int depth) {
   }
 }
 
+// Gate keeps NAME=value apart from the command that it stands before.
+bool IsAssignment(std::string_view word) {
+  const size_t equals = word.find('=');
+  return equals != std::string_view::npos && equals > 0 &&
+         std::all_of(
+             word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+             [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      (c >= '0' && c <= '9') || c == '_';
+             });
+}
+
 std::optional<std::string> LeafNever(NodeRef ref) {
   const RuleView& view = *ref.view;
   const Node& node = view.nodes[ref.node];
@@ -93,6 +105,8 @@ std::optional<std::string> LeafNever(NodeRef ref) {
         if (word.find(' ') != std::string_view::npos)
           return "no program is called " + quoted(word) +
                  "; each word of a prefix is a string of its own";
+        else if (IsAssignment(word))
+          return quoted(word) + " is an assignment, which `env` matches";
       return std::nullopt;
     case NodeKind::kProgram:
       for (const std::string_view word : TextsOf(view, node.a))
@@ -101,9 +115,13 @@ std::optional<std::string> LeafNever(NodeRef ref) {
       return std::nullopt;
     case NodeKind::kGlob:
       for (const std::string_view glob : TextsOf(view, node.a))
-        if (glob.starts_with(' ') || (glob.ends_with(' ')) ||
-            (glob.find("  ") != std::string_view::npos &&
-             glob.find('\'') == std::string_view::npos))
+        if (IsAssignment(glob.substr(0, glob.find(' '))))
+          return "a command does not begin with an assignment, which `env` "
+                 "matches, unlike " +
+                 quoted(glob);
+        else if (glob.starts_with(' ') || (glob.ends_with(' ')) ||
+                 (glob.find("  ") != std::string_view::npos &&
+                  glob.find('\'') == std::string_view::npos))
           return "the command has one blank between words and none around "
                  "them, unlike " +
                  quoted(glob);

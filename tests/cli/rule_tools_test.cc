@@ -167,5 +167,51 @@ TEST(SuggestTest, SparesRepeatedApprovalsAndNeverTrustsAnInterpreter) {
   EXPECT_FALSE(Has(done.out, "once")) << done.out;
 }
 
+TEST(SuggestTest, SaysWhatElseOfTheOwnRulesWouldBeLetThrough) {
+  const Machine machine;
+  machine.Write(machine.home() + "/.config/gate/rules.d/a.json",
+                File(Rule("my.ask", "ask", R"({"program": "grault"})")));
+  machine.Gate({"check", "ls"});
+  Approved(machine, "grault deploy a", "my.ask");
+  Approved(machine, "grault deploy b", "my.ask");
+  const Done done = machine.Gate({"rules", "suggest"});
+  EXPECT_TRUE(Has(done.out, "now ask): grault deploy --force")) << done.out;
+  EXPECT_TRUE(Has(done.out, "now ask): grault deploy anything-else"))
+      << done.out;
+}
+
+TEST(RulesTestTest, PrintsAnObjectForEachExampleAndRule) {
+  const Machine machine;
+  const Done done = machine.Gate({"rules", "test", "--json", "--coverage"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  size_t examples = 0, rules = 0;
+  for (size_t at = 0; at < done.out.size();) {
+    const size_t end = std::min(done.out.find('\n', at), done.out.size());
+    const auto json = ParseJson(done.out.substr(at, end - at));
+    ASSERT_TRUE(json) << done.out.substr(at, end - at);
+    (*json)["schema"] == "gate.example/1" ? ++examples : ++rules;
+    at = end + 1;
+  }
+  EXPECT_GT(examples, 100u);
+  EXPECT_GT(rules, 100u);
+  EXPECT_EQ(machine.Gate({"rules", "test", "--min", "50"}).exit_code, 64);
+}
+
+TEST(ReplayTest, ADirectoryThatIsNotThereIsAnError) {
+  const Machine machine;
+  machine.Gate({"check", "ls"});
+  EXPECT_EQ(machine.Gate({"replay", "--rules", "/no/where"}).exit_code, 64);
+}
+
+TEST(DiffTest, FindsWitnessesOfRulesWithoutExamples) {
+  const Machine machine;
+  const std::string file = machine.root() + "/new.json";
+  machine.Write(file,
+                File(Rule("d", "deny", R"({"prefix": ["grault", "zap"]})")));
+  const Done done = machine.Gate({"rules", "diff", "builtin", file});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(Has(done.out, "sandbox -> deny  grault zap")) << done.out;
+}
+
 }  // namespace
 }  // namespace gate::cli

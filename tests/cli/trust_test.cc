@@ -97,7 +97,37 @@ std::string Use(const Machine& machine, const std::string& command) {
   context.cwd = machine.project();
   context.home = machine.home();
   return FindUntrustedUse(machine.state(), machine.project(),
-                          parser::Analyze(command, context));
+                          parser::Analyze(command, context))
+      .why;
+}
+
+// An approval fits the command with these very files: a rule that asks as well
+// must not hide that they have changed since.
+TEST_F(TrustTest, AnApprovalIsOfTheUntrustedSettingsAsTheyAre) {
+  const std::string file = machine_.project() + "/.mcp.json";
+  machine_.Write(file, "{}");
+  parser::Context context;
+  context.cwd = machine_.project();
+  const auto mark = [&] {
+    return FindUntrustedUse(machine_.state(), machine_.project(),
+                            parser::Analyze("claude x", context))
+        .mark;
+  };
+  const std::string first = mark();
+  EXPECT_FALSE(first.empty());
+  EXPECT_EQ(mark(), first);
+  machine_.Write(file, R"({"mcpServers": {}})");
+  EXPECT_NE(mark(), first);
+  const Done done = machine_.Gate({"check", "--json", "claude x"});
+  const auto json = ParseJson(done.out);
+  ASSERT_TRUE(json) << done.out;
+  EXPECT_EQ((*json)["action"], "ask");
+  EXPECT_TRUE((*json)["rule"].is_object()) << done.out;
+  EXPECT_NE((*json)["reason"].get<std::string>().find("nobody trusted"),
+            std::string::npos)
+      << done.out;
+  TrustAll(machine_);
+  EXPECT_EQ(mark(), "");
 }
 
 TEST_F(TrustTest, AnAgentThatWouldLoadUntrustedSettingsIsAsked) {

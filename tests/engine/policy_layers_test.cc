@@ -94,6 +94,133 @@ TEST(Layers, AProjectFileTightensAndAllowsOnlyWhenTrusted) {
   EXPECT_EQ(Of({File(Layer::kProject, kAsk, false)}), Action::kAsk);
 }
 
+// A trusted rule may use macros, lists and classes of another file, which the
+// agent may have changed since.
+TEST(Layers, ATrustedRuleLoosensNothingByWhatAnUntrustedFileDefines) {
+  const auto named = [](const char* name, const std::string& members,
+                        bool trusted) {
+    RuleFile file = File(Layer::kProject, members, trusted);
+    file.name = name;
+    return file;
+  };
+  struct Row {
+    const char *rule, *definition;
+  };
+  for (const Row& row : {
+           Row{R"({"macro": "m"})", R"("macros": {"m": {"program": "tool"}})"},
+           Row{R"({"program": "@l"})", R"("lists": {"l": ["tool"]})"},
+           Row{R"({"program": "tool", "unless": {"effect": {"kind": "write",
+                   "path": "c"}}})",
+               R"("classes": {"c": ["/x"]})"},
+           Row{R"({"program": "@above"})",
+               R"("lists": {"below": ["tool"], "above": ["@below"]})"},
+       }) {
+    const std::string rule = std::string(R"("rules": [{"id": "a",
+        "action": "allow", "reason": "r", "match": )") +
+                             row.rule + "}]";
+    EXPECT_EQ(Of({named("a.json", rule, true),
+                  named("b.json", row.definition, true)}),
+              Action::kAllow)
+        << row.rule;
+    EXPECT_EQ(Of({named("a.json", rule, true),
+                  named("b.json", row.definition, false)}),
+              Action::kSandbox)
+        << row.rule;
+  }
+}
+
+constexpr char kSandboxExcept[] = R"("rules": [{"id": "e",
+  "action": "sandbox", "except": ["ask"], "reason": "r",
+  "match": {"prefix": ["tool", "status"]}}])";
+
+// What tightens takes a word behind an option for the sub-command; what
+// loosens must not, whatever its action.
+TEST(Layers, AnExceptionOfAnyActionCountsOnlyForWhatSurelyMatches) {
+  const std::vector<RuleFile> files = {File(Layer::kBuiltin, kAsk),
+                                       File(Layer::kUser, kSandboxExcept)};
+  EXPECT_EQ(Of(files), Action::kSandbox);
+  EXPECT_EQ(Of(files, {"tool", "--to", "status", "destroy"}), Action::kAsk);
+  EXPECT_EQ(Of(files, {"./tool", "status"}), Action::kAsk);
+}
+
+TEST(Layers, ARuleThatIsItselfTakenBackTakesNothingBack) {
+  const std::string back = R"("rules": [{"id": "b", "action": "sandbox",
+    "except": ["e"], "reason": "r", "match": {"program": "tool"}}])";
+  EXPECT_EQ(Of({File(Layer::kBuiltin, kAsk), File(Layer::kUser, kExcept),
+                File(Layer::kSystem, back)}),
+            Action::kAsk);
+}
+
+TEST(Layers, OptionsWithoutEndHideNoSubcommand) {
+  std::vector<std::string> words = {"tool"};
+  for (int i = 0; i < 60; ++i) words.push_back("-x");
+  words.push_back("destroy");
+  for (const char* match :
+       {R"({"prefix": ["tool", "destroy"]})",
+        R"({"program": "tool", "subcommand": "destroy"})"}) {
+    const RuleFile file =
+        File(Layer::kUser, std::string(R"("rules": [{"id": "d",
+          "action": "deny", "reason": "r", "match": )") +
+                               match + "}]");
+    EXPECT_EQ(Of({file}, words), Action::kDeny) << match;
+  }
+}
+
+TEST(Layers, ADashDashThatMayBeAValueHidesNoOption) {
+  const RuleFile file = File(Layer::kUser, R"("rules": [{"id": "d",
+    "action": "deny", "reason": "r",
+    "match": {"program": "tool", "options": {"any_of": ["--force"]}}}])");
+  EXPECT_EQ(Of({file}, {"tool", "-m", "--", "--force"}), Action::kAsk);
+  EXPECT_EQ(Of({file}, {"tool", "--", "--force"}), Action::kSandbox);
+  const RuleFile none = File(Layer::kUser, R"("rules": [{"id": "d",
+    "action": "deny", "reason": "r",
+    "match": {"program": "tool", "options": {"none_of": ["--dry-run"]}}}])");
+  EXPECT_EQ(Of({none}, {"tool", "-m", "--", "--dry-run"}), Action::kDeny);
+}
+
+// Quotes are gate's own; a word that needs them must not be hidden from a rule
+// that tightens, and must stay one word for a rule that allows.
+TEST(Layers, QuotesHideNothingFromARuleThatTightens) {
+  const auto rule = [](const char* action, const char* match) {
+    return File(Layer::kUser, std::string(R"("rules": [{"id": "d",
+        "reason": "r", "action": ")") +
+                                  action + R"(", "match": )" + match + "}]");
+  };
+  for (const char* match :
+       {R"({"glob": "tool of=/dev/*"})", R"({"regex": "^tool of=/dev/"})",
+        R"({"glob": "tool of=/dev/x a*"})"}) {
+    EXPECT_EQ(Of({rule("deny", match)}, {"tool", "of=/dev/x a b"}),
+              Action::kDeny)
+        << match;
+    EXPECT_EQ(Of({rule("allow", match)}, {"tool", "of=/dev/x a b"}),
+              Action::kSandbox)
+        << match;
+  }
+}
+
+TEST(Layers, ASubcommandIsAnOperandForARuleThatTightens) {
+  Line line;
+  line.Run({"docker", "system", "prune", "-"});
+  line.analysis.invocations[0].subcommand = {"system", "prune"};
+  for (const char* operand : {"prune", "-"}) {
+    const Policy policy = MakePolicy({File(Layer::kUser,
+                                           std::string(R"("rules": [{"id": "d",
+          "action": "deny", "reason": "r", "match": {"program": "docker",
+          "operands": {"any": [")") + operand + R"("]}}}])")},
+                                     false);
+    EXPECT_EQ(Decide(policy, line).action, Action::kDeny) << operand;
+  }
+}
+
+TEST(Layers, AGlobThatRunsOutOfStepsCountsAsAMatch) {
+  const std::string part(600, 'a');
+  const RuleFile file =
+      File(Layer::kUser, R"("rules": [{"id": "d", "action": "deny",
+        "reason": "r", "match": {"glob": "tool *)" +
+                             part + R"(b*"}}])");
+  EXPECT_EQ(Of({file}, {"tool", std::string(100000, 'a')}), Action::kDeny);
+}
+
 TEST(Layers, AProjectGrantsNoNetwork) {
   const std::string open = R"("rules": [{"id": "n", "action": "sandbox",
     "network": "open", "reason": "r", "match": {"program": "tool"}}])";

@@ -208,5 +208,65 @@ TEST(SimpleYaml, EndsAtEveryCutOfItsText) {
   EXPECT_FALSE(ReadSimpleYaml(deep));
 }
 
+// Texts that gate would never see so: carried over they would be rules that
+// stop nothing.
+TEST(ImportAll, WhatGateResolvesBeforeItMatchesIsRefused) {
+  struct Row {
+    const char *format, *text;
+  };
+  constexpr Row kRows[] = {
+      {"claude", R"J({"permissions": {"deny": ["Bash(FOO=1 x *)"]}})J"},
+      {"claude", R"J({"permissions": {"deny": ["Bash(time *)"]}})J"},
+      {"claude", R"J({"permissions": {"deny": ["Bash(for *)"]}})J"},
+      {"claude", R"J({"permissions": {"deny": ["*"]}})J"},
+      {"opencode", R"J({"permission": {"*": "deny",
+                        "bash": {"git status": "allow"}}})J"},
+      {"opencode", R"J({"permission": {"bash": {"rm *": "deny"}},
+                        "tools": {"bash": false}})J"},
+      {"opencode", R"J({"permission": {"bash": {"rm *": "deny"}},
+                        "agent": {"a": {"permission": {"bash": "deny"}}}})J"},
+      {"codex", R"J(prefix_rule(pattern=["A=1"], decision="forbidden"))J"},
+      {"codex",
+       R"J(prefix_rule(pattern=[["x", "time"]], decision="forbidden"))J"},
+      {"cc-safety-net", R"J({"version": 1, "rules": [], "x": true})J"},
+      {"cc-safety-net", R"J({"version": 1, "rules": [{"name": "n",
+                     "command": "x", "block_args": ["--"], "reason": "r"}]})J"},
+      {"gemini",
+       "[[rule]]\ntoolName = \"run_shell_command\"\n"
+       "commandRegex = \"rm -rf ~/x\"\ndecision = \"deny\"\npriority = 1\n"},
+      {"gemini",
+       "[[rule]]\ntoolName = \"run_shell_command\"\n"
+       "commandPrefix = \"A=1 x\"\ndecision = \"deny\"\npriority = 1\n"},
+  };
+  for (const Row& row : kRows)
+    EXPECT_EQ(Errors(Import(row.format, row.text)), 1u) << row.text;
+}
+
+TEST(ImportDcg, PatternsOfTextThatGateResolvesAreRefused) {
+  const auto errors = [](const char* pattern) {
+    return Errors(Import(
+        "dcg", std::string("[overrides]\nblock = ['") + pattern + "']\n"));
+  };
+  for (const char* pattern :
+       {"rm \\$HOME", "rm ~/x", "LD_PRELOAD=", "x &", "a[|]b", "f\\(\\)",
+        "a\\\\b", "x\\Qy\\E", "[a[bc]]", "[a--b]", "x #"})
+    EXPECT_EQ(errors(pattern), 1u) << pattern;
+  for (const char* pattern :
+       {"git\\s+push\\b.*--force=", "dd .*of=/dev/(sd|nvme)[a-z0-9]+",
+        "[]a]x[[:alpha:]]", "rm -rf /(etc|usr)"})
+    EXPECT_EQ(errors(pattern), 0u) << pattern;
+}
+
+TEST(ImportClaude, AnAllowIsWrittenAsGateQuotesIt) {
+  const auto import = [](const char* entry) {
+    return Import("claude", std::string(R"({"permissions": {"allow": [")") +
+                                entry + "\"]}}");
+  };
+  const Imported imported = import("Bash(tool CC=gcc *)");
+  ASSERT_EQ(imported.rules.size(), 1u);
+  EXPECT_EQ(imported.rules[0]["match"]["glob"], "tool 'CC=gcc' *");
+  EXPECT_EQ(Errors(import("Bash(tool A=*)")), 1u);
+}
+
 }  // namespace
 }  // namespace gate::rules

@@ -53,6 +53,29 @@ TEST_F(Load, MissingDirectoriesAreFine) {
   EXPECT_EQ(LoadPolicy(sources).floor(), Action::kAllow);
 }
 
+TEST_F(Load, AFileWithNearlyTheNameOfARuleFileIsNotLeftOutInSilence) {
+  for (const char* name : {"a.jsonc", "a.JSON", "a.json5"}) {
+    Write(user_ + "/" + name, kGood);
+    const Policy policy = Read();
+    EXPECT_EQ(policy.floor(), Action::kDeny) << name;
+    EXPECT_FALSE(policy.diagnostics().empty()) << name;
+    std::filesystem::remove(user_ + "/" + name);
+  }
+  Write(project_ + "/a.jsonc", kGood);
+  EXPECT_EQ(Read().floor(), Action::kAsk);
+}
+
+TEST_F(Load, WhatStandsWhereADirectoryShouldRefuses) {
+  PolicySources sources;
+  sources.builtin = false;
+  Write(root_ + "/file", "x");
+  sources.user_dir = root_ + "/file/rules.d";
+  EXPECT_EQ(LoadPolicy(sources).floor(), Action::kDeny);
+  ASSERT_EQ(symlink("/nowhere/at/all", (root_ + "/link").c_str()), 0);
+  sources.user_dir = root_ + "/link/rules.d";
+  EXPECT_EQ(LoadPolicy(sources).floor(), Action::kDeny);
+}
+
 TEST_F(Load, ReadsJsonFilesOnly) {
   Write(user_ + "/a.json", kGood);
   Write(user_ + "/notes.txt", "not json");
