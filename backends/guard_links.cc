@@ -7,6 +7,9 @@
 // - files that lie directly in the guarded directories and have more names
 //   than are found in the writable roots: protected.
 //
+// And the other way round: a file of the home directory that is a link into the
+// workspace (dotfiles kept in a repository) is protected where it lies.
+//
 // A search looks at names only (a directory gives the number of each file), and
 // only happens when there is such a file.
 #include <dirent.h>
@@ -16,6 +19,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <map>
 #include <unordered_set>
 
@@ -105,6 +110,27 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
 }
 
 }  // namespace
+
+void Guard::RecordHomeLinks(const Profile& profile) {
+  constexpr int kMaxHops = 8;
+  char buffer[PATH_MAX];
+  for (const std::string& name : profile.sole_names) {
+    if (RootOf(name) != nullptr) continue;  // protected by its own name
+    if (realpath(name.c_str(), buffer) != nullptr) {
+      if (name != buffer) ProtectPath(buffer);
+      continue;
+    }
+    // It leads to what is not there: whoever makes that makes the file.
+    std::string at = name;
+    for (int hops = 0; hops < kMaxHops; ++hops) {
+      const ssize_t size = readlink(at.c_str(), buffer, sizeof(buffer));
+      if (size <= 0) break;
+      at = Normalise(std::string_view(buffer, static_cast<size_t>(size)),
+                     DirName(at));
+    }
+    if (at != name) ProtectPath(at);
+  }
+}
 
 void Guard::RecordLinks(const Profile& profile) {
   Files files;

@@ -241,6 +241,7 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   // The profile asked for is the profile; there is no decision to join with.
   if (!arguments->profile.empty()) decision.profile = arguments->profile;
   judgement.question.profile.clear();
+  gateway.NoteGitLine(&judgement);
   gateway.Replan(&judgement, /*approved=*/false);
   if (judgement.plan.mode != router::Mode::kSandbox) {
     if (auto stored = gateway.Record(&judgement, "sandbox", true); !stored)

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/log.h"
+#include "cli/trust.h"
 
 namespace gate::cli {
 namespace {
@@ -110,6 +111,10 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   if (backend == nullptr)
     return NotStarted("there is no backend `" + plan.backend + "`");
   backend->Prepare(plan.profile);
+  if (plan.profile.git_line)
+    if (auto trust =
+            LoadTrust(gateway.facts().places.state, plan.profile.workspace))
+      judgement->plan.profile.trusted = std::move(trust->files);
   Result<Fd> in_use = Fd();
   if (!plan.profile.private_tmp.empty()) {
     in_use =

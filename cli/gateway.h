@@ -55,6 +55,7 @@ struct Judgement {
   std::string id;          // UUIDv7, the decision record's
   Question question;       // as judged: gate's own wrapper taken off
   bool unwrapped = false;  // the line was `gate run …` of this binary
+  bool git_line = false;   // it runs git and nothing else
   engine::Request request;
   parser::Analysis analysis;
   engine::Decision decision;
@@ -92,6 +93,10 @@ class Gateway {
 
   // The plan for `judgement` once a person said yes to its ask.
   void Replan(Judgement* judgement, bool approved);
+
+  // Says of a line that nobody judges (gate sandbox) whether git alone runs;
+  // Replan tells the sandbox.
+  void NoteGitLine(Judgement* judgement);
 
   // What a sandbox without the policy may do (gate sandbox).
   router::ProfileInputs MakeProfileInputs(const Session& session);
