@@ -99,6 +99,9 @@ class Guard {
   // What the guard holds at `path`, for a preview, which it cannot sweep.
   enum class Held : unsigned char { kNothing, kProtected, kHook, kConfig };
   Held HeldAt(const std::string& path) const;
+  // Whether any of that lies below `path`, where a link or a file would take
+  // its place.
+  bool HoldsBelow(const std::string& path) const;
 
   // Why the command must not start; empty: it may.
   const std::string& refusal() const { return refusal_; }

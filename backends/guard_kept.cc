@@ -260,4 +260,20 @@ Guard::Held Guard::HeldAt(const std::string& path) const {
   return Held::kNothing;
 }
 
+bool Guard::HoldsBelow(const std::string& path) const {
+  const auto below = [&](const std::string& held) {
+    return IsWithin(held, path);
+  };
+  return std::any_of(hook_places_.begin(), hook_places_.end(), below) ||
+         std::any_of(absent_hooks_.begin(), absent_hooks_.end(),
+                     [&](const Hooks& one) { return below(one.path); }) ||
+         std::any_of(configs_.begin(), configs_.end(),
+                     [&](const GitConfig& one) {
+                       return one.path != path && below(one.path);
+                     }) ||
+         std::any_of(binds_.begin(), binds_.end(), [&](const Bind& one) {
+           return one.read_only && below(one.path);
+         });
+}
+
 }  // namespace gate::backends

@@ -117,9 +117,11 @@ std::string RefusedPlace(const Guard& guard, const std::string& root,
                          const PreviewEntry& entry,
                          const std::function<std::string(bool)>& content) {
   const bool deleted = entry.change == PreviewChange::kDeleted;
-  // In the new tree nothing is left where a link or a file takes the place of a
-  // directory: its entries are deletions of their own.
-  switch (guard.HeldAt(root + "/" + entry.path)) {
+  const std::string path = root + "/" + entry.path;
+  if (!deleted && entry.type != PreviewType::kDirectory &&
+      guard.HoldsBelow(path))
+    return "in the place of what git takes orders from";
+  switch (guard.HeldAt(path)) {
     case Guard::Held::kNothing:
       return "";
     case Guard::Held::kProtected:

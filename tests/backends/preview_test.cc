@@ -6,10 +6,12 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 #include "backends/preview_tree.h"
 #include "base/file.h"
@@ -33,6 +35,8 @@ class Preview : public Sandbox {
 
   // Runs `line` on an overlay, as the user of the case, and lists the changes.
   Ran Line(const std::string& line) {
+    // Of an earlier preview in the same test.
+    Outside("chmod -R u+rwx '" + state_ + "'/* ; rm -rf '" + state_ + "'/*");
     const std::string prepared = AsUser([&] {
       PreviewManifest manifest;
       Profile profile = profile_;
@@ -228,6 +232,95 @@ TEST_P(Preview, ProtectedNamesAreNeverCommitted) {
   }
   EXPECT_EQ(Read(w_ + "/.git/config"), config);
   EXPECT_EQ(Outside("git log --format=%s; git status --short ok"), "one\n");
+}
+
+TEST_P(Preview, WhatGitTakesOrdersFromIsNeverCommitted) {
+  MakeDirectory(w_ + "/hooks.d");
+  MakeDirectory(w_ + "/conf");
+  MakeDirectory(w_ + "/.husky/_");
+  ASSERT_EQ(
+      Outside("git init -qb main . && git config advice.ignoredHook false && "
+              "git config include.path ../conf/team && git config "
+              "core.hooksPath hooks.d && echo 1 > f && echo '[user]' > "
+              "conf/team && echo a > hooks.d/pre-commit && echo a > "
+              "hooks.d/notes && git add -A && git commit -qm 1 && git worktree "
+              "add -q wt"),
+      "");
+  for (const auto& [line, refused] :
+       std::initializer_list<std::pair<const char*, const char*>>{
+           {"git config -f conf/team core.pager x", "conf/team"},
+           {"rm -r conf; mkdir c2; printf '[core]\\npager=x\\n' > c2/team; ln "
+            "-s c2 conf",
+            "conf"},
+           {"rm conf/team; ln -s ../f conf/team", "conf/team"},
+           {"echo x > hooks.d/pre-commit", "hooks.d/pre-commit"},
+           {"echo x > hooks.d/post-merge", "hooks.d/post-merge"},
+           {"mv hooks.d h; mkdir hooks.d; echo x > hooks.d/pre-push",
+            "hooks.d/pre-push"},
+           {"mv hooks.d h; ln -s h hooks.d", "hooks.d"},
+           {"echo x > .git/worktrees/wt/config.worktree; echo /x > "
+            ".git/worktrees/wt/commondir",
+            ".git/worktrees/wt/commondir"},
+           {"echo 'gitdir: ../evil' > wt/.git", "wt/.git"},
+           {"printf '[core]\\nfsmonitor=x\\n' > .git/config.worktree",
+            ".git/config.worktree"}}) {
+    Line(line);
+    const PreviewEntry* entry = nullptr;
+    for (const PreviewEntry& one : manifest_.entries)
+      if (one.path == refused && one.change != PreviewChange::kDeleted)
+        entry = &one;
+    ASSERT_NE(entry, nullptr) << line << "\n" << Changes();
+    EXPECT_FALSE(entry->refused.empty()) << line;
+    // Judged once more at the commit, for a manifest that says otherwise.
+    for (PreviewEntry& one : manifest_.entries)
+      if (one.path == refused) one.refused.clear();
+    const std::string before = Manifest(w_ + "/.git");
+    const std::string done = Commit({refused});
+    EXPECT_EQ(done.find("! "), std::string::npos) << done;
+    // A hook may go, but nothing comes in its place.
+    if (Exists(w_ + "/hooks.d/pre-commit")) {
+      EXPECT_EQ(Read(w_ + "/hooks.d/pre-commit"), "a\n") << line;
+    }
+    EXPECT_FALSE(std::filesystem::is_symlink(w_ + "/hooks.d")) << line;
+    EXPECT_FALSE(Exists(w_ + "/hooks.d/post-merge")) << line;
+    EXPECT_FALSE(Exists(w_ + "/hooks.d/pre-push")) << line;
+    EXPECT_EQ(Manifest(w_ + "/.git"), before) << line;
+    // A deletion was asked for with it; what it leaves is harmless.
+    Outside("git checkout -q -f .; rm -rf h c2");
+  }
+  Line("git config -f conf/team user.name t; echo b > hooks.d/notes");
+  EXPECT_EQ(Commit(), "1 committed\n" + w_ +
+                          "/hooks.d/notes: a hook of the repository's\n");
+}
+
+TEST_P(Preview, WhiteoutsCannotBeMadeByACommand) {
+  Write(w_ + "/keep", "k\n");
+  Line(
+      "python3 -c 'import ctypes; l=ctypes.CDLL(None); "
+      "print(l.syscall(316,-100,b\"keep\",-100,b\"moved\",4))'; mknod w c 0 0; "
+      "ln keep2 keep3; ln keep hard; true");
+  for (const PreviewEntry& entry : manifest_.entries)
+    EXPECT_NE(entry.change, PreviewChange::kDeleted) << entry.path;
+  Commit();
+  EXPECT_EQ(Read(w_ + "/keep"), "k\n");
+  struct stat keep = {}, hard = {};
+  ASSERT_EQ(stat((w_ + "/keep").c_str(), &keep), 0);
+  if (stat((w_ + "/hard").c_str(), &hard) == 0) {
+    EXPECT_NE(keep.st_ino, hard.st_ino);
+  }
+}
+
+TEST_P(Preview, AttributesAndCapabilitiesAreNotCarriedOver) {
+  Line(
+      "cp /bin/true t; setfattr -n user.x -v y t 2>/dev/null; chmod 6755 t; "
+      "chmod 755 t; echo a > a; setfattr -n user.x -v y a 2>/dev/null; true");
+  Commit();
+  EXPECT_TRUE(Exists(w_ + "/t"));
+  for (const char* name : {"t", "a"}) {
+    char list[256];
+    EXPECT_LE(listxattr((w_ + "/" + name).c_str(), list, sizeof list), 0)
+        << name;
+  }
 }
 
 TEST_P(Preview, SpecialFilesAndSetIdAreRefused) {
