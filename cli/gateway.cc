@@ -317,6 +317,8 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   router::Settings asked = router::Unasked();
   asked.profile = question.profile;
   asked.backend = question.backend;
+  asked.network = backends::ParseNetwork(question.network)
+                      .value_or(backends::Network::kOpen);
   asked.limits.wall_ms = question.timeout_ms;
   router::Settings wanted = router::Join(settings().router, asked);
   const auto agent = settings().agents.find(question.agent);
