@@ -69,6 +69,12 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
   quarantine_ = profile.quarantine_dir;
   git_line_ = profile.git_line;
   trusted_ = profile.trusted;
+  // Without this call nothing could be looked at, before the run or after it.
+  if (!OpenPath("/")) {
+    refusal_ =
+        "protected paths need openat2 (Linux 5.6), which does not work here";
+    return;
+  }
   // Behind overlays nothing of the host is written; a commit checks instead.
   if (!profile.overlays.empty()) return;
   for (const std::string& root : profile.write)
