@@ -103,9 +103,9 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
       AddBase(at);
   }
   for (const std::string& path : profile.protect) ProtectPath(path);
-  RecordHomeLinks(profile);
-  if (!preview_) RecordLinks(profile);
-  RecordPersonsHooks(profile);
+  const std::vector<std::string> sole = RecordHomeLinks(profile);
+  if (!preview_) RecordLinks(sole);
+  RecordPersonsHooks(sole);
   for (Bind& bind : binds_) bind.depth = Depth(bind.path);
   std::stable_sort(
       binds_.begin(), binds_.end(),

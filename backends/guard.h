@@ -154,14 +154,15 @@ class Guard {
   void ProtectPath(const std::string& path);
   void Pin(const std::string& root, const std::string& path);
   bool RecordKept(const std::string& base, const std::string& name);
-  void RecordLinks(const Profile& profile);
-  void RecordHomeLinks(const Profile& profile);
+  // Returns those of `sole_names` that are there.
+  std::vector<std::string> RecordHomeLinks(const Profile& profile);
+  void RecordLinks(const std::vector<std::string>& sole_names);
   void RecordGit(const std::string& base);
   void RecordGitDirectory(const std::string& directory, bool main);
   void RecordConfig(const std::string& path);
   void RecordNamedHooks(const std::string& config, const std::string& content);
   void RecordHookPlace(const std::string& directory);
-  void RecordPersonsHooks(const Profile& profile);
+  void RecordPersonsHooks(const std::vector<std::string>& sole_names);
   const std::string* RootOf(const std::string& path) const;
 
   void SweepAbsent();

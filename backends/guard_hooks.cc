@@ -97,10 +97,10 @@ void Guard::RecordNamedHooks(const std::string& config,
   }
 }
 
-void Guard::RecordPersonsHooks(const Profile& profile) {
+void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
   // The person's own configuration may name a place in every repository.
   if (workspace_.empty()) return;
-  for (const std::string& path : profile.sole_names) {
+  for (const std::string& path : sole_names) {
     if (!path.ends_with("/.gitconfig") && !path.ends_with("/git/config"))
       continue;
     const Result<std::string> text = ReadFile(path, kMaxGitConfig);

@@ -25,6 +25,7 @@
 #include <unordered_set>
 
 #include "backends/guard.h"
+#include "backends/quarantine.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -111,13 +112,18 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
 
 }  // namespace
 
-void Guard::RecordHomeLinks(const Profile& profile) {
+std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
   constexpr int kMaxHops = 8;
   char buffer[PATH_MAX];
+  std::vector<std::string> existing;
   for (const std::string& name : profile.sole_names) {
-    if (RootOf(name) != nullptr) continue;  // protected by its own name
+    struct stat info = {};
+    const bool plain = StatPath(name, &info);
+    if (!plain && errno == ENOENT) continue;
+    existing.push_back(name);
+    if ((plain && !S_ISLNK(info.st_mode)) || RootOf(name) != nullptr) continue;
     if (realpath(name.c_str(), buffer) != nullptr) {
-      if (name != buffer) ProtectPath(buffer);
+      ProtectPath(buffer);
       continue;
     }
     // It leads to what is not there: whoever makes that makes the file.
@@ -130,11 +136,12 @@ void Guard::RecordHomeLinks(const Profile& profile) {
     }
     if (at != name) ProtectPath(at);
   }
+  return existing;
 }
 
-void Guard::RecordLinks(const Profile& profile) {
+void Guard::RecordLinks(const std::vector<std::string>& sole_names) {
   Files files;
-  for (const std::string& path : profile.sole_names) {
+  for (const std::string& path : sole_names) {
     struct stat info = {};
     if (stat(path.c_str(), &info) != 0 || !HasOtherNames(info) ||
         RootOf(path) != nullptr)
