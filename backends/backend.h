@@ -110,6 +110,11 @@ struct Profile {
   // Where protected files that a run created are moved to. Empty: a hidden
   // directory beside them, which is still reported.
   std::string quarantine_dir;
+  // The line runs git and nothing else: protected names that git exchanges are
+  // judged when it is done, instead of being held (backends/guard.h).
+  bool git_line = false;
+  // Files that a person trusted as they were: path and SHA-256 (hex).
+  std::map<std::string, std::string> trusted;
   // Not empty: every root of `write` must be among them, or below one.
   std::vector<OverlayRoot> overlays;
   Network network = Network::kNone;

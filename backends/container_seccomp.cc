@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -96,6 +97,11 @@ void RefuseDoors(Rules* rules) {
   // TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD, by the low half of the number.
   for (const uint64_t request : {0x5412, 0x541C, 0x541D, 0x5423})
     rules->Refuse({"ioctl"}, {{1, 0xffffffff, "SCMP_CMP_MASKED_EQ", request}});
+  // The limit of core dumps stays (native/seccomp.cc); whoever lowers it is
+  // told that it did.
+  rules->Refuse({"setrlimit"}, {{0, RLIMIT_CORE, "SCMP_CMP_EQ"}}, 0);
+  rules->Refuse({"prlimit64"},
+                {{1, RLIMIT_CORE, "SCMP_CMP_EQ"}, {2, 0, "SCMP_CMP_NE"}}, 0);
   // Local and internet sockets, and of netlink the routing tables.
   for (uint64_t family = AF_INET + 1; family < AF_NETLINK; ++family)
     if (family != AF_INET6)

@@ -69,7 +69,7 @@ Result<std::vector<std::string>> ContainerArguments(
                                   "--ipc=private",
                                   "--hostname=gate",
                                   "--log-driver=none",
-                                  "--ulimit=core=0:0"};
+                                  "--ulimit=core=1:1"};
   const auto add = [&out](std::string word) { out.push_back(std::move(word)); };
   if (inputs.terminal) add("--tty");
   add(inputs.network == Network::kOpen ? "--network=host" : "--network=none");

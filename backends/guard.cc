@@ -60,41 +60,66 @@ long Depth(const std::string& path) {
 
 Guard Guard::Record(const Profile& profile, const std::string& cwd) {
   Guard guard;
-  clock_gettime(CLOCK_REALTIME_COARSE, &guard.start_);
-  guard.quarantine_ = profile.quarantine_dir;
+  guard.Look(profile, cwd);
+  return guard;
+}
+
+void Guard::Look(const Profile& profile, const std::string& cwd) {
+  clock_gettime(CLOCK_REALTIME_COARSE, &start_);
+  quarantine_ = profile.quarantine_dir;
+  git_line_ = profile.git_line;
+  trusted_ = profile.trusted;
+  // Without this call nothing could be looked at, before the run or after it.
+  if (!OpenPath("/")) {
+    refusal_ =
+        "protected paths need openat2 (Linux 5.6), which does not work here";
+    return;
+  }
   // Behind overlays nothing of the host is written; a commit checks instead.
-  if (!profile.overlays.empty()) return guard;
+  if (!profile.overlays.empty()) return;
   for (const std::string& root : profile.write)
-    if (Exists(root)) guard.roots_.push_back(Canonical(root));
-  if (guard.roots_.empty()) return guard;
+    if (Exists(root)) roots_.push_back(Canonical(root));
+  if (roots_.empty()) return;
   for (const std::string& name : profile.protect_names) {
     // Git directories have rules of their own.
     if (name != ".git" && !name.starts_with(".git/") && !name.empty())
-      guard.names_.push_back(name);
+      names_.push_back(name);
   }
   if (!profile.workspace.empty()) {
     const std::string workspace = Canonical(profile.workspace);
-    if (guard.RootOf(workspace) != nullptr) guard.workspace_ = workspace;
+    if (RootOf(workspace) != nullptr) workspace_ = workspace;
   }
-  for (const std::string& root : guard.roots_)
-    if (root != "/") guard.AddBase(root);
-  if (!guard.workspace_.empty()) guard.AddBase(guard.workspace_);
+  for (const std::string& root : roots_)
+    if (root != "/") AddBase(root);
+  if (!workspace_.empty()) AddBase(workspace_);
   const std::string here = Canonical(cwd);
-  if (const std::string* root = guard.RootOf(here); root != nullptr) {
+  if (const std::string* root = RootOf(here); root != nullptr) {
     const std::string stop = *root != "/" ? *root
-                             : IsWithin(here, guard.workspace_)
-                                 ? guard.workspace_
+                             : IsWithin(here, workspace_)
+                                 ? workspace_
                                  : std::string(DirName(here));
     for (std::string at = here; at != stop && at.size() > 1;
          at = std::string(DirName(at)))
-      guard.AddBase(at);
+      AddBase(at);
   }
-  for (const std::string& path : profile.protect) guard.ProtectPath(path);
-  guard.RecordLinks(profile);
-  for (Bind& bind : guard.binds_) bind.depth = Depth(bind.path);
+  for (const std::string& path : profile.protect) ProtectPath(path);
+  const std::vector<std::string> sole = RecordHomeLinks(profile);
+  if (!preview_) RecordLinks(sole);
+  RecordPersonsHooks(sole);
+  for (Bind& bind : binds_) bind.depth = Depth(bind.path);
   std::stable_sort(
-      guard.binds_.begin(), guard.binds_.end(),
+      binds_.begin(), binds_.end(),
       [](const Bind& a, const Bind& b) { return a.depth < b.depth; });
+}
+
+Guard Guard::RecordPlaces(const Profile& profile) {
+  Profile plain = profile;
+  plain.overlays.clear();
+  plain.protect_names.clear();
+  // A commit makes new files: other names of the old ones keep what they were.
+  Guard guard;
+  guard.preview_ = true;
+  guard.Look(plain, plain.workspace);
   return guard;
 }
 
@@ -113,10 +138,10 @@ void Guard::AddBase(const std::string& base) {
   bases_.push_back(base);
   const Listing listing = Listing::Of(base);
   for (const std::string& name : names_) {
-    if (listing.MayHold(name))
-      Protect(base, name, 0);
-    else
-      absent_.push_back({base, name});
+    if (!listing.MayHold(name))
+      absent_.push_back({base, name, true});
+    else if (!git_line_ || !RecordKept(base, name))
+      Protect(base, name, 0, true);
   }
   RecordGit(base);
 }
@@ -145,7 +170,7 @@ void Guard::Pin(const std::string& root, const std::string& path) {
 }
 
 void Guard::Protect(const std::string& base, const std::string& relative,
-                    int hops) {
+                    int hops, bool named) {
   const std::string path = Join(base, relative);
   const std::string* root = RootOf(path);
   if (root == nullptr || path == *root) return;
@@ -154,7 +179,7 @@ void Guard::Protect(const std::string& base, const std::string& relative,
   if (!found && errno != ELOOP) {
     // Nothing is there, or it cannot be looked at, which ends in the same:
     // whatever is there afterwards is taken away.
-    absent_.push_back({base, relative});
+    absent_.push_back({base, relative, named});
     return;
   }
   if (found && !S_ISLNK(info.st_mode)) {

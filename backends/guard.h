@@ -29,7 +29,13 @@
 //   repositories that the run made. Names inside such a repository stay. Of
 //   a protected directory at depth only its direct entries are looked at.
 //
-// - Hard links to files outside (guard_links.cc), as far as they can be found.
+// - Names that git brings, or that say nothing dangerous, may stay
+//   (backends/protected_content.h). In a line that runs git alone
+//   (`profile.git_line`) those of the directories above are not binds, since
+//   git could not exchange them: their content is remembered, and put back
+//   where what git left may not stay (guard_kept.cc).
+// - Hard links to files outside (guard_links.cc), as far as they can be found,
+//   and files of the workspace that a link in the home directory leads to.
 //
 // The sweep moves what it finds to the quarantine directory and reports it as
 // a violation. Its limits, stated in the outcome (`sweep_complete`):
@@ -45,8 +51,10 @@
 #include <bitset>
 #include <cstdint>
 #include <ctime>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/backend.h"
@@ -63,6 +71,9 @@ inline constexpr size_t kMaxGitConfig = 1 << 20;
 inline constexpr size_t kMaxGitConfigs = 1024;  // files, included ones as well
 inline constexpr int kMaxHookFiles = 128;       // of a hooksPath
 inline constexpr size_t kMaxHookFile = 256 << 10;
+inline constexpr size_t kMaxKeptFiles = 64;  // of one protected name
+inline constexpr size_t kMaxKeptFile = 256 << 10;
+inline constexpr size_t kMaxIndex = size_t{32} << 20;
 
 // One mount of a path onto itself.
 struct Bind {
@@ -78,9 +89,19 @@ class Guard {
  public:
   // Looks at what exists. About a microsecond a name.
   static Guard Record(const Profile& profile, const std::string& cwd);
+  // The same without names, for a preview: it judges those at any depth. The
+  // overlays of `profile` do not count.
+  static Guard RecordPlaces(const Profile& profile);
 
   // Ancestors before what lies below them.
   const std::vector<Bind>& binds() const { return binds_; }
+
+  // What the guard holds at `path`, for a preview, which it cannot sweep.
+  enum class Held : unsigned char { kNothing, kProtected, kHook, kConfig };
+  Held HeldAt(const std::string& path) const;
+  // Whether any of that lies below `path`, where a link or a file would take
+  // its place.
+  bool HoldsBelow(const std::string& path) const;
 
   // Why the command must not start; empty: it may.
   const std::string& refusal() const { return refusal_; }
@@ -92,6 +113,7 @@ class Guard {
   struct Absent {
     std::string base;      // a directory, no symbolic link in it
     std::string relative;  // below it
+    bool named = false;    // one of protect_names
   };
   struct Link {
     std::string path;
@@ -111,33 +133,60 @@ class Guard {
     std::string path, content;
     mode_t mode = 0755;
   };
+  struct KeptFile {
+    std::string path, relative;  // the latter from the name's first component
+    std::string content;
+    mode_t mode = 0644;
+  };
+  struct KeptPlace {
+    std::string base, name;
+    std::vector<KeptFile> files;
+  };
   struct Pattern {
     std::string first;  // first component of a name, lower case
     std::string rest;   // "" or "/…"
   };
 
+  void Look(const Profile& profile, const std::string& cwd);
   void AddBase(const std::string& base);
-  void Protect(const std::string& base, const std::string& relative, int hops);
+  void Protect(const std::string& base, const std::string& relative, int hops,
+               bool named = false);
   void ProtectPath(const std::string& path);
   void Pin(const std::string& root, const std::string& path);
-  void RecordLinks(const Profile& profile);
+  bool RecordKept(const std::string& base, const std::string& name);
+  // Returns those of `sole_names` that are there.
+  std::vector<std::string> RecordHomeLinks(const Profile& profile);
+  void RecordLinks(const std::vector<std::string>& sole_names);
   void RecordGit(const std::string& base);
   void RecordGitDirectory(const std::string& directory, bool main);
   void RecordConfig(const std::string& path);
   void RecordNamedHooks(const std::string& config, const std::string& content);
   void RecordHookPlace(const std::string& directory);
+  void RecordPersonsHooks(const std::vector<std::string>& sole_names);
   const std::string* RootOf(const std::string& path) const;
 
   void SweepAbsent();
   void SweepLinks();
   void SweepConfigs();
   void SweepNamedHooks();
+  bool IsNamedHook(const std::string& path) const;
   bool LeadsOut(const std::string& config, const GitEntry& entry) const;
+  void SweepKept();
+  void Restore(const KeptPlace& place, const KeptFile& file);
+  bool MayStay(const std::string& path, const std::string& relative,
+               const std::string* before) const;
+  bool IsTwin(const std::string& path, const std::string& content) const;
+  bool IsCheckedOut(const std::string& path, const struct stat& info) const;
+  void TakeNamed(const std::string& path, const std::string& relative,
+                 const std::string& why);
+  bool IsKept(const std::string& path) const;
+  bool HasOlder(const std::string& directory) const;
   void SweepTree();
   void SweepDirectory(const std::string& directory, bool own_repository,
                       bool exact, std::vector<std::pair<std::string, bool>>*);
+  // `found`: paths, and the part of each that is the protected name.
   void FindProtected(const std::string& path, const std::string& lower,
-                     std::vector<std::string>* found);
+                     std::map<std::string, std::string>* found);
   void SweepGitDirectory(const std::string& directory);
   void SweepHooks(const std::string& directory, bool all);
   void CleanConfig(const std::string& path);
@@ -162,6 +211,9 @@ class Guard {
   std::vector<Hooks> absent_hooks_;
   std::vector<std::string> hook_places_;  // named by core.hooksPath
   std::vector<HookFile> hook_files_;      // in these, before
+  std::vector<KeptPlace> kept_;
+  std::map<std::string, std::string> trusted_;  // path -> hash
+  bool git_line_ = false, preview_ = false;
   timespec start_ = {};
   std::vector<Pattern> patterns_;
   std::bitset<256> first_letters_;

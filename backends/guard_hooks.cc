@@ -97,6 +97,47 @@ void Guard::RecordNamedHooks(const std::string& config,
   }
 }
 
+void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
+  // The person's own configuration may name a place in every repository.
+  if (workspace_.empty()) return;
+  for (const std::string& path : sole_names) {
+    if (!path.ends_with("/.gitconfig") && !path.ends_with("/git/config"))
+      continue;
+    const Result<std::string> text = ReadFile(path, kMaxGitConfig);
+    if (!text || text->find("ath") == std::string::npos) continue;
+    std::vector<GitEntry> entries;
+    ParseGitConfig(*text, &entries);
+    for (const GitEntry& entry : entries) {
+      if (entry.key != "core.hookspath" || entry.value.empty()) continue;
+      std::string place = entry.value;
+      const std::string home(path.substr(
+          0, path.size() - (path.ends_with("/.gitconfig")
+                                ? sizeof("/.gitconfig") - 1
+                                : sizeof("/.config/git/config") - 1)));
+      if (place.starts_with("~/")) place = home + place.substr(1);
+      place = Normalise(place, workspace_);
+      char buffer[PATH_MAX];
+      if (realpath(place.c_str(), buffer) != nullptr)
+        RecordHookPlace(buffer);
+      else if (RootOf(place) != nullptr)
+        absent_hooks_.push_back({place});
+    }
+  }
+}
+
+bool Guard::IsNamedHook(const std::string& path) const {
+  const std::string_view directory = DirName(path), name = BaseName(path);
+  const auto is_directory = [&](const std::string& place) {
+    return place == directory;
+  };
+  if (std::none_of(hook_places_.begin(), hook_places_.end(), is_directory))
+    return false;
+  return std::find(kHookNames.begin(), kHookNames.end(), name) !=
+             kHookNames.end() ||
+         std::any_of(hook_files_.begin(), hook_files_.end(),
+                     [&](const HookFile& known) { return known.path == path; });
+}
+
 void Guard::RecordHookPlace(const std::string& directory) {
   // A root is no place of hooks alone.
   if (const std::string* root = RootOf(directory);

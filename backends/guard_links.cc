@@ -7,6 +7,9 @@
 // - files that lie directly in the guarded directories and have more names
 //   than are found in the writable roots: protected.
 //
+// And the other way round: a file of the home directory that is a link into the
+// workspace (dotfiles kept in a repository) is protected where it lies.
+//
 // A search looks at names only (a directory gives the number of each file), and
 // only happens when there is such a file.
 #include <dirent.h>
@@ -16,10 +19,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <map>
 #include <unordered_set>
 
 #include "backends/guard.h"
+#include "backends/quarantine.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -106,9 +112,36 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
 
 }  // namespace
 
-void Guard::RecordLinks(const Profile& profile) {
+std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
+  constexpr int kMaxHops = 8;
+  char buffer[PATH_MAX];
+  std::vector<std::string> existing;
+  for (const std::string& name : profile.sole_names) {
+    struct stat info = {};
+    const bool plain = StatPath(name, &info);
+    if (!plain && errno == ENOENT) continue;
+    existing.push_back(name);
+    if ((plain && !S_ISLNK(info.st_mode)) || RootOf(name) != nullptr) continue;
+    if (realpath(name.c_str(), buffer) != nullptr) {
+      ProtectPath(buffer);
+      continue;
+    }
+    // It leads to what is not there: whoever makes that makes the file.
+    std::string at = name;
+    for (int hops = 0; hops < kMaxHops; ++hops) {
+      const ssize_t size = readlink(at.c_str(), buffer, sizeof(buffer));
+      if (size <= 0) break;
+      at = Normalise(std::string_view(buffer, static_cast<size_t>(size)),
+                     DirName(at));
+    }
+    if (at != name) ProtectPath(at);
+  }
+  return existing;
+}
+
+void Guard::RecordLinks(const std::vector<std::string>& sole_names) {
   Files files;
-  for (const std::string& path : profile.sole_names) {
+  for (const std::string& path : sole_names) {
     struct stat info = {};
     if (stat(path.c_str(), &info) != 0 || !HasOtherNames(info) ||
         RootOf(path) != nullptr)

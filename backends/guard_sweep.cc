@@ -110,6 +110,7 @@ void Guard::Sweep(Outcome* outcome) {
   outcome_ = outcome;
   if (roots_.empty()) return;
   SweepAbsent();
+  SweepKept();
   SweepLinks();
   SweepConfigs();
   for (const Hooks& hooks : absent_hooks_) SweepHooks(hooks.path, true);
@@ -130,7 +131,11 @@ void Guard::SweepAbsent() {
     const std::string path = Join(absent.base, absent.relative);
     struct stat info = {};
     if (StatPath(path, &info)) {
-      Quarantine(path, "protected-path", "created in spite of protection");
+      constexpr char kWhy[] = "created in spite of protection";
+      if (absent.named)
+        TakeNamed(path, absent.relative, kWhy);
+      else
+        Quarantine(path, "protected-path", kWhy);
       continue;
     }
     if (errno != ELOOP) continue;
@@ -323,22 +328,44 @@ void Guard::SweepTree() {
   }
 }
 
+bool Guard::IsKept(const std::string& path) const {
+  return std::any_of(kept_.begin(), kept_.end(), [&](const KeptPlace& place) {
+    return path == Join(place.base, place.name);
+  });
+}
+
+bool Guard::HasOlder(const std::string& directory) const {
+  const Directory list = OpenDirectory(directory);
+  if (!list) return true;
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && name != ".git" &&
+        !MadeSince(Join(directory, entry->d_name), start_))
+      return true;
+  }
+  return false;
+}
+
 void Guard::FindProtected(const std::string& path, const std::string& lower,
-                          std::vector<std::string>* found) {
+                          std::map<std::string, std::string>* found) {
   struct stat info = {};
+  const size_t above = path.rfind('/') + 1;
+  const auto add = [&](const std::string& one) {
+    (*found)[one] = one.substr(above);
+  };
   for (const Pattern& pattern : patterns_) {
     if (pattern.first != lower) continue;
     const std::string full = path + pattern.rest;
-    if (bound_.contains(full)) continue;
+    if (bound_.contains(full) || IsKept(full)) continue;
     if (!StatPath(full, &info)) {
       // A link instead of a directory on the way.
       if (errno == ELOOP && StatPath(path, &info) && S_ISLNK(info.st_mode) &&
           Changed(info) && !bound_.contains(path))
-        found->push_back(path);
+        add(path);
       continue;
     }
     if (!S_ISDIR(info.st_mode) || MadeSince(full, start_)) {
-      if (Changed(info)) found->push_back(full);
+      if (Changed(info)) add(full);
       continue;
     }
     // A directory that was there before: only what changed in it.
@@ -348,7 +375,7 @@ void Guard::FindProtected(const std::string& path, const std::string& lower,
       const std::string name = entry->d_name;
       if (name == "." || name == "..") continue;
       const std::string child = Join(full, name);
-      if (StatPath(child, &info) && Changed(info)) found->push_back(child);
+      if (StatPath(child, &info) && Changed(info)) add(child);
     }
   }
 }
@@ -364,16 +391,24 @@ void Guard::SweepDirectory(const std::string& directory, bool own_repository,
     if (S_ISDIR(info.st_mode)) {
       // A repository that the run made may hold what it likes, except in the
       // places that were already protected before it was made.
-      if (!base && MadeSince(git, start_)) own_repository = true;
+      if (!base && MadeSince(git, start_) && !HasOlder(directory))
+        own_repository = true;
       SweepGitDirectory(git);
     } else if (S_ISREG(info.st_mode)) {
       SweepGitFile(git);
+      // So may a submodule that the run brought. A linked worktree is another
+      // place of a repository that was there.
+      if (!base && MadeSince(git, start_) && !HasOlder(directory)) {
+        const Result<std::string> text = ReadRegular(git, 4096);
+        own_repository |= text && text->find("/modules/") != std::string::npos;
+      }
     } else if (Changed(info) && !bound_.contains(git)) {
       Quarantine(git, "git-config", "a link to a git directory");
     }
   }
   bool head = false, objects = false, refs = false;
-  std::vector<std::string> found, below;
+  std::map<std::string, std::string> found;
+  std::vector<std::string> below;
   while (const dirent* entry = readdir(list.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == ".." || name == ".git") continue;
@@ -392,10 +427,8 @@ void Guard::SweepDirectory(const std::string& directory, bool own_repository,
     SweepGitDirectory(directory);
     return;
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  for (const std::string& path : found)
-    Quarantine(path, "protected-path", "created or changed by the run");
+  for (const auto& [path, relative] : found)
+    TakeNamed(path, relative, "created or changed by the run");
   for (std::string& path : below)
     queue->push_back({std::move(path), own_repository});
 }

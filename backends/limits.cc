@@ -7,7 +7,7 @@ std::vector<Limit> ProcessLimits(const Limits& limits) {
   const auto add = [&all](int resource, uint64_t soft, uint64_t hard) {
     all.push_back({resource, {soft, hard}});
   };
-  add(RLIMIT_CORE, 0, 0);
+  all.push_back(kNoCoreDump);
   // Over the soft limit comes SIGXCPU, a second later SIGKILL.
   if (limits.cpu_s > 0) add(RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1);
   if (limits.memory_bytes > 0)

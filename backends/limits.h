@@ -14,7 +14,13 @@ struct Limit {
   rlimit value = {};
 };
 
-// No core files, and what `limits` asks for. Memory is RLIMIT_DATA, which
+// One byte is less than any core file. A handler that the host pipes core dumps
+// to is started whatever the limit, except when it is exactly this (Linux's
+// fs/coredump.c): none of the host's root programs reads what a contained
+// process has in memory.
+inline constexpr Limit kNoCoreDump = {RLIMIT_CORE, {1, 1}};
+
+// No core dumps, neither to files nor to a program of the host, and what `limits` asks for. Memory is RLIMIT_DATA, which
 // counts what a process may write, not address space that is only reserved
 // (as runtimes do by the gigabyte).
 std::vector<Limit> ProcessLimits(const Limits& limits);

@@ -24,6 +24,7 @@
 #include <set>
 
 #include "backends/preview.h"
+#include "backends/preview_protect.h"
 #include "backends/preview_tree.h"
 #include "base/hash.h"
 #include "base/paths.h"
@@ -82,7 +83,10 @@ class Committer {
  public:
   Committer(const Profile& profile, const PreviewManifest& manifest,
             const CommitRequest& request)
-      : profile_(profile), manifest_(manifest), request_(request) {}
+      : profile_(profile),
+        guard_(Guard::RecordPlaces(profile)),
+        manifest_(manifest),
+        request_(request) {}
   ~Committer() {
     for (Place& place : places_) {
       if (!place.stage) continue;
@@ -169,11 +173,23 @@ class Committer {
       if (why.empty())
         why = ProtectedName(profile_, manifest_.roots[entry.root].root,
                             entry.path, entry.type);
+      if (why.empty())
+        why = RefusedPlace(guard_, manifest_.roots[entry.root].root, entry,
+                           [&](bool after) { return Content(entry, after); });
       if (!why.empty())
         Leave(entry, why);
       else
         items_.push_back({&entry, false, ""});
     }
+  }
+
+  std::string Content(const PreviewEntry& entry, bool after) const {
+    const Place& place = places_[entry.root];
+    const Fd file = OpenFileBelow(after ? place.upper.get() : place.root.get(),
+                                  entry.path, after);
+    auto text = file ? ReadAll(file.get(), kMaxGitConfig)
+                     : Result<std::string>(std::string());
+    return text ? *text : "";
   }
 
   LowerState Now(const PreviewEntry& entry) const {
@@ -523,6 +539,7 @@ class Committer {
   }
 
   const Profile& profile_;
+  const Guard guard_;  // of now
   const PreviewManifest& manifest_;
   const CommitRequest& request_;
   std::vector<Place> places_;

@@ -46,8 +46,9 @@ std::string Attribute(int root, const std::string& path, const char* name) {
 
 class Reader {
  public:
-  Reader(const Profile& profile, PreviewManifest* manifest, size_t index)
-      : profile_(profile), manifest_(manifest), index_(index) {}
+  Reader(const Profile& profile, const Guard& guard, PreviewManifest* manifest,
+         size_t index)
+      : profile_(profile), guard_(guard), manifest_(manifest), index_(index) {}
 
   Status Run() {
     const PreviewRoot& root = manifest_->roots[index_];
@@ -256,6 +257,13 @@ class Reader {
       return "set-user-id or set-group-id";
     std::string why = ProtectedName(profile_, manifest_->roots[index_].root,
                                     entry.path, entry.type);
+    if (!why.empty()) return why;
+    const auto content = [&](bool after) {
+      return after                ? Content(upper_.get(), entry.path)
+             : entry.lower.exists ? Content(lower_.get(), entry.path)
+                                  : "";
+    };
+    why = RefusedPlace(guard_, manifest_->roots[index_].root, entry, content);
     if (!why.empty() || deleted) return why;
     return RefusedGit(entry, git);
   }
@@ -313,6 +321,7 @@ class Reader {
   }
 
   const Profile& profile_;
+  const Guard& guard_;
   PreviewManifest* manifest_;
   const size_t index_;
   Fd upper_, lower_;
@@ -326,9 +335,10 @@ class Reader {
 Status FillManifest(const Profile& profile, PreviewManifest* manifest) {
   manifest->entries.clear();
   manifest->too_large.clear();
+  const Guard guard = Guard::RecordPlaces(profile);
   for (size_t i = 0; i < manifest->roots.size(); ++i)
     if (manifest->roots[i].keep && manifest->too_large.empty())
-      GATE_CHECK(Reader(profile, manifest, i).Run());
+      GATE_CHECK(Reader(profile, guard, manifest, i).Run());
   // A path whose type changed has two entries: first what goes.
   std::sort(manifest->entries.begin(), manifest->entries.end(),
             [](const PreviewEntry& a, const PreviewEntry& b) {

@@ -113,6 +113,31 @@ std::string RefusedConfig(const std::string& path, const std::string& before,
   return "git configuration that runs programs: " + keys;
 }
 
+std::string RefusedPlace(const Guard& guard, const std::string& root,
+                         const PreviewEntry& entry,
+                         const std::function<std::string(bool)>& content) {
+  const bool deleted = entry.change == PreviewChange::kDeleted;
+  const std::string path = root + "/" + entry.path;
+  if (!deleted && entry.type != PreviewType::kDirectory &&
+      guard.HoldsBelow(path))
+    return "in the place of what git takes orders from";
+  switch (guard.HeldAt(path)) {
+    case Guard::Held::kNothing:
+      return "";
+    case Guard::Held::kProtected:
+      return "a protected path";
+    case Guard::Held::kHook:
+      return deleted ? "" : "a hook of the repository's";
+    case Guard::Held::kConfig:
+      break;
+  }
+  if (deleted) return "";
+  if (entry.type != PreviewType::kFile)
+    return "git configuration that is no file";
+  if (entry.size > kMaxGitConfig) return "git configuration, too large";
+  return RefusedConfig(entry.path, content(false), content(true));
+}
+
 std::string RefusedGitFile(const std::string& path, const std::string& text) {
   constexpr char kOutside[] = "a .git file that leads out of the workspace";
   if (!text.starts_with("gitdir: ")) return kOutside;

@@ -1,8 +1,10 @@
 // What a preview may never commit, judged while the manifest is made.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "backends/guard.h"
 #include "backends/preview.h"
 
 namespace gate::backends {
@@ -19,6 +21,13 @@ std::string AfterGit(const std::string& path);
 // tree out of the root was added or changed.
 std::string RefusedConfig(const std::string& path, const std::string& before,
                           const std::string& after);
+
+// Why `entry` of `root` is refused for the place it has in a repository that is
+// there: exact paths, hooks where the configuration keeps them, files that it
+// includes. `content(true)` is the entry's, `content(false)` what it replaces.
+std::string RefusedPlace(const Guard& guard, const std::string& root,
+                         const PreviewEntry& entry,
+                         const std::function<std::string(bool)>& content);
 
 // Why a `.git` file with this text, at `path` below its root, is refused.
 std::string RefusedGitFile(const std::string& path, const std::string& text);

@@ -28,8 +28,15 @@ Fd OpenParent(const std::string& path) {
 }
 
 bool Rename(int from, const char* name, int to, const char* new_name) {
-  return syscall(SYS_renameat2, from, name, to, new_name,
-                 1u /* RENAME_NOREPLACE */) == 0;
+  if (syscall(SYS_renameat2, from, name, to, new_name,
+              1u /* RENAME_NOREPLACE */) == 0)
+    return true;
+  // A kernel or file system (NFS) without that. The new names are gate's own,
+  // and nobody else makes such ones.
+  if (errno != ENOSYS && errno != EINVAL) return false;
+  struct stat info = {};
+  return fstatat(to, new_name, &info, AT_SYMLINK_NOFOLLOW) != 0 &&
+         errno == ENOENT && renameat(from, name, to, new_name) == 0;
 }
 
 }  // namespace

@@ -162,7 +162,8 @@ void KillChildren() {
     if (alone) KillChildren();
   }
   if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
-  const rlimit no_core = {0, 0};
+  // No core dump of this one: neither a file nor to a program (limits.cc).
+  const rlimit no_core = {1, 1};
   setrlimit(RLIMIT_CORE, &no_core);
   signal(WTERMSIG(status), SIG_DFL);
   sigset_t last;

@@ -42,7 +42,54 @@ size_t EndOfEntry(std::string_view index, size_t at, uint32_t version) {
   return version == 4 ? nul + 1 : at + ((nul - at + 8) & ~size_t{7});
 }
 
+// Git's own variable-length number at `*at`; moves behind it.
+size_t VariableNumber(std::string_view index, size_t* at) {
+  size_t value = 0;
+  for (int bytes = 0; *at < index.size() && bytes < 5; ++bytes) {
+    const auto byte = static_cast<unsigned char>(index[(*at)++]);
+    value = (bytes == 0 ? 0 : (value + 1) << 7) | (byte & 0x7f);
+    if ((byte & 0x80) == 0) return value;
+  }
+  return SIZE_MAX;
+}
+
 }  // namespace
+
+std::optional<IndexedFile> FindIndexed(std::string_view index,
+                                       std::string_view name) {
+  constexpr uint32_t kRegular = 0100000;
+  constexpr uint32_t kStage = 0x3000;
+  if (index.size() < kHeader + kHash || !index.starts_with("DIRC"))
+    return std::nullopt;
+  const uint32_t version = Big(index, 4, 4);
+  if (version < 2 || version > 4) return std::nullopt;
+  std::string last;  // version 4: names follow from the one before
+  size_t at = kHeader;
+  for (uint32_t left = Big(index, 8, 4); left > 0; --left) {
+    const size_t end = EndOfEntry(index, at, version);
+    if (end == 0 || end > index.size()) return std::nullopt;
+    const uint32_t flags = Big(index, at + kFlags, 2);
+    size_t begin = at + kFixed + (flags & kExtended ? 2 : 0);
+    if (version == 4) {
+      const size_t cut = VariableNumber(index, &begin);
+      if (cut > last.size() || begin >= end) return std::nullopt;
+      last.resize(last.size() - cut);
+    } else {
+      last.clear();
+    }
+    last += index.substr(begin, index.find('\0', begin) - begin);
+    if (last == name) {
+      if ((flags & kStage) != 0 ||
+          (Big(index, at + kMode, 4) & kTypeMask) != kRegular)
+        return std::nullopt;
+      return IndexedFile{Big(index, at, 4),      Big(index, at + 4, 4),
+                         Big(index, at + 8, 4),  Big(index, at + 12, 4),
+                         Big(index, at + 20, 4), Big(index, at + 36, 4)};
+    }
+    at = end;
+  }
+  return std::nullopt;
+}
 
 Gitlinks FindGitlinks(const std::string& path) {
   const auto text = ReadFile(path, kMaxBytes);

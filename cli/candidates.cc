@@ -1,5 +1,6 @@
 #include "cli/candidates.h"
 
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backends/native/landlock.h"
 #include "base/file.h"
 
 namespace gate::cli {
@@ -29,9 +31,14 @@ std::string StoreKey(const ProcessFacts& facts) {
   auto boot = ReadFile("/proc/sys/kernel/random/boot_id", 64);
   char ns[64];
   const ssize_t size = ::readlink("/proc/self/ns/user", ns, sizeof ns);
+  // A container's filter, and one without Landlock, change what the kernel can.
+  const std::string kernel =
+      std::to_string(backends::LandlockAbi()) + "," +
+      std::to_string(::prctl(PR_GET_SECCOMP, 0, 0, 0, 0));
   return OnOneLine(boot ? *boot : "?") + "|" + std::to_string(facts.uid) + "|" +
-         FileIdentity("/proc/self/exe") + "|" + FileIdentity("/usr/bin/bwrap") +
-         "|" + std::string(ns, size > 0 ? static_cast<size_t>(size) : 0);
+         kernel + "|" + FileIdentity("/proc/self/exe") + "|" +
+         FileIdentity("/usr/bin/bwrap") + "|" +
+         std::string(ns, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
 // The store is lines of fields with a tab between them: the key, then one line

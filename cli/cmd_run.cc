@@ -27,9 +27,9 @@ namespace {
 using rules::Action;
 
 constexpr const char* kRunHelp =
-    "usage: gate run [--profile P] [--backend B] [--timeout S] [--json]\n"
-    "                [--cwd DIR] [--agent NAME] [--session ID] [--ticket T]\n"
-    "                [--preview[=auto]]\n"
+    "usage: gate run [--profile P] [--backend B] [--network N] [--timeout S]\n"
+    "                [--json] [--cwd DIR] [--agent NAME] [--session ID]\n"
+    "                [--ticket T] [--preview[=auto]]\n"
     "                (CMD | -c CMD | -- ARGV…)\n\n"
     "Decides on the command, records the decision, runs the command as "
     "decided\n"
@@ -40,10 +40,11 @@ constexpr const char* kRunHelp =
     "terminal it is kept for a day (gate pending). --preview=auto commits by\n"
     "itself what the policy would have let run anyway.\n";
 constexpr const char* kSandboxHelp =
-    "usage: gate sandbox [--profile P] [--backend B] [--timeout S]\n"
-    "                    (CMD | -c CMD | -- ARGV…)\n\n"
+    "usage: gate sandbox [--profile P] [--backend B] [--network N]\n"
+    "                    [--timeout S] (CMD | -c CMD | -- ARGV…)\n\n"
     "Runs the command contained, without asking the policy. Profiles:\n"
-    "read-only, workspace-write (default), full-access.\n";
+    "read-only, workspace-write (default), full-access. Networks: none\n"
+    "(default), loopback (one of its own).\n";
 
 constexpr const char* kNotRecorded =
     "the decision could not be recorded, so nothing runs: ";
@@ -64,6 +65,7 @@ Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
   question.session = arguments.session;
   question.profile = arguments.profile;
   question.backend = arguments.backend;
+  question.network = arguments.network;
   question.preview = arguments.preview;
   question.timeout_ms = arguments.timeout_ms;
   return question;
@@ -212,9 +214,11 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     return 0;
   }
   const auto arguments = ParseRunArguments(words);
-  if (!arguments || !arguments->preview.empty()) {
-    Complain(arguments ? "`--preview` belongs to gate run"
-                       : arguments.error().message);
+  const bool open = arguments && arguments->network == "open";
+  if (!arguments || !arguments->preview.empty() || open) {
+    Complain(!arguments ? arguments.error().message
+             : open     ? "`gate sandbox` gives no open network; a rule can"
+                        : "`--preview` belongs to gate run");
     std::fputs("help: `gate sandbox --help` shows the usage\n", stderr);
     return kExitUsage;
   }
@@ -241,6 +245,8 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   // The profile asked for is the profile; there is no decision to join with.
   if (!arguments->profile.empty()) decision.profile = arguments->profile;
   judgement.question.profile.clear();
+  if (!arguments->network.empty()) decision.network = arguments->network;
+  gateway.NoteGitLine(&judgement);
   gateway.Replan(&judgement, /*approved=*/false);
   if (judgement.plan.mode != router::Mode::kSandbox) {
     if (auto stored = gateway.Record(&judgement, "sandbox", true); !stored)

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/log.h"
+#include "cli/trust.h"
 
 namespace gate::cli {
 namespace {
@@ -110,6 +111,10 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   if (backend == nullptr)
     return NotStarted("there is no backend `" + plan.backend + "`");
   backend->Prepare(plan.profile);
+  if (plan.profile.git_line)
+    if (auto trust =
+            LoadTrust(gateway.facts().places.state, plan.profile.workspace))
+      judgement->plan.profile.trusted = std::move(trust->files);
   Result<Fd> in_use = Fd();
   if (!plan.profile.private_tmp.empty()) {
     in_use =
@@ -166,10 +171,37 @@ Outcome Execute(Gateway& gateway, Judgement* judgement,
   return outcome;
 }
 
+namespace {
+
+// Says where a loopback comes from to whoever missed one. By what the sandbox
+// refused, not by what the command printed.
+bool MissedLoopback(const backends::Violation& violation) {
+  if (violation.kind != "network: none") return false;
+  const size_t to = violation.detail.find(violation.detail.starts_with("conn")
+                                              ? "connecting to "
+                                              : "listening on ");
+  if (to != 0) return false;
+  const std::string_view where =
+      std::string_view(violation.detail)
+          .substr(violation.detail.find(' ', 11) + 1);
+  for (const std::string_view loopback :
+       {"127.", "::1 ", "0.0.0.0 ", ":: ", "::ffff:127."})
+    if (where.starts_with(loopback)) return true;
+  return false;
+}
+
+}  // namespace
+
 int Report(const Outcome& outcome) {
   for (const backends::Violation& violation : outcome.violations)
     Complain("blocked " + Visible(violation.detail) + " (" + violation.kind +
              ")");
+  if (std::any_of(outcome.violations.begin(), outcome.violations.end(),
+                  MissedLoopback))
+    Complain(
+        "this run has no network, not even a loopback of its own: a rule with "
+        "\"network\": \"loopback\" gives it one, or `gate sandbox --network "
+        "loopback`");
   switch (outcome.status) {
     case OutcomeStatus::kExited:
       return outcome.exit_code;

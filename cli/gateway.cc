@@ -2,7 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "base/git_config.h"
 #include "base/hash.h"
@@ -125,6 +127,23 @@ bool MayKeepState(const Analysis& analysis,
   for (const parser::Unknown& unknown : analysis.unknowns)
     if (unknown.code != parser::UnknownCode::kScriptFile) return false;
   return true;
+}
+
+// Git alone, between builtins and what shortens its output. Nothing is safer
+// or less so because of the answer: it says when protected files are judged.
+bool RunsGitAlone(const Analysis& analysis) {
+  constexpr std::array<std::string_view, 8> kFilters = {
+      "cat", "cut", "grep", "head", "sort", "tail", "uniq", "wc"};
+  if (analysis.hides_commands || analysis.parse_error) return false;
+  bool git = false;
+  for (const parser::Invocation& invocation : analysis.invocations) {
+    git |= invocation.program == "git";
+    if (invocation.program != "git" && !invocation.builtin &&
+        std::find(kFilters.begin(), kFilters.end(), invocation.program) ==
+            kFilters.end())
+      return false;
+  }
+  return git;
 }
 
 // What an agent or git would load of the project must be what a person
@@ -312,6 +331,8 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   router::Settings asked = router::Unasked();
   asked.profile = question.profile;
   asked.backend = question.backend;
+  asked.network = backends::ParseNetwork(question.network)
+                      .value_or(backends::Network::kOpen);
   asked.limits.wall_ms = question.timeout_ms;
   router::Settings wanted = router::Join(settings().router, asked);
   const auto agent = settings().agents.find(question.agent);
@@ -335,12 +356,22 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
       programs);
   if (plan) {
     judgement->plan = std::move(*plan);
+    judgement->plan.profile.git_line =
+        judgement->git_line && judgement->plan.mode == router::Mode::kSandbox;
   } else {
     judgement->plan.why = plan.error().message;
     judgement->plan_error = plan.error().message;
     judgement->plan_unavailable = plan.error().code == ErrorCode::kUnavailable;
   }
   judgement->timing.plan_us += MonotonicUs() - start;
+}
+
+void Gateway::NoteGitLine(Judgement* judgement) {
+  const Question& question = judgement->question;
+  const bool begins = question.is_argv
+                          ? !question.argv.empty() && question.argv[0] == "git"
+                          : question.command.starts_with("git ");
+  judgement->git_line = begins && RunsGitAlone(Read(question));
 }
 
 Result<Session> Gateway::SessionFor(const Question& question, bool pin) {
@@ -367,6 +398,7 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   const uint64_t start = MonotonicUs();
   UnwrapSelf(&question, &judgement.unwrapped);
   judgement.analysis = Read(question);
+  judgement.git_line = RunsGitAlone(judgement.analysis);
   const uint64_t parsed = MonotonicUs();
   judgement.timing.parse_us = parsed - start;
 

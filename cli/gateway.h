@@ -40,7 +40,7 @@ struct Question {
   bool interactive = false;  // a person can be asked here and now
   bool approved = false;     // a person has said yes already
   // What the person wants beyond policy; joined, never weaker.
-  std::string profile, backend;
+  std::string profile, backend, network;
   std::string preview;  // "": none; "ask", "auto" (cli/preview_run.h)
   uint64_t timeout_ms = 0;
   // A tool of the agent that writes these files (absolute), not a command.
@@ -56,6 +56,7 @@ struct Judgement {
   std::string id;          // UUIDv7, the decision record's
   Question question;       // as judged: gate's own wrapper taken off
   bool unwrapped = false;  // the line was `gate run …` of this binary
+  bool git_line = false;   // it runs git and nothing else
   engine::Request request;
   parser::Analysis analysis;
   engine::Decision decision;
@@ -96,6 +97,10 @@ class Gateway {
 
   // The plan for `judgement` once a person said yes to its ask.
   void Replan(Judgement* judgement, bool approved);
+
+  // Says of a line that nobody judges (gate sandbox) whether git alone runs;
+  // Replan tells the sandbox.
+  void NoteGitLine(Judgement* judgement);
 
   // What a sandbox without the policy may do (gate sandbox). `look_again`:
   // the command would run now, so what was seen for another does not count.

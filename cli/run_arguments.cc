@@ -12,6 +12,7 @@ struct Option {
 };
 constexpr Option kOptions[] = {{"--profile", &RunArguments::profile},
                                {"--backend", &RunArguments::backend},
+                               {"--network", &RunArguments::network},
                                {"--ticket", &RunArguments::ticket},
                                {"--cwd", &RunArguments::cwd},
                                {"--agent", &RunArguments::agent},
@@ -99,6 +100,9 @@ Result<RunArguments> ParseRunArguments(
         known = true;
       }
       if (!known) return usage("`" + name + "` is not an option here");
+      if (name == "--network" && value != "none" && value != "loopback" &&
+          value != "open")
+        return usage("`" + value + "` is not none, loopback or open");
       continue;
     }
     if (has_command)

@@ -14,7 +14,7 @@ namespace gate::cli {
 
 struct RunArguments {
   bool json = false;
-  std::string profile, backend, ticket, cwd, agent, session;
+  std::string profile, backend, network, ticket, cwd, agent, session;
   std::string preview;  // "", "ask" or "auto"
   uint64_t timeout_ms = 0;
   std::string command;            // one shell line

@@ -23,9 +23,9 @@ _gate() {
     trust) mapfile -t COMPREPLY < <(compgen -W "--show --json" -- "$word") ;;
     untrust) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     backends) mapfile -t COMPREPLY < <(compgen -W "probe --json" -- "$word") ;;
-    run) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --timeout --preview --preview=auto --json -c --" -- "$word") ;;
+    run) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --network --timeout --preview --preview=auto --json -c --" -- "$word") ;;
     pending) mapfile -t COMPREPLY < <(compgen -W "list show commit discard --json" -- "$word") ;;
-    sandbox) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --timeout -c --" -- "$word") ;;
+    sandbox) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --network --timeout -c --" -- "$word") ;;
     check | explain | parse) mapfile -t COMPREPLY < <(compgen -W "--json --explain --why-not --batch --cwd --agent -c" -- "$word") ;;
   esac
 }

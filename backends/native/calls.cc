@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "backends/native/sys.h"
 #include "backends/native/target.h"
@@ -27,6 +28,54 @@ namespace {
 constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 constexpr unsigned long kSyncWakeUp = 1;
 constexpr uint64_t kPendingMs = 2000;
+constexpr int kTcpAbi = 4;  // from which on Landlock refuses TCP
+constexpr long kPidfdOpen = 434, kPidfdGetfd = 438;  // Linux 5.6
+
+struct InternetAddress {
+  std::string text;  // "127.0.0.1 port 80"
+  bool loopback = false, any = false;
+};
+
+// Nothing for another family.
+std::optional<InternetAddress> Internet(const sockaddr_storage& address) {
+  InternetAddress where;
+  char text[INET6_ADDRSTRLEN] = {};
+  int port = 0;
+  if (address.ss_family == AF_INET) {
+    const auto& four = reinterpret_cast<const sockaddr_in&>(address);
+    inet_ntop(AF_INET, &four.sin_addr, text, sizeof(text));
+    where.any = four.sin_addr.s_addr == 0;
+    where.loopback = (ntohl(four.sin_addr.s_addr) >> 24) == 127 || where.any;
+    port = ntohs(four.sin_port);
+  } else if (address.ss_family == AF_INET6) {
+    const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
+    inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof(text));
+    where.any = IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr);
+    where.loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr) || where.any ||
+                     (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr) &&
+                      six.sin6_addr.s6_addr[12] == 127);
+    port = ntohs(six.sin6_port);
+  } else {
+    return std::nullopt;
+  }
+  where.text = std::string(text) + " port " + std::to_string(port);
+  return where;
+}
+
+// Whether that descriptor of the thread's is a stream socket; false when it
+// cannot be had.
+bool IsStream(pid_t thread, int descriptor) {
+  const Fd process(
+      static_cast<int>(syscall(kPidfdOpen, target::ProcessOf(thread), 0)));
+  if (!process) return false;
+  const Fd socket(
+      static_cast<int>(syscall(kPidfdGetfd, process.get(), descriptor, 0)));
+  int type = 0;
+  socklen_t size = sizeof(type);
+  return socket &&
+         getsockopt(socket.get(), SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+         type == SOCK_STREAM;
+}
 
 }  // namespace
 
@@ -179,6 +228,9 @@ int CallWatch::Look(const seccomp_notif& call) {
       return LookAtExec(call);
     case SYS_connect:
       LookAtConnect(call);
+      break;
+    case SYS_bind:
+      LookAtBind(call);
       break;
     case SYS_openat:
       LookAtOpen(call, directory(0), args[1], args[2]);
@@ -410,30 +462,27 @@ void CallWatch::LookAtConnect(const seccomp_notif& call) {
     return;
   }
   if (profile_.network == Network::kOpen) return;
-  char text[INET6_ADDRSTRLEN] = {};
-  bool loopback = false;
-  int port = 0;
-  if (address.ss_family == AF_INET) {
-    const auto& four = reinterpret_cast<const sockaddr_in&>(address);
-    inet_ntop(AF_INET, &four.sin_addr, text, sizeof(text));
-    loopback =
-        (ntohl(four.sin_addr.s_addr) >> 24) == 127 || four.sin_addr.s_addr == 0;
-    port = ntohs(four.sin_port);
-  } else if (address.ss_family == AF_INET6) {
-    const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
-    inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof(text));
-    loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr) ||
-               IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr) ||
-               (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr) &&
-                six.sin6_addr.s6_addr[12] == 127);
-    port = ntohs(six.sin6_port);
-  } else {
+  const auto where = Internet(address);
+  if (!where || (where->loopback && profile_.network != Network::kNone)) return;
+  Report(std::string("network: ") + Name(profile_.network),
+         "connecting to " + where->text);
+}
+
+void CallWatch::LookAtBind(const seccomp_notif& call) {
+  // Without a network no interface has an address. Of all addresses together a
+  // datagram socket gets a port all the same; for TCP Landlock refuses it.
+  if (profile_.network != Network::kNone) return;
+  const auto thread = static_cast<pid_t>(call.pid);
+  sockaddr_storage address = {};
+  const size_t size = std::min<uint64_t>(call.data.args[2], sizeof(address));
+  if (target::Read(thread, call.data.args[1], &address, size) != size) return;
+  const auto where = Internet(address);
+  if (!where) return;
+  if (where->any && (plan_.abi < kTcpAbi ||
+                     !IsStream(thread, static_cast<int>(call.data.args[0]))))
     return;
-  }
-  if (loopback && profile_.network != Network::kNone) return;
-  Report(
-      std::string("network: ") + Name(profile_.network),
-      std::string("connecting to ") + text + " port " + std::to_string(port));
+  Report(std::string("network: ") + Name(profile_.network),
+         "listening on " + where->text);
 }
 
 bool CallWatch::OpenRoot(pid_t thread) {

@@ -80,6 +80,7 @@ class CallWatch {
   void LookAtTarget(const seccomp_notif& call, int directory, uint64_t path,
                     const char* verb);
   void LookAtConnect(const seccomp_notif& call);
+  void LookAtBind(const seccomp_notif& call);
 
   bool OpenRoot(pid_t thread);
   std::string PathOf(pid_t thread, int directory, uint64_t path);

@@ -150,6 +150,7 @@ void RunInit(const InitContext& context) {
   rlimit files = context.open_files;
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
+  ApplyLimit(kNoCoreDump);  // now: the filter lets nobody set it later
   Await(kPlanReady);
   NativePlan* plan = context.space->plan();
   // While this process is root or dumpable; later the file is root's.

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -126,6 +127,7 @@ constexpr auto kWriting = std::to_array<uint32_t>({
 #endif
     SYS_truncate,
     SYS_connect,
+    SYS_bind,
 #ifdef __x86_64__
     SYS_unlink,
     SYS_rmdir,
@@ -180,6 +182,23 @@ Filter MakeFilter(FilterAsks asks) {
   a.LoadArgument(1);
   for (uint32_t request : {kTiocsti, kTioclinux, kTioccons, kTiocsetd})
     a.ReturnIf(request, Errno(EPERM));
+  a.Return(kAllow);
+
+  // The limit of core dumps is one byte, which alone keeps them from a program
+  // of the host's (limits.cc). Whoever lowers it to none wants no dump either,
+  // and is told that it has been done.
+  a.Unless(SYS_setrlimit, 4);
+  a.LoadArgument(0);
+  a.ReturnIf(RLIMIT_CORE, Errno(0));
+  a.Return(kAllow);
+  a.Unless(SYS_prlimit64, 9);
+  a.LoadArgument(1);
+  a.Unless(RLIMIT_CORE, 6);
+  a.LoadArgument(2);
+  a.ReturnIfAny(UINT32_MAX, Errno(0));
+  a.Load(offsetof(seccomp_data, args) + 2 * sizeof(uint64_t) +
+         sizeof(uint32_t));
+  a.ReturnIfAny(UINT32_MAX, Errno(0));
   a.Return(kAllow);
 
   // A set-user-id file in the workspace would hand the caller's identity to

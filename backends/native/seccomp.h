@@ -30,7 +30,8 @@ struct Filter {
 // for with InstallAskingFilter.
 struct FilterAsks {
   bool execs = false;
-  bool writes = false;  // opens for writing, changed directories, connections
+  bool writes = false;  // opens for writing, changed directories, connecting,
+                        // listening
   bool Any() const { return execs || writes; }
 };
 

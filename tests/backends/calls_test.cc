@@ -137,6 +137,26 @@ TEST_P(CallsTest, RefusedConnectionsAreReported) {
   EXPECT_EQ(ran.outcome.violations.size(), 1u) << All(ran.outcome);
 }
 
+TEST_P(CallsTest, RefusedListeningIsReportedAndWhatWorksIsNot) {
+  profile_.report_blocked = true;
+  constexpr char kListen[] =
+      "python3 -c '\nimport socket as s\nfor kind, host in ((1, "
+      "\"127.0.0.1\"), (1, \"0.0.0.0\"), (2, \"0.0.0.0\")):\n  try: "
+      "s.socket(s.AF_INET, kind).bind((host, 8123)); print(\"ok\")\n  except "
+      "OSError: print(\"no\")'";
+  const Ran none = Bash(kListen);
+  ExpectBlocked(none, "listening on 127.0.0.1 port 8123 (network: none)");
+  size_t refused = 0;
+  for (size_t at = none.output.find("no"); at != std::string::npos;
+       at = none.output.find("no", at + 1))
+    ++refused;
+  EXPECT_EQ(none.outcome.violations.size(), refused) << All(none.outcome);
+  profile_.network = Network::kLoopback;
+  const Ran own = Bash(kListen);
+  EXPECT_EQ(own.output, "ok\nok\nok\n");
+  EXPECT_TRUE(own.outcome.violations.empty()) << All(own.outcome);
+}
+
 TEST_P(CallsTest, OrdinaryWorkIsNotReported) {
   profile_.report_blocked = true;
   profile_.watch_execs = true;

@@ -1,11 +1,14 @@
 // What a contained command gets: its exit code, its streams, its environment,
 // and a place in which ordinary work goes on.
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "base/file.h"
 #include "tests/backends/hostile_environment.h"
 #include "tests/backends/sandbox_fixture.h"
 
@@ -173,6 +176,50 @@ TEST_P(RunTest, HidesManyPathsAndStillStarts) {
   EXPECT_EQ(Read(w_ + "/p299"), "x");
   if (!Is("gvisor")) {  // its runsc may take fewer: then nothing runs
     EXPECT_EQ(Read(w_ + "/free"), "y\n") << ran.outcome.reason;
+  }
+}
+
+TEST_P(RunTest, NoCoreDumpLeavesIt) {
+  // A handler that the host pipes dumps to is started whatever the limit,
+  // except when it is one byte; and nobody inside may change that.
+  const Ran ran = Bash(
+      "core() { grep 'core file' /proc/self/limits | tr -s ' '; }; core; "
+      "ulimit "
+      "-c 0 || echo failed; core; ulimit -Hc unlimited 2>/dev/null; core; "
+      "prlimit --core=0:0 --pid $$ >/dev/null 2>&1; core; python3 -c 'import "
+      "resource as r; r.setrlimit(r.RLIMIT_CORE, (0, 0))' || echo failed; "
+      "{ (kill -SEGV $BASHPID); } 2>/dev/null; ls");
+  std::string expected;
+  for (int i = 0; i < 4; ++i) expected += "Max core file size 1 1 bytes \n";
+  if (!Is("gvisor")) {  // whose kernel dumps nothing
+    EXPECT_EQ(ran.output, expected + "file\n") << ran.outcome.reason;
+  }
+}
+
+TEST_P(RunTest, ALoopbackOfItsOwnIsNobodyElses) {
+  profile_.network = Network::kLoopback;
+  const Fd host(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(bind(host.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(host.get(), 8), 0);
+  ASSERT_EQ(
+      getsockname(host.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  // The same port twice, one run in the other's time, and never the host's.
+  const std::string line =
+      "python3 -c '\nimport socket as s\ntry: "
+      "s.create_connection((\"127.0.0.1\", " +
+      port +
+      ")); print(\"host\")\nexcept OSError: pass\na = "
+      "s.create_server((\"127.0.0.1\", " +
+      port + ")); c = s.create_connection((\"127.0.0.1\", " + port +
+      ")); a.accept()[0].send(b\"own\"); print(c.recv(9).decode())'";
+  for (int i = 0; i < 2; ++i) {
+    const Ran ran = Bash(line);
+    EXPECT_EQ(ran.output, "own\n") << ran.outcome.reason;
   }
 }
 

@@ -223,6 +223,7 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
   const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   Io io{in_ >= 0 ? in_ : null.get(), out.get(), out.get()};
   const std::string packed = InChild(uid_, gid_, [&] {
+    if (machine_) machine_();
     Command command;
     command.permit = permit_;
     command.argv = argv;
@@ -236,6 +237,30 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
   ran.output = Read(log);
   unlink(log.c_str());
   return ran;
+}
+
+Availability Sandbox::Probe() {
+  const std::string text = InChild(uid_, gid_, [&] {
+    if (machine_) machine_();
+    const Availability found = Find(GetParam().backend)->Probe();
+    std::ostringstream out;
+    out << found.available;
+    for (int i = 0; i < kFeatures; ++i)
+      out << ' ' << found.features.Has(static_cast<Feature>(i));
+    out << ' ' << found.why;
+    return out.str();
+  });
+  Availability found;
+  std::istringstream in(text);
+  in >> found.available;
+  for (int i = 0; i < kFeatures; ++i) {
+    bool has = false;
+    in >> has;
+    if (has) found.features.Add(static_cast<Feature>(i));
+  }
+  std::getline(in >> std::ws, found.why);
+  EXPECT_TRUE(in || !found.available) << text;
+  return found;
 }
 
 std::string Sandbox::Outside(const std::string& line) {

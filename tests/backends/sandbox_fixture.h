@@ -44,6 +44,8 @@ class Sandbox : public testing::TestWithParam<Who> {
   // A bash line in the workspace, with W, X, H and S set.
   Ran Bash(const std::string& line);
   Ran Run(const std::vector<std::string>& argv);
+  // What the backend says of this machine, or of the one that machine_ makes.
+  Availability Probe();
   // Something outside, as the same user as the sandbox.
   std::string Outside(const std::string& line);
 
@@ -60,6 +62,7 @@ class Sandbox : public testing::TestWithParam<Who> {
   Profile profile_;
   std::function<ExecVerdict(const ExecEvent&)> judge_;
   Permit permit_ = Permit::Given();
+  std::function<void()> machine_;  // called where the backend is, before it
   std::vector<std::string> environment_;
   std::string cwd_;
   int in_ = -1;  // -1: /dev/null

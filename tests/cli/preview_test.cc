@@ -1,8 +1,5 @@
 // gate run --preview and gate pending, through the binary.
 #include <gtest/gtest.h>
-#include <pty.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 
@@ -36,52 +33,12 @@ class PreviewTest : public testing::Test {
     return "";
   }
 
-  // gate with a terminal of its own, on which `answer` is typed at the first
-  // question. Judged by what is on disk; the text is for messages.
-  std::pair<int, std::string> OnTerminal(std::vector<std::string> arguments,
-                                         const std::string& answer) {
-    int terminal = -1;
-    const pid_t pid = forkpty(&terminal, nullptr, nullptr, nullptr);
-    if (pid == 0) {
-      setenv("HOME", machine_.home().c_str(), 1);
-      setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
-      setenv("TERM", "dumb", 1);
-      for (const char* name :
-           {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
-        unsetenv(name);
-      if (chdir(machine_.project().c_str()) != 0) _exit(99);
-      const std::string binary = test::GateBinary();
-      std::vector<char*> argv = {const_cast<char*>(binary.c_str())};
-      for (std::string& word : arguments) argv.push_back(word.data());
-      argv.push_back(nullptr);
-      execv(argv[0], argv.data());
-      _exit(98);
-    }
-    std::string text;
-    size_t typed = 0, seen = 0;
-    char buffer[4096];
-    while (true) {
-      const ssize_t got = read(terminal, buffer, sizeof buffer);
-      if (got <= 0) break;
-      text.append(buffer, static_cast<size_t>(got));
-      // One letter of the answer at each prompt.
-      const size_t prompt = text.find(": ", text.find("[N]o", seen));
-      if (typed < answer.size() &&
-          text.find("[N]o", seen) != std::string::npos &&
-          prompt != std::string::npos) {
-        const std::string line = {answer[typed++], '\n'};
-        (void)!write(terminal, line.data(), line.size());
-        seen = text.size();
-      }
-    }
-    close(terminal);
-    int status = 0;
-    waitpid(pid, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+  std::pair<int, std::string> OnTerminal(
+      const std::vector<std::string>& arguments, const std::string& answer) {
+    return machine_.OnTerminal(arguments, answer);
   }
-  // Where the tests themselves run below an agent there is no person.
-  static bool NoPerson(const std::string& text) {
-    return text.find("is a person's act") != std::string::npos;
+  static bool NoPerson(const std::string& shown) {
+    return Machine::NoPerson(shown);
   }
 
   Machine machine_;

@@ -41,6 +41,18 @@ class Machine {
   Done Run(const std::vector<std::string>& argv, const std::string& input = "",
            const std::string& cwd = "") const;
 
+  // gate with a terminal of its own, on which one letter of `answer` is typed
+  // at each question. As root it runs in a process namespace of its own, where
+  // no agent is among its ancestors, as a person's shell in a container would;
+  // an ordinary user cannot have one that gate believes. The exit code and all
+  // that the terminal showed.
+  std::pair<int, std::string> OnTerminal(
+      const std::vector<std::string>& arguments,
+      const std::string& answer) const;
+  // Whether that is no person's terminal: then the test cannot go on here.
+  // Fails the test as root.
+  static bool NoPerson(const std::string& shown);
+
  private:
   std::string root_;
 };

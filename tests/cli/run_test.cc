@@ -179,5 +179,35 @@ TEST(RunTest, WhatCannotBeRecordedDoesNotRun) {
   }
 }
 
+TEST(RunTest, TheCallersNetworkIsOnlyEverLess) {
+  Machine machine;
+  machine.Write(machine.home() + "/.config/gate/config.json", "{}");
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox here";
+  const auto network = [&](const std::vector<std::string>& arguments) {
+    const Done done = machine.Gate(arguments);
+    return done.exit_code == 0 ? done.out : done.err;
+  };
+  constexpr char kListen[] =
+      "python3 -c 'import socket; socket.create_server((\"127.0.0.1\", "
+      "0))' 2>/dev/null && echo yes || echo no";
+  EXPECT_EQ(network({"sandbox", "-c", kListen}), "no\n");
+  EXPECT_EQ(network({"sandbox", "--network=loopback", "-c", kListen}), "yes\n");
+  EXPECT_EQ(
+      machine.Gate({"sandbox", "--network", "open", "-c", "true"}).exit_code,
+      64);
+  EXPECT_EQ(
+      machine.Gate({"run", "--network", "domains", "-c", "true"}).exit_code,
+      64);
+  EXPECT_EQ(network({"run", "--network", "none", "-c", kListen}), "no\n");
+  machine.Write(machine.home() + "/.config/gate/config.json",
+                R"({"network": "none", "report_blocked": true})");
+  EXPECT_EQ(network({"sandbox", "--network", "loopback", "-c", kListen}),
+            "no\n");
+  const Done told = machine.Gate({"run", "--network=open", "-c", kListen});
+  EXPECT_EQ(told.out, "no\n");
+  EXPECT_NE(told.err.find("listening on 127.0.0.1"), std::string::npos);
+  EXPECT_NE(told.err.find("--network loopback"), std::string::npos) << told.err;
+}
+
 }  // namespace
 }  // namespace gate

@@ -29,5 +29,84 @@ TEST(SettingsTest, ThePresetIsTheUsersAndNotTheProjects) {
   EXPECT_EQ(machine.Gate({"check", "ls"}).exit_code, 78);
 }
 
+// Everything that says where a command runs comes from the person and the
+// system. Whatever a repository brings, the plan is not weaker for it.
+TEST(SettingsTest, AProjectMakesNoPlanWeaker) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox here";
+  const std::string own = machine.home() + "/.config/gate/config.json";
+  machine.Write(own,
+                R"({"always_sandbox": ["git"], "never_sandbox": ["curl"],
+                    "network": "loopback", "agents": {"a": {"network": "none",
+                    "always_sandbox": ["make"], "never_sandbox": ["wget"]}}})",
+                0600);
+  struct Plan {
+    std::string action, mode, backend, profile, network;
+    size_t lost = 0;
+    bool operator==(const Plan&) const = default;
+  };
+  const auto plans = [&] {
+    std::vector<Plan> all;
+    for (const char* line : {"frobnicate", "make", "git status", "curl x.test",
+                             "wget x.test", "rm -rf /", "bash x.sh"})
+      for (const char* agent : {"", "a", "A"}) {
+        std::vector<std::string> words = {"check", "--json"};
+        if (*agent != '\0') words.insert(words.end(), {"--agent", agent});
+        words.emplace_back(line);
+        const auto json = ParseJson(machine.Gate(words).out);
+        if (!json) {
+          all.push_back({"?", "", "", "", "", 0});
+          continue;
+        }
+        const Json& plan = (*json)["plan"];
+        const auto text = [&](const char* name) {
+          return plan.contains(name) && plan[name].is_string()
+                     ? plan[name].get<std::string>()
+                     : "";
+        };
+        all.push_back({(*json)["action"].get<std::string>(), text("mode"),
+                       text("backend"), text("profile"), text("network"),
+                       plan["lost"].size()});
+      }
+    return all;
+  };
+  const std::vector<Plan> before = plans();
+  EXPECT_EQ(before[9].mode, "refused") << "curl is never contained";
+  EXPECT_EQ(before[3].network, "loopback");
+  EXPECT_EQ(before[4].network, "none") << "agent a has none";
+  constexpr char kLoose[] =
+      R"({"backend": "none", "strength": "landlock", "hardened": false,
+          "network": "open", "accept_loss": ["seccomp", "protected-paths",
+          "network-none"], "always_sandbox": [], "never_sandbox": [],
+          "preset": "autonomous", "agents": {"a": {"network": "open"}}})";
+  for (const char* place :
+       {"/.gate/config.json", "/.gate/settings.json", "/config.json",
+        "/gate.json", "/.config/gate/config.json", "/.gate/backends"})
+    machine.Write(machine.project() + place, kLoose, 0600);
+  EXPECT_EQ(plans(), before);
+  // Rules of a repository may not name where anything runs, give network, or
+  // take back what the person's files say.
+  for (const char* rule :
+       {R"("action": "sandbox", "profile": "full-access", "network": "open")",
+        R"("action": "allow")", R"("action": "sandbox", "network": "open")",
+        R"("action": "sandbox", "backend": "none")",
+        R"("action": "sandbox", "strength": "landlock")"}) {
+    machine.Write(
+        machine.project() + "/.gate/rules.d/p.json",
+        std::string(R"({"schema": 1, "pack": "p", "rules": [{"id": "p.a",
+            "match": {"prefix": [["frobnicate", "make", "git", "curl",
+            "wget", "bash"]]}, "reason": "r", )") +
+            rule + "}]}",
+        0600);
+    std::vector<Plan> after = plans();
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (after[i].mode == "refused") continue;
+      // A rule may contain what was allowed, which is contained here anyway.
+      after[i].action = before[i].action;
+      EXPECT_EQ(after[i], before[i]) << rule << " " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gate::cli

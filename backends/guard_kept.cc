@@ -1,0 +1,279 @@
+// Protected names that may stay, and those that are put back after a line of
+// git alone.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "backends/guard.h"
+#include "backends/protected_content.h"
+#include "backends/quarantine.h"
+#include "base/git_index.h"
+#include "base/hash.h"
+#include "base/paths.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr int kMaxNamedDepth = 6;
+
+std::vector<std::string> Entries(const std::string& directory) {
+  std::vector<std::string> names;
+  const auto end = [](DIR* open) { closedir(open); };
+  const std::unique_ptr<DIR, decltype(end)> list(opendir(directory.c_str()),
+                                                 end);
+  if (!list) return names;
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+    if (names.size() > kMaxKeptFiles) break;
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+struct Found {
+  std::string path, relative;
+};
+
+// The files below `path` (or itself). False when there is anything else, or
+// too much.
+bool ListFiles(const std::string& path, const std::string& relative, int depth,
+               std::vector<Found>* files) {
+  struct stat info = {};
+  if (!StatPath(path, &info) || depth > kMaxNamedDepth) return false;
+  if (S_ISREG(info.st_mode)) {
+    files->push_back({path, relative});
+    return files->size() <= kMaxKeptFiles;
+  }
+  if (!S_ISDIR(info.st_mode)) return false;
+  const std::vector<std::string> names = Entries(path);
+  if (names.size() > kMaxKeptFiles) return false;
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return ListFiles(path + "/" + name, relative + "/" + name, depth + 1,
+                     files);
+  });
+}
+
+}  // namespace
+
+bool Guard::RecordKept(const std::string& base, const std::string& name) {
+  KeptPlace place{base, name, {}};
+  std::vector<Found> files;
+  if (!ListFiles(base + "/" + name, name, 0, &files)) return false;
+  for (const Found& found : files) {
+    struct stat info = {};
+    // Another name of it could be anywhere.
+    if (bound_.contains(found.path) || !StatPath(found.path, &info) ||
+        info.st_nlink > 1)
+      return false;
+    Result<std::string> text = ReadRegular(found.path, kMaxKeptFile);
+    if (!text) return false;
+    place.files.push_back(
+        {found.path, found.relative, std::move(*text), info.st_mode & 0777});
+  }
+  kept_.push_back(std::move(place));
+  return true;
+}
+
+bool Guard::IsTwin(const std::string& path, const std::string& content) const {
+  // In a linked worktree: what stands at the same place of the workspace, where
+  // nothing changes it, may stand here as well.
+  for (std::string at(DirName(path));
+       at.size() > workspace_.size() && IsWithin(at, workspace_);
+       at = std::string(DirName(at))) {
+    struct stat info = {};
+    if (!StatPath(at + "/.git", &info)) continue;
+    if (!S_ISREG(info.st_mode)) return false;
+    const auto twin =
+        ReadRegular(workspace_ + path.substr(at.size()), kMaxKeptFile);
+    return twin && *twin == content;
+  }
+  return false;
+}
+
+bool Guard::IsCheckedOut(const std::string& path,
+                         const struct stat& info) const {
+  for (std::string at(DirName(path)); RootOf(at) != nullptr && at.size() > 1;
+       at = std::string(DirName(at))) {
+    const std::string git = at + "/.git";
+    struct stat kind = {};
+    if (!StatPath(git, &kind)) continue;
+    std::string index = git + "/index";
+    if (S_ISREG(kind.st_mode)) {
+      const auto text = ReadRegular(git, 4096);
+      if (!text || !text->starts_with("gitdir: ")) return false;
+      index = Normalise(std::string_view(*text).substr(
+                            8, text->find_first_of("\r\n") - 8),
+                        at) +
+              "/index";
+    }
+    const auto bytes = ReadRegular(index, kMaxIndex);
+    const auto entry =
+        bytes ? FindIndexed(*bytes, path.substr(at.size() + 1)) : std::nullopt;
+    return entry &&
+           entry->ctime_s == static_cast<uint32_t>(info.st_ctim.tv_sec) &&
+           entry->ctime_ns == static_cast<uint32_t>(info.st_ctim.tv_nsec) &&
+           entry->mtime_s == static_cast<uint32_t>(info.st_mtim.tv_sec) &&
+           entry->mtime_ns == static_cast<uint32_t>(info.st_mtim.tv_nsec) &&
+           entry->inode == static_cast<uint32_t>(info.st_ino) &&
+           entry->size == static_cast<uint32_t>(info.st_size);
+  }
+  return false;
+}
+
+bool Guard::MayStay(const std::string& path, const std::string& relative,
+                    const std::string* before) const {
+  struct stat info = {};
+  // A file with another name can be changed through that one later.
+  if (!StatPath(path, &info) || !S_ISREG(info.st_mode) || info.st_nlink != 1)
+    return false;
+  const auto text = ReadRegular(path, kMaxKeptFile);
+  if (!text) return false;
+  if (const auto known = trusted_.find(path);
+      known != trusted_.end() && known->second == Hex(Sha256(*text)))
+    return true;
+  if (before == nullptr && IsTwin(path, *text)) return true;
+  switch (ClassOf(relative)) {
+    case NameClass::kSettings:
+      return SamePower(relative, before, &*text);
+    case NameClass::kElsewhere:
+      // One that was there before may be what a home directory's own file
+      // reads.
+      return before == nullptr && git_line_ && IsCheckedOut(path, info);
+    case NameClass::kObeyed:
+      break;
+  }
+  return false;
+}
+
+void Guard::TakeNamed(const std::string& path, const std::string& relative,
+                      const std::string& why) {
+  std::vector<Found> files, taken;
+  const bool plain = ListFiles(path, relative, 0, &files);
+  if (plain)
+    std::copy_if(files.begin(), files.end(), std::back_inserter(taken),
+                 [&](const Found& found) {
+                   return !MayStay(found.path, found.relative, nullptr);
+                 });
+  if (plain && taken.empty() && !files.empty()) return;
+  if (!plain || taken.size() == files.size()) {
+    Quarantine(path, "protected-path", why);
+    return;
+  }
+  for (const Found& found : taken)
+    Quarantine(found.path, "protected-path", why);
+}
+
+void Guard::Restore(const KeptPlace& place, const KeptFile& file) {
+  struct stat base = {}, info = {};
+  if (!StatPath(place.base, &base)) return;
+  // The directories on the way, as the workspace's owner's.
+  for (size_t slash = file.path.find('/', place.base.size() + 1);
+       slash != std::string::npos; slash = file.path.find('/', slash + 1)) {
+    const std::string part = file.path.substr(0, slash);
+    if (StatPath(part, &info) && !S_ISDIR(info.st_mode))
+      Quarantine(part, "protected-path", "in the place of " + file.path);
+    if (StatPath(part, &info)) continue;
+    const Fd parent = OpenPath(std::string(DirName(part)));
+    const std::string name(BaseName(part));
+    if (!parent || mkdirat(parent.get(), name.c_str(), 0755) != 0) continue;
+    if (geteuid() == 0)
+      (void)!fchownat(parent.get(), name.c_str(), base.st_uid, base.st_gid,
+                      AT_SYMLINK_NOFOLLOW);
+  }
+  if (Status restored = WriteRegular(file.path, file.content, file.mode);
+      !restored)
+    Report("protected-path",
+           file.path + ": could not be restored: " + restored.error().message);
+}
+
+void Guard::SweepKept() {
+  for (const KeptPlace& place : kept_) {
+    const std::string top = place.base + "/" + place.name;
+    for (const KeptFile& file : place.files) {
+      struct stat info = {};
+      if (!StatPath(file.path, &info)) {
+        const bool gone = errno == ENOENT;
+        if (gone && (MayGo(file.relative) ||
+                     SamePower(file.relative, &file.content, nullptr)))
+          continue;
+        Report("protected-path", file.path + ": removed by the run; put back");
+        Restore(place, file);
+        continue;
+      }
+      const Result<std::string> text = ReadRegular(file.path, kMaxKeptFile);
+      if (text && *text == file.content && info.st_nlink == 1) continue;
+      if (MayStay(file.path, file.relative, &file.content)) continue;
+      Quarantine(file.path, "protected-path", "changed by the run; put back");
+      Restore(place, file);
+    }
+    // What is new there, and what stands in the way of it all.
+    std::vector<Found> files;
+    struct stat info = {};
+    if (!StatPath(top, &info)) {
+      if (errno != ELOOP) continue;
+      for (size_t slash = top.find('/', place.base.size() + 1);
+           slash != std::string::npos; slash = top.find('/', slash + 1))
+        if (StatPath(top.substr(0, slash), &info) && S_ISLNK(info.st_mode)) {
+          Quarantine(top.substr(0, slash), "protected-path",
+                     "a link that leads to " + top);
+          break;
+        }
+      continue;
+    }
+    if (!ListFiles(top, place.name, 0, &files)) {
+      // Links, special files, or too many: all of it goes, and what was there
+      // before comes back.
+      Quarantine(top, "protected-path", "no longer plain files; put back");
+      for (const KeptFile& file : place.files) Restore(place, file);
+      continue;
+    }
+    for (const Found& found : files) {
+      const bool known = std::any_of(
+          place.files.begin(), place.files.end(),
+          [&](const KeptFile& file) { return file.path == found.path; });
+      if (!known && !MayStay(found.path, found.relative, nullptr))
+        Quarantine(found.path, "protected-path", "created by the run");
+    }
+  }
+}
+
+Guard::Held Guard::HeldAt(const std::string& path) const {
+  for (const Bind& bind : binds_)
+    if (bind.read_only && IsWithin(path, bind.path)) return Held::kProtected;
+  for (const Absent& absent : absent_)
+    if (!absent.named && IsWithin(path, absent.base + "/" + absent.relative))
+      return Held::kProtected;
+  for (const Link& link : links_)
+    if (IsWithin(path, link.path)) return Held::kProtected;
+  for (const Hooks& hooks : absent_hooks_)
+    if (IsWithin(path, hooks.path)) return Held::kHook;
+  if (IsNamedHook(path)) return Held::kHook;
+  for (const GitConfig& config : configs_)
+    if (config.path == path) return Held::kConfig;
+  return Held::kNothing;
+}
+
+bool Guard::HoldsBelow(const std::string& path) const {
+  const auto below = [&](const std::string& held) {
+    return IsWithin(held, path);
+  };
+  return std::any_of(hook_places_.begin(), hook_places_.end(), below) ||
+         std::any_of(absent_hooks_.begin(), absent_hooks_.end(),
+                     [&](const Hooks& one) { return below(one.path); }) ||
+         std::any_of(configs_.begin(), configs_.end(),
+                     [&](const GitConfig& one) {
+                       return one.path != path && below(one.path);
+                     }) ||
+         std::any_of(binds_.begin(), binds_.end(), [&](const Bind& one) {
+           return one.read_only && below(one.path);
+         });
+}
+
+}  // namespace gate::backends

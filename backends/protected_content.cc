@@ -1,0 +1,269 @@
+#include "backends/protected_content.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+
+namespace gate::backends {
+namespace {
+
+using std::string_view;
+
+std::string Lower(string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+// The path itself or what lies below it.
+bool IsOrBelow(string_view path, string_view name) {
+  return path.starts_with(name) &&
+         (path.size() == name.size() || path[name.size()] == '/');
+}
+
+constexpr auto kElsewhere = std::to_array<string_view>({
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".bash_aliases",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".inputrc",
+    ".pypirc",
+    ".gitconfig",
+    ".config/git/config",
+    ".config/fish",
+    ".gdbinit",
+    ".lldbinit",
+    ".ripgreprc",
+    ".envrc",
+    ".direnvrc",
+});
+
+constexpr auto kSettings = std::to_array<string_view>({
+    ".npmrc",
+    ".yarnrc",
+    ".vscode/settings.json",
+    ".vscode/extensions.json",
+});
+
+// Only adds to what its reader does: to take it away lifts no guard.
+constexpr auto kMayGo = std::to_array<string_view>({
+    ".mcp.json",
+    ".claude/commands",
+    ".claude/agents",
+    ".claude/skills",
+    ".vscode/tasks.json",
+    ".vscode/launch.json",
+    ".vscode/mcp.json",
+});
+
+// Keys of .npmrc (npm's and pnpm's) and .yarnrc that name no program, no place
+// to take code or other settings from, no credential, and switch no check off.
+constexpr auto kPackageKeys = std::to_array<string_view>({
+    "auto-install-peers",
+    "color",
+    "dedupe-peer-dependents",
+    "engine-strict",
+    "fetch-retries",
+    "fetch-timeout",
+    "fund",
+    "heading",
+    "hoist",
+    "hoist-pattern[]",
+    "include-workspace-root",
+    "legacy-peer-deps",
+    "link-workspace-packages",
+    "loglevel",
+    "lockfile",
+    "maxsockets",
+    "message",
+    "network-concurrency",
+    "network-timeout",
+    "node-linker",
+    "optional",
+    "package-lock",
+    "prefer-frozen-lockfile",
+    "prefer-offline",
+    "prefer-workspace-packages",
+    "progress",
+    "public-hoist-pattern[]",
+    "resolution-mode",
+    "save",
+    "save-exact",
+    "save-peer",
+    "save-prefix",
+    "save-workspace-protocol",
+    "shamefully-hoist",
+    "shared-workspace-lockfile",
+    "strict-peer-dependencies",
+    "strict-peer-deps",
+    "symlink",
+    "tag-version-prefix",
+    "unicode",
+    "update-notifier",
+    "version-git-message",
+    "version-tag-prefix",
+});
+
+// Settings of an editor that change what is shown and typed. One that ends with
+// a dot stands for all that begin so.
+constexpr auto kEditorKeys = std::to_array<string_view>({
+    "$schema",
+    "breadcrumbs.",
+    "cSpell.ignorePaths",
+    "cSpell.ignoreWords",
+    "cSpell.language",
+    "cSpell.words",
+    "css.lint.",
+    "diffEditor.",
+    "editor.",
+    "emmet.",
+    "explorer.",
+    "files.associations",
+    "files.autoSave",
+    "files.autoSaveDelay",
+    "files.encoding",
+    "files.eol",
+    "files.exclude",
+    "files.insertFinalNewline",
+    "files.readonlyInclude",
+    "files.trimFinalNewlines",
+    "files.trimTrailingWhitespace",
+    "files.watcherExclude",
+    "html.format.",
+    "javascript.format.",
+    "javascript.preferences.",
+    "less.lint.",
+    "outline.",
+    "problems.",
+    "python.analysis.typeCheckingMode",
+    "scss.lint.",
+    "search.",
+    "typescript.format.",
+    "typescript.preferences.",
+    "window.title",
+    "workbench.colorCustomizations",
+    "workbench.colorTheme",
+    "workbench.editor.",
+    "workbench.iconTheme",
+});
+
+template <class List>
+bool Has(const List& list, string_view value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+template <class List>
+bool HasPath(const List& list, string_view path) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](string_view name) { return IsOrBelow(path, name); });
+}
+
+bool IsEditorKey(string_view key) {
+  return std::any_of(
+      kEditorKeys.begin(), kEditorKeys.end(), [&](string_view known) {
+        return known.ends_with('.') ? key.starts_with(known) : key == known;
+      });
+}
+
+string_view Trim(string_view text) {
+  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// A line is a comment, or a key, `separator`s and a value. What does not look
+// so is an entry with power.
+std::vector<std::string> PackageEntries(string_view content, bool yarn) {
+  std::vector<std::string> found;
+  for (size_t begin = 0; begin < content.size();) {
+    const size_t end = std::min(content.find('\n', begin), content.size());
+    const string_view line = Trim(content.substr(begin, end - begin));
+    begin = end + 1;
+    if (line.empty() || line[0] == '#' || (line[0] == ';' && !yarn)) continue;
+    const string_view key =
+        Trim(line.substr(0, yarn ? line.find_first_of(" \t") : line.find('=')));
+    // A value is never read as one of another kind: `${…}` is the
+    // environment's, and what is left of a carriage return is another line to
+    // some readers.
+    if (Has(kPackageKeys, key) && line.find("${") == string_view::npos &&
+        line.find('\r') == string_view::npos)
+      continue;
+    found.emplace_back(line);
+  }
+  return found;
+}
+
+std::optional<std::vector<std::string>> EditorEntries(string_view content,
+                                                      bool extensions) {
+  auto json = ParseJson(content, /*comments=*/true);
+  if (!json || !json->is_object()) return std::nullopt;
+  std::vector<std::string> found;
+  for (const auto& [key, value] : json->items()) {
+    if (extensions) {
+      // Proposed to the person, who installs them or does not.
+      if (key == "recommendations" || key == "unwantedRecommendations")
+        continue;
+    } else if (key.starts_with('[') && value.is_object()) {
+      bool plain = true;  // settings for one language
+      for (const auto& [inner, ignored] : value.items())
+        plain &= IsEditorKey(inner);
+      if (plain) continue;
+    } else if (IsEditorKey(key)) {
+      continue;
+    }
+    found.push_back(key + "=" + Dump(value));
+  }
+  return found;
+}
+
+}  // namespace
+
+NameClass ClassOf(string_view relative) {
+  const std::string path = Lower(relative);
+  if (Has(kSettings, path)) return NameClass::kSettings;
+  return HasPath(kElsewhere, path) ? NameClass::kElsewhere : NameClass::kObeyed;
+}
+
+bool MayGo(string_view relative) {
+  const std::string path = Lower(relative);
+  return HasPath(kMayGo, path) || HasPath(kElsewhere, path);
+}
+
+std::optional<std::vector<std::string>> EntriesWithPower(string_view relative,
+                                                         string_view content) {
+  const std::string path = Lower(relative);
+  if (content.find('\0') != string_view::npos) return std::nullopt;
+  if (path == ".npmrc" || path == ".yarnrc")
+    return PackageEntries(content, path == ".yarnrc");
+  if (path == ".vscode/settings.json" || path == ".vscode/extensions.json")
+    return EditorEntries(content, path.ends_with("extensions.json"));
+  return std::nullopt;
+}
+
+bool SamePower(string_view relative, const std::string* before,
+               const std::string* after) {
+  using Entries = std::optional<std::vector<std::string>>;
+  const auto entries = [&](const std::string* content) {
+    return content == nullptr ? Entries(std::in_place)
+                              : EntriesWithPower(relative, *content);
+  };
+  if (ClassOf(relative) != NameClass::kSettings) return false;
+  const Entries old_ones = entries(before), new_ones = entries(after);
+  return old_ones && new_ones && *old_ones == *new_ones;
+}
+
+}  // namespace gate::backends
