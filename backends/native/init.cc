@@ -117,6 +117,14 @@ void EndOthers() {
   }
 }
 
+// Only a process that moves itself does so at once: moving another one waits
+// for every processor (cgroup_procs_write_start() in kernel/cgroup/cgroup.c).
+int Enter(const Cgroup::Doors& doors) {
+  for (const int door : doors.file)
+    if (door >= 0 && write(door, "0", 1) != 1) return errno;
+  return 0;
+}
+
 // Sends `signal` to the command as its terminal or caller would.
 void Forward(pid_t command, bool terminal, int signal) {
   if (terminal)
@@ -130,6 +138,7 @@ void Forward(pid_t command, bool terminal, int signal) {
 void RunInit(const InitContext& context) {
   SetupError error;
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  const int door_error = Enter(context.doors);
   if (!sys::ArrangeDescriptors({context.in, context.out, context.err,
                                 context.report, context.control})) {
     error.error = errno;
@@ -139,6 +148,11 @@ void RunInit(const InitContext& context) {
     report.setup = error;
     (void)!write(context.report, &report, sizeof(report));
     _exit(0);
+  }
+  if (door_error != 0) {
+    error.error = door_error;
+    error.stage = Stage::kCgroup;
+    FinishSetup(error);
   }
   if (!MakeNamespaces(context.new_network, &error)) FinishSetup(error);
   const bool mapped_by_gate = context.user.switched || context.user.all_ids;

@@ -74,11 +74,11 @@ InitReport ReadReport(int fd) {
 }
 
 // What `limit` is called, with its number.
-std::string LimitText(TreeLimit limit, const Limits& limits) {
+std::string LimitText(TreeLimit limit, const TreeLimits& limits) {
   switch (limit) {
     case TreeLimit::kCpu:
-      return "the processor time limit of " + std::to_string(limits.cpu_s) +
-             " s";
+      return "the processor time limit of " +
+             std::to_string(limits.cpu_ms / 1000) + " s";
     case TreeLimit::kMemory:
       return "the memory limit of " + std::to_string(limits.memory_bytes) +
              " bytes";
@@ -89,6 +89,8 @@ std::string LimitText(TreeLimit limit, const Limits& limits) {
              " written bytes";
     case TreeLimit::kHidden:
       return "a process whose use of a limited resource cannot be read";
+    case TreeLimit::kMemoryAbove:
+      return "the memory of the machine, or of a control group above this run";
     case TreeLimit::kNone:
       break;
   }
@@ -109,10 +111,25 @@ class Native : public Backend {
   std::optional<ProcessOne> prepared_;
 };
 
+// What the kernel keeps in a control group needs no counting, and what one
+// process alone may not exceed would end it before that could be told from any
+// other failure.
+void LeaveToGroup(const TreeLimits& held, NativePlan* plan) {
+  TreeLimits* counted = &plan->tree_limits;
+  if (held.cpu_ms != 0) counted->cpu_ms = 0;
+  if (held.processes != 0) counted->processes = 0;
+  if (held.memory_bytes == 0) return;
+  counted->memory_bytes = 0;
+  std::erase_if(plan->limits, [](const Limit& limit) {
+    return limit.resource == RLIMIT_DATA;
+  });
+}
+
 Beginning BeginningOf(const Profile& profile, const Io& io) {
   Beginning beginning;
   beginning.user = ChooseUser(profile);
   beginning.new_network = profile.network != Network::kOpen;
+  beginning.limits = RunLimits(profile.limits);
   beginning.io = io;
   return beginning;
 }
@@ -222,11 +239,14 @@ Outcome Native::Run(const Profile& profile, const Command& command,
           MakeNativePlan(profile, command, guard, beginning.user, plan);
       !ready)
     return Failed(ready.error().message);
+  const TreeLimits held = one->group().held();
+  LeaveToGroup(held, plan);
   if (Status handed = one->HandPlanOver(); !handed)
     return Failed(handed.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   one->Tell(kMayStart);
+  one->group().StartGuardian();
 
   InitReport report;
   bool reported = false, over = false, listening = !plan->asks.Any();
@@ -242,6 +262,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   watch.kill = [&] { one->Kill(); };
   watch.over = &over;
   if (plan->asks.Any()) calls.Join(&watch);
+  one->group().Join(&watch);
   watch.served.push_back(
       {[&] { return pollfd{reported ? -1 : one->report(), POLLIN, 0}; },
        [&](short) {
@@ -292,13 +313,21 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     case InitReport::kLimit:
       outcome.status = OutcomeStatus::kLimit;
       outcome.signal = SIGKILL;
-      outcome.reason = LimitText(report.limit, profile.limits);
+      outcome.reason = LimitText(report.limit, beginning.limits);
       break;
     default:
       outcome.status = OutcomeStatus::kSignalled;
       outcome.signal = SIGKILL;
       outcome.reason = "the sandbox was killed";
       break;
+  }
+  const TreeLimit met = one->group().Exceeded();
+  if (met != TreeLimit::kNone) {
+    outcome.status = OutcomeStatus::kLimit;
+    outcome.signal = SIGKILL;
+    TreeLimits bounds = beginning.limits;
+    bounds.processes = held.processes;  // of a group above, where that is less
+    outcome.reason = LimitText(met, bounds);
   }
   if (timed_out) {
     outcome.status = OutcomeStatus::kTimeout;
