@@ -50,21 +50,50 @@ Result<Fd> ReceiveListener(int socket, void* message, size_t size,
   return Fd(fd);
 }
 
-int SendListener(int socket, int listener) {
+int SendDescriptors(int socket, const int* files, int count) {
+  const size_t size = static_cast<size_t>(count) * sizeof(int);
   char byte = 'l';
   iovec part = {&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = CMSG_SPACE(size);
+  cmsghdr* item = CMSG_FIRSTHDR(&header);
+  item->cmsg_level = SOL_SOCKET;
+  item->cmsg_type = SCM_RIGHTS;
+  item->cmsg_len = CMSG_LEN(size);
+  memcpy(CMSG_DATA(item), files, size);
+  return sendmsg(socket, &header, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+int ReceiveDescriptors(int socket, int* files, int count) {
+  const size_t size = static_cast<size_t>(count) * sizeof(int);
+  char byte = 0;
+  iovec part = {&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   msghdr header = {};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   header.msg_control = control;
   header.msg_controllen = sizeof(control);
-  cmsghdr* item = CMSG_FIRSTHDR(&header);
-  item->cmsg_level = SOL_SOCKET;
-  item->cmsg_type = SCM_RIGHTS;
-  item->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(item), &listener, sizeof(listener));
-  return sendmsg(socket, &header, MSG_NOSIGNAL) == 1 ? 0 : -1;
+  ssize_t got = 0;
+  do {
+    got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  const cmsghdr* item = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
+  if (item == nullptr || item->cmsg_type != SCM_RIGHTS ||
+      item->cmsg_len != CMSG_LEN(size)) {
+    if (got >= 0) errno = EPROTO;
+    return -1;
+  }
+  memcpy(files, CMSG_DATA(item), size);
+  return 0;
+}
+
+int SendListener(int socket, int listener) {
+  return SendDescriptors(socket, &listener, 1);
 }
 
 CallWatch::CallWatch(const Profile& profile, const Command& command,

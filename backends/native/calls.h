@@ -35,6 +35,11 @@ inline constexpr size_t kMaxReported = 32;  // violations of one run
 // kNotFound: the message that came carries none and is in `*message`.
 Result<Fd> ReceiveListener(int socket, void* message, size_t size,
                            ssize_t* got);
+inline constexpr int kMaxDescriptors = 4;
+// Descriptors from gate to process 1 and back, over a socket of that kind. 0,
+// or -1 with errno. Async-signal-safe.
+int SendDescriptors(int socket, const int* files, int count);
+int ReceiveDescriptors(int socket, int* files, int count);
 // Sends `listener` over it. 0, or -1 with errno. Async-signal-safe.
 int SendListener(int socket, int listener);
 

@@ -27,7 +27,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "gate-";
 constexpr size_t kDigits = 16;
-constexpr int kSampleMs = 20;  // version 1 gives no notice
+constexpr int kSampleMs = 20;     // version 1 gives no notice
+constexpr int kUnguardedMs = 20;  // how long a run goes without a guardian
 constexpr size_t kMaxText = 4096;
 
 std::string_view NextLine(std::string_view* text) {
@@ -421,14 +422,14 @@ Cgroup::~Cgroup() {
 
 Cgroup::Doors Cgroup::doors() const {
   Doors doors;
-  int* next = doors.file;
   for (const Group& group : groups_)
-    if (group.door && next != std::end(doors.file)) *next++ = group.door.get();
+    if (group.door && doors.count < 3)
+      doors.file[doors.count++] = group.door.get();
   return doors;
 }
 
 void Cgroup::StartGuardian() {
-  if (groups_.empty()) return;
+  guarded_ = true;
   int leash[2];
   if (pipe2(leash, O_CLOEXEC) != 0) return;  // the next run removes them
   guardian_.reader = Fd(leash[0]);
@@ -453,6 +454,7 @@ Cgroup::Guardian::~Guardian() {
 void Cgroup::Join(Watch* watch) {
   if (groups_.empty()) return;
   kill_ = watch->kill;
+  joined_ms_ = MonotonicMs();
   const auto judge = [this] {
     if (kill_ && Exceeded() != TreeLimit::kNone) std::exchange(kill_, {})();
   };
@@ -468,7 +470,15 @@ void Cgroup::Join(Watch* watch) {
   if (memory2_) notice(memory_);
   watch->tick = [this, judge, before = watch->tick] {
     judge();
-    const int mine = kill_ ? Wait() : -1;
+    int mine = kill_ ? Wait() : -1;
+    if (!guarded_) {
+      const auto age = static_cast<int>(MonotonicMs() - joined_ms_);
+      if (age >= kUnguardedMs)
+        StartGuardian();
+      else
+        mine =
+            mine < 0 ? kUnguardedMs - age : std::min(mine, kUnguardedMs - age);
+    }
     const int other = before ? before() : -1;
     return mine < 0 ? other : (other < 0 ? mine : std::min(mine, other));
   };

@@ -76,14 +76,13 @@ class Cgroup {
   bool Any() const { return !groups_.empty(); }
   // For CLONE_INTO_CGROUP; -1: none.
   int unified() const { return unified_; }
-  // Files into each of which process 1 writes "0"; -1: none.
+  // Files into each of which process 1 writes "0".
   struct Doors {
     int file[3] = {-1, -1, -1};
+    int count = 0;
   };
   Doors doors() const;
 
-  // Once the command runs: removes the groups when this process is killed.
-  void StartGuardian();
   // Adds itself to `watch`, whose `kill` is called when a limit is met.
   void Join(Watch* watch);
   // Which limit was met up to now. What cannot be read any more is met.
@@ -106,6 +105,9 @@ class Cgroup {
     Fd leash, reader, pidfd;
   };
 
+  // Removes the groups when this process is killed. Most commands end before
+  // it is worth its cost.
+  void StartGuardian();
   bool Add(const std::string& parent, bool version2, const MakeDirectory& make);
   void HoldUnified(const TreeLimits& wanted, const UnifiedParent& parent,
                    const MakeDirectory& make);
@@ -123,6 +125,8 @@ class Cgroup {
   Fd pids_, pids_peak_, cpu_;
   Guardian guardian_;
   std::function<void()> kill_;
+  bool guarded_ = false;
+  uint64_t joined_ms_ = 0;
 };
 
 }  // namespace gate::backends

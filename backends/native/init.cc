@@ -119,10 +119,18 @@ void EndOthers() {
 
 // Only a process that moves itself does so at once: moving another one waits
 // for every processor (cgroup_procs_write_start() in kernel/cgroup/cgroup.c).
-int Enter(const Cgroup::Doors& doors) {
-  for (const int door : doors.file)
-    if (door >= 0 && write(door, "0", 1) != 1) return errno;
-  return 0;
+bool EnterGroups(int count) {
+  if (count == 0) return true;
+  int doors[kMaxDescriptors];
+  if (ReceiveDescriptors(kReport, doors, count) != 0) return false;
+  bool entered = true;
+  for (int i = 0; i < count; ++i) {
+    entered = entered && write(doors[i], "0", 1) == 1;
+    const int error = errno;
+    close(doors[i]);
+    errno = error;
+  }
+  return entered;
 }
 
 // Sends `signal` to the command as its terminal or caller would.
@@ -138,7 +146,6 @@ void Forward(pid_t command, bool terminal, int signal) {
 void RunInit(const InitContext& context) {
   SetupError error;
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  const int door_error = Enter(context.doors);
   if (!sys::ArrangeDescriptors({context.in, context.out, context.err,
                                 context.report, context.control})) {
     error.error = errno;
@@ -148,11 +155,6 @@ void RunInit(const InitContext& context) {
     report.setup = error;
     (void)!write(context.report, &report, sizeof(report));
     _exit(0);
-  }
-  if (door_error != 0) {
-    error.error = door_error;
-    error.stage = Stage::kCgroup;
-    FinishSetup(error);
   }
   if (!MakeNamespaces(context.new_network, &error)) FinishSetup(error);
   const bool mapped_by_gate = context.user.switched || context.user.all_ids;
@@ -166,6 +168,11 @@ void RunInit(const InitContext& context) {
   setrlimit(RLIMIT_NOFILE, &files);
   Await(kPlanReady);
   NativePlan* plan = context.space->plan();
+  if (!EnterGroups(plan->doors)) {
+    error.error = errno;
+    error.stage = Stage::kCgroup;
+    FinishSetup(error);
+  }
   // While this process is root or dumpable; later the file is root's.
   const int own_io = plan->tree_limits.written_bytes == 0
                          ? -1

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "backends/native/cgroup.h"
 #include "backends/native/setup.h"
 
 namespace gate::backends {
@@ -54,7 +53,6 @@ inline constexpr unsigned char kExpired = 255;    // the wall clock has run out
 struct InitContext {
   const PlanSpace* space = nullptr;  // read only after kPlanReady
   RunUser user;
-  Cgroup::Doors doors;  // control groups to enter
   bool new_network = true;
   int in = 0, out = 1, err = 2;
   int report = -1;   // write end: the InitReport; a socket where the plan

@@ -108,6 +108,9 @@ class Native : public Backend {
               const Io& io) override;
 
  private:
+  // Process 1 in its control group: the prepared one where it fits.
+  Result<ProcessOne> Ready(const Beginning& beginning, const sigset_t& mask);
+
   std::optional<ProcessOne> prepared_;
 };
 
@@ -137,12 +140,19 @@ Beginning BeginningOf(const Profile& profile, const Io& io) {
 void Native::Prepare(const Profile& likely) {
   const Beginning beginning = BeginningOf(likely, Io());
   if (prepared_ && prepared_->beginning() == beginning) return;
-  prepared_.reset();
   if (!CheckStreams(beginning.io)) return;  // Run says so
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
-  Result<ProcessOne> started = ProcessOne::Start(beginning, mask);
+  Result<ProcessOne> started = Ready(beginning, mask);
   if (started) prepared_.emplace(std::move(*started));
+}
+
+Result<ProcessOne> Native::Ready(const Beginning& beginning,
+                                 const sigset_t& mask) {
+  std::optional<ProcessOne> one = std::exchange(prepared_, std::nullopt);
+  if (one && one->Become(beginning)) return std::move(*one);
+  one.reset();
+  return ProcessOne::Start(beginning, mask);
 }
 
 Availability Native::Probe() {
@@ -223,13 +233,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
 
   const HeldSignals signals;
   const Beginning beginning = BeginningOf(profile, streams);
-  std::optional<ProcessOne> one = std::exchange(prepared_, std::nullopt);
-  if (!one || one->beginning() != beginning) {
-    one.reset();
-    Result<ProcessOne> started = ProcessOne::Start(beginning, signals.before());
-    if (!started) return Failed(started.error().message);
-    one.emplace(std::move(*started));
-  }
+  Result<ProcessOne> one = Ready(beginning, signals.before());
+  if (!one) return Failed(one.error().message);
   // From here on process 1 works at the same time.
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
@@ -246,7 +251,6 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   one->Tell(kMayStart);
-  one->group().StartGuardian();
 
   InitReport report;
   bool reported = false, over = false, listening = !plan->asks.Any();

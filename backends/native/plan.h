@@ -81,6 +81,7 @@ struct NativePlan {
   bool loopback = false;
   bool no_tcp = false;
   bool terminal = false;
+  int doors = 0;  // files of control groups that process 1 is sent
 
   const char* Keep(std::string_view text);
 };

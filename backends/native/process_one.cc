@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "backends/native/calls.h"
 #include "backends/native/sys.h"
 
 namespace gate::backends {
@@ -27,13 +28,13 @@ bool WriteMap(pid_t pid, const char* name, unsigned id, bool all) {
 
 }  // namespace
 
-bool Beginning::operator==(const Beginning& other) const {
+bool Beginning::StartsAs(const Beginning& other) const {
   return user.uid == other.user.uid && user.gid == other.user.gid &&
          user.switched == other.user.switched &&
          user.all_ids == other.user.all_ids &&
-         new_network == other.new_network && limits == other.limits &&
-         io.in == other.io.in && io.out == other.io.out &&
-         io.err == other.io.err && probe == other.probe;
+         new_network == other.new_network && io.in == other.io.in &&
+         io.out == other.io.out && io.err == other.io.err &&
+         probe == other.probe;
 }
 
 Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
@@ -69,13 +70,11 @@ Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
     return FailErrno("cannot read the limit of open files");
   int pidfd = -1;
   constexpr uint64_t kNew = CLONE_NEWUSER | CLONE_NEWPID;
-  context.doors = started.group_->doors();
   pid_t child = sys::Clone(kNew, &pidfd, started.group_->unified());
   if (child < 0 && started.group_->unified() >= 0) {
     // The group may not be entered from here, for a reason that does not show
     // in its modes. Process 1 counts instead.
     started.group_ = std::make_unique<Cgroup>();
-    context.doors = {};
     child = sys::Clone(kNew, &pidfd);
   }
   if (child == 0) RunInit(context);
@@ -91,6 +90,26 @@ ProcessOne::~ProcessOne() {
   Wait();
 }
 
+bool ProcessOne::Become(const Beginning& wanted) {
+  if (!beginning_.StartsAs(wanted)) return false;
+  if (beginning_.limits == wanted.limits) return true;
+  if (group_->Any()) return false;
+  auto group = std::make_unique<Cgroup>(Cgroup::MakeHere(wanted.limits));
+  if (group->unified() >= 0) return false;  // only entered by being born there
+  group_ = std::move(group);
+  beginning_.limits = wanted.limits;
+  return true;
+}
+
+Status ProcessOne::SendDoors() {
+  const Cgroup::Doors doors = group_->doors();
+  if (doors.count == 0) return {};
+  plan()->doors = doors.count;
+  if (SendDescriptors(report_.get(), doors.file, doors.count) != 0)
+    return FailErrno("cannot hand the control groups over");
+  return {};
+}
+
 Status ProcessOne::HandPlanOver() {
   const RunUser& user = beginning_.user;
   if (user.switched || user.all_ids) {
@@ -98,6 +117,7 @@ Status ProcessOne::HandPlanOver() {
         !WriteMap(pid_, "gid_map", user.gid, user.all_ids))
       return FailErrno("cannot map the workspace's owner");
   }
+  if (const Status sent = SendDoors(); !sent) return sent;
   Tell(kPlanReady);
   return {};
 }

@@ -24,7 +24,11 @@ struct Beginning {
   Io io;
   bool probe = false;
 
-  bool operator==(const Beginning& other) const;
+  // All but the limits are for good once process 1 has started.
+  bool StartsAs(const Beginning& other) const;
+  bool operator==(const Beginning& other) const {
+    return StartsAs(other) && limits == other.limits;
+  }
 };
 
 class ProcessOne {
@@ -38,6 +42,9 @@ class ProcessOne {
   // Takes it along, if nobody has waited for it.
   ~ProcessOne();
 
+  // Takes the limits of `wanted` too; false when another must be started for
+  // it.
+  bool Become(const Beginning& wanted);
   const Beginning& beginning() const { return beginning_; }
   NativePlan* plan() const { return space_.plan(); }
   int pidfd() const { return pidfd_.get(); }
@@ -55,6 +62,7 @@ class ProcessOne {
   void Forget() { pidfd_.reset(); }
 
  private:
+  Status SendDoors();
   ProcessOne(PlanSpace space, std::unique_ptr<Cgroup> group)
       : space_(std::move(space)), group_(std::move(group)) {}
 

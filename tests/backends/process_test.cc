@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "tests/backends/sandbox_fixture.h"
@@ -256,6 +258,58 @@ TEST_P(TreeLimitTest, AProcessThatTakesAllMemoryAtOnceEndsTheRun) {
   ExpectLimit("head -c 400M /dev/zero > /dev/shm/x; sleep 50", "memory");
   ExpectLimit("x=$(head -c 300M /dev/zero | tr '\\0' x) & wait; sleep 50",
               "memory");
+}
+
+// The directories of the groups that a run was in.
+std::vector<std::string> GroupsOf(const std::string& own) {
+  std::vector<std::string> groups;
+  for (const auto& [line, mount] :
+       {std::pair{":memory:", "/sys/fs/cgroup/memory"},
+        std::pair{":pids:", "/sys/fs/cgroup/pids"}}) {
+    const size_t at = own.find(line);
+    if (at == std::string::npos) continue;
+    const size_t begin = own.find('/', at);
+    const std::string path = own.substr(begin, own.find('\n', begin) - begin);
+    if (path.find("/gate-") != std::string::npos)
+      groups.push_back(mount + path);
+  }
+  return groups;
+}
+
+TEST_P(TreeLimitTest, AKilledGateLeavesNoControlGroup) {
+  profile_.limits.memory_bytes = 256 << 20;
+  profile_.limits.processes = 100;
+  std::vector<std::string> groups;
+  pid_t guardian = -1;
+  const auto child_named = [](pid_t parent, const std::string& name) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream stat(entry.path() / "stat");
+      std::string pid, comm, state, from;
+      stat >> pid >> comm >> state >> from;
+      if (comm == "(" + name + ")" && from == std::to_string(parent))
+        return atoi(pid.c_str());
+    }
+    return -1;
+  };
+  While("cat /proc/self/cgroup > own; : > ready; sleep 100", [&](pid_t holder) {
+    groups = GroupsOf(Read(w_ + "/own"));
+    // It comes once the run has lasted a moment.
+    while (!groups.empty() && guardian < 0) {
+      guardian = child_named(holder, "gate-guard");
+      usleep(1000);
+    }
+    kill(holder, SIGKILL);
+  });
+  if (groups.empty()) GTEST_SKIP() << "no control group is to be had here";
+  for (int i = 0; i < 20000; ++i) {
+    if (std::none_of(groups.begin(), groups.end(), [](const std::string& path) {
+          return std::filesystem::exists(path);
+        }))
+      break;
+    usleep(1000);
+  }
+  for (const std::string& group : groups)
+    EXPECT_FALSE(std::filesystem::exists(group)) << group;
 }
 
 TEST_P(TreeLimitTest, WrittenBytesAreSummedOverFilesAndProcesses) {
