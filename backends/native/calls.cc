@@ -26,7 +26,6 @@ namespace {
 // Linux 6.6; the headers here are older.
 constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 constexpr unsigned long kSyncWakeUp = 1;
-constexpr uint64_t kPendingMs = 2000;
 
 }  // namespace
 
@@ -102,7 +101,7 @@ CallWatch::CallWatch(const Profile& profile, const Command& command,
   for (const Bind& bind : guard.binds())
     (bind.read_only ? protected_ : pinned_).push_back(bind.path);
   struct stat info = {};
-  if (stat("/proc/self/exe", &info) == 0) self_ = {info.st_dev, info.st_ino};
+  if (stat("/proc/self/exe", &info) == 0) self_ = IdentityOf(info);
 }
 
 void CallWatch::SetListener(Fd listener) {
@@ -125,7 +124,7 @@ void CallWatch::Join(Watch* watch) {
 }
 
 void CallWatch::Finish(Outcome* outcome) {
-  for (auto& [process, pending] : pending_) CheckPending(process, &pending);
+  Tick();
   outcome->violations.insert(outcome->violations.end(), violations_.begin(),
                              violations_.end());
   if (more_ > 0)
@@ -154,37 +153,12 @@ void CallWatch::Serve() {
 
 int CallWatch::Tick() {
   int wait = -1;
-  const uint64_t now = MonotonicMs();
-  for (auto at = pending_.begin(); at != pending_.end();) {
-    const uint64_t age = now - at->second.since_ms;
-    if (CheckPending(at->first, &at->second) || age > kPendingMs) {
-      at = pending_.erase(at);
-      continue;
-    }
-    const int next = age < 10 ? 1 : 20;
-    wait = wait < 0 ? next : std::min(wait, next);
-    ++at;
-  }
+  if (root_) EndRun(starts_going_.Tick(root_.get(), &wait));
   return wait;
 }
 
-// True when there is nothing more to learn.
-bool CallWatch::CheckPending(pid_t process, Pending* pending) {
-  struct stat info = {};
-  const std::string path = "/proc/" + std::to_string(process) + "/exe";
-  if (stat(path.c_str(), &info) != 0) return true;  // it has ended
-  const File now = {info.st_dev, info.st_ino};
-  if (std::find(pending->expected.begin(), pending->expected.end(), now) !=
-      pending->expected.end())
-    return true;
-  if (now == pending->before) return false;  // not yet, or it failed
-  EndRun("another program was started than the one that was let through as `" +
-         pending->path + "`");
-  return true;
-}
-
 void CallWatch::EndRun(const std::string& why) {
-  if (!ended_.empty()) return;
+  if (why.empty() || !ended_.empty()) return;
   ended_ = why;
   Report("exec", "going on: " + why);
   if (kill_) kill_();
@@ -194,14 +168,7 @@ int CallWatch::Look(const seccomp_notif& call) {
   const auto thread = static_cast<pid_t>(call.pid);
   const auto& args = call.data.args;
   const auto directory = [&](int n) { return static_cast<int>(args[n]); };
-  if (!pending_.empty()) {
-    const auto at = pending_.find(target::ProcessOf(thread));
-    if (at != pending_.end()) {
-      // It makes calls again, so its start is over.
-      CheckPending(at->first, &at->second);
-      pending_.erase(at);
-    }
-  }
+  if (root_) EndRun(starts_going_.Called(root_.get(), thread));
   switch (call.data.nr) {
     case SYS_execve:
     case SYS_execveat:
@@ -283,8 +250,7 @@ bool CallWatch::IsFirstExec(const seccomp_notif& call) {
     const std::string exe = "/proc/" + std::to_string(thread) + "/exe";
     // Before its exec it is gate itself, which an ordinary user's gate may
     // not even look at.
-    if (stat(exe.c_str(), &info) == 0 &&
-        File{info.st_dev, info.st_ino} != self_)
+    if (stat(exe.c_str(), &info) == 0 && IdentityOf(info) != self_)
       return false;
     first_ = thread;
     first_index_ = i;
@@ -305,24 +271,35 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
   const auto& args = call.data.args;
   ExecEvent event;
   event.cwd = target::LinkOf(thread, "cwd");
-  event.path = PathOf(thread, at ? static_cast<int>(args[0]) : AT_FDCWD,
-                      args[at ? 1 : 0]);
-  if (event.path.empty() || !OpenRoot(thread)) {
+  std::string text;
+  NamedProgram program;
+  program.error = EACCES;
+  program.opaque = true;
+  if (target::ReadString(thread, args[at ? 1 : 0], &text) && OpenRoot(thread))
+    program = FindProgram(root_.get(), thread,
+                          at ? static_cast<int>(args[0]) : AT_FDCWD, text);
+  event.path = program.path;
+  if (program.error != 0) {
     // One that is ended while it asks starts nothing, and hid nothing.
-    if (StillWaits(call))
-      Report("exec", "starting a program whose name cannot be read");
-    return EACCES;
+    if (program.opaque && StillWaits(call))
+      Report("exec", "starting a program whose name cannot be followed");
+    // A shell's search tries many names that are not there.
+    return program.error;
   }
   event.complete = target::ReadVector(thread, args[at ? 2 : 1], &event.argv);
-  // A shell's search tries many names that are not there.
-  const std::vector<File> expected = Expected(event.path);
-  if (expected.empty()) return ENOENT;
+  Expectation expected;
+  const int error =
+      Expect(root_.get(), program, event.cwd, event.argv, &expected);
+  if (error == EACCES)
+    Report("exec", "starting " + event.path + ": it cannot be read");
+  if (error != 0) return error;
   ++starts_;
   ExecVerdict verdict;
   if (command_.judge_exec)
     verdict = command_.judge_exec(event);
   else
     verdict.reason = "nothing judges program starts";
+  // The id is of this call: whoever asks now is the one that was looked at.
   if (!StillWaits(call)) return 0;
   if (!verdict.allow) {
     Report("exec", "starting " + event.path + ": " + verdict.reason);
@@ -335,40 +312,8 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
     ++known->times;
   else if (programs_.size() < kMaxStartedPrograms)
     programs_.push_back({event.path, 1});
-  struct stat info = {};
-  const pid_t process = target::ProcessOf(thread);
-  const std::string exe = "/proc/" + std::to_string(process) + "/exe";
-  Pending pending;
-  if (stat(exe.c_str(), &info) == 0) {
-    pending.before = {info.st_dev, info.st_ino};
-    pending.expected = expected;
-    pending.path = event.path;
-    pending.since_ms = MonotonicMs();
-    if (expected.front().inode != 0)
-      pending_.insert_or_assign(process, std::move(pending));
-  }
+  starts_going_.LetThrough(thread, std::move(expected));
   return 0;
-}
-
-// What /proc/PID/exe may be when `path` runs: the file, or the interpreter of
-// a script. Inode 0 when that cannot be told (a format that some handler of the
-// kernel takes); nothing when there is no such file.
-std::vector<CallWatch::File> CallWatch::Expected(const std::string& path) {
-  std::string at = path;
-  for (int depth = 0; depth < 5; ++depth) {
-    const Fd fd = target::OpenIn(root_.get(), at, 0);
-    struct stat info = {};
-    if (!fd || fstat(fd.get(), &info) != 0) {
-      if (depth == 0 && errno != ENOENT && errno != ENOTDIR) return {File{}};
-      return {};
-    }
-    const File file = {info.st_dev, info.st_ino};
-    const target::Program program = target::ReadProgram(fd.get(), info);
-    if (program.kind == target::Program::kNative) return {file};
-    if (program.kind == target::Program::kOther) return {File{}};
-    at = program.interpreter;
-  }
-  return {};
 }
 
 void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,

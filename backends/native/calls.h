@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "backends/backend.h"
 #include "backends/guard.h"
 #include "backends/native/plan.h"
+#include "backends/native/start_check.h"
 #include "backends/supervise.h"
 #include "base/file.h"
 
@@ -55,22 +55,9 @@ class CallWatch {
   void Finish(Outcome* outcome);
 
  private:
-  struct File {
-    dev_t device = 0;
-    ino_t inode = 0;
-    auto operator<=>(const File&) const = default;
-  };
-  struct Pending {  // a start that was let through
-    File before;
-    std::vector<File> expected;
-    std::string path;
-    uint64_t since_ms = 0;
-  };
-
   void Serve();
   int Tick();
-  bool CheckPending(pid_t process, Pending* pending);
-  void EndRun(const std::string& why);
+  void EndRun(const std::string& why);  // unless it is empty
 
   // 0: it may go on; else the errno it gets.
   int Look(const seccomp_notif& call);
@@ -92,7 +79,6 @@ class CallWatch {
   bool Hidden(const std::string& path) const;
   void ReportPath(const char* verb, const std::string& path);
   void Report(const std::string& kind, const std::string& detail);
-  std::vector<File> Expected(const std::string& path);
 
   const Profile& profile_;
   const Command& command_;
@@ -100,10 +86,10 @@ class CallWatch {
   std::vector<std::string> protected_;  // what the guard holds read-only
   std::vector<std::string> pinned_;
   Fd listener_, root_;
-  File self_;
+  FileIdentity self_;
   pid_t first_ = 0;
   int first_index_ = -1;  // of the last candidate of the command itself
-  std::map<pid_t, Pending> pending_;
+  StartCheck starts_going_;
   std::function<void()> kill_;
   std::string ended_;  // why the run was ended
   std::set<std::string> reported_;

@@ -241,6 +241,8 @@ Filter MakeFilter(FilterAsks asks) {
   if (asks.execs) {
     a.ReturnIf(SYS_execve, SECCOMP_RET_USER_NOTIF);
     a.ReturnIf(SYS_execveat, SECCOMP_RET_USER_NOTIF);
+    // What a new program does first (native/start_check.h).
+    a.ReturnIf(SYS_set_tid_address, SECCOMP_RET_USER_NOTIF);
   }
   if (asks.writes) {
     auto writing = kWriting;
