@@ -129,9 +129,10 @@ NamedProgram FindProgram(int root, pid_t thread, int directory,
     program.file = target::OpenIn(root, program.path, 0);
     if (program.file) return program;
     program.error = errno;
-    if (errno != ELOOP) return program;
-    // Through a link of /proc, which means another file for each process.
+    // Through a link of /proc, which means another file for each process: to
+    // this one, which is not in the sandbox, it leads nowhere.
     entry = OwnEntry(Normalise(program.path, "/"));
+    if (entry.empty() && program.error != ELOOP) return program;
   }
   if (!entry.empty()) {
     program.file =
@@ -214,20 +215,17 @@ void StartCheck::LetThrough(pid_t thread, Expectation expected) {
   pending_.push_back(std::move(pending));
 }
 
-StartCheck::Verdict StartCheck::Compare(int root, const Pending& pending) {
-  Image now;
-  if (!ReadImage(pending.process, &now))
-    return errno == EACCES || errno == EPERM ? Verdict::kDiffers
-                                             : Verdict::kGone;
+StartCheck::Verdict StartCheck::Judge(int root, const Pending& pending,
+                                      const Image& now) {
   if (now == pending.before) return Verdict::kNotYet;
   const Expectation& expected = pending.expected;
   if (std::find(expected.files.begin(), expected.files.end(), now.file) ==
       expected.files.end())
     return Verdict::kDiffers;
-  // One that has ended has no command line any more.
+  // The kernel writes it last, and takes it away first.
+  if (now.command_line.empty()) return Verdict::kNotYet;
   if (!expected.any_arguments && now.command_line != expected.command_line)
-    return now.command_line.empty() && now.arguments == 0 ? Verdict::kGone
-                                                          : Verdict::kDiffers;
+    return Verdict::kDiffers;
   for (const Expectation::Script& script : expected.scripts) {
     struct stat info = {};
     const Fd fd = target::OpenIn(root, script.path, 0);
@@ -236,6 +234,21 @@ StartCheck::Verdict StartCheck::Compare(int root, const Pending& pending) {
       return Verdict::kDiffers;
   }
   return Verdict::kFits;
+}
+
+StartCheck::Verdict StartCheck::Compare(int root, const Pending& pending) {
+  // The program may change between two parts of what is read: what differs
+  // must do so twice in the same way.
+  Image before, now;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    if (!ReadImage(pending.process, &now))
+      return errno == EACCES || errno == EPERM ? Verdict::kDiffers
+                                               : Verdict::kGone;
+    const Verdict verdict = Judge(root, pending, now);
+    if (verdict != Verdict::kDiffers || now == before) return verdict;
+    before = std::move(now);
+  }
+  return Verdict::kDiffers;
 }
 
 // Two threads of a process may start programs at once; one of them wins, and

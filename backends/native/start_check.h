@@ -86,6 +86,7 @@ class StartCheck {
   enum class Verdict : uint8_t { kNotYet, kGone, kFits, kDiffers };
 
   static bool ReadImage(pid_t process, Image* image);
+  static Verdict Judge(int root, const Pending& pending, const Image& now);
   static Verdict Compare(int root, const Pending& pending);
   std::string CheckProcess(int root, pid_t process, pid_t caller);
 
