@@ -30,7 +30,8 @@ struct FlagRow {
   bool Profile::* field;
 };
 constexpr FlagRow kFlags[] = {{"watch_execs", &Profile::watch_execs},
-                              {"report_blocked", &Profile::report_blocked}};
+                              {"report_blocked", &Profile::report_blocked},
+                              {"report_reads", &Profile::report_reads}};
 
 struct ListRow {
   const char* name;

@@ -324,6 +324,12 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
   const std::string full = PathOf(thread, directory, path);
   if (full.empty() || !OpenRoot(thread)) return;
   const bool follow = (flags & O_NOFOLLOW) == 0;
+  constexpr uint64_t kWrites = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+  if ((flags & kWrites) == 0) {
+    if (profile_.report_reads && MeetsHidden(full, follow))
+      ReportPath("reading", full, /*hidden=*/true);
+    return;
+  }
   if (target::OpenIn(root_.get(), full, follow ? 0 : O_NOFOLLOW)) {
     if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) return;
     if (Blocked(full)) ReportPath("writing", full);
@@ -445,13 +451,42 @@ bool CallWatch::Blocked(const std::string& path) const {
   return errno == EACCES && Hidden(path);
 }
 
+// Whether opening `path` ends at what stands in a hidden path's place, by
+// whatever links it leads there.
+bool CallWatch::MeetsHidden(std::string path, bool follow) {
+  if (!knows_hidden_) {
+    knows_hidden_ = true;
+    for (const std::string& place : profile_.deny_read) {
+      struct stat info = {};
+      const Fd there = target::OpenIn(root_.get(), place, 0);
+      if (there && fstat(there.get(), &info) == 0 &&
+          target::IsMountPoint(there.get()))
+        hidden_.insert({info.st_dev, info.st_ino});
+    }
+  }
+  if (hidden_.empty()) return false;
+  while (!path.empty()) {
+    const Fd there = target::OpenIn(root_.get(), path, follow ? 0 : O_NOFOLLOW);
+    struct stat info = {};
+    if (there)
+      return fstat(there.get(), &info) == 0 &&
+             hidden_.contains({info.st_dev, info.st_ino});
+    if (errno != EACCES && errno != ENOENT) return false;
+    // Below a hidden directory there is nothing; so look at what it is in.
+    path.resize(path.rfind('/'));
+    follow = true;
+  }
+  return false;
+}
+
 bool CallWatch::Hidden(const std::string& path) const {
   return std::any_of(
       profile_.deny_read.begin(), profile_.deny_read.end(),
       [&](const std::string& hidden) { return IsWithin(path, hidden); });
 }
 
-void CallWatch::ReportPath(const char* verb, const std::string& raw) {
+void CallWatch::ReportPath(const char* verb, const std::string& raw,
+                           bool hidden) {
   const std::string path = Normalise(raw, "/");
   const auto among = [&](const std::vector<std::string>& places) {
     return std::any_of(
@@ -459,7 +494,7 @@ void CallWatch::ReportPath(const char* verb, const std::string& raw) {
         [&](const std::string& place) { return IsWithin(path, place); });
   };
   std::string kind = "read-only";
-  if (Hidden(path))
+  if (hidden || Hidden(path))
     kind = "hidden";
   else if (among(protected_))
     kind = std::string("protected: ") + ProtectedKind(path);

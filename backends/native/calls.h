@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.h"
@@ -77,7 +78,9 @@ class CallWatch {
   std::string PathOf(pid_t thread, int directory, uint64_t path);
   bool Blocked(const std::string& path) const;
   bool Hidden(const std::string& path) const;
-  void ReportPath(const char* verb, const std::string& path);
+  bool MeetsHidden(std::string path, bool follow);
+  void ReportPath(const char* verb, const std::string& path,
+                  bool hidden = false);
   void Report(const std::string& kind, const std::string& detail);
 
   const Profile& profile_;
@@ -86,6 +89,8 @@ class CallWatch {
   std::vector<std::string> protected_;  // what the guard holds read-only
   std::vector<std::string> pinned_;
   Fd listener_, root_;
+  bool knows_hidden_ = false;
+  std::set<std::pair<dev_t, ino_t>> hidden_;  // what stands in their places
   FileIdentity self_;
   pid_t first_ = 0;
   int first_index_ = -1;  // of the last candidate of the command itself

@@ -27,7 +27,8 @@ class Planner {
 
   Status Run(const RunUser& user) {
     plan_.user = user;
-    plan_.asks = {profile_.watch_execs, profile_.report_blocked};
+    plan_.asks = {profile_.watch_execs, profile_.report_blocked,
+                  profile_.report_reads};
     plan_.filter = MakeFilter(plan_.asks);
     plan_.abi = LandlockAbi();
     GATE_CHECK(SetNetwork());

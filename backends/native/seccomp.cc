@@ -159,6 +159,19 @@ Filter MakeFilter(FilterAsks asks) {
 #ifdef __x86_64__
   a.ReturnIfAtLeast(kX32Bit, Errno(EPERM));
 #endif
+  if (asks.reads) {
+    const auto look_at_reading = [&](uint32_t number, size_t flags) {
+      a.Unless(number, 4);
+      a.LoadArgument(flags);
+      a.SkipIfAny(kOpensToWrite | (O_TMPFILE & ~O_DIRECTORY), 1);
+      a.Return(SECCOMP_RET_USER_NOTIF);
+      a.Load(offsetof(seccomp_data, nr));
+    };
+    look_at_reading(SYS_openat, 2);
+#ifdef SYS_open
+    look_at_reading(SYS_open, 1);
+#endif
+  }
   auto numbers = kRefused;
   std::sort(numbers.begin(), numbers.end());
   a.ReturnIfIn(numbers, Errno(EPERM));

@@ -31,7 +31,8 @@ struct Filter {
 struct FilterAsks {
   bool execs = false;
   bool writes = false;  // opens for writing, changed directories, connections
-  bool Any() const { return execs || writes; }
+  bool reads = false;   // opens for reading
+  bool Any() const { return execs || writes || reads; }
 };
 
 // The program for this machine's architecture. Pure; microseconds.

@@ -322,6 +322,15 @@ TEST_P(TreeLimitTest, WrittenBytesAreSummedOverFilesAndProcesses) {
             OutcomeStatus::kExited);
 }
 
+TEST_P(TreeLimitTest, WrittenBytesOfForgottenProcessesAreCounted) {
+  profile_.limits.written_bytes = 8 << 20;
+  // Their parents have ended before they begin.
+  ExpectLimit(
+      "for i in $(seq 200); do (bash -c 'head -c 256K /dev/zero > part$0; "
+      "rm part$0' $i &); done; sleep 50",
+      "written bytes");
+}
+
 TEST_P(TreeLimitTest, WhatIsBelowItsLimitsIsNotNoticed) {
   profile_.limits = {60000, 60, uint64_t{4} << 30, 500,
                      0,     0,  uint64_t{4} << 30, 1 << 20};
