@@ -120,6 +120,7 @@ struct Profile {
   Network network = Network::kNone;
   bool watch_execs = false;     // Command::judge_exec sees every program start
   bool report_blocked = false;  // refused writes and connections are reported
+  bool report_reads = false;    // attempts to read hidden paths are reported
   std::vector<std::string> environment_keep;  // names; empty: the default list
   std::map<std::string, std::string> environment_set;
   Limits limits;

@@ -39,9 +39,32 @@ backends::Command ToCommand(const Gateway& gateway, const Question& question) {
   return command;
 }
 
-// Whether the line that was judged names exactly this program start.
+// Whether the file is the one that the word means: itself, or what the search
+// finds that the line was judged with.
+bool IsMeantBy(const std::string& word, const backends::ExecEvent& event,
+               const std::vector<std::string>& environment) {
+  if (word.find('/') != std::string::npos)
+    return Normalise(word, event.cwd) == Normalise(event.path, "/");
+  if (BaseName(event.path) != word) return false;
+  const std::string directory(DirName(event.path));
+  std::string_view search = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& entry : environment)
+    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
+  for (size_t begin = 0; begin <= search.size();) {
+    const size_t end = std::min(search.find(':', begin), search.size());
+    if (search.substr(begin, end - begin) == directory) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+// Whether the line that was judged names exactly this program start. A process
+// can call any file by any name.
 bool IsPartOf(const parser::Analysis& analysis,
-              const std::vector<std::string>& argv) {
+              const backends::ExecEvent& event,
+              const std::vector<std::string>& environment) {
+  const std::vector<std::string>& argv = event.argv;
+  if (argv.empty() || !IsMeantBy(argv[0], event, environment)) return false;
   return std::any_of(
       analysis.invocations.begin(), analysis.invocations.end(),
       [&](const parser::Invocation& invocation) {
@@ -58,7 +81,8 @@ bool IsPartOf(const parser::Analysis& analysis,
 backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
                                  const backends::ExecEvent& event) {
   if (!event.complete) return {false, "its arguments cannot be read"};
-  if (IsPartOf(line.analysis, event.argv)) return {true, ""};
+  if (IsPartOf(line.analysis, event, gateway.facts().environment))
+    return {true, ""};
   Question question;
   question.is_argv = true;
   question.argv = event.argv;

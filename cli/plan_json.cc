@@ -31,7 +31,8 @@ struct FlagRow {
 };
 constexpr FlagRow kFlags[] = {{"watch_execs", &Profile::watch_execs},
                               {"report_blocked", &Profile::report_blocked},
-                              {"git_line", &Profile::git_line}};
+                              {"git_line", &Profile::git_line},
+                              {"report_reads", &Profile::report_reads}};
 
 struct ListRow {
   const char* name;

@@ -57,6 +57,8 @@ class Reader {
       said->watch_execs = value.get<bool>();
     } else if (key == "report_blocked" && value.is_boolean()) {
       said->report_blocked = value.get<bool>();
+    } else if (key == "report_reads" && value.is_boolean()) {
+      said->report_reads = value.get<bool>();
     } else if (key == "network" && value.is_string()) {
       const auto network = backends::ParseNetwork(value.get<std::string>());
       if (!network)

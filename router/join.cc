@@ -78,6 +78,7 @@ Settings Join(const Settings& a, const Settings& b) {
   joined.limits = JoinLimits(a.limits, b.limits);
   joined.watch_execs = a.watch_execs || b.watch_execs;
   joined.report_blocked = a.report_blocked || b.report_blocked;
+  joined.report_reads = a.report_reads || b.report_reads;
   add(&joined.always_sandbox, b.always_sandbox);
   add(&joined.never_sandbox, b.never_sandbox);
   return joined;

@@ -211,6 +211,8 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   on_top(settings.watch_execs, Feature::kWatchExecs, &Profile::watch_execs);
   on_top(settings.report_blocked, Feature::kReportBlocked,
          &Profile::report_blocked);
+  on_top(settings.report_reads, Feature::kReportBlocked,
+         &Profile::report_reads);
   plan.mode = Mode::kSandbox;
   plan.backend = chosen->name;
   plan.why = "profile " + name + ", network " + Name(plan.profile.network) +

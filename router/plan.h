@@ -40,6 +40,7 @@ struct Settings {
   // among what is lost.
   bool watch_execs = false;
   bool report_blocked = false;
+  bool report_reads = false;
   // By base name. `always`: contained even where the policy allows them raw.
   // `never`: refused rather than contained; what runs them raw is a rule.
   std::vector<std::string> always_sandbox, never_sandbox;

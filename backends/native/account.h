@@ -21,7 +21,8 @@ enum class TreeLimit : uint32_t {
   kMemory,
   kProcesses,
   kWritten,
-  kHidden,  // a process hid its account of written bytes
+  kHidden,       // a process hid its account of written bytes
+  kMemoryAbove,  // a process was ended for the machine's, or a group's above
 };
 
 struct TreeLimits {
@@ -30,6 +31,7 @@ struct TreeLimits {
   uint64_t processes = 0;  // threads count; process 1 does not
   uint64_t written_bytes = 0;
 
+  bool operator==(const TreeLimits&) const = default;
   bool Any() const {
     return (cpu_ms | memory_bytes | processes | written_bytes) != 0;
   }

@@ -65,6 +65,10 @@ class Assembler {
   void SkipUnlessAny(uint32_t mask, uint8_t count) {
     Add(BPF_JMP | BPF_JSET | BPF_K, 0, count, mask);
   }
+  // Skips `count` instructions if a bit of `mask` is set.
+  void SkipIfAny(uint32_t mask, uint8_t count) {
+    Add(BPF_JMP | BPF_JSET | BPF_K, count, 0, mask);
+  }
   void ReturnIfAtLeast(uint32_t value, uint32_t verdict) {
     Add(BPF_JMP | BPF_JGE | BPF_K, 0, 1, value);
     Return(verdict);

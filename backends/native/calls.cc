@@ -27,7 +27,6 @@ namespace {
 // Linux 6.6; the headers here are older.
 constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 constexpr unsigned long kSyncWakeUp = 1;
-constexpr uint64_t kPendingMs = 2000;
 constexpr int kTcpAbi = 4;  // from which on Landlock refuses TCP
 constexpr long kPidfdOpen = 434, kPidfdGetfd = 438;  // Linux 5.6
 
@@ -99,21 +98,50 @@ Result<Fd> ReceiveListener(int socket, void* message, size_t size,
   return Fd(fd);
 }
 
-int SendListener(int socket, int listener) {
+int SendDescriptors(int socket, const int* files, int count) {
+  const size_t size = static_cast<size_t>(count) * sizeof(int);
   char byte = 'l';
   iovec part = {&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = CMSG_SPACE(size);
+  cmsghdr* item = CMSG_FIRSTHDR(&header);
+  item->cmsg_level = SOL_SOCKET;
+  item->cmsg_type = SCM_RIGHTS;
+  item->cmsg_len = CMSG_LEN(size);
+  memcpy(CMSG_DATA(item), files, size);
+  return sendmsg(socket, &header, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+int ReceiveDescriptors(int socket, int* files, int count) {
+  const size_t size = static_cast<size_t>(count) * sizeof(int);
+  char byte = 0;
+  iovec part = {&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   msghdr header = {};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   header.msg_control = control;
   header.msg_controllen = sizeof(control);
-  cmsghdr* item = CMSG_FIRSTHDR(&header);
-  item->cmsg_level = SOL_SOCKET;
-  item->cmsg_type = SCM_RIGHTS;
-  item->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(item), &listener, sizeof(listener));
-  return sendmsg(socket, &header, MSG_NOSIGNAL) == 1 ? 0 : -1;
+  ssize_t got = 0;
+  do {
+    got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  const cmsghdr* item = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
+  if (item == nullptr || item->cmsg_type != SCM_RIGHTS ||
+      item->cmsg_len != CMSG_LEN(size)) {
+    if (got >= 0) errno = EPROTO;
+    return -1;
+  }
+  memcpy(files, CMSG_DATA(item), size);
+  return 0;
+}
+
+int SendListener(int socket, int listener) {
+  return SendDescriptors(socket, &listener, 1);
 }
 
 CallWatch::CallWatch(const Profile& profile, const Command& command,
@@ -122,7 +150,7 @@ CallWatch::CallWatch(const Profile& profile, const Command& command,
   for (const Bind& bind : guard.binds())
     (bind.read_only ? protected_ : pinned_).push_back(bind.path);
   struct stat info = {};
-  if (stat("/proc/self/exe", &info) == 0) self_ = {info.st_dev, info.st_ino};
+  if (stat("/proc/self/exe", &info) == 0) self_ = IdentityOf(info);
 }
 
 void CallWatch::SetListener(Fd listener) {
@@ -145,7 +173,7 @@ void CallWatch::Join(Watch* watch) {
 }
 
 void CallWatch::Finish(Outcome* outcome) {
-  for (auto& [process, pending] : pending_) CheckPending(process, &pending);
+  Tick();
   outcome->violations.insert(outcome->violations.end(), violations_.begin(),
                              violations_.end());
   if (more_ > 0)
@@ -163,6 +191,8 @@ void CallWatch::Serve() {
   seccomp_notif call = {};
   if (ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) return;
   const int error = Look(call);
+  // Nobody goes on in a run that ends; its end takes a moment.
+  if (!ended_.empty()) return;
   seccomp_notif_resp answer = {};
   answer.id = call.id;
   if (error != 0)
@@ -174,37 +204,12 @@ void CallWatch::Serve() {
 
 int CallWatch::Tick() {
   int wait = -1;
-  const uint64_t now = MonotonicMs();
-  for (auto at = pending_.begin(); at != pending_.end();) {
-    const uint64_t age = now - at->second.since_ms;
-    if (CheckPending(at->first, &at->second) || age > kPendingMs) {
-      at = pending_.erase(at);
-      continue;
-    }
-    const int next = age < 10 ? 1 : 20;
-    wait = wait < 0 ? next : std::min(wait, next);
-    ++at;
-  }
+  if (root_) EndRun(starts_going_.Tick(root_.get(), &wait));
   return wait;
 }
 
-// True when there is nothing more to learn.
-bool CallWatch::CheckPending(pid_t process, Pending* pending) {
-  struct stat info = {};
-  const std::string path = "/proc/" + std::to_string(process) + "/exe";
-  if (stat(path.c_str(), &info) != 0) return true;  // it has ended
-  const File now = {info.st_dev, info.st_ino};
-  if (std::find(pending->expected.begin(), pending->expected.end(), now) !=
-      pending->expected.end())
-    return true;
-  if (now == pending->before) return false;  // not yet, or it failed
-  EndRun("another program was started than the one that was let through as `" +
-         pending->path + "`");
-  return true;
-}
-
 void CallWatch::EndRun(const std::string& why) {
-  if (!ended_.empty()) return;
+  if (why.empty() || !ended_.empty()) return;
   ended_ = why;
   Report("exec", "going on: " + why);
   if (kill_) kill_();
@@ -214,14 +219,7 @@ int CallWatch::Look(const seccomp_notif& call) {
   const auto thread = static_cast<pid_t>(call.pid);
   const auto& args = call.data.args;
   const auto directory = [&](int n) { return static_cast<int>(args[n]); };
-  if (!pending_.empty()) {
-    const auto at = pending_.find(target::ProcessOf(thread));
-    if (at != pending_.end()) {
-      // It makes calls again, so its start is over.
-      CheckPending(at->first, &at->second);
-      pending_.erase(at);
-    }
-  }
+  if (root_) EndRun(starts_going_.Called(root_.get(), thread));
   switch (call.data.nr) {
     case SYS_execve:
     case SYS_execveat:
@@ -306,8 +304,7 @@ bool CallWatch::IsFirstExec(const seccomp_notif& call) {
     const std::string exe = "/proc/" + std::to_string(thread) + "/exe";
     // Before its exec it is gate itself, which an ordinary user's gate may
     // not even look at.
-    if (stat(exe.c_str(), &info) == 0 &&
-        File{info.st_dev, info.st_ino} != self_)
+    if (stat(exe.c_str(), &info) == 0 && IdentityOf(info) != self_)
       return false;
     first_ = thread;
     first_index_ = i;
@@ -328,24 +325,35 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
   const auto& args = call.data.args;
   ExecEvent event;
   event.cwd = target::LinkOf(thread, "cwd");
-  event.path = PathOf(thread, at ? static_cast<int>(args[0]) : AT_FDCWD,
-                      args[at ? 1 : 0]);
-  if (event.path.empty() || !OpenRoot(thread)) {
+  std::string text;
+  NamedProgram program;
+  program.error = EACCES;
+  program.opaque = true;
+  if (target::ReadString(thread, args[at ? 1 : 0], &text) && OpenRoot(thread))
+    program = FindProgram(root_.get(), thread,
+                          at ? static_cast<int>(args[0]) : AT_FDCWD, text);
+  event.path = program.path;
+  if (program.error != 0) {
     // One that is ended while it asks starts nothing, and hid nothing.
-    if (StillWaits(call))
-      Report("exec", "starting a program whose name cannot be read");
-    return EACCES;
+    if (program.opaque && StillWaits(call))
+      Report("exec", "starting a program whose name cannot be followed");
+    // A shell's search tries many names that are not there.
+    return program.error;
   }
   event.complete = target::ReadVector(thread, args[at ? 2 : 1], &event.argv);
-  // A shell's search tries many names that are not there.
-  const std::vector<File> expected = Expected(event.path);
-  if (expected.empty()) return ENOENT;
+  Expectation expected;
+  const int error =
+      Expect(root_.get(), program, event.cwd, event.argv, &expected);
+  if (error == EACCES)
+    Report("exec", "starting " + event.path + ": it cannot be read");
+  if (error != 0) return error;
   ++starts_;
   ExecVerdict verdict;
   if (command_.judge_exec)
     verdict = command_.judge_exec(event);
   else
     verdict.reason = "nothing judges program starts";
+  // The id is of this call: whoever asks now is the one that was looked at.
   if (!StillWaits(call)) return 0;
   if (!verdict.allow) {
     Report("exec", "starting " + event.path + ": " + verdict.reason);
@@ -358,40 +366,8 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
     ++known->times;
   else if (programs_.size() < kMaxStartedPrograms)
     programs_.push_back({event.path, 1});
-  struct stat info = {};
-  const pid_t process = target::ProcessOf(thread);
-  const std::string exe = "/proc/" + std::to_string(process) + "/exe";
-  Pending pending;
-  if (stat(exe.c_str(), &info) == 0) {
-    pending.before = {info.st_dev, info.st_ino};
-    pending.expected = expected;
-    pending.path = event.path;
-    pending.since_ms = MonotonicMs();
-    if (expected.front().inode != 0)
-      pending_.insert_or_assign(process, std::move(pending));
-  }
+  starts_going_.LetThrough(thread, std::move(expected));
   return 0;
-}
-
-// What /proc/PID/exe may be when `path` runs: the file, or the interpreter of
-// a script. Inode 0 when that cannot be told (a format that some handler of the
-// kernel takes); nothing when there is no such file.
-std::vector<CallWatch::File> CallWatch::Expected(const std::string& path) {
-  std::string at = path;
-  for (int depth = 0; depth < 5; ++depth) {
-    const Fd fd = target::OpenIn(root_.get(), at, 0);
-    struct stat info = {};
-    if (!fd || fstat(fd.get(), &info) != 0) {
-      if (depth == 0 && errno != ENOENT && errno != ENOTDIR) return {File{}};
-      return {};
-    }
-    const File file = {info.st_dev, info.st_ino};
-    const target::Program program = target::ReadProgram(fd.get(), info);
-    if (program.kind == target::Program::kNative) return {file};
-    if (program.kind == target::Program::kOther) return {File{}};
-    at = program.interpreter;
-  }
-  return {};
 }
 
 void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
@@ -400,6 +376,12 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
   const std::string full = PathOf(thread, directory, path);
   if (full.empty() || !OpenRoot(thread)) return;
   const bool follow = (flags & O_NOFOLLOW) == 0;
+  constexpr uint64_t kWrites = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+  if ((flags & kWrites) == 0) {
+    if (profile_.report_reads && MeetsHidden(full, follow))
+      ReportPath("reading", full, /*hidden=*/true);
+    return;
+  }
   if (target::OpenIn(root_.get(), full, follow ? 0 : O_NOFOLLOW)) {
     if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) return;
     if (Blocked(full)) ReportPath("writing", full);
@@ -518,13 +500,42 @@ bool CallWatch::Blocked(const std::string& path) const {
   return errno == EACCES && Hidden(path);
 }
 
+// Whether opening `path` ends at what stands in a hidden path's place, by
+// whatever links it leads there.
+bool CallWatch::MeetsHidden(std::string path, bool follow) {
+  if (!knows_hidden_) {
+    knows_hidden_ = true;
+    for (const std::string& place : profile_.deny_read) {
+      struct stat info = {};
+      const Fd there = target::OpenIn(root_.get(), place, 0);
+      if (there && fstat(there.get(), &info) == 0 &&
+          target::IsMountPoint(there.get()))
+        hidden_.insert({info.st_dev, info.st_ino});
+    }
+  }
+  if (hidden_.empty()) return false;
+  while (!path.empty()) {
+    const Fd there = target::OpenIn(root_.get(), path, follow ? 0 : O_NOFOLLOW);
+    struct stat info = {};
+    if (there)
+      return fstat(there.get(), &info) == 0 &&
+             hidden_.contains({info.st_dev, info.st_ino});
+    if (errno != EACCES && errno != ENOENT) return false;
+    // Below a hidden directory there is nothing; so look at what it is in.
+    path.resize(path.rfind('/'));
+    follow = true;
+  }
+  return false;
+}
+
 bool CallWatch::Hidden(const std::string& path) const {
   return std::any_of(
       profile_.deny_read.begin(), profile_.deny_read.end(),
       [&](const std::string& hidden) { return IsWithin(path, hidden); });
 }
 
-void CallWatch::ReportPath(const char* verb, const std::string& raw) {
+void CallWatch::ReportPath(const char* verb, const std::string& raw,
+                           bool hidden) {
   const std::string path = Normalise(raw, "/");
   const auto among = [&](const std::vector<std::string>& places) {
     return std::any_of(
@@ -532,7 +543,7 @@ void CallWatch::ReportPath(const char* verb, const std::string& raw) {
         [&](const std::string& place) { return IsWithin(path, place); });
   };
   std::string kind = "read-only";
-  if (Hidden(path))
+  if (hidden || Hidden(path))
     kind = "hidden";
   else if (among(protected_))
     kind = std::string("protected: ") + ProtectedKind(path);

@@ -16,14 +16,15 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.h"
 #include "backends/guard.h"
 #include "backends/native/plan.h"
+#include "backends/native/start_check.h"
 #include "backends/supervise.h"
 #include "base/file.h"
 
@@ -35,6 +36,11 @@ inline constexpr size_t kMaxReported = 32;  // violations of one run
 // kNotFound: the message that came carries none and is in `*message`.
 Result<Fd> ReceiveListener(int socket, void* message, size_t size,
                            ssize_t* got);
+inline constexpr int kMaxDescriptors = 4;
+// Descriptors from gate to process 1 and back, over a socket of that kind. 0,
+// or -1 with errno. Async-signal-safe.
+int SendDescriptors(int socket, const int* files, int count);
+int ReceiveDescriptors(int socket, int* files, int count);
 // Sends `listener` over it. 0, or -1 with errno. Async-signal-safe.
 int SendListener(int socket, int listener);
 
@@ -50,22 +56,9 @@ class CallWatch {
   void Finish(Outcome* outcome);
 
  private:
-  struct File {
-    dev_t device = 0;
-    ino_t inode = 0;
-    auto operator<=>(const File&) const = default;
-  };
-  struct Pending {  // a start that was let through
-    File before;
-    std::vector<File> expected;
-    std::string path;
-    uint64_t since_ms = 0;
-  };
-
   void Serve();
   int Tick();
-  bool CheckPending(pid_t process, Pending* pending);
-  void EndRun(const std::string& why);
+  void EndRun(const std::string& why);  // unless it is empty
 
   // 0: it may go on; else the errno it gets.
   int Look(const seccomp_notif& call);
@@ -86,9 +79,10 @@ class CallWatch {
   std::string PathOf(pid_t thread, int directory, uint64_t path);
   bool Blocked(const std::string& path) const;
   bool Hidden(const std::string& path) const;
-  void ReportPath(const char* verb, const std::string& path);
+  bool MeetsHidden(std::string path, bool follow);
+  void ReportPath(const char* verb, const std::string& path,
+                  bool hidden = false);
   void Report(const std::string& kind, const std::string& detail);
-  std::vector<File> Expected(const std::string& path);
 
   const Profile& profile_;
   const Command& command_;
@@ -96,10 +90,12 @@ class CallWatch {
   std::vector<std::string> protected_;  // what the guard holds read-only
   std::vector<std::string> pinned_;
   Fd listener_, root_;
-  File self_;
+  bool knows_hidden_ = false;
+  std::set<std::pair<dev_t, ino_t>> hidden_;  // what stands in their places
+  FileIdentity self_;
   pid_t first_ = 0;
   int first_index_ = -1;  // of the last candidate of the command itself
-  std::map<pid_t, Pending> pending_;
+  StartCheck starts_going_;
   std::function<void()> kill_;
   std::string ended_;  // why the run was ended
   std::set<std::string> reported_;

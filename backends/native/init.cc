@@ -117,6 +117,22 @@ void EndOthers() {
   }
 }
 
+// Only a process that moves itself does so at once: moving another one waits
+// for every processor (cgroup_procs_write_start() in kernel/cgroup/cgroup.c).
+bool EnterGroups(int count) {
+  if (count == 0) return true;
+  int doors[kMaxDescriptors];
+  if (ReceiveDescriptors(kReport, doors, count) != 0) return false;
+  bool entered = true;
+  for (int i = 0; i < count; ++i) {
+    entered = entered && write(doors[i], "0", 1) == 1;
+    const int error = errno;
+    close(doors[i]);
+    errno = error;
+  }
+  return entered;
+}
+
 // Sends `signal` to the command as its terminal or caller would.
 void Forward(pid_t command, bool terminal, int signal) {
   if (terminal)
@@ -153,6 +169,11 @@ void RunInit(const InitContext& context) {
   ApplyLimit(kNoCoreDump);  // now: the filter lets nobody set it later
   Await(kPlanReady);
   NativePlan* plan = context.space->plan();
+  if (!EnterGroups(plan->doors)) {
+    error.error = errno;
+    error.stage = Stage::kCgroup;
+    FinishSetup(error);
+  }
   // While this process is root or dumpable; later the file is root's.
   const int own_io = plan->tree_limits.written_bytes == 0
                          ? -1

@@ -74,11 +74,11 @@ InitReport ReadReport(int fd) {
 }
 
 // What `limit` is called, with its number.
-std::string LimitText(TreeLimit limit, const Limits& limits) {
+std::string LimitText(TreeLimit limit, const TreeLimits& limits) {
   switch (limit) {
     case TreeLimit::kCpu:
-      return "the processor time limit of " + std::to_string(limits.cpu_s) +
-             " s";
+      return "the processor time limit of " +
+             std::to_string(limits.cpu_ms / 1000) + " s";
     case TreeLimit::kMemory:
       return "the memory limit of " + std::to_string(limits.memory_bytes) +
              " bytes";
@@ -89,6 +89,8 @@ std::string LimitText(TreeLimit limit, const Limits& limits) {
              " written bytes";
     case TreeLimit::kHidden:
       return "a process whose use of a limited resource cannot be read";
+    case TreeLimit::kMemoryAbove:
+      return "the memory of the machine, or of a control group above this run";
     case TreeLimit::kNone:
       break;
   }
@@ -106,13 +108,31 @@ class Native : public Backend {
               const Io& io) override;
 
  private:
+  // Process 1 in its control group: the prepared one where it fits.
+  Result<ProcessOne> Ready(const Beginning& beginning, const sigset_t& mask);
+
   std::optional<ProcessOne> prepared_;
 };
+
+// What the kernel keeps in a control group needs no counting, and what one
+// process alone may not exceed would end it before that could be told from any
+// other failure.
+void LeaveToGroup(const TreeLimits& held, NativePlan* plan) {
+  TreeLimits* counted = &plan->tree_limits;
+  if (held.cpu_ms != 0) counted->cpu_ms = 0;
+  if (held.processes != 0) counted->processes = 0;
+  if (held.memory_bytes == 0) return;
+  counted->memory_bytes = 0;
+  std::erase_if(plan->limits, [](const Limit& limit) {
+    return limit.resource == RLIMIT_DATA;
+  });
+}
 
 Beginning BeginningOf(const Profile& profile, const Io& io) {
   Beginning beginning;
   beginning.user = ChooseUser(profile);
   beginning.new_network = profile.network != Network::kOpen;
+  beginning.limits = RunLimits(profile.limits);
   beginning.io = io;
   return beginning;
 }
@@ -120,12 +140,19 @@ Beginning BeginningOf(const Profile& profile, const Io& io) {
 void Native::Prepare(const Profile& likely) {
   const Beginning beginning = BeginningOf(likely, Io());
   if (prepared_ && prepared_->beginning() == beginning) return;
-  prepared_.reset();
   if (!CheckStreams(beginning.io)) return;  // Run says so
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
-  Result<ProcessOne> started = ProcessOne::Start(beginning, mask);
+  Result<ProcessOne> started = Ready(beginning, mask);
   if (started) prepared_.emplace(std::move(*started));
+}
+
+Result<ProcessOne> Native::Ready(const Beginning& beginning,
+                                 const sigset_t& mask) {
+  std::optional<ProcessOne> one = std::exchange(prepared_, std::nullopt);
+  if (one && one->Become(beginning)) return std::move(*one);
+  one.reset();
+  return ProcessOne::Start(beginning, mask);
 }
 
 Availability Native::Probe() {
@@ -206,13 +233,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
 
   const HeldSignals signals;
   const Beginning beginning = BeginningOf(profile, streams);
-  std::optional<ProcessOne> one = std::exchange(prepared_, std::nullopt);
-  if (!one || one->beginning() != beginning) {
-    one.reset();
-    Result<ProcessOne> started = ProcessOne::Start(beginning, signals.before());
-    if (!started) return Failed(started.error().message);
-    one.emplace(std::move(*started));
-  }
+  Result<ProcessOne> one = Ready(beginning, signals.before());
+  if (!one) return Failed(one.error().message);
   // From here on process 1 works at the same time.
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
@@ -222,6 +244,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
           MakeNativePlan(profile, command, guard, beginning.user, plan);
       !ready)
     return Failed(ready.error().message);
+  const TreeLimits held = one->group().held();
+  LeaveToGroup(held, plan);
   if (Status handed = one->HandPlanOver(); !handed)
     return Failed(handed.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
@@ -242,6 +266,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   watch.kill = [&] { one->Kill(); };
   watch.over = &over;
   if (plan->asks.Any()) calls.Join(&watch);
+  one->group().Join(&watch);
   watch.served.push_back(
       {[&] { return pollfd{reported ? -1 : one->report(), POLLIN, 0}; },
        [&](short) {
@@ -292,13 +317,21 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     case InitReport::kLimit:
       outcome.status = OutcomeStatus::kLimit;
       outcome.signal = SIGKILL;
-      outcome.reason = LimitText(report.limit, profile.limits);
+      outcome.reason = LimitText(report.limit, beginning.limits);
       break;
     default:
       outcome.status = OutcomeStatus::kSignalled;
       outcome.signal = SIGKILL;
       outcome.reason = "the sandbox was killed";
       break;
+  }
+  const TreeLimit met = one->group().Exceeded();
+  if (met != TreeLimit::kNone) {
+    outcome.status = OutcomeStatus::kLimit;
+    outcome.signal = SIGKILL;
+    TreeLimits bounds = beginning.limits;
+    bounds.processes = held.processes;  // of a group above, where that is less
+    outcome.reason = LimitText(met, bounds);
   }
   if (timed_out) {
     outcome.status = OutcomeStatus::kTimeout;

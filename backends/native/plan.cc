@@ -27,7 +27,8 @@ class Planner {
 
   Status Run(const RunUser& user) {
     plan_.user = user;
-    plan_.asks = {profile_.watch_execs, profile_.report_blocked};
+    plan_.asks = {profile_.watch_execs, profile_.report_blocked,
+                  profile_.report_reads};
     plan_.filter = MakeFilter(plan_.asks);
     plan_.abi = LandlockAbi();
     GATE_CHECK(SetNetwork());
@@ -188,9 +189,15 @@ class Planner {
   void SetLimits() {
     const std::vector<Limit> limits = ProcessLimits(profile_.limits);
     plan_.limits.assign(limits.begin(), limits.end());
-    plan_.tree_limits = {
-        profile_.limits.cpu_s * 1000, profile_.limits.memory_bytes,
-        profile_.limits.processes, profile_.limits.written_bytes};
+    plan_.tree_limits = RunLimits(profile_.limits);
+    // The bounds of the run come first, so that its outcome can say which it
+    // was.
+    for (Limit& limit : plan_.limits) {
+      if (limit.resource != RLIMIT_CPU && limit.resource != RLIMIT_NPROC)
+        continue;
+      ++limit.value.rlim_cur;
+      ++limit.value.rlim_max;
+    }
     const uint64_t memory = profile_.limits.memory_bytes;
     plan_.tmpfs_options =
         memory > 0 ? plan_.Keep("mode=0755,size=" + std::to_string(memory))
@@ -238,6 +245,11 @@ PlanSpace::~PlanSpace() {
 }
 
 void PlanSpace::Leave() const { munmap(base_, kSpaceBytes); }
+
+TreeLimits RunLimits(const Limits& limits) {
+  return {limits.cpu_s * 1000, limits.memory_bytes, limits.processes,
+          limits.written_bytes};
+}
 
 Status MakeNativePlan(const Profile& profile, const Command& command,
                       const Guard& guard, const RunUser& user,

@@ -81,6 +81,7 @@ struct NativePlan {
   bool loopback = false;
   bool no_tcp = false;
   bool terminal = false;
+  int doors = 0;  // files of control groups that process 1 is sent
 
   const char* Keep(std::string_view text);
 };
@@ -105,6 +106,9 @@ class PlanSpace {
   std::unique_ptr<std::pmr::monotonic_buffer_resource> memory_;
   NativePlan* plan_ = nullptr;
 };
+
+// The limits of a run as a whole.
+TreeLimits RunLimits(const Limits& limits);
 
 // kNotFound, kPermission, kInvalid with what is wrong in the message.
 Status MakeNativePlan(const Profile& profile, const Command& command,

@@ -4,8 +4,11 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <memory>
+
 #include "backends/backend.h"
 #include "backends/identity.h"
+#include "backends/native/cgroup.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
 #include "base/file.h"
@@ -17,10 +20,15 @@ namespace gate::backends {
 struct Beginning {
   RunUser user;
   bool new_network = true;
+  TreeLimits limits;  // those that a control group may hold
   Io io;
   bool probe = false;
 
-  bool operator==(const Beginning& other) const;
+  // All but the limits are for good once process 1 has started.
+  bool StartsAs(const Beginning& other) const;
+  bool operator==(const Beginning& other) const {
+    return StartsAs(other) && limits == other.limits;
+  }
 };
 
 class ProcessOne {
@@ -34,10 +42,14 @@ class ProcessOne {
   // Takes it along, if nobody has waited for it.
   ~ProcessOne();
 
+  // Takes the limits of `wanted` too; false when another must be started for
+  // it.
+  bool Become(const Beginning& wanted);
   const Beginning& beginning() const { return beginning_; }
   NativePlan* plan() const { return space_.plan(); }
   int pidfd() const { return pidfd_.get(); }
   int report() const { return report_.get(); }
+  Cgroup& group() { return *group_; }
 
   // The plan is complete: process 1 may follow it.
   Status HandPlanOver();
@@ -50,10 +62,13 @@ class ProcessOne {
   void Forget() { pidfd_.reset(); }
 
  private:
-  explicit ProcessOne(PlanSpace space) : space_(std::move(space)) {}
+  Status SendDoors();
+  ProcessOne(PlanSpace space, std::unique_ptr<Cgroup> group)
+      : space_(std::move(space)), group_(std::move(group)) {}
 
   Beginning beginning_;
   PlanSpace space_;
+  std::unique_ptr<Cgroup> group_;  // stays where it is: a watch knows it
   pid_t pid_ = -1;
   Fd pidfd_, report_, control_;
   Fd control_read_;  // kept, so that writing to a dead child raises no SIGPIPE

@@ -161,6 +161,19 @@ Filter MakeFilter(FilterAsks asks) {
 #ifdef __x86_64__
   a.ReturnIfAtLeast(kX32Bit, Errno(EPERM));
 #endif
+  if (asks.reads) {
+    const auto look_at_reading = [&](uint32_t number, size_t flags) {
+      a.Unless(number, 4);
+      a.LoadArgument(flags);
+      a.SkipIfAny(kOpensToWrite | (O_TMPFILE & ~O_DIRECTORY), 1);
+      a.Return(SECCOMP_RET_USER_NOTIF);
+      a.Load(offsetof(seccomp_data, nr));
+    };
+    look_at_reading(SYS_openat, 2);
+#ifdef SYS_open
+    look_at_reading(SYS_open, 1);
+#endif
+  }
   auto numbers = kRefused;
   std::sort(numbers.begin(), numbers.end());
   a.ReturnIfIn(numbers, Errno(EPERM));
@@ -260,6 +273,8 @@ Filter MakeFilter(FilterAsks asks) {
   if (asks.execs) {
     a.ReturnIf(SYS_execve, SECCOMP_RET_USER_NOTIF);
     a.ReturnIf(SYS_execveat, SECCOMP_RET_USER_NOTIF);
+    // What a new program does first (native/start_check.h).
+    a.ReturnIf(SYS_set_tid_address, SECCOMP_RET_USER_NOTIF);
   }
   if (asks.writes) {
     auto writing = kWriting;

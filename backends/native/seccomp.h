@@ -32,7 +32,8 @@ struct FilterAsks {
   bool execs = false;
   bool writes = false;  // opens for writing, changed directories, connecting,
                         // listening
-  bool Any() const { return execs || writes; }
+  bool reads = false;   // opens for reading
+  bool Any() const { return execs || writes || reads; }
 };
 
 // The program for this machine's architecture. Pure; microseconds.

@@ -54,9 +54,10 @@ constexpr const char* kStages[] = {
     "the probe",
     "the overlay of a preview (required feature overlay)",
     "the kernel refuses new namespaces",
+    "entering a control group",
 };
 static_assert(sizeof(kStages) / sizeof(kStages[0]) ==
-              static_cast<size_t>(Stage::kNamespaces) + 1);
+              static_cast<size_t>(Stage::kCgroup) + 1);
 
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr char kScratchPlace[] = "/dev";

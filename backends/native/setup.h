@@ -30,6 +30,7 @@ enum class Stage : uint32_t {
   kProbe,
   kOverlay,
   kNamespaces,
+  kCgroup,
 };
 const char* Name(Stage stage);
 

@@ -25,13 +25,18 @@ inline constexpr unsigned kFsopenCloexec = 1, kFsmountCloexec = 1;
 // A fork with namespaces; the parent gets a pidfd. Containers' filters refuse
 // clone3 as if the kernel had none, because they cannot look into its
 // arguments (docker's default profile); clone(2) can do the same.
-inline pid_t Clone(uint64_t flags, int* pidfd) {
+inline pid_t Clone(uint64_t flags, int* pidfd, int cgroup = -1) {
   clone_args args = {};
   args.flags = flags | CLONE_PIDFD;
+  if (cgroup >= 0) {  // of version 2, where the child starts; clone3 only
+    args.flags |= CLONE_INTO_CGROUP;
+    args.cgroup = static_cast<uint64_t>(cgroup);
+  }
   args.pidfd = reinterpret_cast<uint64_t>(pidfd);
   args.exit_signal = SIGCHLD;
   const long child = syscall(SYS_clone3, &args, sizeof(args));
-  if (child >= 0 || errno != ENOSYS) return static_cast<pid_t>(child);
+  if (child >= 0 || errno != ENOSYS || cgroup >= 0)
+    return static_cast<pid_t>(child);
   return static_cast<pid_t>(
       syscall(SYS_clone, args.flags | SIGCHLD, nullptr, pidfd, nullptr, 0));
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "backends/native/sys.h"
 
@@ -108,17 +109,31 @@ Program ReadProgram(int fd, const struct stat& info) {
   if (!S_ISREG(info.st_mode)) return program;
   const std::string handle = "/proc/self/fd/" + std::to_string(fd);
   const Fd file(open(handle.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  char head[256] = {};
-  const ssize_t got = file ? read(file.get(), head, sizeof(head) - 1) : -1;
+  if (!file) {
+    program.kind = Program::kUnreadable;
+    return program;
+  }
+  char head[256] = {};  // as much as the kernel looks at
+  const ssize_t got = read(file.get(), head, sizeof(head) - 1);
   if (got >= static_cast<ssize_t>(offsetof(Elf64_Ehdr, e_version)) &&
       memcmp(head, ELFMAG, SELFMAG) == 0) {
     uint16_t machine = 0;
     memcpy(&machine, head + offsetof(Elf64_Ehdr, e_machine), sizeof(machine));
     if (machine == kMachine) program.kind = Program::kNative;
   } else if (got > 2 && head[0] == '#' && head[1] == '!') {
-    const char* begin = head + 2 + strspn(head + 2, " \t");
-    program.interpreter.assign(begin, strcspn(begin, " \t\n"));
-    if (program.interpreter.starts_with('/')) program.kind = Program::kScript;
+    const std::string_view text(head + 2, strcspn(head + 2, "\n"));
+    constexpr std::string_view kBlank = " \t";
+    const size_t begin = text.find_first_not_of(kBlank);
+    if (begin == std::string_view::npos) return program;
+    const size_t end = text.find_first_of(kBlank, begin);
+    program.interpreter = text.substr(begin, end - begin);
+    program.kind = Program::kScript;
+    const size_t more = text.find_first_not_of(kBlank, end);
+    if (end == std::string_view::npos || more == std::string_view::npos)
+      return program;
+    // All of the rest is one argument.
+    program.argument =
+        text.substr(more, text.find_last_not_of(kBlank) + 1 - more);
   }
   return program;
 }

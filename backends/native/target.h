@@ -36,11 +36,12 @@ bool IsMountPoint(int fd);
 struct Program {
   enum Kind : uint8_t {
     kNative,  // of this machine: it runs as itself
-    kScript,  // run by `interpreter`
+    kScript,  // run by `interpreter`, which may be relative to the caller
     kOther,
+    kUnreadable,
   };
   Kind kind = kOther;
-  std::string interpreter;
+  std::string interpreter, argument;
 };
 Program ReadProgram(int fd, const struct stat& info);
 

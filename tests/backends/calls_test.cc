@@ -127,6 +127,30 @@ TEST_P(CallsTest, RefusedWritesAreReportedByNameAndKind) {
   EXPECT_EQ(ran.outcome.exit_code, 0);
 }
 
+TEST_P(CallsTest, AttemptsToReadHiddenPathsAreReported) {
+  profile_.report_reads = true;
+  MakeDirectory(h_ + "/.ssh/keys");
+  Write(h_ + "/.netrc", "password\n");
+  profile_.deny_read.push_back(h_ + "/.netrc");
+  profile_.deny_read.push_back(h_ + "/.absent");
+  const Ran ran = Bash(
+      "ln -s \"$H/.ssh\" by-link; cat \"$H/.ssh/id_rsa\" by-link/other "
+      "\"$H/.ssh/keys/deep/one\" \"$H/.netrc\"; ls \"$H/.ssh\"; "
+      "cat \"$H/.absent\" no-such-file \"$X/existing\" > copy; cd \"$H\" && "
+      "cat .ssh/relative; exit 3");
+  ExpectBlocked(ran, "reading " + h_ + "/.ssh/id_rsa (hidden)");
+  ExpectBlocked(ran, "reading " + w_ + "/by-link/other (hidden)");
+  ExpectBlocked(ran, "reading " + h_ + "/.ssh/keys/deep/one (hidden)");
+  ExpectBlocked(ran, "reading " + h_ + "/.netrc (hidden)");
+  ExpectBlocked(ran, "reading " + h_ + "/.ssh (hidden)");
+  ExpectBlocked(ran, "reading " + h_ + "/.ssh/relative (hidden)");
+  EXPECT_EQ(ran.outcome.violations.size(), 6u) << All(ran.outcome);
+  EXPECT_EQ(ran.outcome.exit_code, 3);
+  // A name that a file in the workspace only looks like.
+  EXPECT_TRUE(Bash("mkdir .ssh; echo x > .ssh/id_rsa; cat .ssh/id_rsa")
+                  .outcome.violations.empty());
+}
+
 TEST_P(CallsTest, RefusedConnectionsAreReported) {
   profile_.report_blocked = true;
   ExpectBlocked(Bash(": < /dev/tcp/127.0.0.1/9"),

@@ -8,9 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
+#include "backends/native/cgroup.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {
@@ -233,14 +237,82 @@ TEST_P(TreeLimitTest, MemoryIsSummedOverProcesses) {
 
 TEST_P(TreeLimitTest, ProcessesAreLimitedForEveryUser) {
   profile_.limits.processes = 20;
-  const Ran ran = Bash("for i in $(seq 60); do sleep 5 & done; wait");
-  if (uid_ == 0) {
-    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kLimit) << ran.outcome.reason;
-  } else {
-    // The kernel itself refuses the twenty-first.
-    EXPECT_NE(ran.output.find("Resource temporarily"), std::string::npos)
-        << ran.output;
+  ExpectLimit("for i in $(seq 60); do sleep 5 & done; wait", "20 processes");
+  EXPECT_EQ(
+      Bash("for i in $(seq 15); do sleep 0.1 & done; wait; echo $?").output,
+      "0\n");
+}
+
+TEST_P(TreeLimitTest, AForkBombIsBoundedForEveryUser) {
+  profile_.limits.processes = 50;
+  const auto started = std::chrono::steady_clock::now();
+  ExpectLimit("bomb() { bomb | bomb & }; bomb; sleep 50", "50 processes");
+  // It ended by the limit, not by the clock.
+  EXPECT_LT(std::chrono::steady_clock::now() - started,
+            std::chrono::seconds(30));
+}
+
+TEST_P(TreeLimitTest, AProcessThatTakesAllMemoryAtOnceEndsTheRun) {
+  if (uid_ != 0 ||
+      Cgroup::MakeHere({0, 1 << 20, 0, 0}).held().memory_bytes == 0)
+    GTEST_SKIP() << "without a control group it gets an error";
+  profile_.limits.memory_bytes = 96 << 20;
+  // Anonymous files and private memory alike; whatever is left alive of it.
+  ExpectLimit("head -c 400M /dev/zero > /dev/shm/x; sleep 50", "memory");
+  ExpectLimit("x=$(head -c 300M /dev/zero | tr '\\0' x) & wait; sleep 50",
+              "memory");
+}
+
+// The directories of the groups that a run was in.
+std::vector<std::string> GroupsOf(const std::string& own) {
+  std::vector<std::string> groups;
+  for (const auto& [line, mount] :
+       {std::pair{":memory:", "/sys/fs/cgroup/memory"},
+        std::pair{":pids:", "/sys/fs/cgroup/pids"}}) {
+    const size_t at = own.find(line);
+    if (at == std::string::npos) continue;
+    const size_t begin = own.find('/', at);
+    const std::string path = own.substr(begin, own.find('\n', begin) - begin);
+    if (path.find("/gate-") != std::string::npos)
+      groups.push_back(mount + path);
   }
+  return groups;
+}
+
+TEST_P(TreeLimitTest, AKilledGateLeavesNoControlGroup) {
+  profile_.limits.memory_bytes = 256 << 20;
+  profile_.limits.processes = 100;
+  std::vector<std::string> groups;
+  pid_t guardian = -1;
+  const auto child_named = [](pid_t parent, const std::string& name) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream stat(entry.path() / "stat");
+      std::string pid, comm, state, from;
+      stat >> pid >> comm >> state >> from;
+      if (comm == "(" + name + ")" && from == std::to_string(parent))
+        return atoi(pid.c_str());
+    }
+    return -1;
+  };
+  While("cat /proc/self/cgroup > own; : > ready; sleep 100", [&](pid_t holder) {
+    groups = GroupsOf(Read(w_ + "/own"));
+    // It comes once the run has lasted a moment.
+    while (!groups.empty() && guardian < 0) {
+      guardian = child_named(holder, "gate-guard");
+      usleep(1000);
+    }
+    kill(holder, SIGKILL);
+  });
+  if (groups.empty()) GTEST_SKIP() << "no control group is to be had here";
+  for (int i = 0; i < 20000; ++i) {
+    if (std::none_of(groups.begin(), groups.end(), [](const std::string& path) {
+          return std::filesystem::exists(path);
+        }))
+      break;
+    usleep(1000);
+  }
+  for (const std::string& group : groups)
+    EXPECT_FALSE(std::filesystem::exists(group)) << group;
 }
 
 TEST_P(TreeLimitTest, WrittenBytesAreSummedOverFilesAndProcesses) {
@@ -251,6 +323,15 @@ TEST_P(TreeLimitTest, WrittenBytesAreSummedOverFilesAndProcesses) {
       "written bytes");
   EXPECT_EQ(Bash("head -c 1M /dev/zero > part").outcome.status,
             OutcomeStatus::kExited);
+}
+
+TEST_P(TreeLimitTest, WrittenBytesOfForgottenProcessesAreCounted) {
+  profile_.limits.written_bytes = 8 << 20;
+  // Their parents have ended before they begin.
+  ExpectLimit(
+      "for i in $(seq 200); do (bash -c 'head -c 256K /dev/zero > part$0; "
+      "rm part$0' $i &); done; sleep 50",
+      "written bytes");
 }
 
 TEST_P(TreeLimitTest, WhatIsBelowItsLimitsIsNotNoticed) {

@@ -26,6 +26,7 @@ bool Same(const Settings& a, const Settings& b) {
          a.limits.processes == b.limits.processes &&
          a.watch_execs == b.watch_execs &&
          a.report_blocked == b.report_blocked &&
+         a.report_reads == b.report_reads &&
          sorted(a.always_sandbox) == sorted(b.always_sandbox) &&
          sorted(a.never_sandbox) == sorted(b.never_sandbox);
 }
@@ -38,6 +39,7 @@ TEST(Lattice, TheOrderOfLayersDoesNotMatter) {
       layer = generate.MakeSettings();
       layer.watch_execs = generate.Pick(3) == 0;
       layer.report_blocked = generate.Pick(3) == 0;
+      layer.report_reads = generate.Pick(3) == 0;
       layer.backend.clear();
     }
     const auto& [a, b, c] = layers;

@@ -1,0 +1,220 @@
+// What tries to get past the watch over program starts: a start that was
+// denied never happens, by whatever way it is asked for, and one that was let
+// through is what was judged or the run ends before it does anything.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+class ExecTest : public Sandbox {
+ protected:
+  void SetUp() override {
+    Sandbox::SetUp();
+    if (IsSkipped()) return;
+    profile_.watch_execs = true;
+    profile_.limits.wall_ms = 60000;
+    std::filesystem::copy_file(EXEC_PROBE, w_ + "/probe");
+    ASSERT_EQ(chmod((w_ + "/probe").c_str(), 0755), 0);
+  }
+  static bool IsProbe(const ExecEvent& event) {
+    return event.path.ends_with("/probe");
+  }
+  // What the judge was asked, which is in a process of its own.
+  void Note(const std::string& text) {
+    std::ofstream(w_ + "/seen", std::ios::app) << text << "\n";
+  }
+  std::string Noted() {
+    const std::string text = Exists(w_ + "/seen") ? Read(w_ + "/seen") : "";
+    std::filesystem::remove(w_ + "/seen");
+    return text;
+  }
+  // After the look at anything but the probe, waits for what is exchanged.
+  void JudgeAndAwaitExchange() {
+    judge_ = [this](const ExecEvent& event) {
+      if (!IsProbe(event)) {
+        std::ofstream(w_ + "/judged") << "";
+        while (!Exists(w_ + "/exchanged")) usleep(500);
+      }
+      return ExecVerdict{true, ""};
+    };
+  }
+  void ExpectEnded(const Ran& ran) {
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kViolation)
+        << ran.outcome.reason << ran.output;
+    EXPECT_NE(ran.outcome.reason.find("another program was started"),
+              std::string::npos)
+        << ran.outcome.reason;
+    ASSERT_FALSE(ran.outcome.violations.empty());
+    EXPECT_EQ(ran.outcome.violations.front().kind, "exec");
+    EXPECT_FALSE(Exists(w_ + "/evil"));
+    EXPECT_FALSE(Exists(w_ + "/survived"));
+  }
+};
+std::vector<Who> OnlyNative() {
+  std::vector<Who> some;
+  for (const Who& who : Everyone())
+    if (std::string(who.backend) == "native") some.push_back(who);
+  return some;
+}
+INSTANTIATE_TEST_SUITE_P(Native, ExecTest, testing::ValuesIn(OnlyNative()),
+                         WhoName);
+
+struct Way {
+  const char* how;
+  bool runs;  // when it is let through
+};
+constexpr Way kWays[] = {
+    {"plain", true},      {"thread", true}, {"vfork", true},
+    {"descriptor", true}, {"devfd", true},  {"fexecve", true},
+    {"memfd", true},      {"at", true},     {"link", false},
+#ifdef __x86_64__
+    {"old", false},       {"x32", false},
+#endif
+};
+
+TEST_P(ExecTest, ADeniedStartNeverHappensByAnyWay) {
+  judge_ = [](const ExecEvent& event) {
+    return ExecVerdict{IsProbe(event), "not this"};
+  };
+  for (const Way& way : kWays) {
+    const Ran ran = Bash(std::string("./probe ") + way.how +
+                         " /usr/bin/touch evil; rm -f harmless; exit 0");
+    EXPECT_FALSE(Exists(w_ + "/evil")) << way.how;
+  }
+}
+
+TEST_P(ExecTest, TheFileThatIsMeantIsTheOneThatIsJudged) {
+  judge_ = [this](const ExecEvent& event) {
+    if (!IsProbe(event)) Note(event.path);
+    return ExecVerdict{true, ""};
+  };
+  for (const Way& way : kWays) {
+    const Ran ran = Bash(std::string("./probe ") + way.how +
+                         " /usr/bin/touch made; [ -e made ] && echo runs");
+    EXPECT_EQ(ran.output.find("runs") != std::string::npos, way.runs)
+        << way.how << ran.output << ran.outcome.reason;
+    EXPECT_NE(ran.outcome.status, OutcomeStatus::kViolation)
+        << way.how << ran.outcome.reason;
+    std::filesystem::remove(w_ + "/made");
+    std::filesystem::remove(w_ + "/harmless");
+    const std::string seen = Noted();
+    if (!way.runs)
+      EXPECT_EQ(seen, "") << way.how;
+    else if (std::string(way.how) == "memfd")
+      EXPECT_TRUE(seen.starts_with("/memfd:copy")) << seen;
+    else
+      EXPECT_TRUE(seen == "/usr/bin/touch\n" || seen == "/bin/touch\n")
+          << way.how << seen;
+  }
+}
+
+TEST_P(ExecTest, ArgumentsThatAreExchangedAfterTheLookEndTheRun) {
+  JudgeAndAwaitExchange();
+  ExpectEnded(Bash("./probe argument /usr/bin/touch good; : > survived"));
+}
+
+TEST_P(ExecTest, APathThatIsExchangedAfterTheLookEndsTheRun) {
+  JudgeAndAwaitExchange();
+  ExpectEnded(
+      Bash("./probe path /usr/bin/true evil /usr/bin/touch; : > survived"));
+}
+
+TEST_P(ExecTest, CallsOfAnotherThreadDoNotEndTheWatch) {
+  JudgeAndAwaitExchange();
+  ExpectEnded(
+      Bash("./probe noise /usr/bin/true evil /usr/bin/touch; : > survived"));
+}
+
+TEST_P(ExecTest, AFileOfNoKnownFormatCannotBecomeAProgram) {
+  Write(w_ + "/plain", "echo only a shell reads this\n");
+  ASSERT_EQ(chmod((w_ + "/plain").c_str(), 0755), 0);
+  JudgeAndAwaitExchange();
+  ExpectEnded(
+      Bash("./probe path \"$PWD/plain\" evil /usr/bin/touch; "
+           ": > survived"));
+}
+
+TEST_P(ExecTest, AScriptThatIsExchangedAfterTheLookEndsTheRun) {
+  Write(w_ + "/script", "#!/bin/sh\nexit 0\n");
+  Write(w_ + "/other", "#!/bin/sh\n: > evil\n");
+  for (const char* name : {"/script", "/other"})
+    ASSERT_EQ(chmod((w_ + name).c_str(), 0755), 0);
+  judge_ = [this](const ExecEvent& event) {
+    if (event.path == w_ + "/script")
+      std::filesystem::rename(w_ + "/other", w_ + "/script");
+    return ExecVerdict{true, ""};
+  };
+  ExpectEnded(Bash("./script; : > survived"));
+}
+
+TEST_P(ExecTest, AProgramThatIsOverwrittenAfterTheLookEndsTheRun) {
+  Outside("cp /usr/bin/true '" + w_ + "/tool'");
+  judge_ = [this](const ExecEvent& event) {
+    // Into the same file.
+    if (event.path == w_ + "/tool") {
+      std::ifstream from("/usr/bin/touch", std::ios::binary);
+      std::ofstream(w_ + "/tool", std::ios::binary) << from.rdbuf();
+    }
+    return ExecVerdict{true, ""};
+  };
+  ExpectEnded(Bash("./tool evil; : > survived"));
+}
+
+TEST_P(ExecTest, WhatAnInterpreterStartsIsJudgedAsWell) {
+  Write(w_ + "/script", "#!/usr/bin/env -S touch evil\n");
+  ASSERT_EQ(chmod((w_ + "/script").c_str(), 0755), 0);
+  judge_ = [this](const ExecEvent& event) {
+    if (!event.path.ends_with("/touch")) return ExecVerdict{true, ""};
+    Note(event.argv.size() > 1 ? event.argv[1] : "");
+    return ExecVerdict{false, "no touching"};
+  };
+  Bash("./script");
+  EXPECT_FALSE(Exists(w_ + "/evil"));
+  EXPECT_TRUE(Noted().starts_with("evil\n"));  // for each place of PATH
+}
+
+TEST_P(ExecTest, TheLoadersArgumentsAreSeen) {
+  judge_ = [this](const ExecEvent& event) {
+    Note(event.argv.size() == 3 ? event.argv[1] : event.path);
+    return ExecVerdict{event.path.find("ld-linux") == std::string::npos, "ld"};
+  };
+  Bash(
+      "for l in /lib64/ld-linux-*.so* /lib/ld-linux-*.so*; do "
+      "[ -e $l ] && $l /usr/bin/touch evil; done");
+  EXPECT_FALSE(Exists(w_ + "/evil"));
+  EXPECT_NE(Noted().find("/usr/bin/touch\n"), std::string::npos);
+}
+
+TEST_P(ExecTest, HonestStartsOfEveryKindAreLeftAlone) {
+  judge_ = [](const ExecEvent&) { return ExecVerdict{true, ""}; };
+  Write(w_ + "/one", "#!/bin/sh -e\nexec ./two \"$@\"\n");
+  Write(w_ + "/two", "#! ./one-more  -x and more \t\n");
+  Write(w_ + "/one-more", "#!/usr/bin/env bash\nprintf '%s|' \"$@\"\n");
+  Write(w_ + "/plain", "echo plain \"$@\"\n");
+  Write(w_ + "/gone", "#!/bin/sh\nrm \"$0\"; echo gone\n");
+  for (const char* name : {"/one", "/two", "/one-more", "/plain", "/gone"})
+    ASSERT_EQ(chmod((w_ + name).c_str(), 0755), 0);
+  const Ran ran = Bash(
+      "./one a 'b c' ''; ./plain x; ./gone; exec -a '' bash -c 'echo empty'; ");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << ran.outcome.reason;
+  EXPECT_NE(ran.output.find("-x and more|./two|a|b c||"), std::string::npos)
+      << ran.output;
+  EXPECT_NE(ran.output.find("plain x\ngone\nempty\n"), std::string::npos)
+      << ran.output;
+  const Ran many = Bash(
+      "perl -e '$0 = \"renamed\"; system(\"true\") for 1 .. 20'; "
+      "python3 -c 'import subprocess; [subprocess.run([\"true\"]) for i in "
+      "range(20)]'; for i in $(seq 30); do bash -c : & done; wait; echo done");
+  EXPECT_EQ(many.outcome.status, OutcomeStatus::kExited) << many.outcome.reason;
+  EXPECT_NE(many.output.find("done"), std::string::npos) << many.output;
+  EXPECT_TRUE(many.outcome.violations.empty());
+}
+
+}  // namespace
+}  // namespace gate::backends
