@@ -408,6 +408,16 @@ std::vector<std::string> CleanEnvironment(
       continue;
     clean.push_back(name + "=" + value);
   }
+  // Inside, where nothing may be traced, looking for leaks ends every program
+  // that was built with gcc's or clang's address sanitizer as a failure.
+  constexpr string_view kLeaks = "LSAN_OPTIONS=", kNoLeaks = "detect_leaks=0";
+  const auto leaks = std::ranges::find_if(clean, [&](const std::string& entry) {
+    return entry.starts_with(kLeaks);
+  });
+  if (leaks != clean.end())
+    leaks->append(":").append(kNoLeaks);
+  else if (profile.environment_keep.empty())
+    clean.push_back(std::string(kLeaks).append(kNoLeaks));
   return clean;
 }
 

@@ -20,6 +20,7 @@ constexpr int kControl = 4;
 
 constexpr uint64_t kExecute = 1 << 0;
 constexpr uint64_t kReadFile = 1 << 2;
+constexpr uint64_t kRefer = 1 << 13;
 struct [[gnu::packed]] PathRule {
   uint64_t allowed = 0;
   int32_t parent = -1;
@@ -62,23 +63,29 @@ bool DropCapabilities() {
 }
 
 // The second layer: nothing is read or executed but what is below `plan.read`.
+// A layer that says nothing of moving files to another directory refuses it, so
+// this one leaves that to the first. What would become readable by being moved
+// the kernel does not move.
 bool RestrictReads(const KeeperPlan& plan) {
-  const uint64_t handled = kExecute | kReadFile;
+  constexpr uint64_t kReads = kExecute | kReadFile, kHandled = kReads | kRefer;
   const int ruleset = static_cast<int>(
-      syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled), 0u));
+      syscall(SYS_landlock_create_ruleset, &kHandled, sizeof(kHandled), 0u));
   if (ruleset < 0) return false;
-  for (const char* path : plan.read) {
+  const auto allow = [ruleset](const char* path, uint64_t rights) {
     const int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) continue;
+    if (fd < 0) return true;  // not granted
     PathRule rule;
-    rule.allowed = handled;
+    rule.allowed = rights;
     rule.parent = fd;
     const bool added =
         syscall(SYS_landlock_add_rule, ruleset, 1, &rule, 0u) == 0;
     close(fd);
     // Some objects take no rule (a name of another kind by now): not granted.
-    if (!added && errno != EBADFD && errno != EINVAL) return false;
-  }
+    return added || errno == EBADFD || errno == EINVAL;
+  };
+  if (!allow("/", kRefer)) return false;
+  for (const char* path : plan.read)
+    if (!allow(path, kReads)) return false;
   if (syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0) return false;
   close(ruleset);
   return true;
@@ -167,7 +174,8 @@ void RunKeeper(const KeeperContext& context) {
     FailAt("no_new_privs", errno);
   bool scoped = false;
   if (plan.abi >= 6) {
-    if (RestrictScope(plan.abi, false) != 0) FailAt("Landlock, scope", errno);
+    if (RestrictScopeBelowOthers(plan.abi) != 0)
+      FailAt("Landlock, scope", errno);
     // kill(-1) is only ever used when gate itself is provably out of reach.
     scoped = getppid() == context.gate && kill(context.gate, 0) != 0 &&
              errno == EPERM;

@@ -382,9 +382,10 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
       ReportPath("reading", full, /*hidden=*/true);
     return;
   }
-  if (target::OpenIn(root_.get(), full, follow ? 0 : O_NOFOLLOW)) {
+  if (const Fd there =
+          target::OpenIn(root_.get(), full, follow ? 0 : O_NOFOLLOW)) {
     if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) return;
-    if (Blocked(full)) ReportPath("writing", full);
+    if (Blocked(there.get(), full)) ReportPath("writing", full);
     return;
   }
   if (errno == EACCES || errno == ENOENT) {
@@ -492,9 +493,11 @@ std::string CallWatch::PathOf(pid_t thread, int directory, uint64_t path) {
 // already by its permissions.
 bool CallWatch::Blocked(const std::string& path) const {
   const Fd there = target::OpenIn(root_.get(), path, 0);
-  if (!there) return false;
-  const std::string handle = "/proc/self/fd/" + std::to_string(there.get());
-  if (faccessat(AT_FDCWD, handle.c_str(), W_OK, AT_EACCESS) == 0) return false;
+  return there && Blocked(there.get(), path);
+}
+
+bool CallWatch::Blocked(int there, const std::string& path) const {
+  if (target::MayWrite(there)) return false;
   if (errno == EROFS) return true;
   // A hidden path is one that nobody may open.
   return errno == EACCES && Hidden(path);

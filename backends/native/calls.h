@@ -78,6 +78,7 @@ class CallWatch {
   bool OpenRoot(pid_t thread);
   std::string PathOf(pid_t thread, int directory, uint64_t path);
   bool Blocked(const std::string& path) const;
+  bool Blocked(int there, const std::string& path) const;
   bool Hidden(const std::string& path) const;
   bool MeetsHidden(std::string path, bool follow);
   void ReportPath(const char* verb, const std::string& path,

@@ -140,4 +140,19 @@ int RestrictScope(int abi, bool no_tcp) {
   return RestrictAndClose(ruleset);
 }
 
+int RestrictScopeBelowOthers(int abi) {
+  if (abi < 6) return 0;
+  const int ruleset = CreateRuleset(abi, Attributes(abi, kRefer, false));
+  if (ruleset < 0) return -1;
+  PathRule rule;
+  rule.allowed = kRefer;
+  rule.parent = open("/", O_PATH | O_CLOEXEC);
+  const bool added = rule.parent >= 0 && syscall(SYS_landlock_add_rule, ruleset,
+                                                 kRulePath, &rule, 0u) == 0;
+  const int error = errno;
+  if (rule.parent >= 0) close(rule.parent);
+  if (!added) return CloseWith(ruleset, error);
+  return RestrictAndClose(ruleset);
+}
+
 }  // namespace gate::backends

@@ -30,5 +30,9 @@ int RestrictWrites(int abi, const LandlockRoot* roots, size_t count,
 // Only what does not concern files, and so leaves mounting possible: the scope
 // (ABI 6) and TCP (ABI 4). Nothing, successfully, on older kernels.
 int RestrictScope(int abi, bool no_tcp);
+// The scope, for a process whose children restrict files on top: each ruleset
+// that says nothing of moving files between directories refuses it then, so
+// this one allows it. There is no mounting any more.
+int RestrictScopeBelowOthers(int abi);
 
 }  // namespace gate::backends

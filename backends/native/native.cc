@@ -1,8 +1,10 @@
 #include "backends/native/native.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <optional>
 #include <utility>
@@ -240,6 +242,9 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   if (!guard.refusal().empty()) return Failed(guard.refusal());
   NativePlan* plan = one->plan();
   plan->terminal = isatty(io.in) == 1;
+  char terminal[PATH_MAX];
+  if (plan->terminal && ttyname_r(io.in, terminal, sizeof(terminal)) == 0)
+    plan->terminal_path = plan->Keep(terminal);
   if (Status ready =
           MakeNativePlan(profile, command, guard, beginning.user, plan);
       !ready)

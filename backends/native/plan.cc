@@ -142,6 +142,27 @@ class Planner {
       device.keep_devices = true;
       plan_.mounts.push_back(device);
     }
+    AddTerminal();
+  }
+
+  // The command holds this terminal as its streams. It has a name only where
+  // it can be found below /dev, and what asks for it (`tty`, gpg) fails else;
+  // its own name in /dev/pts is not free.
+  void AddTerminal() {
+    struct stat info = {};
+    if (*plan_.terminal_path == '\0' || stat(plan_.terminal_path, &info) != 0 ||
+        !S_ISCHR(info.st_mode))
+      return;
+    Node("dev/console", 0600, ScratchNode::kFile);
+    MountOp terminal;
+    terminal.target = "/dev/console";
+    terminal.source = plan_.terminal_path;
+    terminal.kind = Source::kHost;
+    terminal.device = info.st_dev;
+    terminal.inode = info.st_ino;
+    terminal.keep_devices = true;
+    terminal.optional = true;
+    plan_.mounts.push_back(terminal);
   }
 
   const char* NextNode(mode_t mode) {

@@ -80,7 +80,8 @@ struct NativePlan {
   bool write_everything = false;  // "/" is a writable root
   bool loopback = false;
   bool no_tcp = false;
-  bool terminal = false;
+  bool terminal = false;           // stdin is one
+  const char* terminal_path = "";  // its name outside, where it has one
   int doors = 0;  // files of control groups that process 1 is sent
 
   const char* Keep(std::string_view text);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/stat.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -102,6 +103,15 @@ bool IsMountPoint(int fd) {
   struct statx info = {};
   return statx(fd, "", AT_EMPTY_PATH, 0, &info) == 0 &&
          (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+bool MayWrite(int fd) {
+  // The C library has no way to pass an empty path on.
+  if (syscall(SYS_faccessat2, fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH) == 0)
+    return true;
+  if (errno != ENOSYS) return false;
+  const std::string handle = "/proc/self/fd/" + std::to_string(fd);
+  return faccessat(AT_FDCWD, handle.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
 Program ReadProgram(int fd, const struct stat& info) {

@@ -32,6 +32,9 @@ pid_t ProcessOf(pid_t thread);
 // A handle on `path` as seen from `root`, links followed inside it.
 Fd OpenIn(int root, const std::string& path, int flags);
 bool IsMountPoint(int fd);
+// Whether gate's user could write what the handle stands for, in its mount.
+// False with errno.
+bool MayWrite(int fd);
 
 struct Program {
   enum Kind : uint8_t {

@@ -135,3 +135,5 @@ echo /library >> .git/info/exclude
 git clone -q --bare . upstream.git 2>/dev/null
 echo /upstream.git >> .git/info/exclude
 git remote add origin ./upstream.git && git fetch -q
+printf '#!/bin/sh\n! grep -q refuse "$1" || { echo refused >&2; exit 1; }\necho checked >&2\n' > .git/hooks/commit-msg
+chmod 755 .git/hooks/commit-msg

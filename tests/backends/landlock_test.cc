@@ -192,6 +192,24 @@ TEST_P(LandlockTest, WorksInTheWorkspaceAsOutside) {
   EXPECT_TRUE(Exists(w_ + "/c/f"));
 }
 
+TEST_P(LandlockTest, FilesMoveAndAreLinkedBetweenDirectories) {
+  const Ran ran = Bash(
+      "mkdir -p a/b c && echo x > a/b/f && perl -e '"
+      "rename(q(a/b/f), q(c/f)) or die $!; link(q(c/f), q(a/g)) or die $!; "
+      "rename(q(a/b), q(c/b)) or die $!'");
+  EXPECT_EQ(ran.outcome.exit_code, 0) << ran.output;
+  EXPECT_EQ(Read(w_ + "/a/g"), "x\n");
+  EXPECT_TRUE(Exists(w_ + "/c/b"));
+}
+
+TEST_P(LandlockTest, NothingOutsideIsMovedIn) {
+  ExpectOutsideUnchanged(
+      "perl -e 'for (glob(qq($ENV{X}/* $ENV{H}/.* $ENV{H}/*))) { "
+      "rename($_, q(moved)); link($_, q(linked)) }'");
+  EXPECT_FALSE(Exists(w_ + "/moved"));
+  EXPECT_FALSE(Exists(w_ + "/linked"));
+}
+
 TEST_P(LandlockTest, FindsNewProtectedNamesAfterTheRun) {
   profile_.protect_names = {".bashrc"};
   const Ran ran = Bash("echo x > .bashrc");

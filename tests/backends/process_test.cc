@@ -122,6 +122,26 @@ TEST_P(ProcessTest, NoCharacterIsPushedIntoTheTerminal) {
   close(in_);
 }
 
+// bwrap gives a name to a terminal that is stdout, which here is a pipe.
+TEST_P(ProcessTest, ItsTerminalCanBeOpenedByName) {
+  if (!IsNative()) GTEST_SKIP() << "only native's terminal has a name here";
+  int master = -1;
+  ASSERT_EQ(openpty(&master, &in_, nullptr, nullptr, nullptr), 0);
+  if (uid_ != geteuid()) {
+    ASSERT_EQ(fchown(in_, uid_, gid_), 0);
+  }
+  const std::string ended = While(
+      "t=$(tty) && test \"$t\" -ef /proc/self/fd/0 && echo named > \"$t\" && "
+      ": > ready",
+      [](pid_t) {});
+  EXPECT_EQ(ended, "exited 0 0 ");
+  char text[16] = {};
+  EXPECT_GT(read(master, text, sizeof(text) - 1), 0);
+  EXPECT_STREQ(text, "named\r\n");
+  close(master);
+  close(in_);
+}
+
 TEST_P(ProcessTest, WithoutATerminalThereIsNoControllingOne) {
   int master = -1, slave = -1;
   ASSERT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);

@@ -1,0 +1,134 @@
+// The system call filter as the kernel would run it.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <initializer_list>
+
+#include "backends/native/seccomp.h"
+
+namespace gate::backends {
+namespace {
+
+#ifdef __x86_64__
+constexpr uint32_t kHere = AUDIT_ARCH_X86_64, kOther = AUDIT_ARCH_I386;
+#else
+constexpr uint32_t kHere = AUDIT_ARCH_AARCH64, kOther = AUDIT_ARCH_ARM;
+#endif
+constexpr uint32_t kRefused = SECCOMP_RET_ERRNO | EPERM;
+constexpr int kSetUid = 04755;
+
+struct Verdict {
+  uint32_t value = 0;
+  int steps = 0;
+};
+
+// The instructions that the filter is made of; any other fails the test.
+Verdict Judge(const Filter& filter, const seccomp_data& data) {
+  Verdict verdict;
+  uint32_t value = 0;
+  for (unsigned at = 0; at < filter.size; ++at) {
+    const sock_filter& step = filter.code[at];
+    ++verdict.steps;
+    switch (step.code) {
+      case BPF_LD | BPF_W | BPF_ABS:
+        memcpy(&value, reinterpret_cast<const char*>(&data) + step.k,
+               sizeof(value));
+        break;
+      case BPF_JMP | BPF_JA:
+        at += step.k;
+        break;
+      case BPF_JMP | BPF_JEQ | BPF_K:
+        at += value == step.k ? step.jt : step.jf;
+        break;
+      case BPF_JMP | BPF_JGE | BPF_K:
+        at += value >= step.k ? step.jt : step.jf;
+        break;
+      case BPF_JMP | BPF_JSET | BPF_K:
+        at += (value & step.k) != 0 ? step.jt : step.jf;
+        break;
+      case BPF_RET | BPF_K:
+        verdict.value = step.k;
+        return verdict;
+      default:
+        ADD_FAILURE() << "an unknown instruction: " << step.code;
+        return verdict;
+    }
+  }
+  ADD_FAILURE() << "no verdict";
+  return verdict;
+}
+
+seccomp_data Call(int number, std::initializer_list<uint64_t> arguments) {
+  seccomp_data data = {};
+  data.arch = kHere;
+  data.nr = number;
+  size_t n = 0;
+  for (const uint64_t argument : arguments) data.args[n++] = argument;
+  return data;
+}
+
+seccomp_data Open(int flags, int mode = 0) {
+  return Call(SYS_openat, {0, 0, static_cast<uint64_t>(flags),
+                           static_cast<uint64_t>(mode)});
+}
+
+TEST(Filter, LetsFilesBeOpenedAfterAFewSteps) {
+  for (const FilterAsks asks : {FilterAsks{}, FilterAsks{true, true}}) {
+    const Filter filter = MakeFilter(asks);
+    for (const int flags :
+         {O_RDONLY, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, O_PATH | O_DIRECTORY}) {
+      const Verdict verdict = Judge(filter, Open(flags, kSetUid));
+      EXPECT_EQ(verdict.value, SECCOMP_RET_ALLOW) << flags;
+      EXPECT_LE(verdict.steps, 8) << flags;
+    }
+  }
+}
+
+TEST(Filter, LooksAtTheModeOfEveryFileThatAnOpenMakes) {
+  for (const FilterAsks asks : {FilterAsks{}, FilterAsks{true, true}}) {
+    const Filter filter = MakeFilter(asks);
+    for (const int flags : {O_CREAT, O_CREAT | O_WRONLY, O_CREAT | O_RDWR,
+                            O_TMPFILE | O_RDWR, O_TMPFILE | O_WRONLY})
+      EXPECT_EQ(Judge(filter, Open(flags, kSetUid)).value, kRefused) << flags;
+  }
+  const Filter filter = MakeFilter();
+  for (const int flags : {O_WRONLY, O_RDWR, O_CREAT | O_WRONLY, O_TMPFILE})
+    EXPECT_EQ(Judge(filter, Open(flags, 0755)).value, SECCOMP_RET_ALLOW);
+}
+
+TEST(Filter, AsksAboutEveryOpenForWriting) {
+  const Filter filter = MakeFilter({false, true});
+  for (const int flags : {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC,
+                          O_CREAT | O_EXCL | O_RDWR, O_TMPFILE | O_RDWR})
+    EXPECT_EQ(Judge(filter, Open(flags)).value, SECCOMP_RET_USER_NOTIF)
+        << flags;
+}
+
+TEST(Filter, KnowsItsArchitectureFirst) {
+  const Filter filter = MakeFilter();
+  seccomp_data foreign = Open(O_RDONLY);
+  foreign.arch = kOther;
+  EXPECT_EQ(Judge(filter, foreign).value, SECCOMP_RET_KILL_PROCESS);
+#ifdef __x86_64__
+  seccomp_data x32 = Open(O_RDONLY);
+  x32.nr |= 0x40000000;
+  EXPECT_EQ(Judge(filter, x32).value, kRefused);
+#endif
+}
+
+TEST(Filter, RefusesWhatItsListNames) {
+  const Filter filter = MakeFilter();
+  for (const int number : {SYS_ptrace, SYS_mount, SYS_setns, SYS_bpf,
+                           SYS_io_uring_setup, SYS_open_by_handle_at})
+    EXPECT_EQ(Judge(filter, Call(number, {})).value, kRefused) << number;
+  for (const int number : {SYS_read, SYS_write, SYS_close, SYS_mmap})
+    EXPECT_EQ(Judge(filter, Call(number, {})).value, SECCOMP_RET_ALLOW);
+}
+
+}  // namespace
+}  // namespace gate::backends
