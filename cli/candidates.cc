@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -23,6 +24,16 @@ std::string OnOneLine(std::string text) {
   return text;
 }
 
+// What the answers about engines depend on.
+std::string EngineKey() {
+  const char* host = ::getenv("DOCKER_HOST");
+  std::string key = OnOneLine(host == nullptr ? "" : host);
+  for (const char* client :
+       {"/usr/bin/docker", "/usr/bin/podman", "/usr/bin/runsc"})
+    key += ::access(client, X_OK) == 0 ? "+" : "-";
+  return key;
+}
+
 // What the answer depends on. A namespace is named by its link's text; the
 // times of such links are those of the look.
 std::string StoreKey(const ProcessFacts& facts) {
@@ -31,7 +42,8 @@ std::string StoreKey(const ProcessFacts& facts) {
   const ssize_t size = ::readlink("/proc/self/ns/user", ns, sizeof ns);
   return OnOneLine(boot ? *boot : "?") + "|" + std::to_string(facts.uid) + "|" +
          FileIdentity("/proc/self/exe") + "|" + FileIdentity("/usr/bin/bwrap") +
-         "|" + std::string(ns, size > 0 ? static_cast<size_t>(size) : 0);
+         "|" + EngineKey() + "|" +
+         std::string(ns, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
 // The store is lines of fields with a tab between them: the key, then one line

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/guard.h"
+#include "backends/limits.h"
 #include "backends/native/calls.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
@@ -71,28 +72,6 @@ InitReport ReadReport(int fd) {
   } while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(sizeof(report))) return InitReport();
   return report;
-}
-
-// What `limit` is called, with its number.
-std::string LimitText(TreeLimit limit, const Limits& limits) {
-  switch (limit) {
-    case TreeLimit::kCpu:
-      return "the processor time limit of " + std::to_string(limits.cpu_s) +
-             " s";
-    case TreeLimit::kMemory:
-      return "the memory limit of " + std::to_string(limits.memory_bytes) +
-             " bytes";
-    case TreeLimit::kProcesses:
-      return "the limit of " + std::to_string(limits.processes) + " processes";
-    case TreeLimit::kWritten:
-      return "the limit of " + std::to_string(limits.written_bytes) +
-             " written bytes";
-    case TreeLimit::kHidden:
-      return "a process whose use of a limited resource cannot be read";
-    case TreeLimit::kNone:
-      break;
-  }
-  return "a limit";
 }
 
 class Native : public Backend {

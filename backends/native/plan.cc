@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/limits.h"
 #include "backends/view.h"
 
 namespace gate::backends {
@@ -188,9 +189,7 @@ class Planner {
   void SetLimits() {
     const std::vector<Limit> limits = ProcessLimits(profile_.limits);
     plan_.limits.assign(limits.begin(), limits.end());
-    plan_.tree_limits = {
-        profile_.limits.cpu_s * 1000, profile_.limits.memory_bytes,
-        profile_.limits.processes, profile_.limits.written_bytes};
+    plan_.tree_limits = SummedLimits(profile_.limits);
     const uint64_t memory = profile_.limits.memory_bytes;
     plan_.tmpfs_options =
         memory > 0 ? plan_.Keep("mode=0755,size=" + std::to_string(memory))

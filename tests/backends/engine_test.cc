@@ -34,14 +34,14 @@ TEST(ContainerArguments, TakeEveryPrivilegeAway) {
   inputs.gid = 8;
   inputs.cwd = "/w";
   inputs.roots = {"/usr"};
-  inputs.limits.processes = 10;
+  inputs.limits.processes = 20;
   inputs.limits.memory_bytes = 1000;
   const auto words = ContainerArguments(inputs);
   ASSERT_TRUE(words);
   for (const char* word :
        {"--cap-drop=ALL", "--security-opt=no-new-privileges", "--read-only",
         "--network=none", "--ipc=private", "--pull=never", "--user=7:8",
-        "--pids-limit=11", "--memory=1000", "--memory-swap=1000",
+        "--pids-limit=21", "--memory=1000", "--memory-swap=1000",
         "--workdir=/w",
         "--mount=type=bind,source=/usr,target=/usr,readonly,"
         "bind-nonrecursive=true"})
