@@ -18,9 +18,9 @@ namespace {
 constexpr int kAskAgainMs = 50;
 constexpr uint64_t kPatienceMs = 2000;  // for a look that is refused
 
-// The control group of `pid` that counts processes, as a directory; empty when
+// The control group of `pid` where `controller` is, as a directory; empty when
 // there is none to be found.
-std::string ProcessGroup(pid_t pid) {
+std::string ControlGroup(pid_t pid, const std::string& controller) {
   const Result<std::string> text =
       ReadFile("/proc/" + std::to_string(pid) + "/cgroup", 8192);
   if (!text) return "";
@@ -31,11 +31,23 @@ std::string ProcessGroup(pid_t pid) {
     at = end + 1;
     const size_t path = line.find('/');
     if (path == std::string::npos) continue;
-    if (line.find(":pids:") != std::string::npos)
-      return "/sys/fs/cgroup/pids" + line.substr(path);
+    if (line.find(":" + controller + ":") != std::string::npos)
+      return "/sys/fs/cgroup/" + controller + line.substr(path);
     if (line.starts_with("0::")) unified = "/sys/fs/cgroup" + line.substr(path);
   }
   return unified;
+}
+
+// The number that follows `label` at the start of a line of `file`; 0 without.
+uint64_t Count(const Fd& file, const std::string& label) {
+  char text[1024];
+  const ssize_t got = file ? pread(file.get(), text, sizeof(text) - 1, 0) : 0;
+  if (got <= 0) return 0;
+  const std::string lines = "\n" + std::string(text, static_cast<size_t>(got));
+  const size_t at = lines.find("\n" + label + " ");
+  return at == std::string::npos
+             ? 0
+             : strtoull(lines.c_str() + at + label.size() + 2, nullptr, 10);
 }
 
 }  // namespace
@@ -76,11 +88,10 @@ int ContainerAccount::Tick() {
     case State::kOver:
       return -1;
   }
-  if (limits_.processes != 0 && RefusedProcesses() > 0) {
-    Exceed(TreeLimit::kProcesses);
-    return -1;
-  }
-  const TreeLimit limit = account_.Check();
+  // What the kernel has refused, or ended, counts as well.
+  const TreeLimit limit = Count(refused_, "max") > 0 ? TreeLimit::kProcesses
+                          : Count(killed_, "oom_kill") > 0 ? TreeLimit::kMemory
+                                                           : account_.Check();
   if (limit == TreeLimit::kHidden && !Alive()) {
     state_ = State::kOver;  // there is nothing to look at any more
     return -1;
@@ -130,27 +141,22 @@ bool ContainerAccount::Open(pid_t pid) {
       stat("/proc", &ours) != 0 || fstat(proc_.get(), &theirs) != 0 ||
       ours.st_dev == theirs.st_dev || !Alive())
     return false;
-  OpenProcessEvents(pid);
+  OpenEvents(pid);
   account_ = TreeAccount(limits_, first_counts_);
   return account_.Open(own_io_ ? own_io_.get() : -1, proc_.get()) == 0;
 }
 
-void ContainerAccount::OpenProcessEvents(pid_t pid) {
-  const std::string group = ProcessGroup(pid);
-  if (limits_.processes == 0 || group.empty()) return;
-  process_events_ =
-      Fd(open((group + "/pids.events").c_str(), O_RDONLY | O_CLOEXEC));
-}
-
-// How often the kernel refused another process, where it says.
-uint64_t ContainerAccount::RefusedProcesses() const {
-  char text[256];
-  const ssize_t got =
-      process_events_ ? pread(process_events_.get(), text, sizeof(text) - 1, 0)
-                      : 0;
-  if (got <= 4) return 0;
-  text[got] = '\0';
-  return strncmp(text, "max ", 4) == 0 ? strtoull(text + 4, nullptr, 10) : 0;
+// Where the kernel counts what it refuses; where it does not, the sums do.
+void ContainerAccount::OpenEvents(pid_t pid) {
+  const auto open_one = [](const std::string& path) {
+    return Fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  };
+  if (limits_.processes != 0)
+    refused_ = open_one(ControlGroup(pid, "pids") + "/pids.events");
+  if (limits_.memory_bytes == 0) return;
+  const std::string group = ControlGroup(pid, "memory");
+  killed_ = open_one(group + "/memory.events");
+  if (!killed_) killed_ = open_one(group + "/memory.oom_control");
 }
 
 }  // namespace gate::backends

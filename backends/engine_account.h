@@ -39,8 +39,7 @@ class ContainerAccount {
   // Whether the process is the container's first and its account is open; an
   // attempt that fails is repeated.
   bool Open(pid_t pid);
-  void OpenProcessEvents(pid_t pid);
-  uint64_t RefusedProcesses() const;
+  void OpenEvents(pid_t pid);
   void Exceed(TreeLimit limit);
   bool Alive() const;
 
@@ -51,7 +50,7 @@ class ContainerAccount {
   State state_ = State::kIdle;
   uint64_t next_ms_ = 0, failing_since_ms_ = 0;
   ClientCall call_;
-  Fd first_, proc_, own_io_, process_events_;
+  Fd first_, proc_, own_io_, refused_, killed_;
   TreeAccount account_;
   TreeLimit exceeded_ = TreeLimit::kNone;
   std::function<void()> kill_;

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "backends/guard.h"
 #include "backends/guardian.h"
@@ -61,6 +64,30 @@ bool IsFile(int fd) {
   struct stat info = {};
   return fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
 }
+
+// The streams as open files of their own. runsc makes each non-blocking, and
+// what shares its open file with one that it took before is non-blocking for
+// the command too, whose writes then fail; a caller's terminal would stay so.
+// A socket cannot be opened again and is passed on as it is.
+struct OwnStreams {
+  explicit OwnStreams(const Io& from) : io(from) {
+    Open(&io.in, O_RDONLY);
+    Open(&io.out, O_WRONLY);
+    Open(&io.err, O_WRONLY);
+  }
+  Io io;
+  std::vector<Fd> opened;  // to be closed once runsc has them
+
+ private:
+  void Open(int* stream, int flags) {
+    const std::string path = "/proc/self/fd/" + std::to_string(*stream);
+    // Opening a FIFO would else wait for its other end.
+    Fd own(open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (!own || fcntl(own.get(), F_SETFL, flags) != 0) return;
+    *stream = own.get();
+    opened.push_back(std::move(own));
+  }
+};
 
 class GvisorBackend : public Backend {
  public:
@@ -228,11 +255,13 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(streams, output);
   if (!relay) return Failed(relay.error().message);
-  request.io = (*relay)->io();
+  std::optional<OwnStreams> own(std::in_place, (*relay)->io());
+  request.io = own->io;
   request.mask = signals.before();
   request.die_with_parent = true;
   request.own_session = true;
   const Spawned child = Spawn(request);
+  own.reset();
   if (child.error != 0)
     return Failed("cannot start runsc: " + std::string(strerror(child.error)));
   Watch watch;

@@ -37,13 +37,13 @@ class ProcessTest : public Sandbox {
       signal(SIGINT, [](int) {});
       signal(SIGQUIT, [](int) {});
       const Ran ran = Bash(line);
-      const std::string text = std::string(Name(ran.outcome.status)) + " " +
-                               std::to_string(ran.outcome.exit_code) + " " +
-                               std::to_string(ran.outcome.signal) + " " +
-                               ran.output +
-                               (ran.outcome.status == OutcomeStatus::kSetupFailed
-                                    ? ran.outcome.reason
-                                    : "");
+      const std::string text =
+          std::string(Name(ran.outcome.status)) + " " +
+          std::to_string(ran.outcome.exit_code) + " " +
+          std::to_string(ran.outcome.signal) + " " + ran.output +
+          (ran.outcome.status == OutcomeStatus::kSetupFailed
+               ? ran.outcome.reason
+               : "");
       (void)!write(pipes[1], text.data(), text.size());
       _exit(0);
     }
@@ -205,14 +205,19 @@ class TreeLimitTest : public ProcessTest {
         << ran.outcome.reason;
   }
 };
-std::vector<Who> OnlyNative() {
+std::vector<Who> ThatCount(const std::vector<Who>& all) {
   std::vector<Who> some;
-  for (const Who& who : Everyone())
-    if (std::string(who.backend) == "native") some.push_back(who);
+  for (const Who& who : all)
+    if (const std::string name = who.backend;
+        name != "bwrap" && name != "gvisor")
+      some.push_back(who);
   return some;
 }
-INSTANTIATE_TEST_SUITE_P(Native, TreeLimitTest, testing::ValuesIn(OnlyNative()),
-                         WhoName);
+INSTANTIATE_TEST_SUITE_P(Native, TreeLimitTest,
+                         testing::ValuesIn(ThatCount(Everyone())), WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, TreeLimitTest,
+                         testing::ValuesIn(ThatCount(Engines())), WhoName);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TreeLimitTest);
 
 TEST_P(TreeLimitTest, ProcessorTimeIsSummedOverProcesses) {
   profile_.limits.cpu_s = 1;
@@ -281,7 +286,10 @@ TEST_P(TreeLimitTest, AnAccountIsReadForAsLongAsTheRunTakes) {
 TEST_P(ProcessTest, NeverRaisesALimitOfTheCaller) {
   profile_.limits.open_files = 1u << 30;
   const Ran ran = Bash("ulimit -Hn");
-  EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed);
+  // docker's daemon has a limit of its own, which gate does not know.
+  if (!Is("docker")) {
+    EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed);
+  }
 }
 
 }  // namespace
