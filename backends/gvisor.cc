@@ -16,6 +16,8 @@
 
 #include "backends/guard.h"
 #include "backends/guardian.h"
+#include "backends/gvisor_account.h"
+#include "backends/limits.h"
 #include "backends/native/sys.h"
 #include "backends/outcome.h"
 #include "backends/program_search.h"
@@ -132,7 +134,8 @@ Availability GvisorBackend::Probe() {
   availability.features = kFeatureSet;
   availability.lost = {
       "landlock: no second wall behind gVisor's own file system",
-      "processor time, memory and the number of processes are not limited",
+      "the number of processes and written bytes are not limited; gVisor's own "
+      "memory counts",
       "the command has no terminal, only streams",
       "an end by signal n is seen as exit code 128+n",
       "no refused write or program start is reported",
@@ -280,6 +283,8 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
     sys::PidfdSignal(child.pidfd.get(), SIGKILL);
     guardian->Remove();
   };
+  SandboxAccount account(child.pid, profile.limits);
+  account.Join(&watch);
   (*relay)->Started();
   (*relay)->Join(&watch);
   int status = 0;
@@ -304,6 +309,10 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
     outcome.status = OutcomeStatus::kTimeout;
     outcome.reason = "the wall clock limit of " +
                      std::to_string(profile.limits.wall_ms) + " ms";
+  } else if (account.exceeded() != TreeLimit::kNone) {
+    outcome.status = OutcomeStatus::kLimit;
+    outcome.signal = SIGKILL;
+    outcome.reason = LimitText(account.exceeded(), profile.limits);
   } else if (const int lacking =
                  failed ? MissingProgram(command.argv[0], command.cwd,
                                          inputs.environment)
