@@ -301,8 +301,9 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   watch.wall_ms = profile.limits.wall_ms;
   watch.terminal = inputs.terminal;
   watch.kill = [&] {
-    guardian->Remove();
+    // The client first, which would else go on to start what is removed.
     sys::PidfdSignal(child.pidfd.get(), SIGKILL);
+    guardian->RemoveUnfinished();
   };
   ContainerSignals forwarded(client_, inputs.name);
   forwarded.Join(&watch);

@@ -26,6 +26,7 @@
 #include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 namespace gate::backends {
 namespace {
@@ -39,7 +40,12 @@ constexpr FeatureSet kFeatureSet = {
 constexpr size_t kMaxLog = 64 * 1024;
 // What runsc exits with when it failed itself; a command may do so, too.
 constexpr int kRunscFailed = 128;
-constexpr const char* kContainer = "gate";
+
+// A container's id is its directory's name: runsc names an abstract socket
+// after it, so that on this machine no two may be the same.
+std::string ContainerId(const std::string& bundle) {
+  return std::string(BaseName(bundle));
+}
 
 // Runs that ended without their gate and guardian. $1 is runsc, $2 the place,
 // $3 an option or nothing.
@@ -48,12 +54,14 @@ constexpr const char* kPrune =
     "  [ -d \"$old\" ] && [ ! -L \"$old\" ] && [ -O \"$old\" ] || continue\n"
     "  pid=${old#\"$2/gate-gvisor-$owner-\"}; pid=${pid%%-*}\n"
     "  gone \"$pid\" || continue\n"
-    "  \"$1\" --root=\"$old/state\" $3 delete --force gate >/dev/null 2>&1\n"
+    "  \"$1\" --root=\"$old/state\" $3 delete --force \"${old##*/}\" "
+    ">/dev/null 2>&1\n"
     "  rm -rf -- \"$old\"\n"
     "done";
 // $4 is the run's own directory.
 constexpr const char* kRemove =
-    "\"$1\" --root=\"$4/state\" $3 delete --force gate >/dev/null 2>&1\n"
+    "\"$1\" --root=\"$4/state\" $3 delete --force \"${4##*/}\" >/dev/null "
+    "2>&1\n"
     "rm -rf -- \"$4\"";
 
 std::vector<std::string> RunscEnvironment() {
@@ -167,7 +175,7 @@ bool Signal(const std::string& runsc, const std::string& bundle, bool rootless,
   request.argv = {runsc, "--root=" + bundle + "/state"};
   if (rootless) request.argv.emplace_back("--rootless");
   for (const std::string& word :
-       {std::string("kill"), std::string(kContainer), std::to_string(signal)})
+       {std::string("kill"), ContainerId(bundle), std::to_string(signal)})
     request.argv.push_back(word);
   request.environment = RunscEnvironment();
   request.cwd = "/";
@@ -249,7 +257,7 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   request.argv = GvisorOptions(*bundle, profile.network, rootless);
   request.argv.insert(request.argv.begin(), runsc);
   for (const std::string& word :
-       {std::string("run"), "--bundle=" + *bundle, std::string(kContainer)})
+       {std::string("run"), "--bundle=" + *bundle, ContainerId(*bundle)})
     request.argv.push_back(word);
   request.environment = RunscEnvironment();
   request.cwd = "/";

@@ -480,5 +480,25 @@ TEST_P(EngineTest, AnImageThatIsNotThereIsNotFetched) {
   EXPECT_FALSE(std::filesystem::exists(w_ + "/made"));
 }
 
+TEST_P(EngineTest, RunsMeetNothingOfEachOther) {
+  std::vector<pid_t> runs;
+  for (int i = 0; i < 3; ++i) {
+    runs.push_back(fork());
+    if (runs.back() != 0) continue;
+    const std::string mine = std::to_string(i);
+    // All of them are up before any goes on.
+    const Outcome outcome = Bash(
+        "echo > up" + mine +
+        "; for n in $(seq 600); do [ -e up0 -a -e up1 -a -e up2 ] && exit " +
+        mine + "; sleep 0.1; done; exit 99");
+    _exit(outcome.status == OutcomeStatus::kExited ? outcome.exit_code : 98);
+  }
+  for (size_t i = 0; i < runs.size(); ++i) {
+    int status = 0;
+    waitpid(runs[i], &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(i));
+  }
+}
+
 }  // namespace
 }  // namespace gate::backends
