@@ -50,8 +50,8 @@ struct Settings {
 // Asks for nothing: Join(Unasked(), a) is a.
 Settings Unasked();
 // Both: in everything the stricter. `b` names the backend if both do, and the
-// other's becomes a bound; `a`'s image holds if both name one. Whatever is planned under the join is not weaker
-// than under either.
+// other's becomes a bound; `a`'s image holds if both name one. Whatever is
+// planned under the join is not weaker than under either.
 Settings Join(const Settings& a, const Settings& b);
 backends::Limits JoinLimits(const backends::Limits& a,
                             const backends::Limits& b);
