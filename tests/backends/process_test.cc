@@ -76,7 +76,12 @@ TEST_P(ProcessTest, SignalsReachTheCommand) {
         "trap 'echo caught; exit 9' INT TERM HUP QUIT; : > ready; while :; do "
         "read -t 0.02 <> <(:); done",
         [&](pid_t holder) { kill(holder, number); });
-    EXPECT_EQ(handled, "exited 9 0 caught\n") << number;
+    // An engine's client complains of its own accord of a start that is tried
+    // again, as when a socket of the host went away meanwhile.
+    EXPECT_TRUE(handled.starts_with("exited 9 0 ") &&
+                handled.ends_with("caught\n") &&
+                (IsEngine() || handled == "exited 9 0 caught\n"))
+        << number << ": " << handled;
   }
 }
 
