@@ -117,6 +117,9 @@ struct Profile {
   std::map<std::string, std::string> trusted;
   // Not empty: every root of `write` must be among them, or below one.
   std::vector<OverlayRoot> overlays;
+  // For backends that run images: NAME@sha256:… or sha256:…. Empty: the host's
+  // own tools.
+  std::string image;
   Network network = Network::kNone;
   bool watch_execs = false;     // Command::judge_exec sees every program start
   bool report_blocked = false;  // refused writes and connections are reported

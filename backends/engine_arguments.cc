@@ -1,6 +1,4 @@
-#include <array>
-#include <cstdio>
-#include <cstring>
+#include <algorithm>
 
 #include "backends/engine_backend.h"
 
@@ -8,7 +6,8 @@ namespace gate::backends {
 namespace {
 
 constexpr uint64_t kDefaultProcesses = 4096;
-constexpr size_t kBlock = 512;
+// What the engine itself needs before the command is started.
+constexpr uint64_t kLeastProcesses = 16;
 
 // One field of a --mount, which is read as a line of CSV.
 std::string Field(const std::string& text) {
@@ -35,25 +34,6 @@ std::string Tmpfs(const std::string& target, const std::string& mode) {
          ",tmpfs-mode=" + mode;
 }
 
-void AddEntry(std::string* tar, const std::string& name, char type,
-              const std::string& link) {
-  std::array<char, kBlock> header = {};
-  snprintf(header.data(), 100, "%s", name.c_str());
-  snprintf(header.data() + 100, 8, "%07o", type == '5' ? 0755u : 0777u);
-  snprintf(header.data() + 108, 8, "%07o", 0u);
-  snprintf(header.data() + 116, 8, "%07o", 0u);
-  snprintf(header.data() + 124, 12, "%011o", 0u);
-  snprintf(header.data() + 136, 12, "%011o", 0u);
-  header[156] = type;
-  snprintf(header.data() + 157, 100, "%s", link.c_str());
-  memcpy(header.data() + 257, "ustar\00000", 8);
-  memset(header.data() + 148, ' ', 8);
-  unsigned sum = 0;
-  for (const char c : header) sum += static_cast<unsigned char>(c);
-  snprintf(header.data() + 148, 7, "%06o", sum);
-  tar->append(header.data(), header.size());
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> ContainerArguments(
@@ -62,6 +42,7 @@ Result<std::vector<std::string>> ContainerArguments(
                                   "--label=gate.run=1",
                                   "--pull=never",
                                   "--interactive",
+                                  "--sig-proxy=false",
                                   "--read-only",
                                   "--cap-drop=ALL",
                                   "--security-opt=no-new-privileges",
@@ -76,10 +57,22 @@ Result<std::vector<std::string>> ContainerArguments(
   add("--user=" + std::to_string(inputs.uid) + ":" +
       std::to_string(inputs.gid));
   if (inputs.keep_id) add("--userns=keep-id");
+  if (inputs.podman) add("--http-proxy=false");
+  if (inputs.configured) {
+    // Nothing of the image runs but what the command names.
+    add("--entrypoint=");
+    add("--no-healthcheck");
+    if (inputs.podman) add("--image-volume=ignore");
+    if (!inputs.init.empty()) add("--init");
+    if (!inputs.init.empty() && inputs.podman)
+      add("--init-path=" + inputs.init);
+  }
   const Limits& limits = inputs.limits;
-  add("--pids-limit=" + std::to_string(limits.processes > 0
-                                           ? limits.processes + 1
-                                           : kDefaultProcesses));
+  // One more for process 1. Fewer than the engine needs are counted by gate.
+  add("--pids-limit=" +
+      std::to_string(limits.processes > 0
+                         ? std::max(limits.processes + 1, kLeastProcesses)
+                         : kDefaultProcesses));
   if (limits.memory_bytes > 0) {
     const std::string bytes = std::to_string(limits.memory_bytes);
     add("--memory=" + bytes);
@@ -90,7 +83,8 @@ Result<std::vector<std::string>> ContainerArguments(
       add(std::string("--ulimit=") + name + "=" + std::to_string(soft) + ":" +
           std::to_string(hard));
   };
-  ulimit("cpu", limits.cpu_s, limits.cpu_s + 1);
+  // Behind gate's own count of the whole run (engine_account.h).
+  if (limits.cpu_s > 0) ulimit("cpu", limits.cpu_s + 1, limits.cpu_s + 2);
   ulimit("nofile", limits.open_files, limits.open_files);
   ulimit("fsize", limits.file_bytes, limits.file_bytes);
   if (inputs.podman && limits.open_files == 0)
@@ -101,7 +95,7 @@ Result<std::vector<std::string>> ContainerArguments(
   const View& view = inputs.view;
   const std::string after = inputs.podman ? ",notmpcopyup" : "";
   for (const std::string& root : inputs.roots)
-    add(BindOption(root, root, !view.write_everything));
+    if (!inputs.configured) add(BindOption(root, root, !view.write_everything));
   for (const ViewMount& mount : view.mounts) {
     const std::string& target = mount.target;
     switch (mount.kind) {
@@ -133,19 +127,9 @@ Result<std::vector<std::string>> ContainerArguments(
         word.find_first_of("\n\r") != std::string::npos)
       return Fail(ErrorCode::kInvalid, "a path with a line break in it");
   add(inputs.image);
+  if (!inputs.configured && !inputs.init.empty())
+    out.insert(out.end(), {inputs.init, "-g", "--"});
   return out;
-}
-
-std::string BaseImage(
-    const std::vector<std::string>& roots,
-    const std::vector<std::pair<std::string, std::string>>& links) {
-  std::string tar;
-  for (const std::string& root : roots)
-    AddEntry(&tar, root.substr(1) + "/", '5', "");
-  for (const auto& [name, target] : links)
-    AddEntry(&tar, name.substr(1), '2', target);
-  tar.append(2 * kBlock, '\0');
-  return tar;
 }
 
 }  // namespace gate::backends

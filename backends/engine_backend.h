@@ -1,16 +1,16 @@
 // docker and podman behind gate's interface: one implementation over their
 // command-line clients.
 //
-// The container's root is an image of gate's own that holds nothing but the
-// names and links of the host's root directory; the host's directories are
-// bound into it read-only, and over them the same view as native's and bwrap's
-// (backends/view.h). A command therefore finds the tools it finds outside.
-// Nothing is downloaded.
+// The container's root is an image of gate's own into which the host's
+// directories are bound read-only, and over them the same view as native's and
+// bwrap's (backends/view.h), so that a command finds the tools it finds
+// outside; or the image of Profile::image, with the workspace and the other
+// places of the view that are the command's (backends/engine_image.h).
 //
 // No capabilities, no new privileges, a read-only root, gate's filter on
 // system calls (container_seccomp.h), its own pid, ipc, uts, mount and (unless
-// open) network namespaces, the user's or the workspace owner's uid, limits by
-// cgroups.
+// open) network namespaces, the user's or the workspace owner's uid. Limits by
+// control groups, and by gate's own sums (engine_account.h).
 //
 // A guardian process removes the container by force when the run is over and
 // when gate is killed. Probing starts nothing: it looks for the client and
@@ -24,22 +24,12 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/engine_client.h"
 #include "backends/view.h"
 #include "base/result.h"
 
 namespace gate::backends {
 
-struct Engine {
-  std::string name;                      // docker, podman
-  std::vector<std::string> paths;        // where its client may be
-  std::vector<std::string> options;      // of every call
-  std::vector<std::string> environment;  // of the client
-  std::string socket;  // must accept connections; empty: no daemon
-  int priority = 50;
-};
-
-Engine Docker();
-Engine Podman();
 std::unique_ptr<Backend> MakeEngineBackend(Engine engine);
 
 struct ContainerInputs {
@@ -54,6 +44,8 @@ struct ContainerInputs {
   gid_t gid = 0;
   bool keep_id = false;  // podman without root
   bool terminal = false;
+  bool configured = false;  // `image` is the user's: it brings its own tools
+  std::string init;         // on the host, for process 1; empty: none
   // podman's tmpfs would copy what it covers, and it would raise these limits
   // above what the caller may.
   bool podman = false;
@@ -61,15 +53,9 @@ struct ContainerInputs {
   std::vector<std::string> environment;
 };
 
-// The words after `run`, without the command. kInvalid for a path with a line
+// The words after `run`, up to the command. kInvalid for a path with a line
 // break. Pure.
 Result<std::vector<std::string>> ContainerArguments(
     const ContainerInputs& inputs);
-
-// A tar archive with the host's links below / and an empty directory for each
-// of `roots`. Pure.
-std::string BaseImage(
-    const std::vector<std::string>& roots,
-    const std::vector<std::pair<std::string, std::string>>& links);
 
 }  // namespace gate::backends

@@ -47,6 +47,7 @@ Result<Guardian> Guardian::Start(const std::string& prune,
       "\n}\n"
       "remove \"$@\" </dev/null\n"
       "[ \"$word\" ] || { sleep 2; remove \"$@\" </dev/null; }\n"
+      "[ \"$word\" != again ] || { (sleep 2; remove \"$@\") </dev/null & }\n"
       "exit 0";
   request.argv = {"/bin/sh", "-c", script, "gate-guardian"};
   request.argv.insert(request.argv.end(), words.begin(), words.end());
@@ -75,6 +76,7 @@ void Guardian::End(const char* word) {
 }
 
 void Guardian::Remove() { End("remove\n"); }
+void Guardian::RemoveUnfinished() { End("again\n"); }
 void Guardian::Dismiss() { End("dismiss\n"); }
 
 }  // namespace gate::backends

@@ -32,6 +32,9 @@ class Guardian {
 
   void Remove();   // returns when `remove` has run; once
   void Dismiss();  // there is nothing to remove
+  // As Remove, and `remove` runs again a little later, on its own: for what an
+  // engine may still be making.
+  void RemoveUnfinished();
   bool over() const { return !leash_; }
 
  private:

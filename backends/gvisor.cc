@@ -10,9 +10,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "backends/guard.h"
 #include "backends/guardian.h"
+#include "backends/gvisor_account.h"
+#include "backends/limits.h"
 #include "backends/native/sys.h"
 #include "backends/outcome.h"
 #include "backends/program_search.h"
@@ -21,6 +26,7 @@
 #include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 namespace gate::backends {
 namespace {
@@ -34,7 +40,12 @@ constexpr FeatureSet kFeatureSet = {
 constexpr size_t kMaxLog = 64 * 1024;
 // What runsc exits with when it failed itself; a command may do so, too.
 constexpr int kRunscFailed = 128;
-constexpr const char* kContainer = "gate";
+
+// A container's id is its directory's name: runsc names an abstract socket
+// after it, so that on this machine no two may be the same.
+std::string ContainerId(const std::string& bundle) {
+  return std::string(BaseName(bundle));
+}
 
 // Runs that ended without their gate and guardian. $1 is runsc, $2 the place,
 // $3 an option or nothing.
@@ -43,12 +54,14 @@ constexpr const char* kPrune =
     "  [ -d \"$old\" ] && [ ! -L \"$old\" ] && [ -O \"$old\" ] || continue\n"
     "  pid=${old#\"$2/gate-gvisor-$owner-\"}; pid=${pid%%-*}\n"
     "  gone \"$pid\" || continue\n"
-    "  \"$1\" --root=\"$old/state\" $3 delete --force gate >/dev/null 2>&1\n"
+    "  \"$1\" --root=\"$old/state\" $3 delete --force \"${old##*/}\" "
+    ">/dev/null 2>&1\n"
     "  rm -rf -- \"$old\"\n"
     "done";
 // $4 is the run's own directory.
 constexpr const char* kRemove =
-    "\"$1\" --root=\"$4/state\" $3 delete --force gate >/dev/null 2>&1\n"
+    "\"$1\" --root=\"$4/state\" $3 delete --force \"${4##*/}\" >/dev/null "
+    "2>&1\n"
     "rm -rf -- \"$4\"";
 
 std::vector<std::string> RunscEnvironment() {
@@ -61,6 +74,30 @@ bool IsFile(int fd) {
   struct stat info = {};
   return fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
 }
+
+// The streams as open files of their own. runsc makes each non-blocking, and
+// what shares its open file with one that it took before is non-blocking for
+// the command too, whose writes then fail; a caller's terminal would stay so.
+// A socket cannot be opened again and is passed on as it is.
+struct OwnStreams {
+  explicit OwnStreams(const Io& from) : io(from) {
+    Open(&io.in, O_RDONLY);
+    Open(&io.out, O_WRONLY);
+    Open(&io.err, O_WRONLY);
+  }
+  Io io;
+  std::vector<Fd> opened;  // to be closed once runsc has them
+
+ private:
+  void Open(int* stream, int flags) {
+    const std::string path = "/proc/self/fd/" + std::to_string(*stream);
+    // Opening a FIFO would else wait for its other end.
+    Fd own(open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (!own || fcntl(own.get(), F_SETFL, flags) != 0) return;
+    *stream = own.get();
+    opened.push_back(std::move(own));
+  }
+};
 
 class GvisorBackend : public Backend {
  public:
@@ -105,7 +142,8 @@ Availability GvisorBackend::Probe() {
   availability.features = kFeatureSet;
   availability.lost = {
       "landlock: no second wall behind gVisor's own file system",
-      "processor time, memory and the number of processes are not limited",
+      "the number of processes and written bytes are not limited; gVisor's own "
+      "memory counts",
       "the command has no terminal, only streams",
       "an end by signal n is seen as exit code 128+n",
       "no refused write or program start is reported",
@@ -137,7 +175,7 @@ bool Signal(const std::string& runsc, const std::string& bundle, bool rootless,
   request.argv = {runsc, "--root=" + bundle + "/state"};
   if (rootless) request.argv.emplace_back("--rootless");
   for (const std::string& word :
-       {std::string("kill"), std::string(kContainer), std::to_string(signal)})
+       {std::string("kill"), ContainerId(bundle), std::to_string(signal)})
     request.argv.push_back(word);
   request.environment = RunscEnvironment();
   request.cwd = "/";
@@ -219,7 +257,7 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   request.argv = GvisorOptions(*bundle, profile.network, rootless);
   request.argv.insert(request.argv.begin(), runsc);
   for (const std::string& word :
-       {std::string("run"), "--bundle=" + *bundle, std::string(kContainer)})
+       {std::string("run"), "--bundle=" + *bundle, ContainerId(*bundle)})
     request.argv.push_back(word);
   request.environment = RunscEnvironment();
   request.cwd = "/";
@@ -228,11 +266,13 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(streams, output);
   if (!relay) return Failed(relay.error().message);
-  request.io = (*relay)->io();
+  std::optional<OwnStreams> own(std::in_place, (*relay)->io());
+  request.io = own->io;
   request.mask = signals.before();
   request.die_with_parent = true;
   request.own_session = true;
   const Spawned child = Spawn(request);
+  own.reset();
   if (child.error != 0)
     return Failed("cannot start runsc: " + std::string(strerror(child.error)));
   Watch watch;
@@ -251,6 +291,8 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
     sys::PidfdSignal(child.pidfd.get(), SIGKILL);
     guardian->Remove();
   };
+  SandboxAccount account(child.pid, profile.limits);
+  account.Join(&watch);
   (*relay)->Started();
   (*relay)->Join(&watch);
   int status = 0;
@@ -275,6 +317,11 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
     outcome.status = OutcomeStatus::kTimeout;
     outcome.reason = "the wall clock limit of " +
                      std::to_string(profile.limits.wall_ms) + " ms";
+  } else if (account.exceeded() != TreeLimit::kNone) {
+    outcome.status = OutcomeStatus::kLimit;
+    outcome.signal = SIGKILL;
+    outcome.reason =
+        LimitText(account.exceeded(), SummedLimits(profile.limits));
   } else if (const int lacking =
                  failed ? MissingProgram(command.argv[0], command.cwd,
                                          inputs.environment)

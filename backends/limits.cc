@@ -31,4 +31,32 @@ int ApplyLimit(const Limit& wanted) {
   return setrlimit(resource, &value);
 }
 
+TreeLimits SummedLimits(const Limits& limits) {
+  return {limits.cpu_s * 1000, limits.memory_bytes, limits.processes,
+          limits.written_bytes};
+}
+
+std::string LimitText(TreeLimit limit, const TreeLimits& limits) {
+  switch (limit) {
+    case TreeLimit::kCpu:
+      return "the processor time limit of " +
+             std::to_string(limits.cpu_ms / 1000) + " s";
+    case TreeLimit::kMemory:
+      return "the memory limit of " + std::to_string(limits.memory_bytes) +
+             " bytes";
+    case TreeLimit::kProcesses:
+      return "the limit of " + std::to_string(limits.processes) + " processes";
+    case TreeLimit::kWritten:
+      return "the limit of " + std::to_string(limits.written_bytes) +
+             " written bytes";
+    case TreeLimit::kHidden:
+      return "a process whose use of a limited resource cannot be read";
+    case TreeLimit::kMemoryAbove:
+      return "the memory of the machine, or of a control group above this run";
+    case TreeLimit::kNone:
+      break;
+  }
+  return "a limit";
+}
+
 }  // namespace gate::backends

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "base/file.h"
 
@@ -57,18 +58,54 @@ std::string Try(backends::Backend* backend, const std::string& directory) {
   return "";
 }
 
-}  // namespace
+std::string TryImage(backends::Backend* backend, const std::string& image,
+                     const std::string& directory) {
+  backends::Profile profile;
+  profile.limits.wall_ms = kWallMs;
+  profile.workspace = directory;
+  profile.image = image;
+  backends::Command command;
+  command.permit = backends::Permit::Given();
+  command.argv = {"/bin/sh", "-c", "echo x >new; exit 42"};
+  command.cwd = directory;
+  const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const backends::Outcome outcome =
+      backend->Run(profile, command, {null.get(), null.get(), null.get()});
+  if (outcome.status != backends::OutcomeStatus::kExited ||
+      outcome.exit_code != kRan)
+    return "the image's /bin/sh did not run: " + outcome.reason;
+  if (access((directory + "/new").c_str(), F_OK) == 0)
+    return "a file was made outside";
+  return "";
+}
 
-std::string ProveByCanary(backends::Backend* backend,
-                          const std::string& place) {
+// `trial` in a fresh directory below `place`.
+std::string In(const std::string& place,
+               const std::function<std::string(const std::string&)>& trial) {
   if (!MakeDirectories(place, 0700)) return "cannot make " + place;
   std::string directory = place + "/canary-XXXXXX";
   if (mkdtemp(directory.data()) == nullptr)
     return "cannot make a directory in " + place;
-  const std::string trouble = Try(backend, directory);
+  std::string trouble = trial(directory);
   std::error_code ignored;
   std::filesystem::remove_all(directory, ignored);
   return trouble;
+}
+
+}  // namespace
+
+std::string ProveByCanary(backends::Backend* backend,
+                          const std::string& place) {
+  return In(place, [&](const std::string& directory) {
+    return Try(backend, directory);
+  });
+}
+
+std::string ProveImage(backends::Backend* backend, const std::string& image,
+                       const std::string& place) {
+  return In(place, [&](const std::string& directory) {
+    return TryImage(backend, image, directory);
+  });
 }
 
 }  // namespace gate::cli

@@ -14,4 +14,9 @@ namespace gate::cli {
 // container, its image.
 std::string ProveByCanary(backends::Backend* backend, const std::string& place);
 
+// The same of a configured image (Profile::image): that it is here and starts,
+// and that the directory is not written.
+std::string ProveImage(backends::Backend* backend, const std::string& image,
+                       const std::string& place);
+
 }  // namespace gate::cli

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -25,6 +26,16 @@ std::string OnOneLine(std::string text) {
   return text;
 }
 
+// What the answers about engines depend on.
+std::string EngineKey() {
+  const char* host = ::getenv("DOCKER_HOST");
+  std::string key = OnOneLine(host == nullptr ? "" : host);
+  for (const char* client :
+       {"/usr/bin/docker", "/usr/bin/podman", "/usr/bin/runsc"})
+    key += ::access(client, X_OK) == 0 ? "+" : "-";
+  return key;
+}
+
 // What the answer depends on. A namespace is named by its link's text; the
 // times of such links are those of the look.
 std::string StoreKey(const ProcessFacts& facts) {
@@ -37,7 +48,7 @@ std::string StoreKey(const ProcessFacts& facts) {
       std::to_string(::prctl(PR_GET_SECCOMP, 0, 0, 0, 0));
   return OnOneLine(boot ? *boot : "?") + "|" + std::to_string(facts.uid) + "|" +
          kernel + "|" + FileIdentity("/proc/self/exe") + "|" +
-         FileIdentity("/usr/bin/bwrap") + "|" +
+         FileIdentity("/usr/bin/bwrap") + "|" + EngineKey() + "|" +
          std::string(ns, size > 0 ? static_cast<size_t>(size) : 0);
 }
 

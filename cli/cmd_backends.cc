@@ -9,6 +9,7 @@
 #include "cli/candidates.h"
 #include "cli/commands.h"
 #include "cli/json_writer.h"
+#include "cli/settings.h"
 #include "cli/terminal.h"
 
 namespace gate::cli {
@@ -57,15 +58,24 @@ int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const auto backends = backends::MakeBackends();
   auto candidates = FindCandidates(facts, backends, action == "probe");
   if (action == "probe") {
+    const std::string image = LoadSettings(facts).router.image;
     for (size_t i = 0; i < candidates.size(); ++i) {
       backends::Availability& found = candidates[i].availability;
       if (!found.available ||
           candidates[i].strength == backends::Strength::kNone)
         continue;
-      const std::string trouble =
+      std::string trouble =
           ProveByCanary(backends[i].get(), facts.places.cache);
+      const bool runs_image =
+          trouble.empty() && !image.empty() &&
+          candidates[i].strength == backends::Strength::kContainer;
+      if (runs_image)
+        trouble = ProveImage(backends[i].get(), image, facts.places.cache);
       found.available = trouble.empty();
-      found.why = trouble.empty() ? found.why + "; tried: held" : trouble;
+      found.why = trouble.empty()
+                      ? found.why + "; tried" +
+                            (runs_image ? ", the image too" : "") + ": held"
+                      : trouble;
     }
     StoreCandidates(facts, candidates);
   }

@@ -74,6 +74,7 @@ std::string PlanToJson(const Plan& plan) {
     out.Field(name, value);
   out.EndObject();
   for (const TextRow& row : kTexts) out.Field(row.name, profile.*row.field);
+  if (!profile.image.empty()) out.Field("image", profile.image);
   for (const ListRow& row : kLists) list(row.name, profile.*row.field);
   for (const FlagRow& row : kFlags) out.Flag(row.name, profile.*row.field);
   out.Key("limits").BeginObject();
@@ -117,6 +118,7 @@ Result<Plan> PlanFromJson(std::string_view text) {
         in.at("environment_set").get<std::map<std::string, std::string>>();
     for (const TextRow& row : kTexts)
       profile.*row.field = in.at(row.name).get<std::string>();
+    if (in.contains("image")) profile.image = in.at("image").get<std::string>();
     for (const ListRow& row : kLists)
       profile.*row.field = in.at(row.name).get<std::vector<std::string>>();
     for (const FlagRow& row : kFlags)

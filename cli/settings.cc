@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 
+#include "backends/engine_image.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -34,7 +35,7 @@ class Reader {
     }
     router::Settings said = router::Unasked();
     for (const auto& [key, value] : parsed->items())
-      if (!ReadRouterKey("", key, value, &said)) ReadKey(key, value);
+      if (!ReadRouterKey("", key, value, &said)) ReadKey(key, value, &said);
     out_->router = router::Join(out_->router, said);
   }
 
@@ -129,7 +130,8 @@ class Reader {
     }
   }
 
-  void ReadKey(const std::string& key, const Json& value) {
+  void ReadKey(const std::string& key, const Json& value,
+               router::Settings* said) {
     const std::string at = "/" + key;
     if (key == "agents" && value.is_object()) {
       ReadAgents(value);
@@ -143,6 +145,12 @@ class Reader {
           return Wrong(at, "caches are absolute paths");
         out_->caches.push_back(path.get<std::string>());
       }
+    } else if (key == "image" && value.is_string()) {
+      if (!backends::IsPinnedImage(value.get<std::string>()))
+        return Wrong(at,
+                     "an image is named by its digest, NAME@sha256:… or its "
+                     "id, sha256:…; a tag may mean another one tomorrow");
+      said->image = value.get<std::string>();
     } else if (key == "preset" && value.is_string()) {
       const auto preset = engine::ParsePreset(value.get<std::string>());
       if (!preset)

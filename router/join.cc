@@ -76,6 +76,7 @@ Settings Join(const Settings& a, const Settings& b) {
       joined.accept_loss.Add(feature);
   }
   joined.limits = JoinLimits(a.limits, b.limits);
+  if (joined.image.empty()) joined.image = b.image;
   joined.watch_execs = a.watch_execs || b.watch_execs;
   joined.report_blocked = a.report_blocked || b.report_blocked;
   joined.report_reads = a.report_reads || b.report_reads;

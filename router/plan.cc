@@ -218,6 +218,10 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   plan.why = "profile " + name + ", network " + Name(plan.profile.network) +
              ": " + chosen->name +
              (settings.backend.empty() ? "" : " (asked for)");
+  if (chosen->strength == Strength::kContainer && !settings.image.empty()) {
+    plan.profile.image = settings.image;
+    plan.why += ", image " + settings.image;
+  }
   return plan;
 }
 

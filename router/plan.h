@@ -36,6 +36,8 @@ struct Settings {
   backends::Network network = backends::Network::kOpen;  // at most this
   backends::FeatureSet accept_loss;  // features that policy can do without
   backends::Limits limits;
+  // What containers run in, by its digest; empty: the host's own tools.
+  std::string image;
   // Checks on top of containment: given where the backend can, else named
   // among what is lost.
   bool watch_execs = false;
@@ -49,8 +51,8 @@ struct Settings {
 // Asks for nothing: Join(Unasked(), a) is a.
 Settings Unasked();
 // Both: in everything the stricter. `b` names the backend if both do, and the
-// other's becomes a bound. Whatever is planned under the join is not weaker
-// than under either.
+// other's becomes a bound; `a`'s image holds if both name one. Whatever is
+// planned under the join is not weaker than under either.
 Settings Join(const Settings& a, const Settings& b);
 backends::Limits JoinLimits(const backends::Limits& a,
                             const backends::Limits& b);

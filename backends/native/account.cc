@@ -99,12 +99,12 @@ uint64_t MicrosecondsNow() {
 
 }  // namespace
 
-int TreeAccount::Open(int own_io) {
+int TreeAccount::Open(int own_io, int proc) {
   if (!limits_.Any()) return 0;
   own_io_ = own_io;
   wait_ms_ = kSampleMs;
   page_ = getauxval(AT_PAGESZ);
-  proc_ = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  proc_ = proc >= 0 ? proc : open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   return proc_ < 0 ? -1 : 0;
 }
 
@@ -139,7 +139,7 @@ bool TreeAccount::Add(int pid, Sums* sums) {
     fields[field] = Number(at + 1);
   }
   sums->ticks += fields[14] + fields[15] + fields[16] + fields[17];
-  if (pid != 1) {
+  if (pid != 1 || first_counts_) {
     sums->tasks += fields[20];
     sums->resident += fields[24] * page_;
   }
@@ -159,7 +159,7 @@ bool TreeAccount::Add(int pid, Sums* sums) {
 uint64_t TreeAccount::ExactMemory() {
   uint64_t bytes = 0;
   ForEach([&](int pid) {
-    if (pid == 1) return true;
+    if (pid == 1 && !first_counts_) return true;
     char text[2048];
     if (Slurp(proc_, pid, "smaps_rollup", text, sizeof(text)) > 0) {
       const char* from = strchr(text, '\n');

@@ -1,12 +1,12 @@
 // Adding up what all processes of the sandbox use.
 //
-// Process 1 does it, from its own /proc, which shows every process of the
-// sandbox and nothing else: it cannot be signalled, stopped or read by the
-// command. What ended processes used is in their parents' accounts, and of a
-// parent that throws these away what was seen before is kept. A sample is some
-// 20 us a process; it is taken at most every 20 ms, and takes at most a
-// twentieth of the time. A command may exceed a limit by what it can use in
-// that time.
+// Native's process 1 does it, from its own /proc, which shows every process of
+// the sandbox and nothing else: it cannot be signalled, stopped or read by the
+// command. For a container gate does it, from the container's /proc. What ended
+// processes used is in their parents' accounts, and of a parent that throws
+// these away what was seen before is kept. A sample is some 20 us a process; it
+// is taken at most every 20 ms, and takes at most a twentieth of the time. A
+// command may exceed a limit by what it can use in that time.
 //
 // Async-signal-safe.
 #pragma once
@@ -40,12 +40,15 @@ struct TreeLimits {
 class TreeAccount {
  public:
   TreeAccount() = default;
-  explicit TreeAccount(const TreeLimits& limits) : limits_(limits) {}
+  // `first_counts`: process 1 is the command itself, not an init program.
+  explicit TreeAccount(const TreeLimits& limits, bool first_counts = false)
+      : limits_(limits), first_counts_(first_counts) {}
 
   // Opens /proc; 0, or -1 with errno. `own_io` is process 1's own io file,
   // opened while it still could be: those of a process that is not dumpable
-  // belong to root. Read at offset 0, and not closed.
-  int Open(int own_io);
+  // belong to root. Read at offset 0, and not closed. `proc`: another /proc,
+  // which is not closed either.
+  int Open(int own_io, int proc = -1);
   // Takes a sample; which limit it exceeds. An account that cannot be read
   // exceeds.
   TreeLimit Check();
@@ -62,6 +65,7 @@ class TreeAccount {
   bool ForEach(const Each& each);
 
   TreeLimits limits_;
+  bool first_counts_ = false;
   int own_io_ = -1;
   int proc_ = -1;
   uint64_t page_ = 4096;

@@ -61,10 +61,6 @@ class Assembler {
     Add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, mask);
     Return(verdict);
   }
-  // Skips `count` instructions if a bit of `mask` is set.
-  void SkipIfAny(uint32_t mask, uint8_t count) {
-    Add(BPF_JMP | BPF_JSET | BPF_K, count, 0, mask);
-  }
   // Skips `count` instructions unless a bit of `mask` is set.
   void SkipUnlessAny(uint32_t mask, uint8_t count) {
     Add(BPF_JMP | BPF_JSET | BPF_K, 0, count, mask);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/guard.h"
+#include "backends/limits.h"
 #include "backends/native/calls.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
@@ -75,30 +76,6 @@ InitReport ReadReport(int fd) {
   return report;
 }
 
-// What `limit` is called, with its number.
-std::string LimitText(TreeLimit limit, const TreeLimits& limits) {
-  switch (limit) {
-    case TreeLimit::kCpu:
-      return "the processor time limit of " +
-             std::to_string(limits.cpu_ms / 1000) + " s";
-    case TreeLimit::kMemory:
-      return "the memory limit of " + std::to_string(limits.memory_bytes) +
-             " bytes";
-    case TreeLimit::kProcesses:
-      return "the limit of " + std::to_string(limits.processes) + " processes";
-    case TreeLimit::kWritten:
-      return "the limit of " + std::to_string(limits.written_bytes) +
-             " written bytes";
-    case TreeLimit::kHidden:
-      return "a process whose use of a limited resource cannot be read";
-    case TreeLimit::kMemoryAbove:
-      return "the memory of the machine, or of a control group above this run";
-    case TreeLimit::kNone:
-      break;
-  }
-  return "a limit";
-}
-
 class Native : public Backend {
  public:
   const char* Name() const override { return "native"; }
@@ -134,7 +111,7 @@ Beginning BeginningOf(const Profile& profile, const Io& io) {
   Beginning beginning;
   beginning.user = ChooseUser(profile);
   beginning.new_network = profile.network != Network::kOpen;
-  beginning.limits = RunLimits(profile.limits);
+  beginning.limits = SummedLimits(profile.limits);
   beginning.io = io;
   return beginning;
 }

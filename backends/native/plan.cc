@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/limits.h"
 #include "backends/view.h"
 
 namespace gate::backends {
@@ -210,7 +211,7 @@ class Planner {
   void SetLimits() {
     const std::vector<Limit> limits = ProcessLimits(profile_.limits);
     plan_.limits.assign(limits.begin(), limits.end());
-    plan_.tree_limits = RunLimits(profile_.limits);
+    plan_.tree_limits = SummedLimits(profile_.limits);
     // The bounds of the run come first, so that its outcome can say which it
     // was.
     for (Limit& limit : plan_.limits) {
@@ -266,11 +267,6 @@ PlanSpace::~PlanSpace() {
 }
 
 void PlanSpace::Leave() const { munmap(base_, kSpaceBytes); }
-
-TreeLimits RunLimits(const Limits& limits) {
-  return {limits.cpu_s * 1000, limits.memory_bytes, limits.processes,
-          limits.written_bytes};
-}
 
 Status MakeNativePlan(const Profile& profile, const Command& command,
                       const Guard& guard, const RunUser& user,

@@ -108,9 +108,6 @@ class PlanSpace {
   NativePlan* plan_ = nullptr;
 };
 
-// The limits of a run as a whole.
-TreeLimits RunLimits(const Limits& limits);
-
 // kNotFound, kPermission, kInvalid with what is wrong in the message.
 Status MakeNativePlan(const Profile& profile, const Command& command,
                       const Guard& guard, const RunUser& user,

@@ -162,11 +162,14 @@ Filter MakeFilter(FilterAsks asks) {
   a.Load(offsetof(seccomp_data, nr));
   // Opening for reading comes first: of the calls whose arguments matter, which
   // the kernel cannot remember as allowed, it is by far the most frequent.
-  a.Unless(SYS_openat, 4);
-  a.LoadArgument(2);
-  a.SkipIfAny(asks.writes ? kMakesFiles | kOpensToWrite : kMakesFiles, 1);
-  a.Return(kAllow);
-  a.Load(offsetof(seccomp_data, nr));
+  // (Those of the x32 ABI have other numbers.)
+  if (!asks.reads) {
+    a.Unless(SYS_openat, 4);
+    a.LoadArgument(2);
+    a.SkipIfAny(asks.writes ? kMakesFiles | kOpensToWrite : kMakesFiles, 1);
+    a.Return(kAllow);
+    a.Load(offsetof(seccomp_data, nr));
+  }
 #ifdef __x86_64__
   a.ReturnIfAtLeast(kX32Bit, Errno(EPERM));
 #endif

@@ -93,6 +93,12 @@ void RemoveLeft(const std::string& name) {
                     .c_str());
 }
 
+std::string TestImage(const std::string& name) {
+  const char* image = getenv(name == "docker" ? "GATE_TEST_DOCKER_IMAGE"
+                                              : "GATE_TEST_PODMAN_IMAGE");
+  return image == nullptr ? "" : image;
+}
+
 std::string LeftBy(const std::string& name) {
   std::string left;
   if (name == "gvisor") {

@@ -16,6 +16,9 @@ std::vector<std::string> EnginesHere();
 // One of them; nullptr when it has not been set up.
 std::unique_ptr<Backend> MakeTestEngine(const std::string& name);
 
+// The image of static busybox that docker or podman has; empty: none.
+std::string TestImage(const std::string& name);
+
 // The names of gate's containers that the engine knows; for gvisor, of the
 // directories of runs.
 std::string LeftBy(const std::string& name);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -40,10 +41,13 @@ class ProcessTest : public Sandbox {
       signal(SIGINT, [](int) {});
       signal(SIGQUIT, [](int) {});
       const Ran ran = Bash(line);
-      const std::string text = std::string(Name(ran.outcome.status)) + " " +
-                               std::to_string(ran.outcome.exit_code) + " " +
-                               std::to_string(ran.outcome.signal) + " " +
-                               ran.output;
+      const std::string text =
+          std::string(Name(ran.outcome.status)) + " " +
+          std::to_string(ran.outcome.exit_code) + " " +
+          std::to_string(ran.outcome.signal) + " " + ran.output +
+          (ran.outcome.status == OutcomeStatus::kSetupFailed
+               ? ran.outcome.reason
+               : "");
       (void)!write(pipes[1], text.data(), text.size());
       _exit(0);
     }
@@ -76,7 +80,12 @@ TEST_P(ProcessTest, SignalsReachTheCommand) {
         "trap 'echo caught; exit 9' INT TERM HUP QUIT; : > ready; while :; do "
         "read -t 0.02 <> <(:); done",
         [&](pid_t holder) { kill(holder, number); });
-    EXPECT_EQ(handled, "exited 9 0 caught\n") << number;
+    // An engine's client complains of its own accord of a start that is tried
+    // again, as when a socket of the host went away meanwhile.
+    EXPECT_TRUE(handled.starts_with("exited 9 0 ") &&
+                handled.ends_with("caught\n") &&
+                (IsEngine() || handled == "exited 9 0 caught\n"))
+        << number << ": " << handled;
   }
 }
 
@@ -167,21 +176,27 @@ TEST_P(ProcessTest, AFileGrowsNoFurtherThanItsLimit) {
 }
 
 TEST_P(ProcessTest, TheProcessorTimeIsLimited) {
-  if (Is("gvisor")) GTEST_SKIP() << "gvisor does not give it";
   profile_.limits.cpu_s = 1;
   profile_.limits.wall_ms = 20000;
   const Ran ran = Bash("while :; do :; done");
   EXPECT_NE(ran.outcome.status, OutcomeStatus::kTimeout);
-  if (IsNative()) {
+  if (!Is("bwrap")) {
     EXPECT_EQ(ran.outcome.status, OutcomeStatus::kLimit) << ran.outcome.reason;
   }
 }
 
 TEST_P(ProcessTest, MemoryOfAProcessIsLimited) {
-  if (Is("gvisor")) GTEST_SKIP() << "gvisor does not give it";
-  profile_.limits.memory_bytes = 64 << 20;
-  const Ran ran = Bash("x=$(head -c 300M /dev/zero | tr '\\0' x); echo ${#x}");
-  EXPECT_NE(ran.output, std::to_string(300 << 20) + "\n");
+  profile_.limits.memory_bytes = 128 << 20;
+  // bash reads in small parts, which is slow in gVisor.
+  const Ran ran =
+      Bash(Is("gvisor") ? "head -c 300M /dev/zero | tail -c 299M | wc -c"
+                        : "x=$(head -c 300M /dev/zero | tr '\\0' x); "
+                          "echo ${#x}");
+  EXPECT_NE(ran.output,
+            std::to_string((Is("gvisor") ? 299 : 300) << 20) + "\n");
+  if (Is("gvisor")) {
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kLimit) << ran.outcome.reason;
+  }
   const Outcome big = Bash("head -c 200M /dev/zero > /tmp/big").outcome;
   EXPECT_FALSE(big.status == OutcomeStatus::kExited && big.exit_code == 0);
 }
@@ -201,7 +216,11 @@ TEST_P(ProcessTest, OutputIsCutAtItsLimitToTheByte) {
   EXPECT_EQ(much.outcome.status, OutcomeStatus::kLimit) << much.outcome.reason;
   EXPECT_EQ(much.output.size(), size_t{100'000});
   const Ran little = Bash("echo one; echo two >&2; echo three; exit 3");
-  EXPECT_EQ(little.output, "one\ntwo\nthree\n");
+  // The clients carry the two streams apart: their order is lost.
+  EXPECT_EQ(little.output.size(), strlen("one\ntwo\nthree\n"));
+  if (!Is("docker") && !Is("podman")) {
+    EXPECT_EQ(little.output, "one\ntwo\nthree\n");
+  }
   EXPECT_EQ(little.outcome.status, OutcomeStatus::kExited);
   EXPECT_EQ(little.outcome.exit_code, 3);
 }
@@ -221,14 +240,19 @@ class TreeLimitTest : public ProcessTest {
         << ran.outcome.reason;
   }
 };
-std::vector<Who> OnlyNative() {
+std::vector<Who> ThatCount(const std::vector<Who>& all) {
   std::vector<Who> some;
-  for (const Who& who : Everyone())
-    if (std::string(who.backend) == "native") some.push_back(who);
+  for (const Who& who : all)
+    if (const std::string name = who.backend;
+        name != "bwrap" && name != "gvisor")
+      some.push_back(who);
   return some;
 }
-INSTANTIATE_TEST_SUITE_P(Native, TreeLimitTest, testing::ValuesIn(OnlyNative()),
-                         WhoName);
+INSTANTIATE_TEST_SUITE_P(Native, TreeLimitTest,
+                         testing::ValuesIn(ThatCount(Everyone())), WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, TreeLimitTest,
+                         testing::ValuesIn(ThatCount(Engines())), WhoName);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TreeLimitTest);
 
 TEST_P(TreeLimitTest, ProcessorTimeIsSummedOverProcesses) {
   profile_.limits.cpu_s = 1;
@@ -374,7 +398,10 @@ TEST_P(TreeLimitTest, AnAccountIsReadForAsLongAsTheRunTakes) {
 TEST_P(ProcessTest, NeverRaisesALimitOfTheCaller) {
   profile_.limits.open_files = 1u << 30;
   const Ran ran = Bash("ulimit -Hn");
-  EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed);
+  // docker's daemon has a limit of its own, which gate does not know.
+  if (!Is("docker")) {
+    EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed);
+  }
 }
 
 }  // namespace

@@ -82,6 +82,7 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   plan.profile.limits.written_bytes = 8;
   plan.profile.watch_execs = true;
   plan.profile.sole_names = {"/home/a/.bashrc"};
+  plan.profile.image = "x@sha256:1";
   plan.profile.required.Add(backends::Feature::kSeccomp);
   const std::string text = PlanToJson(plan);
   const auto back = PlanFromJson(text);
@@ -92,6 +93,7 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   EXPECT_FALSE(back->profile.report_blocked);
   EXPECT_EQ(back->profile.limits.written_bytes, 8u);
   EXPECT_EQ(back->profile.sole_names, plan.profile.sole_names);
+  EXPECT_EQ(back->profile.image, plan.profile.image);
   EXPECT_TRUE(back->profile.required.Has(backends::Feature::kSeccomp));
 }
 

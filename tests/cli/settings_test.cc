@@ -108,5 +108,22 @@ TEST(SettingsTest, AProjectMakesNoPlanWeaker) {
   }
 }
 
+TEST(SettingsTest, AnImageIsNamedByItsDigestAndByNobodyElse) {
+  const Machine machine;
+  const std::string own = machine.home() + "/.config/gate/config.json";
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  machine.Write(own, R"({"image": "debian@)" + digest + R"("})", 0600);
+  EXPECT_EQ(machine.Gate({"check", "ls"}).exit_code, 0);
+  for (const std::string& wrong :
+       {std::string(R"({"image": "debian:12"})"),
+        std::string(R"({"image": 1})"),
+        R"({"image": "--privileged@)" + digest + R"("})",
+        R"({"agents": {"claude": {"image": "debian@)" + digest + R"("}}})"}) {
+    machine.Write(own, wrong, 0600);
+    const auto ran = machine.Gate({"check", "ls"});
+    EXPECT_EQ(ran.exit_code, 78) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace gate::cli

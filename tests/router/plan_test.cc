@@ -115,6 +115,26 @@ TEST(MakePlan, TakesTheStrongestWhenHardened) {
       "docker");
 }
 
+TEST(MakePlan, AnImageIsOnlyContainersAndIsSaid) {
+  Settings settings;
+  settings.image = "x@sha256:1";
+  auto plan =
+      MakePlan(Decide(Action::kSandbox), false, Usual(), settings, Inputs());
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->backend, "native");
+  EXPECT_EQ(plan->profile.image, "");
+  settings.required = Strength::kContainer;
+  plan = MakePlan(Decide(Action::kSandbox), false, Usual(), settings, Inputs());
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->profile.image, settings.image);
+  EXPECT_NE(plan->why.find(settings.image), std::string::npos) << plan->why;
+  // The system's layer comes first, and holds.
+  Settings other = Unasked();
+  other.image = "y@sha256:2";
+  EXPECT_EQ(Join(settings, other).image, settings.image);
+  EXPECT_EQ(Join(Unasked(), other).image, other.image);
+}
+
 TEST(MakePlan, PassesOverWhatIsNotAvailable) {
   std::vector<Candidate> candidates = Usual();
   candidates[0].availability.available = false;
