@@ -122,8 +122,10 @@ Compiler::Match Compiler::Flow(File& file, const TreeNode& node) {
       made.a = AddPaths(file, member, "source");
     } else if (member.key == "not_source") {
       made.b = AddPaths(file, member, "not_source");
+    } else if (member.key == "not_to") {
+      made.c = AddStrings(StringList(file, member, "not_to"));
     } else {
-      UnknownKey(file, member, "flow", "kind source not_source");
+      UnknownKey(file, member, "flow", "kind source not_source not_to");
     }
   }
   if (made.mask == 0)

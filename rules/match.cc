@@ -128,9 +128,9 @@ Tri Matcher::Eval(uint32_t index) {
     }
     case NodeKind::kAgent:
       return facts_.agent.empty() ? Tri::kPossible
-                                  : Names(node, facts_.agent, true);
+                                  : Names(node.a, facts_.agent, true);
     case NodeKind::kBranch:
-      return facts_.branch_known ? Names(node, facts_.branch, true)
+      return facts_.branch_known ? Names(node.a, facts_.branch, true)
                                  : Tri::kPossible;
     case NodeKind::kInteractive:
       return rules::Of(facts_.interactive == (node.flags != 0));
@@ -191,11 +191,11 @@ bool Matcher::FirstWordIs(std::string_view word) const {
 Tri Matcher::Program(const Node& node) {
   if (invocation_ == nullptr || invocation_->program.empty()) return Tri::kNo;
   if (strict_ && !FirstWordIsPlain()) return Tri::kNo;
-  return Names(node, invocation_->program, node.flags == kHasPattern);
+  return Names(node.a, invocation_->program, node.flags == kHasPattern);
 }
 
-Tri Matcher::Names(const Node& node, std::string_view value, bool globs) {
-  for (const ImageText& text : view_->In(view_->strings, node.a)) {
+Tri Matcher::Names(Range names, std::string_view value, bool globs) {
+  for (const ImageText& text : view_->In(view_->strings, names)) {
     const std::string_view name = view_->Text(text);
     if (name == value) return Tri::kYes;
     if (globs && HasWildcard(name))
@@ -517,14 +517,14 @@ Tri Matcher::Via(const Node& node) {
   if (invocation_ == nullptr) return Tri::kNo;
   Tri best = Tri::kNo;
   for (const parser::Via& step : invocation_->via) {
-    best = Or(best, Names(node, step.kind, true));
+    best = Or(best, Names(node.a, step.kind, true));
     // "function $program": the function calls itself. A program of the same
     // name, as in `ls() { command ls -l "$@"; }`, is none.
     constexpr std::string_view kFunction = "function ";
     if (invocation_->builtin && step.kind.starts_with(kFunction) &&
         std::string_view(step.kind).substr(kFunction.size()) ==
             invocation_->program)
-      best = Or(best, Names(node, "function $program", false));
+      best = Or(best, Names(node.a, "function $program", false));
   }
   return best;
 }
@@ -538,7 +538,7 @@ Tri Matcher::Env(const Node& node) {
   const auto values = view_->In(view_->strings, node.b);
   const auto judge = [&](std::string_view name, std::string_view value,
                          bool known) {
-    const Tri named = Names(node, name, true);
+    const Tri named = Names(node.a, name, true);
     if (named == Tri::kNo || values.empty()) return named;
     if (!known) return Tri::kPossible;
     Tri best = Tri::kNo;

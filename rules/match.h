@@ -111,7 +111,7 @@ class Matcher {
   Tri Env(const Node& node);
   Tri Via(const Node& node);
   Tri Unknown(const Node& node);
-  Tri Names(const Node& node, std::string_view value, bool globs);
+  Tri Names(Range names, std::string_view value, bool globs);
   // TextGlob; that its budget ran out is an error, not a possibility.
   Tri Fits(std::string_view pattern, std::string_view text);
   bool OutOfSteps();  // counts one, too

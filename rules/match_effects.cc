@@ -103,6 +103,11 @@ Tri Matcher::Flow(const Node& node) {
         flow.source_invocation != subject_->number &&
         flow.sink_invocation != subject_->number)
       continue;
+    if (node.c.count > 0 &&
+        flow.sink_invocation < analysis_.invocations.size() &&
+        Names(node.c, analysis_.invocations[flow.sink_invocation].program,
+              false) == Tri::kYes)
+      continue;
     Tri result = Tri::kYes;
     const PathValue value{&flow.source, false, UINT32_MAX};
     const bool none = flow.source.known && flow.source.text.empty();

@@ -243,7 +243,8 @@ bool Prover::Leaf(NodeRef inner, NodeRef outer) {
              (out.a.count == 0 ||
               (in.a.count > 0 &&
                PathsWithin(*inner.view, in.a, *outer.view, out.a))) &&
-             PathsWithin(*outer.view, out.b, *inner.view, in.b);
+             PathsWithin(*outer.view, out.b, *inner.view, in.b) &&
+             Subset(texts(outer, out.c), texts(inner, in.c));
     case NodeKind::kUnknown:
       return in.kind == out.kind && (in.mask & ~out.mask) == 0;
     case NodeKind::kSends:

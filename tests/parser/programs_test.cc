@@ -155,7 +155,7 @@ TEST(Programs, EffectsHaveTheirTargets) {
       {"git push -f origin main", "remote: origin"},
       {"git clean -xdf", "delete recursive: ."},
       {"git reset --hard", "write: ."},
-      {"git clone http://h d", "write(tree): d"},
+      {"git clone http://h d", "write: d"},
       {"crontab -r", "persistence: crontab"},
       {"crontab f", "read: f"},
       {"systemctl enable x", "persistence(service): x"},
