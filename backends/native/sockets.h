@@ -1,0 +1,24 @@
+// What a call that connects or listens names.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+namespace gate::backends {
+
+struct InternetAddress {
+  std::string text;  // "127.0.0.1 port 80"
+  bool loopback = false, any = false;
+};
+
+// Nothing for an address of another family.
+std::optional<InternetAddress> Internet(const sockaddr_storage& address);
+
+// Whether that descriptor of the thread's is a stream socket; false when it
+// cannot be had.
+bool IsStream(pid_t thread, int descriptor);
+
+}  // namespace gate::backends
