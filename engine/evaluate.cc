@@ -475,6 +475,11 @@ Decision Evaluation::Run(const Trust& trust) {
     decision.code = ReasonCode::kRule;
     decision.rule = first.rule;
     decision.reason = first.reason;
+    // What is merely possible, and contained for it, is not what the line does.
+    if (!first.certain && action == Action::kSandbox)
+      decision.reason =
+          "possibly, since not all of it is known before it runs: " +
+          first.reason;
     decision.suggestion = first.suggestion;
     decision.severity = first.severity;
   } else if (action >= Action::kAsk) {
