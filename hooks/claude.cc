@@ -2,6 +2,8 @@
 // permissions decide; exit 2 with a reason on stderr refuses; one JSON object
 // on stdout rewrites or asks. updatedInput replaces the whole input of the
 // tool, so that every field of it is echoed.
+#include <utility>
+
 #include "base/text.h"
 #include "hooks/clients.h"
 #include "hooks/message.h"
@@ -100,7 +102,9 @@ class ClaudeAdapter final : public Adapter {
     Json output = Json::object();
     output["hookEventName"] = "PreToolUse";
     output["permissionDecision"] = decision;
-    output["permissionDecisionReason"] = "gate: " + ReasonText(answer);
+    std::string reason = ReasonText(answer);
+    if (!reason.starts_with("gate: ")) reason.insert(0, "gate: ");
+    output["permissionDecisionReason"] = std::move(reason);
     if (!answer.command.empty()) {
       auto input = ParseJson(event.tool_input);
       if (!input || !input->is_object() || event.kind != EventKind::kCommand ||

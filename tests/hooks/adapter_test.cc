@@ -263,10 +263,11 @@ TEST(Generic, ReadsItsOwnProtocol) {
             "generic");
 }
 
-Answer Say(AnswerKind kind, std::string command = "") {
+Answer Say(AnswerKind kind, std::string command = "",
+           std::string reason = "it pushes") {
   Answer answer;
   answer.kind = kind;
-  answer.reason = "it pushes";
+  answer.reason = std::move(reason);
   answer.command = std::move(command);
   answer.id = "01-id";
   return answer;
@@ -292,6 +293,13 @@ TEST(Output, IsExactlyWhatTheClientTakes) {
        R"("updatedInput":{"command":"/opt/gate run --ticket 0a -c 'npm test'",)"
        R"("description":"Run the tests","run_in_background":false,)"
        R"("timeout":120000}}})"
+       "\n",
+       "", 0},
+      // A reason that says already who speaks is not said so twice.
+      {"claude", kClaudeBash, Say(AnswerKind::kAsk, "", "gate: needs a person"),
+       R"({"hookSpecificOutput":{"hookEventName":"PreToolUse",)"
+       R"("permissionDecision":"ask",)"
+       R"("permissionDecisionReason":"gate: needs a person"}})"
        "\n",
        "", 0},
       {"claude", kClaudeBash, Say(AnswerKind::kAsk),
