@@ -83,6 +83,9 @@ class Matcher {
     std::string lower;
     bool options_read = false;
     OptionNames options;
+    // The characters of words that may be options, as bits of c & 63.
+    bool letters_made = false;
+    uint64_t letters = 0;
   };
 
   Tri Eval(uint32_t node);
@@ -99,6 +102,7 @@ class Matcher {
   Tri Options(const Node& node);
   Tri HasOption(std::string_view name, bool beyond);
   Tri LiteralOption(std::string_view name, bool beyond);
+  bool MayHaveOption(std::string_view name);
   Tri Only(const Node& node, std::vector<const parser::Argument*>* operands);
   Tri Operands(const Node& node);
   Tri Written(const parser::Argument& word, uint32_t regex);

@@ -100,13 +100,34 @@ Tri Matcher::OnlyDoes(const Node& node) {
 }
 
 Tri Matcher::HasOption(std::string_view name, bool beyond) {
-  const Tri literal = LiteralOption(name, beyond);
+  const Tri literal =
+      MayHaveOption(name) ? LiteralOption(name, beyond) : Tri::kNo;
   if (literal == Tri::kYes || name.empty() || name[0] != '-') return literal;
   // Another spelling of it, as the program's description knows it. That the
   // description does not see it proves nothing: it may not list all options.
   const std::vector<std::string>& read = ReadOptions().options;
   return std::find(read.begin(), read.end(), name) != read.end() ? Tri::kYes
                                                                  : literal;
+}
+
+// False when LiteralOption would say no: whichever way an option is written,
+// its first letter stands in a word with a dash before it.
+bool Matcher::MayHaveOption(std::string_view name) {
+  if (!facts_.first_looks || name.size() < 2 || name[0] != '-' || name == "--")
+    return true;
+  Prepared& prepared = Prepare();
+  if (!prepared.letters_made) {
+    prepared.letters_made = true;
+    const auto& argv = invocation_->argv;
+    for (size_t i = 1; i < argv.size(); ++i) {
+      if (!argv[i].known) prepared.letters = ~uint64_t{0};
+      if (!argv[i].text.starts_with('-')) continue;
+      for (const char c : argv[i].text)
+        prepared.letters |= uint64_t{1} << (c & 63);
+    }
+  }
+  const char first = name[1] == '-' ? name[2] : name[1];
+  return (prepared.letters >> (first & 63) & 1u) != 0;
 }
 
 // With `beyond`, a `--` behind an option may be that option's value, so that
