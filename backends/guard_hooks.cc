@@ -4,17 +4,16 @@
 // Such a directory cannot be mounted read-only: tools that keep hooks there
 // write them again, with the same content, at every installation. So their
 // content is remembered and put back.
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdlib>
-#include <memory>
 #include <string_view>
 
 #include "backends/guard.h"
+#include "backends/listing.h"
 #include "backends/quarantine.h"
 #include "base/paths.h"
 
@@ -52,19 +51,6 @@ constexpr auto kHookNames = std::to_array<std::string_view>({
     "p4-pre-submit",
     "post-index-change",
 });
-
-std::vector<std::string> Entries(const std::string& directory) {
-  std::vector<std::string> names;
-  const auto end = [](DIR* open) { closedir(open); };
-  const std::unique_ptr<DIR, decltype(end)> list(opendir(directory.c_str()),
-                                                 end);
-  if (!list) return names;
-  while (const dirent* entry = readdir(list.get())) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  return names;
-}
 
 // The work tree of the repository whose configuration is `config`, as far as
 // its place tells: the directory that holds `.git`.
@@ -149,7 +135,7 @@ void Guard::RecordHookPlace(const std::string& directory) {
   hook_places_.push_back(directory);
   Pin(*RootOf(directory), directory + "/*");  // stays where it is
   int count = 0;
-  for (const std::string& name : Entries(directory)) {
+  for (const std::string& name : NamesIn(directory)) {
     const std::string path = directory + "/" + name;
     struct stat info = {};
     if (!StatPath(path, &info) || S_ISDIR(info.st_mode)) continue;
@@ -176,7 +162,7 @@ void Guard::SweepNamedHooks() {
                              restored.error().message);
   }
   for (const std::string& directory : hook_places_) {
-    for (const std::string& name : Entries(directory)) {
+    for (const std::string& name : NamesIn(directory)) {
       const std::string path = directory + "/" + name;
       if (std::find(kHookNames.begin(), kHookNames.end(), name) ==
               kHookNames.end() ||

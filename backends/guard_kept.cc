@@ -1,16 +1,15 @@
 // Protected names that may stay, and those that are put back after a line of
 // git alone.
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 #include "backends/guard.h"
+#include "backends/listing.h"
 #include "backends/protected_content.h"
 #include "backends/quarantine.h"
 #include "base/git_index.h"
@@ -21,21 +20,6 @@ namespace gate::backends {
 namespace {
 
 constexpr int kMaxNamedDepth = 6;
-
-std::vector<std::string> Entries(const std::string& directory) {
-  std::vector<std::string> names;
-  const auto end = [](DIR* open) { closedir(open); };
-  const std::unique_ptr<DIR, decltype(end)> list(opendir(directory.c_str()),
-                                                 end);
-  if (!list) return names;
-  while (const dirent* entry = readdir(list.get())) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-    if (names.size() > kMaxKeptFiles) break;
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 struct Found {
   std::string path, relative;
@@ -52,7 +36,7 @@ bool ListFiles(const std::string& path, const std::string& relative, int depth,
     return files->size() <= kMaxKeptFiles;
   }
   if (!S_ISDIR(info.st_mode)) return false;
-  const std::vector<std::string> names = Entries(path);
+  const std::vector<std::string> names = NamesIn(path, kMaxKeptFiles);
   if (names.size() > kMaxKeptFiles) return false;
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     return ListFiles(path + "/" + name, relative + "/" + name, depth + 1,

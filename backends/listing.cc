@@ -5,7 +5,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "backends/quarantine.h"
 
@@ -78,6 +80,21 @@ bool Listing::MayHold(std::string_view path) const {
   for (const char c : path)
     if (static_cast<unsigned char>(c) >= 0x80) return true;
   return !certain_ || hashes_[HashOf(path.substr(0, path.find('/')))];
+}
+
+std::vector<std::string> NamesIn(const std::string& directory, size_t most) {
+  std::vector<std::string> names;
+  const auto end = [](DIR* open) { closedir(open); };
+  const std::unique_ptr<DIR, decltype(end)> list(opendir(directory.c_str()),
+                                                 end);
+  if (!list) return names;
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+    if (names.size() > most) break;
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace gate::backends

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <bitset>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gate::backends {
+
+// The names in `directory` but "." and "..", sorted; no more than `most` and
+// one. Empty when it cannot be opened.
+std::vector<std::string> NamesIn(const std::string& directory,
+                                 size_t most = SIZE_MAX);
 
 // Says of a name that it is not there without asking the kernel again. Where
 // that is not certain (too many entries, names that a file system may take for
