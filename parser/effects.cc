@@ -37,15 +37,9 @@ std::string NormalisePrefix(std::string_view prefix, std::string_view cwd) {
   std::string_view rest =
       slash == std::string_view::npos ? prefix : prefix.substr(slash + 1);
   if (rest == "." || rest == "..") rest = "";  // it may go on as "../x"
-  if (directory.empty()) directory = ".";
-  std::string out;
-  if (MayGoThroughProc(directory, cwd)) {
-    const Argument place = ThroughProc(directory, cwd);
-    if (!place.known) return "";
-    out = place.text;
-  } else {
-    out = Normalise(directory, cwd);
-  }
+  const Argument place = PathFrom(directory.empty() ? "." : directory, cwd);
+  if (!place.known) return "";
+  std::string out = place.text;
   if (out.empty() || out.back() != '/') out += '/';
   out += rest;
   return out;
@@ -108,14 +102,10 @@ Argument Evaluator::Resolve(const Shell& shell, const Argument& path) const {
     return out;
   }
   if (path.known) {
-    if (MayGoThroughProc(path.text, cwd)) {
-      Argument place = ThroughProc(path.text, cwd);
-      out.known = place.known;
-      out.text = std::move(place.text);
-      out.suffix = std::move(place.suffix);
-      return out;
-    }
-    out.text = path.text.empty() ? cwd : Normalise(path.text, cwd);
+    Argument place = PathFrom(path.text, cwd);
+    out.known = place.known;
+    out.text = std::move(place.text);
+    if (!place.known) out.suffix = std::move(place.suffix);
     return out;
   }
   // An unknown word without a known beginning may be an absolute path.
@@ -130,11 +120,8 @@ std::vector<std::string> Evaluator::KnownPaths(const Shell& shell,
   if (!path.known || path.glob || path.text.empty()) return out;
   if (IsProcessPath(path.text)) return {path.text};
   const auto add = [&](std::string_view cwd) {
-    if (!MayGoThroughProc(path.text, cwd)) {
-      out.push_back(Normalise(path.text, cwd));
-    } else if (Argument place = ThroughProc(path.text, cwd); place.known) {
+    if (Argument place = PathFrom(path.text, cwd); place.known)
       out.push_back(std::move(place.text));
-    }
   };
   const bool absolute = path.text.starts_with("/");
   for (const Value& cwd : shell.cwd) {

@@ -334,6 +334,9 @@ class Evaluator final : public Host {
   // run_output.cc: what a program prints and does to files.
   void RunOutput(Shell& shell, const ProgramCall& call, const Reading& reading,
                  uint32_t invocation, bool wrapper);
+  // The directory that the program's options tell it to go to, else the
+  // shell's; `*moved` when they do.
+  Values DirectoryOf(Shell& shell, const Reading& reading, bool* moved) const;
   void AddFindingEffects(Shell& shell, const ProgramCall& call,
                          const Reading& reading, uint32_t invocation);
   Values FilterOutput(Shell& shell, const ProgramCall& call,

@@ -27,22 +27,30 @@ bool LooksLikeDirectory(const Argument& path) {
 
 }  // namespace
 
-void Evaluator::AddFindingEffects(Shell& shell, const ProgramCall& call,
-                                  const Reading& reading, uint32_t invocation) {
-  (void)call;
-  std::vector<const Finding*> sources;
-  bool moved = false;
+Values Evaluator::DirectoryOf(Shell& shell, const Reading& reading,
+                              bool* moved) const {
   Values inside = shell.cwd;
   for (const Finding& finding : reading.findings) {
-    if (finding.role == Role::kMoveFrom) sources.push_back(&finding);
     if (finding.role == Role::kDirectory && !finding.words.empty()) {
       Scoped<Values> relative(shell.cwd, inside);
       const Argument path = Resolve(shell, finding.words[0]);
       inside = {path.known
                     ? Value::Of(path.text)
                     : Value::Hole(UnknownCode::kDynamicArgument, finding.span)};
-      moved = true;
+      *moved = true;
     }
+  }
+  return inside;
+}
+
+void Evaluator::AddFindingEffects(Shell& shell, const ProgramCall& call,
+                                  const Reading& reading, uint32_t invocation) {
+  (void)call;
+  std::vector<const Finding*> sources;
+  bool moved = false;
+  const Values inside = DirectoryOf(shell, reading, &moved);
+  for (const Finding& finding : reading.findings) {
+    if (finding.role == Role::kMoveFrom) sources.push_back(&finding);
   }
   // The words as they are, and as the directory that the program goes to
   // makes them. Files that the program uses by itself are in that directory.

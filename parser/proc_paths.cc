@@ -42,16 +42,20 @@ Link LinkOf(std::string_view path) {
   return Link::kNone;
 }
 
-}  // namespace
-
 bool MayGoThroughProc(std::string_view path, std::string_view cwd) {
   return path.find("proc/") != std::string_view::npos ||
          path.find("dev/fd") != std::string_view::npos ||
          cwd.starts_with("/proc") || cwd.starts_with("/dev/fd");
 }
 
-Argument ThroughProc(std::string_view path, std::string_view cwd) {
+}  // namespace
+
+Argument PathFrom(std::string_view path, std::string_view cwd) {
   Argument out;
+  if (!MayGoThroughProc(path, cwd)) {
+    out.text = Normalise(path, cwd);
+    return out;
+  }
   const std::string whole = path.starts_with('/')
                                 ? std::string(path)
                                 : std::string(cwd) + '/' + std::string(path);

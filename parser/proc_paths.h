@@ -10,14 +10,12 @@
 
 namespace gate::parser {
 
-// Whether ThroughProc may say something else than base/paths' Normalise.
-bool MayGoThroughProc(std::string_view path, std::string_view cwd);
-
-// `path` from `cwd`, absolute and normalised, with links of /proc taken as
-// they are: the root of any process is taken for this one's, `cwd` for the
-// directory that /proc/self/cwd means. Not known, with the end that is, where
-// it goes through what only another process knows: its directory, its open
-// files. `..` behind such a link is not the directory before it.
-Argument ThroughProc(std::string_view path, std::string_view cwd);
+// `path` from `cwd`, absolute and normalised as base/paths has it, with links
+// of /proc taken as they are: the root of any process is taken for this one's,
+// `cwd` for the directory that /proc/self/cwd means. Not known, with the end
+// that is, where it goes through what only another process knows: its
+// directory, its open files. `..` behind such a link is not the directory
+// before it.
+Argument PathFrom(std::string_view path, std::string_view cwd);
 
 }  // namespace gate::parser

@@ -234,18 +234,10 @@ void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
                               const Reading& reading, const Origin& origin) {
   if (origin.empty() && shell.made.size() == 0) return;
   if (!Spend(1 + reading.findings.size())) return;
-  Values inside = shell.cwd;
   bool moved = false;
+  const Values inside = DirectoryOf(shell, reading, &moved);
   bool many = false;  // whole directories go there
   for (const Finding& finding : reading.findings) {
-    if (finding.role == Role::kDirectory && !finding.words.empty()) {
-      Scoped<Values> relative(shell.cwd, inside);
-      const Argument path = Resolve(shell, finding.words[0]);
-      inside = {path.known
-                    ? Value::Of(path.text)
-                    : Value::Hole(UnknownCode::kDynamicArgument, finding.span)};
-      moved = true;
-    }
     many = many || finding.role == Role::kMoveFrom ||
            (finding.role == Role::kRead && finding.recursive);
   }
