@@ -91,6 +91,15 @@ Builtin FindBuiltin(std::string_view name) {
 
 namespace builtins {
 
+std::optional<std::string> OptionWord(const Fields& fields, size_t* i) {
+  if (*i >= fields.size()) return std::nullopt;
+  std::optional<std::string> word = Known(fields[*i]);
+  if (!word || word->size() < 2 || (*word)[0] != '-') return std::nullopt;
+  if (*word != "--") return word;
+  ++*i;
+  return std::nullopt;
+}
+
 Values ArgumentValue(Evaluator& e, const Shell& shell, const Field& field) {
   (void)e;
   if (field.glob && !shell.noglob) {

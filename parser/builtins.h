@@ -61,6 +61,11 @@ void Jobs(Evaluator& e, Shell& shell, Call& call);
 // Prints something that is not followed.
 void Prints(Evaluator& e, Shell& shell, Call& call);
 
+// The word of options at fields[*i]: a dash and more. Nothing at the first
+// operand, at a word that is not known, at the end, and at `--`, which it steps
+// over. Else *i stays: the caller goes on once it has read the word.
+std::optional<std::string> OptionWord(const Fields& fields, size_t* i);
+
 // The value of one argument; a hole where it may be several words.
 Values ArgumentValue(Evaluator& e, const Shell& shell, const Field& field);
 // The arguments from `from` on, joined by blanks.

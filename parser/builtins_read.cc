@@ -83,13 +83,7 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
   std::vector<std::string> names;
   bool unknown_name = false;
   size_t i = 1;
-  for (; i < call.fields.size(); ++i) {
-    std::optional<std::string> word = Known(call.fields[i]);
-    if (!word || word->size() < 2 || (*word)[0] != '-') break;
-    if (*word == "--") {
-      ++i;
-      break;
-    }
+  while (const std::optional<std::string> word = OptionWord(call.fields, &i)) {
     for (size_t at = 1; at < word->size(); ++at) {
       char c = (*word)[at];
       if (c == 'r') options.raw = true;
@@ -119,6 +113,7 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
       }
       break;
     }
+    ++i;
   }
   for (; i < call.fields.size(); ++i) {
     std::optional<std::string> word = Known(call.fields[i]);

@@ -162,13 +162,7 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
 void Exec(Evaluator& e, Shell& shell, Call& call) {
   size_t i = 1;
   bool login = false;
-  for (; i < call.fields.size(); ++i) {
-    std::optional<std::string> word = Known(call.fields[i]);
-    if (!word || word->size() < 2 || (*word)[0] != '-') break;
-    if (*word == "--") {
-      ++i;
-      break;
-    }
+  while (const std::optional<std::string> word = OptionWord(call.fields, &i)) {
     // What follows `a` in the word is its value, else the next word is.
     const size_t value = word->find('a', 1);
     const std::string letters = word->substr(1, value - 1);
@@ -184,6 +178,7 @@ void Exec(Evaluator& e, Shell& shell, Call& call) {
       }
     }
     if (shell.posix) e.RecordForeign(shell, *word, call.span);
+    ++i;
   }
   if (i >= call.fields.size()) {
     e.keep_fds_ = true;
@@ -313,15 +308,10 @@ void Trap(Evaluator& e, Shell& shell, Call& call) {
 void Command(Evaluator& e, Shell& shell, Call& call) {
   size_t i = 1;
   bool describes = false;
-  for (; i < call.fields.size(); ++i) {
-    std::optional<std::string> word = Known(call.fields[i]);
-    if (!word || word->size() < 2 || (*word)[0] != '-') break;
-    if (*word == "--") {
-      ++i;
-      break;
-    }
+  while (const std::optional<std::string> word = OptionWord(call.fields, &i)) {
     if (word->find_first_not_of("pvV", 1) != std::string::npos) break;
     describes = describes || word->find_first_of("vV") != std::string::npos;
+    ++i;
   }
   if (describes || i >= call.fields.size()) {
     if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));

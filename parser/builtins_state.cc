@@ -77,16 +77,11 @@ void Go(Evaluator& e, Shell& shell, const Values& target) {
 void Cd(Evaluator& e, Shell& shell, Call& call) {
   size_t i = 1;
   bool physical = false;
-  for (; i < call.fields.size(); ++i) {
-    std::optional<std::string> word = Known(call.fields[i]);
-    if (!word || word->size() < 2 || (*word)[0] != '-') break;
-    if (*word == "--") {
-      ++i;
-      break;
-    }
+  while (const std::optional<std::string> word = OptionWord(call.fields, &i)) {
     if (word->find_first_not_of("LPe@", 1) != std::string::npos) break;
     const size_t last = word->find_last_of("LP");
     if (last != std::string::npos) physical = (*word)[last] == 'P';
+    ++i;
   }
   Values hole = e.Hole(call.span);
   if (i >= call.fields.size()) {

@@ -32,16 +32,11 @@ void Unset(Evaluator& e, Shell& shell, Call& call) {
   shell.status.reset();
   bool functions = false, variables = false, references = false;
   size_t i = 1;
-  for (; i < call.fields.size(); ++i) {
-    std::optional<std::string> word = Known(call.fields[i]);
-    if (!word || word->size() < 2 || (*word)[0] != '-') break;
-    if (*word == "--") {
-      ++i;
-      break;
-    }
+  while (const std::optional<std::string> word = OptionWord(call.fields, &i)) {
     functions = functions || word->find('f') != std::string::npos;
     variables = variables || word->find('v') != std::string::npos;
     references = references || word->find('n') != std::string::npos;
+    ++i;
   }
   for (; i < call.fields.size(); ++i) {
     std::optional<std::string> word = Known(call.fields[i]);
