@@ -19,7 +19,7 @@
 // - Git directories of these places and their submodules: `hooks`,
 //   `info/attributes`, `commondir` and a `.git` file are binds; `config` and
 //   `config.worktree` stay writable, and are put back when the run changed a
-//   key that runs a program (backends/git_config.h) or made a work tree of a
+//   key that runs a program (base/git_config.h) or made a work tree of a
 //   place outside the writable roots. Files that they include already are
 //   treated alike.
 // - Hooks in a directory of the workspace that `core.hooksPath` named before
