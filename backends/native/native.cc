@@ -326,6 +326,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   outcome.duration_ms = MonotonicMs() - begin;
   if (over) {
     if (command.ended) command.ended(outcome);
+    one->LetGo();
     one->Wait();
   }
   return outcome;

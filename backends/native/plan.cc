@@ -262,8 +262,10 @@ PlanSpace::PlanSpace(PlanSpace&& other) noexcept
       plan_(std::exchange(other.plan_, nullptr)) {}
 
 // Nothing in it has a destructor with work: all of it goes with the mapping.
-PlanSpace::~PlanSpace() {
-  if (base_ != nullptr) munmap(base_, kSpaceBytes);
+PlanSpace::~PlanSpace() { Free(); }
+
+void PlanSpace::Free() {
+  if (base_ != nullptr) munmap(std::exchange(base_, nullptr), kSpaceBytes);
 }
 
 void PlanSpace::Leave() const { munmap(base_, kSpaceBytes); }

@@ -100,6 +100,8 @@ class PlanSpace {
   NativePlan* plan() const { return plan_; }
   // In the child, when the plan has been followed.
   void Leave() const;
+  // In the parent, early.
+  void Free();
 
  private:
   PlanSpace() = default;
