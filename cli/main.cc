@@ -1,5 +1,8 @@
 // gate: a command gateway for AI agents. Dispatch only; one file per command.
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <cstdio>
 #include <cstring>
@@ -162,6 +165,13 @@ std::optional<int> ParseWith(Options& app, const Arguments& arguments) {
 }  // namespace gate::cli
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // The heap grows by 128 KB at a time otherwise, ten times for one decision,
+  // and shrinks again.
+  mallopt(M_TOP_PAD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 16 << 20);
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
   std::set_terminate(gate::cli::OnTerminate);
   try {
     return gate::cli::Main(argc, argv);
