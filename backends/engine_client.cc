@@ -43,29 +43,12 @@ int WaitFor(pid_t pid) {
   return status;
 }
 
-std::vector<std::string> ClientEnvironment() {
-  std::vector<std::string> out = {
-      "PATH=/usr/local/sbin:/usr/local/bin:/usr/"
-      "sbin:/usr/bin:/sbin:/bin"};
-  const std::optional<std::string> name = UserName(geteuid());
-  const std::optional<std::string> home =
-      name ? HomeOf(*name) : std::optional<std::string>();
-  if (home) out.push_back("HOME=" + *home);
-  const std::string runtime = "/run/user/" + std::to_string(geteuid());
-  struct stat info = {};
-  if (lstat(runtime.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
-      info.st_uid == geteuid())
-    out.push_back("XDG_RUNTIME_DIR=" + runtime);
-  return out;
-}
-
 }  // namespace
 
 Engine Docker() {
   Engine engine;
   engine.name = "docker";
   engine.paths = {"/usr/bin/docker", "/usr/local/bin/docker"};
-  engine.environment = ClientEnvironment();
   engine.socket = "/var/run/docker.sock";
   const char* host = getenv("DOCKER_HOST");
   constexpr std::string_view kLocal = "unix://";
@@ -86,9 +69,24 @@ Engine Podman() {
   Engine engine;
   engine.name = "podman";
   engine.paths = {"/usr/bin/podman", "/usr/local/bin/podman"};
-  engine.environment = ClientEnvironment();
   engine.priority = 55;
   return engine;
+}
+
+std::vector<std::string> ClientEnvironment() {
+  std::vector<std::string> out = {
+      "PATH=/usr/local/sbin:/usr/local/bin:/usr/"
+      "sbin:/usr/bin:/sbin:/bin"};
+  const std::optional<std::string> name = UserName(geteuid());
+  const std::optional<std::string> home =
+      name ? HomeOf(*name) : std::optional<std::string>();
+  if (home) out.push_back("HOME=" + *home);
+  const std::string runtime = "/run/user/" + std::to_string(geteuid());
+  struct stat info = {};
+  if (lstat(runtime.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+      info.st_uid == geteuid())
+    out.push_back("XDG_RUNTIME_DIR=" + runtime);
+  return out;
 }
 
 std::string EngineClient::Path() const {
@@ -146,7 +144,7 @@ SpawnRequest EngineClient::Call(std::vector<std::string> words) const {
   request.argv.insert(request.argv.end(),
                       std::make_move_iterator(words.begin()),
                       std::make_move_iterator(words.end()));
-  request.environment = engine_.environment;
+  request.environment = ClientEnvironment();
   request.cwd = "/";
   return request;
 }
@@ -202,7 +200,7 @@ Result<Guardian> EngineClient::StartGuardian(
   words.insert(words.begin(), container);
   return Guardian::Start(
       "prune() {\n" + std::string(kPrune) + "\n}\nprune \"$@\"", remove, words,
-      engine_.environment);
+      ClientEnvironment());
 }
 
 ClientCall::~ClientCall() {

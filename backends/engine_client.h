@@ -24,10 +24,9 @@
 namespace gate::backends {
 
 struct Engine {
-  std::string name;                      // docker, podman
-  std::vector<std::string> paths;        // where its client may be
-  std::vector<std::string> options;      // of every call
-  std::vector<std::string> environment;  // of the client
+  std::string name;                  // docker, podman
+  std::vector<std::string> paths;    // where its client may be
+  std::vector<std::string> options;  // of every call
   std::string socket;  // must accept connections; empty: no daemon
   int priority = 50;
   // Why an engine that was asked for is never taken; empty: it may be.
@@ -37,6 +36,8 @@ struct Engine {
 // The engine of DOCKER_HOST, where that is a local socket, else of the system.
 Engine Docker();
 Engine Podman();
+// All that a client gets of an environment.
+std::vector<std::string> ClientEnvironment();
 
 class EngineClient {
  public:

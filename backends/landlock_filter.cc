@@ -8,7 +8,7 @@
 #include <array>
 
 #include "backends/landlock_keeper.h"
-#include "backends/native/assembler.h"
+#include "backends/native/filter_writer.h"
 
 namespace gate::backends {
 namespace {
@@ -62,39 +62,40 @@ constexpr auto kModes = std::to_array<Argument>({
 }  // namespace
 
 Filter MakeLandlockFilter(bool sockets, bool freeze) {
-  Filter filter;
-  Assembler a(&filter);
-  a.Load(offsetof(seccomp_data, nr));
-  if (sockets) {
-    a.Unless(SYS_socket, 3);
-    a.LoadArgument(0);
-    a.Unless(AF_UNIX, 1);
-    a.Return(Errno(EAFNOSUPPORT));
-    // The number again: the argument is in the register now.
-    a.Load(offsetof(seccomp_data, nr));
-  } else {
-    a.ReturnIf(SYS_socket, Errno(EAFNOSUPPORT));
-  }
+  FilterWriter w;
+  const auto allow = w.Verdict(kAllow), refuse = w.Verdict(Errno(EPERM));
+  const auto no_family = w.Verdict(Errno(EAFNOSUPPORT));
+  const auto socket = w.NewLabel();
+  // What looks at each argument.
+  std::array<FilterWriter::Label, 2> process = {};
+  std::array<FilterWriter::Label, 3> modes = {};
+  for (auto& label : process) label = w.NewLabel();
+  for (auto& label : modes) label = w.NewLabel();
+  w.LoadNumber();
+  w.OnCall(SYS_socket, sockets ? socket : no_family);
   for (const uint32_t number : kSharedObjects)
-    a.ReturnIf(number, Errno(ENOSYS));
-  for (const Argument& call : kOnProcess) {
-    a.Unless(call.number, 4);
-    a.LoadArgument(call.index);
-    a.ReturnIf(0, kAllow);
-    a.Return(Errno(EPERM));
+    w.OnCall(number, w.Verdict(Errno(ENOSYS)));
+  for (const Argument& call : kOnProcess)
+    w.OnCall(call.number, process[call.index]);
+  for (const Argument& call : kModes)
+    w.OnCall(call.number, freeze ? refuse : modes[call.index]);
+  if (freeze)
+    for (const uint32_t number : kMetadata) w.OnCall(number, refuse);
+  w.Dispatch(allow);
+  w.Place(socket);
+  w.LoadArgument(0);
+  w.IfEqual(AF_UNIX, no_family, allow);
+  for (size_t n = 0; n < process.size(); ++n) {
+    w.Place(process[n]);
+    w.LoadArgument(n);
+    w.IfEqual(0, allow, refuse);
   }
-  if (freeze) {
-    for (const uint32_t number : kMetadata) a.ReturnIf(number, Errno(EPERM));
-  } else {
-    for (const Argument& call : kModes) {
-      a.Unless(call.number, 4);
-      a.LoadArgument(call.index);
-      a.ReturnIfAny(S_ISUID | S_ISGID, Errno(EPERM));
-      a.Return(kAllow);
-    }
+  for (size_t n = 0; n < modes.size(); ++n) {
+    w.Place(modes[n]);
+    w.LoadArgument(n);
+    w.IfAny(S_ISUID | S_ISGID, refuse, allow);
   }
-  a.Return(kAllow);
-  return filter;
+  return w.Finish();
 }
 
 }  // namespace gate::backends

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
+#include "backends/listing.h"
 #include "backends/unix_sockets.h"
 #include "base/paths.h"
 
@@ -201,9 +203,13 @@ class Builder {
 
   Status AddHidden() {
     for (const std::string& path : profile_.deny_read) {
+      if (IsListedMissing(path)) continue;
       const Result<Found> found = Resolve(path);
       if (!found) {
-        if (found.error().code == ErrorCode::kNotFound) continue;
+        if (found.error().code == ErrorCode::kNotFound) {
+          NoteMissing(path);
+          continue;
+        }
         return std::unexpected(found.error());
       }
       if (found->path == "/")
@@ -218,6 +224,25 @@ class Builder {
       mounts_.back().fleeting = true;
     }
     return {};
+  }
+
+  // Most of what is hidden lies in a home, and most of that is not there: where
+  // two in turn are missing in one directory, its names say so of the rest.
+  void NoteMissing(const std::string& path) {
+    const std::string_view parent = DirName(path);
+    if (listing_ || parent.size() < 2) return;
+    if (parent == missing_in_) {
+      listing_ = Listing::Of(missing_in_);
+    } else {
+      missing_in_ = parent;
+    }
+  }
+
+  bool IsListedMissing(const std::string& path) const {
+    return listing_ && path.size() > missing_in_.size() + 1 &&
+           IsWithin(path, missing_in_) &&
+           !listing_->MayHold(
+               std::string_view(path).substr(missing_in_.size() + 1));
   }
 
   void Hide(const Found& found) {
@@ -299,6 +324,8 @@ class Builder {
   const Guard& guard_;
   const RunUser& user_;
   std::vector<ViewMount> mounts_;
+  std::string missing_in_;
+  std::optional<Listing> listing_;  // of missing_in_
   View view_;
 };
 

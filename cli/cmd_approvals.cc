@@ -1,7 +1,6 @@
 // gate approvals, gate pause, gate resume: answers that hold for a while.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/text.h"
@@ -9,6 +8,7 @@
 #include "cli/duration.h"
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/pause.h"
 #include "cli/person_act.h"
 #include "cli/remembered.h"
@@ -30,10 +30,10 @@ std::string Until(const RememberedApproval& approval, uint64_t now_ms) {
 }
 
 int List(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Lists the approvals that hold, and a pause.",
-               "gate approvals list");
+  Options app("Lists the approvals that hold, and a pause.",
+              "gate approvals list");
   bool json = false;
-  app.add_flag("--json", json, "print a JSON object a line");
+  app.Flag("--json", json, "print a JSON object a line");
   if (auto code = ParseWith(app, arguments)) return *code;
   const ProcessFacts facts = ReadProcessFacts(globals);
   const uint64_t now = NowMs();
@@ -70,11 +70,11 @@ int List(const GlobalOptions& globals, const Arguments& arguments) {
 }
 
 int RevokeThem(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Takes approvals back.", "gate approvals revoke");
+  Options app("Takes approvals back.", "gate approvals revoke");
   std::string id;
   bool all = false;
-  app.add_option("id", id, "the approval's id");
-  app.add_flag("--all", all, "all of them");
+  app.Add("id", id, "the approval's id");
+  app.Flag("--all", all, "all of them");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (all == !id.empty()) {
     Complain("give one id, or --all");
@@ -126,15 +126,15 @@ int ApprovalsCommand(const GlobalOptions& globals, const Arguments& arguments) {
 }
 
 int PauseCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Answers every question of this project with yes, for a while. Denials\n"
       "stay, and what runs in a sandbox still does. Ends by itself.",
       "gate pause");
   std::string length;
   bool all = false, end = false;
-  app.add_option("length", length, "how long: 90s, 15m, 2h; at most 8h");
-  app.add_flag("--all", all, "in every project");
-  app.add_flag("--end", end, "end the pause now, as gate resume does");
+  app.Add("length", length, "how long: 90s, 15m, 2h; at most 8h");
+  app.Flag("--all", all, "in every project");
+  app.Flag("--end", end, "end the pause now, as gate resume does");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (end && length.empty()) return ResumeCommand(globals, {});
   const auto ms = ParseDuration(length, kLongestPauseMs);
@@ -177,7 +177,7 @@ int PauseCommand(const GlobalOptions& globals, const Arguments& arguments) {
 }
 
 int ResumeCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Ends a pause.", "gate resume");
+  Options app("Ends a pause.", "gate resume");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (auto code = RequirePerson("resuming")) return *code;
   const ProcessFacts facts = ReadProcessFacts(globals);

@@ -1,7 +1,6 @@
 // gate approve: yes, once, to a question that waits.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/text.h"
@@ -10,6 +9,7 @@
 #include "cli/duration.h"
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/person_act.h"
 #include "cli/remembered.h"
 #include "cli/terminal.h"
@@ -101,14 +101,14 @@ std::optional<int> RequirePerson(const char* what) {
 }
 
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Says yes to a command that an agent was refused.",
-               "gate approve");
+  Options app("Says yes to a command that an agent was refused.",
+              "gate approve");
   std::string id, length;
   bool session = false, project = false;
-  app.add_option("id", id, "the id that the refusal named")->required();
-  app.add_flag("--session", session, "for the rest of the agent's session");
-  app.add_option("--for", length, "for a time: 90s, 15m, 2h, 3d; at most 30d");
-  app.add_flag("--project", project, "in this project, until it is revoked");
+  app.Add("id", id, "the id that the refusal named").Required();
+  app.Flag("--session", session, "for the rest of the agent's session");
+  app.Add("--for", length, "for a time: 90s, 15m, 2h, 3d; at most 30d");
+  app.Flag("--project", project, "in this project, until it is revoked");
   if (auto code = ParseWith(app, arguments)) return *code;
   Scope scope;
   if (session) scope.name = "session";

@@ -1,7 +1,6 @@
 // gate audit list|show|stats|verify.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -12,6 +11,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 
 namespace gate::cli {
@@ -91,21 +91,21 @@ struct FilterOptions {
   bool reverse = false;
 };
 
-void AddFilter(CLI::App& app, FilterOptions* options) {
-  app.add_option("--since", options->since,
-                 "2h, 3d, today, yesterday, or 2026-11-20T10:00");
-  app.add_option("--until", options->until, "the same forms");
-  app.add_option("--action", options->actions, "deny,ask,sandbox,allow");
-  app.add_option("--agent", options->filter.agent, "");
-  app.add_option("--session", options->filter.session, "");
-  app.add_option("--rule", options->filter.rule_id, "");
-  app.add_option("--backend", options->filter.backend, "");
-  app.add_option("--mode", options->filter.mode, "hook, check, run, sandbox");
-  app.add_option("--cwd", options->filter.cwd_prefix, "at or below");
-  app.add_option("--text", options->filter.text, "part of the command");
-  app.add_option("-n", options->filter.limit, "at most so many (50)");
-  app.add_flag("--reverse", options->reverse, "oldest first");
-  app.add_flag("--json", options->json, "a JSON object a line");
+void AddFilter(Options& app, FilterOptions* options) {
+  app.Add("--since", options->since,
+          "2h, 3d, today, yesterday, or 2026-11-20T10:00");
+  app.Add("--until", options->until, "the same forms");
+  app.Add("--action", options->actions, "deny,ask,sandbox,allow");
+  app.Add("--agent", options->filter.agent, "");
+  app.Add("--session", options->filter.session, "");
+  app.Add("--rule", options->filter.rule_id, "");
+  app.Add("--backend", options->filter.backend, "");
+  app.Add("--mode", options->filter.mode, "hook, check, run, sandbox");
+  app.Add("--cwd", options->filter.cwd_prefix, "at or below");
+  app.Add("--text", options->filter.text, "part of the command");
+  app.Add("-n", options->filter.limit, "at most so many (50)");
+  app.Flag("--reverse", options->reverse, "oldest first");
+  app.Flag("--json", options->json, "a JSON object a line");
 }
 
 bool FinishFilter(FilterOptions* options) {
@@ -140,8 +140,8 @@ int StorageFailure(const Error& error) {
 }
 
 int List(const ProcessFacts& facts, const Arguments& arguments) {
-  CLI::App app("Lists records, newest first. Filters are joined by AND.",
-               "gate audit list");
+  Options app("Lists records, newest first. Filters are joined by AND.",
+              "gate audit list");
   FilterOptions options;
   AddFilter(app, &options);
   if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
@@ -159,12 +159,12 @@ int List(const ProcessFacts& facts, const Arguments& arguments) {
 }
 
 int Show(const ProcessFacts& facts, const Arguments& arguments) {
-  CLI::App app("Shows one record whole, with what belongs to it.",
-               "gate audit show");
+  Options app("Shows one record whole, with what belongs to it.",
+              "gate audit show");
   std::string reference = "last";
   bool json = false;
-  app.add_option("record", reference, "an id, a sequence number, or `last`");
-  app.add_flag("--json", json, "a JSON object a line");
+  app.Add("record", reference, "an id, a sequence number, or `last`");
+  app.Flag("--json", json, "a JSON object a line");
   if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
   if (!log) return StorageFailure(log.error());
@@ -195,13 +195,12 @@ int Show(const ProcessFacts& facts, const Arguments& arguments) {
 }
 
 int Stats(const ProcessFacts& facts, const Arguments& arguments) {
-  CLI::App app("Counts records by a column.", "gate audit stats");
+  Options app("Counts records by a column.", "gate audit stats");
   FilterOptions options;
   std::string by = "action";
   AddFilter(app, &options);
-  app.add_option("--by", by, "action, rule, agent, backend, mode, status")
-      ->check(CLI::IsMember(
-          {"action", "rule", "agent", "backend", "mode", "status"}));
+  app.Add("--by", by, "action, rule, agent, backend, mode, status")
+      .OneOf({"action", "rule", "agent", "backend", "mode", "status"});
   if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
   if (!FinishFilter(&options)) return 2;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
@@ -234,13 +233,12 @@ int Stats(const ProcessFacts& facts, const Arguments& arguments) {
 }
 
 int Verify(const ProcessFacts& facts, const Arguments& arguments) {
-  CLI::App app("Checks that no record was changed, removed or reordered.",
-               "gate audit verify");
+  Options app("Checks that no record was changed, removed or reordered.",
+              "gate audit verify");
   std::string anchor;
   bool json = false;
-  app.add_option("--anchor", anchor,
-                 "a head hash noted earlier, kept elsewhere");
-  app.add_flag("--json", json, "print one JSON object");
+  app.Add("--anchor", anchor, "a head hash noted earlier, kept elsewhere");
+  app.Flag("--json", json, "print one JSON object");
   if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
   if (!log) {

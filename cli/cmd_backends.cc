@@ -1,7 +1,6 @@
 // gate backends: what isolation works on this machine, in which order.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/text.h"
@@ -9,6 +8,7 @@
 #include "cli/candidates.h"
 #include "cli/commands.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 
@@ -43,15 +43,14 @@ std::string ToJson(const std::vector<router::Candidate>& candidates) {
 }  // namespace
 
 int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Lists the sandboxes that work here, in the order they are "
       "taken; `probe` tries them again.",
       "gate backends");
   bool json = false;
   std::string action;
-  app.add_flag("--json", json, "print one JSON object");
-  app.add_option("action", action, "`probe`: try each, by a run")
-      ->check(CLI::IsMember({"probe"}));
+  app.Flag("--json", json, "print one JSON object");
+  app.Add("action", action, "`probe`: try each, by a run").OneOf({"probe"});
   if (auto code = ParseWith(app, arguments)) return *code;
 
   const ProcessFacts facts = ReadProcessFacts(globals);

@@ -3,7 +3,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/file.h"
@@ -13,6 +12,7 @@
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "hooks/install.h"
 
@@ -172,9 +172,9 @@ void AddLimits(std::vector<Finding>* findings) {
 }  // namespace
 
 int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Says what is enforced here and what is not.", "gate doctor");
+  Options app("Says what is enforced here and what is not.", "gate doctor");
   bool json = false;
-  app.add_flag("--json", json, "print one JSON object");
+  app.Flag("--json", json, "print one JSON object");
   if (auto code = ParseWith(app, arguments)) return *code;
 
   Gateway gateway(ReadProcessFacts(globals));

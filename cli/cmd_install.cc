@@ -1,7 +1,6 @@
 // gate install, gate uninstall.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include "base/hash.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/options.h"
 #include "hooks/install.h"
 
 namespace gate::cli {
@@ -52,16 +52,16 @@ Status RecordChange(const ProcessFacts& facts, const std::string& what,
 
 int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
                    const Arguments& arguments) {
-  CLI::App app(install ? "Puts gate's hook into a client's settings; shows the "
-                         "change, keeps a backup."
-                       : "Takes gate's hook out of a client's settings.",
-               std::string("gate ") + what);
+  Options app(install ? "Puts gate's hook into a client's settings; shows the "
+                        "change, keeps a backup."
+                      : "Takes gate's hook out of a client's settings.",
+              std::string("gate ") + what);
   std::vector<std::string> clients;
   bool project = false;
   bool dry_run = false;
-  app.add_option("client", clients, "claude, codex")->required();
-  app.add_flag("--project", project, "the project's settings, not the user's");
-  app.add_flag("--dry-run", dry_run, "show the change, write nothing");
+  app.Add("client", clients, "claude, codex").Required();
+  app.Flag("--project", project, "the project's settings, not the user's");
+  app.Flag("--dry-run", dry_run, "show the change, write nothing");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (!dry_run)
     if (auto code = RequirePerson("changing agents' settings")) return *code;

@@ -1,7 +1,6 @@
 // gate pending: questions and previews that wait for a person.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/text.h"
@@ -9,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/preview_run.h"
 #include "cli/previews.h"
 #include "cli/terminal.h"
@@ -118,28 +118,24 @@ int Discard(const std::string& state, const std::string& id) {
 }  // namespace
 
 int PendingCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Questions and previews that wait for a person.",
-               "gate pending");
+  Options app("Questions and previews that wait for a person.", "gate pending");
   bool json = false;
   std::string id;
   std::vector<std::string> paths;
-  app.add_flag("--json", json, "print a JSON object a line");
-  app.add_subcommand("list", "both (the default)")->fallthrough();
-  CLI::App* show = app.add_subcommand("show", "the changes of a preview");
-  CLI::App* commit =
-      app.add_subcommand("commit", "apply a preview (a person's act)");
-  CLI::App* discard =
-      app.add_subcommand("discard", "throw a preview away (a person's act)");
-  for (CLI::App* sub : {show, commit, discard}) {
-    sub->fallthrough();
-    sub->add_option("id", id, "of the preview")->required();
-  }
-  commit->add_option("paths", paths, "only these and what is below them");
+  app.Flag("--json", json, "print a JSON object a line");
+  app.Command("list", "both (the default)");
+  Options& show = app.Command("show", "the changes of a preview");
+  Options& commit = app.Command("commit", "apply a preview (a person's act)");
+  Options& discard =
+      app.Command("discard", "throw a preview away (a person's act)");
+  for (Options* command : {&show, &commit, &discard})
+    command->Add("id", id, "of the preview").Required();
+  commit.Add("paths", paths, "only these and what is below them");
   if (auto code = ParseWith(app, arguments)) return *code;
-  if (commit->parsed()) return Commit(globals, id, paths);
+  if (commit.parsed()) return Commit(globals, id, paths);
   const std::string state = ReadProcessFacts(globals).places.state;
-  if (discard->parsed()) return Discard(state, id);
-  return show->parsed() ? Show(state, id, json) : ListAll(state, json);
+  if (discard.parsed()) return Discard(state, id);
+  return show.parsed() ? Show(state, id, json) : ListAll(state, json);
 }
 
 }  // namespace gate::cli

@@ -1,7 +1,6 @@
 // gate replay: recorded commands against the policy of now, or another one.
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
 
@@ -13,6 +12,7 @@
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
 #include "cli/line.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 
 namespace gate::cli {
@@ -38,7 +38,7 @@ void Print(const audit::Record& record, const engine::Decision& now,
 }  // namespace
 
 int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Decides the recorded commands again, by the rules of now or by others,\n"
       "and shows those whose decision differs. Nothing runs, nothing is\n"
       "recorded. Exits 1 when something differs.",
@@ -46,11 +46,10 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
   std::string rules, since;
   uint64_t limit = 1000;
   bool json = false;
-  app.add_option("--rules", rules,
-                 "a directory of rule files instead of the user's");
-  app.add_option("--since", since, "2h, 3d, 2026-11-20");
-  app.add_option("-n", limit, "at most so many of the newest (1000)");
-  app.add_flag("--json", json, "a JSON object a line");
+  app.Add("--rules", rules, "a directory of rule files instead of the user's");
+  app.Add("--since", since, "2h, 3d, 2026-11-20");
+  app.Add("-n", limit, "at most so many of the newest (1000)");
+  app.Flag("--json", json, "a JSON object a line");
   if (auto code = ParseWith(app, arguments)) return *code;
 
   Gateway gateway(ReadProcessFacts(globals));

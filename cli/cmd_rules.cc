@@ -1,7 +1,6 @@
 // gate rules list|show|test; the others have files of their own.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/text.h"
@@ -9,6 +8,7 @@
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "engine/coverage.h"
@@ -66,13 +66,13 @@ bool PrintDiagnostics(const std::vector<Diagnostic>& diagnostics) {
 }
 
 int List(const rules::Policy& policy, const Arguments& arguments) {
-  CLI::App app("Lists all rules, by layer.", "gate rules list");
+  Options app("Lists all rules, by layer.", "gate rules list");
   bool json = false;
   std::string action;
   std::string layer;
-  app.add_flag("--json", json, "a JSON object a line");
-  app.add_option("--action", action, "allow, sandbox, ask, deny");
-  app.add_option("--layer", layer, "builtin, user, system, project, session");
+  app.Flag("--json", json, "a JSON object a line");
+  app.Add("--action", action, "allow, sandbox, ask, deny");
+  app.Add("--layer", layer, "builtin, user, system, project, session");
   if (auto code = ParseWith(app, arguments)) return *code;
   const bool colour = WantsColour(STDOUT_FILENO);
   for (const rules::RuleInfo& rule : rules::ListRules(policy)) {
@@ -95,11 +95,11 @@ int List(const rules::Policy& policy, const Arguments& arguments) {
 }
 
 int Show(const rules::Policy& policy, const Arguments& arguments) {
-  CLI::App app("Shows one rule whole.", "gate rules show");
+  Options app("Shows one rule whole.", "gate rules show");
   std::string id;
   bool json = false;
-  app.add_flag("--json", json, "a JSON object a line");
-  app.add_option("id", id, "the rule's id")->required();
+  app.Flag("--json", json, "a JSON object a line");
+  app.Add("id", id, "the rule's id").Required();
   if (auto code = ParseWith(app, arguments)) return *code;
   const auto found = rules::FindRules(policy, id);
   if (found.empty()) {
@@ -169,19 +169,18 @@ bool Coverage(const rules::Policy& policy, double least, bool json) {
 }
 
 int Test(const rules::Policy& policy, const Arguments& arguments) {
-  CLI::App app("Runs the examples that stand in the rules.", "gate rules test");
+  Options app("Runs the examples that stand in the rules.", "gate rules test");
   std::string id;
   bool verbose = false, coverage = false, json = false;
   double least = 0;
-  CLI::Option* covers =
-      app.add_flag("--coverage", coverage,
-                   "show the rules that no example reaches or lets decide");
-  app.add_option("--min", least,
-                 "with --coverage: fail below so many percent reached")
-      ->needs(covers);
-  app.add_flag("--json", json, "a JSON object for each example, and each rule");
-  app.add_option("id", id, "only the examples of this rule");
-  app.add_flag("--verbose", verbose, "show passing examples, too");
+  const Option& covers =
+      app.Flag("--coverage", coverage,
+               "show the rules that no example reaches or lets decide");
+  app.Add("--min", least, "with --coverage: fail below so many percent reached")
+      .Needs(covers);
+  app.Flag("--json", json, "a JSON object for each example, and each rule");
+  app.Add("id", id, "only the examples of this rule");
+  app.Flag("--verbose", verbose, "show passing examples, too");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (PrintDiagnostics(policy.diagnostics())) return kExitPolicy;
   Progress progress("running examples");

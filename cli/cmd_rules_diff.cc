@@ -1,5 +1,4 @@
 // gate rules diff: commands whose decision differs between two policies.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
@@ -8,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/rule_paths.h"
 #include "engine/coverage.h"
@@ -55,7 +55,7 @@ bool Loads(const std::string& path, const Result<rules::Policy>& policy) {
 }  // namespace
 
 int RulesDiffCommand(const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Shows commands whose decision differs between two policies: each a "
       "rule\n"
       "file or a directory of them on top of the shipped rules, or `builtin`.\n"
@@ -66,10 +66,10 @@ int RulesDiffCommand(const Arguments& arguments) {
       "gate rules diff");
   std::string old_path, new_path, commands_path;
   bool json = false;
-  app.add_option("old", old_path, "the policy before")->required();
-  app.add_option("new", new_path, "the policy after")->required();
-  app.add_option("--commands", commands_path, "a file of commands, one a line");
-  app.add_flag("--json", json, "a JSON object a line");
+  app.Add("old", old_path, "the policy before").Required();
+  app.Add("new", new_path, "the policy after").Required();
+  app.Add("--commands", commands_path, "a file of commands, one a line");
+  app.Flag("--json", json, "a JSON object a line");
   if (auto code = ParseWith(app, arguments)) return *code;
   const auto before = ReadPolicy(old_path), after = ReadPolicy(new_path);
   if (!Loads(old_path, before) || !Loads(new_path, after)) return kExitPolicy;

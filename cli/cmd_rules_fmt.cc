@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/options.h"
 #include "cli/rule_paths.h"
 #include "rules/format.h"
 #include "rules/policy.h"
@@ -104,16 +104,16 @@ int FormatFile(const std::string& path, bool check) {
 }  // namespace
 
 int RulesFmtCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Brings rule files into the one layout; comments, order and what they\n"
       "mean stay. Without FILE: those of the user. `-` reads standard input\n"
       "and prints.",
       "gate rules fmt");
   bool check = false;
   std::vector<std::string> files;
-  app.add_flag("--check", check,
-               "change nothing; show what would change and exit 1");
-  app.add_option("file", files, "files or directories of them, or -");
+  app.Flag("--check", check,
+           "change nothing; show what would change and exit 1");
+  app.Add("file", files, "files or directories of them, or -");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (files.empty())
     files.push_back(ReadProcessFacts(globals).places.config + "/rules.d");

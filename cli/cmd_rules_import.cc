@@ -1,11 +1,11 @@
 // gate rules import: rules of other tools as a rule file.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/options.h"
 #include "rules/import.h"
 #include "rules/policy.h"
 
@@ -17,21 +17,21 @@ constexpr int kRefused = 1;
 }  // namespace
 
 int RulesImportCommand(const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Prints the rules of another tool as a rule file. What cannot be "
       "carried\n"
       "over faithfully is refused with its line, and then nothing is printed.",
       "gate rules import");
   std::string format_name, file, allow_as = "allow";
   bool keep_going = false;
-  app.add_option("format", format_name,
-                 "codex, claude, gemini, opencode, dcg, cc-safety-net")
-      ->required();
-  app.add_option("file", file, "the tool's file")->required();
-  app.add_option("--allow-as", allow_as, "what an allow becomes")
-      ->check(CLI::IsMember({"allow", "sandbox"}));
-  app.add_flag("--keep-going", keep_going,
-               "print what could be carried over all the same");
+  app.Add("format", format_name,
+          "codex, claude, gemini, opencode, dcg, cc-safety-net")
+      .Required();
+  app.Add("file", file, "the tool's file").Required();
+  app.Add("--allow-as", allow_as, "what an allow becomes")
+      .OneOf({"allow", "sandbox"});
+  app.Flag("--keep-going", keep_going,
+           "print what could be carried over all the same");
   if (auto code = ParseWith(app, arguments)) return *code;
   const auto format = rules::ParseImportFormat(format_name);
   if (!format) {

@@ -1,5 +1,4 @@
 // gate rules lint: what is wrong or doubtful, for people, editors and CI.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
@@ -8,6 +7,7 @@
 #include "cli/exit_codes.h"
 #include "cli/findings.h"
 #include "cli/gateway.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/rule_paths.h"
 #include "engine/lint.h"
@@ -39,7 +39,7 @@ std::vector<rules::Finding> FindAll(const rules::Policy& policy) {
 }  // namespace
 
 int RulesLintCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Finds what is wrong or doubtful in the rules: those that hold here, or\n"
       "the files of PATH on top of the shipped ones. Exits 0 without an "
       "error,\n"
@@ -47,10 +47,10 @@ int RulesLintCommand(const GlobalOptions& globals, const Arguments& arguments) {
       "gate rules lint");
   bool json = false, sarif = false, strict = false;
   std::string path;
-  auto* json_flag = app.add_flag("--json", json, "a JSON object a line");
-  app.add_flag("--sarif", sarif, "one SARIF 2.1.0 log")->excludes(json_flag);
-  app.add_flag("--strict", strict, "a warning counts as an error");
-  app.add_option("path", path, "a rule file or a directory of them");
+  const Option& json_flag = app.Flag("--json", json, "a JSON object a line");
+  app.Flag("--sarif", sarif, "one SARIF 2.1.0 log").Excludes(json_flag);
+  app.Flag("--strict", strict, "a warning counts as an error");
+  app.Add("path", path, "a rule file or a directory of them");
   if (auto code = ParseWith(app, arguments)) return *code;
 
   std::vector<rules::Finding> findings;

@@ -1,5 +1,4 @@
 // gate rules suggest: rules that would have spared a person's approvals.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/options.h"
 #include "cli/process_facts.h"
 #include "cli/rule_paths.h"
 #include "engine/coverage.h"
@@ -161,12 +161,12 @@ std::vector<std::string> Beyond(const std::vector<std::string>& words) {
 
 int RulesSuggestCommand(const GlobalOptions& globals,
                         const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Suggests rules that would have spared repeated approvals, and shows\n"
       "what else each would let through. Nothing is written.",
       "gate rules suggest");
   size_t least = 2;
-  app.add_option("--min", least, "approvals that are needed (2)");
+  app.Add("--min", least, "approvals that are needed (2)");
   if (auto code = ParseWith(app, arguments)) return *code;
   const ProcessFacts facts = ReadProcessFacts(globals);
   auto log = audit::Log::OpenReadOnly(facts.places.state);

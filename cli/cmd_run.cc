@@ -224,19 +224,20 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   }
   Gateway gateway(ReadProcessFacts(globals));
   Judgement judgement;
-  judgement.id = NewUuid(NowMs());
   judgement.question = ToQuestion(*arguments, gateway.facts());
+  // The sandbox is most likely this one, for the owner of this directory; its
+  // namespaces are made meanwhile.
+  if (arguments->backend.empty() || arguments->backend == "native") {
+    backends::Profile likely;
+    likely.workspace = judgement.question.cwd;
+    if (backends::Backend* native = gateway.FindBackend("native"))
+      native->Prepare(likely);
+  }
+  judgement.id = NewUuid(NowMs());
   auto session = OpenSession(gateway.facts(), arguments->session, "",
                              judgement.question.cwd, /*write=*/true);
   if (!session) return Fail(session.error().message);
   judgement.session = std::move(*session);
-  // The sandbox is most likely this one; its namespaces are made meanwhile.
-  if (arguments->backend.empty() || arguments->backend == "native") {
-    backends::Profile likely;
-    likely.workspace = judgement.session.workspace;
-    if (backends::Backend* native = gateway.FindBackend("native"))
-      native->Prepare(likely);
-  }
   engine::Decision& decision = judgement.decision;
   decision.action = Action::kSandbox;
   decision.contain = true;

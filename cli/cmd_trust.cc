@@ -1,7 +1,6 @@
 // gate trust, gate untrust: what counts of a project's own files.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/json.h"
@@ -10,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
+#include "cli/options.h"
 #include "cli/person_act.h"
 #include "cli/terminal.h"
 #include "cli/trust.h"
@@ -101,15 +101,15 @@ std::string FilesDetail(const std::vector<TrustItem>& items) {
 }  // namespace
 
 int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app(
+  Options app(
       "Shows the rules, agent settings and git hooks of the project here, and\n"
       "trusts exactly these bytes when a person says yes. Any change of a "
       "file\n"
       "un-trusts it.",
       "gate trust");
   bool show = false, json = false;
-  app.add_flag("--show", show, "only show what is trusted and what is not");
-  app.add_flag("--json", json, "show it as a JSON object a line");
+  app.Flag("--show", show, "only show what is trusted and what is not");
+  app.Flag("--json", json, "show it as a JSON object a line");
   if (auto code = ParseWith(app, arguments)) return *code;
   show |= json;
   if (!show)
@@ -173,9 +173,9 @@ int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
 }
 
 int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
-  CLI::App app("Trusts nothing of the project here any more.", "gate untrust");
+  Options app("Trusts nothing of the project here any more.", "gate untrust");
   std::vector<std::string> paths;
-  app.add_option("path", paths, "only these files");
+  app.Add("path", paths, "only these files");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (auto code = RequirePerson("untrusting")) return *code;
   const ProcessFacts facts = ReadProcessFacts(globals);

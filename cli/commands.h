@@ -8,11 +8,9 @@
 
 #include "cli/process_facts.h"
 
-namespace CLI {
-class App;
-}
-
 namespace gate::cli {
+
+class Options;
 
 using Arguments = std::vector<std::string>;
 
@@ -45,7 +43,7 @@ int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments);
 
 // Parses `arguments` with `app`. Returns the exit code when the command is
 // over (help was printed, or the usage was wrong), nothing when it goes on.
-std::optional<int> ParseWith(CLI::App& app, Arguments arguments);
+std::optional<int> ParseWith(Options& app, const Arguments& arguments);
 
 // `message` as "gate: message" on stderr.
 void Complain(const std::string& message);

@@ -1,16 +1,20 @@
 // gate: a command gateway for AI agents. Dispatch only; one file per command.
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/log.h"
+#include "cli/options.h"
 
 #ifndef GATE_VERSION
 #define GATE_VERSION "0.0.0"
@@ -145,25 +149,29 @@ void Complain(const std::string& message) {
   std::fprintf(stderr, "gate: %s\n", message.c_str());
 }
 
-std::optional<int> ParseWith(CLI::App& app, Arguments arguments) {
-  std::reverse(arguments.begin(), arguments.end());
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
+std::optional<int> ParseWith(Options& app, const Arguments& arguments) {
+  const Status parsed = app.Parse(arguments);
+  if (app.wants_help() != nullptr) {
+    std::fputs(app.wants_help()->Help().c_str(), stdout);
     return 0;
-  } catch (const CLI::ParseError& error) {
-    Complain(error.what());
-    std::fprintf(stderr, "help: `%s --help` lists the options\n",
-                 app.get_name().c_str());
-    return kExitUsage;
   }
-  return std::nullopt;
+  if (parsed) return std::nullopt;
+  Complain(Visible(parsed.error().message));
+  std::fprintf(stderr, "help: `%s --help` lists the options\n",
+               app.name().c_str());
+  return kExitUsage;
 }
 
 }  // namespace gate::cli
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // The heap grows by 128 KB at a time otherwise, ten times for one decision,
+  // and shrinks again.
+  mallopt(M_TOP_PAD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 16 << 20);
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
   std::set_terminate(gate::cli::OnTerminate);
   try {
     return gate::cli::Main(argc, argv);

@@ -2,13 +2,13 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/exit_codes.h"
+#include "cli/options.h"
 
 namespace gate::cli {
 namespace {
@@ -27,22 +27,22 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
   const Arguments head(arguments.begin(), separator);
   const bool has_argv = separator != arguments.end();
 
-  CLI::App app(help, std::string("gate ") + name);
+  Options app(help, std::string("gate ") + name);
   std::vector<std::string> words;
   std::string line;
-  app.add_flag("--json", options->json, "print one JSON object");
-  app.add_flag("--explain", options->explain, "show what was tried, and why");
-  app.add_option("--why-not", options->why_not,
-                 "say what keeps the decision from being this action")
-      ->check(CLI::IsMember({"allow", "sandbox", "ask", "deny"}));
-  app.add_flag("--batch", options->batch,
-               "read JSON lines {\"id\", \"cmd\"[, \"cwd\"]} from stdin");
-  app.add_option("--cwd", options->cwd, "the directory it would run in");
-  app.add_option("--agent", options->agent, "the agent that asks");
-  const CLI::Option* c = app.add_option("-c", line, "the command line");
-  app.add_option("command", words,
-                 "the command line, or `-` for stdin; or an argument vector "
-                 "after `--`");
+  app.Flag("--json", options->json, "print one JSON object");
+  app.Flag("--explain", options->explain, "show what was tried, and why");
+  app.Add("--why-not", options->why_not,
+          "say what keeps the decision from being this action")
+      .OneOf({"allow", "sandbox", "ask", "deny"});
+  app.Flag("--batch", options->batch,
+           "read JSON lines {\"id\", \"cmd\"[, \"cwd\"]} from stdin");
+  app.Add("--cwd", options->cwd, "the directory it would run in");
+  app.Add("--agent", options->agent, "the agent that asks");
+  const Option& c = app.Add("-c", line, "the command line");
+  app.Add("command", words,
+          "the command line, or `-` for stdin; or an argument vector "
+          "after `--`");
   if (auto code = ParseWith(app, head)) return code;
 
   const auto wrong = [name](const char* message) {
@@ -54,7 +54,7 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
   question.cwd =
       options->cwd.empty() ? facts.cwd : Normalise(options->cwd, facts.cwd);
   question.agent = options->agent;
-  const int given = (c->count() > 0) + !words.empty() + has_argv;
+  const int given = (c.count() > 0) + !words.empty() + has_argv;
   if (options->batch) {
     if (given == 0) return std::nullopt;
     return wrong("`--batch` takes its commands from stdin only");
@@ -70,8 +70,8 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
     if (!question.argv.empty()) return std::nullopt;
     return wrong("nothing follows `--`");
   }
-  question.command = c->count() > 0 ? line : words[0];
-  if (c->count() == 0 && question.command == "-") {
+  question.command = c.count() > 0 ? line : words[0];
+  if (c.count() == 0 && question.command == "-") {
     auto text = ReadAll(STDIN_FILENO, kMaxStdin);
     if (!text) {
       Complain(text.error().message);

@@ -230,6 +230,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   LeaveToGroup(held, plan);
   if (Status handed = one->HandPlanOver(); !handed)
     return Failed(handed.error().message);
+  if (Status ready = PlanCommand(profile, command, plan); !ready)
+    return Failed(ready.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   one->Tell(kMayStart);
@@ -326,6 +328,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   outcome.duration_ms = MonotonicMs() - begin;
   if (over) {
     if (command.ended) command.ended(outcome);
+    one->LetGo();
     one->Wait();
   }
   return outcome;

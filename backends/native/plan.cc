@@ -42,7 +42,7 @@ class Planner {
     plan_.landlock.push_back({"/dev", true});
     for (const std::string& path : view.writable)
       plan_.landlock.push_back({plan_.Keep(path), false});
-    SetCommand();
+    plan_.cwd = plan_.Keep(command_.cwd);
     SetLimits();
     return {};
   }
@@ -177,37 +177,6 @@ class Planner {
     plan_.scratch.push_back({path, mode, kind, ""});
   }
 
-  void SetCommand() {
-    std::vector<std::string> environment =
-        CleanEnvironment(command_.environment, profile_);
-    SwitchEnvironment(plan_.user, &environment);
-    environment.push_back("PWD=" + command_.cwd);
-    std::string_view search = kDefaultPath;
-    for (const std::string& entry : environment)
-      if (entry.starts_with("PATH="))
-        search = std::string_view(entry).substr(5);
-    const std::string& program = command_.argv[0];
-    if (program.find('/') != std::string::npos) {
-      plan_.programs.push_back(plan_.Keep(program));
-    } else {
-      while (true) {
-        const size_t colon = search.find(':');
-        std::string directory(search.substr(0, colon));
-        if (directory.empty()) directory = ".";
-        plan_.programs.push_back(plan_.Keep(directory + "/" + program));
-        if (colon == std::string_view::npos) break;
-        search.remove_prefix(colon + 1);
-      }
-    }
-    for (const std::string& word : command_.argv)
-      plan_.argv.push_back(const_cast<char*>(plan_.Keep(word)));
-    plan_.argv.push_back(nullptr);
-    for (const std::string& entry : environment)
-      plan_.envp.push_back(const_cast<char*>(plan_.Keep(entry)));
-    plan_.envp.push_back(nullptr);
-    plan_.cwd = plan_.Keep(command_.cwd);
-  }
-
   void SetLimits() {
     const std::vector<Limit> limits = ProcessLimits(profile_.limits);
     plan_.limits.assign(limits.begin(), limits.end());
@@ -232,6 +201,38 @@ class Planner {
   NativePlan& plan_;
   int parts_ = 0;
 };
+
+void SetCommand(const Profile& profile, const Command& command,
+                NativePlan* plan) {
+  std::vector<std::string> environment =
+      CleanEnvironment(command.environment, profile);
+  SwitchEnvironment(plan->user, &environment);
+  environment.push_back("PWD=" + command.cwd);
+  std::string_view search = kDefaultPath;
+  for (const std::string& entry : environment)
+    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
+  const std::string& program = command.argv[0];
+  if (program.find('/') != std::string::npos) {
+    plan->programs.push_back(plan->Keep(program));
+  } else {
+    while (true) {
+      const size_t colon = search.find(':');
+      std::string directory(search.substr(0, colon));
+      if (directory.empty()) directory = ".";
+      plan->programs.push_back(plan->Keep(directory + "/" + program));
+      if (colon == std::string_view::npos) break;
+      search.remove_prefix(colon + 1);
+    }
+  }
+  for (const std::string& word : command.argv)
+    plan->argv.push_back(const_cast<char*>(plan->Keep(word)));
+  plan->argv.push_back(nullptr);
+  for (const std::string& entry : environment)
+    plan->envp.push_back(const_cast<char*>(plan->Keep(entry)));
+  plan->envp.push_back(nullptr);
+}
+
+constexpr char kTooLarge[] = "the sandbox's plan is too large";
 
 }  // namespace
 
@@ -262,8 +263,10 @@ PlanSpace::PlanSpace(PlanSpace&& other) noexcept
       plan_(std::exchange(other.plan_, nullptr)) {}
 
 // Nothing in it has a destructor with work: all of it goes with the mapping.
-PlanSpace::~PlanSpace() {
-  if (base_ != nullptr) munmap(base_, kSpaceBytes);
+PlanSpace::~PlanSpace() { Free(); }
+
+void PlanSpace::Free() {
+  if (base_ != nullptr) munmap(std::exchange(base_, nullptr), kSpaceBytes);
 }
 
 void PlanSpace::Leave() const { munmap(base_, kSpaceBytes); }
@@ -278,7 +281,17 @@ Status MakeNativePlan(const Profile& profile, const Command& command,
   try {
     return Planner(profile, command, guard, plan).Run(user);
   } catch (const std::bad_alloc&) {
-    return Fail(ErrorCode::kInvalid, "the sandbox's plan is too large");
+    return Fail(ErrorCode::kInvalid, kTooLarge);
+  }
+}
+
+Status PlanCommand(const Profile& profile, const Command& command,
+                   NativePlan* plan) {
+  try {
+    SetCommand(profile, command, plan);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return Fail(ErrorCode::kInvalid, kTooLarge);
   }
 }
 

@@ -100,6 +100,8 @@ class PlanSpace {
   NativePlan* plan() const { return plan_; }
   // In the child, when the plan has been followed.
   void Leave() const;
+  // In the parent, early.
+  void Free();
 
  private:
   PlanSpace() = default;
@@ -108,9 +110,14 @@ class PlanSpace {
   NativePlan* plan_ = nullptr;
 };
 
+// All but the command itself: what process 1 needs to build the sandbox.
 // kNotFound, kPermission, kInvalid with what is wrong in the message.
 Status MakeNativePlan(const Profile& profile, const Command& command,
                       const Guard& guard, const RunUser& user,
                       NativePlan* plan);
+// The command's programs, words and environment, which process 1 looks at when
+// it may start it: they may be added while it follows the plan. kInvalid.
+Status PlanCommand(const Profile& profile, const Command& command,
+                   NativePlan* plan);
 
 }  // namespace gate::backends

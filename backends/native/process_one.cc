@@ -126,6 +126,13 @@ void ProcessOne::Tell(unsigned char word) const {
   (void)!write(control_.get(), &word, 1);
 }
 
+void ProcessOne::LetGo() {
+  space_.Free();
+  report_.reset();
+  control_.reset();
+  control_read_.reset();
+}
+
 void ProcessOne::Kill() const { sys::PidfdSignal(pidfd_.get(), SIGKILL); }
 
 void ProcessOne::Wait() {

@@ -56,6 +56,9 @@ class ProcessOne {
   // One word of gate's (init.h). A dead process 1 is told nothing.
   void Tell(unsigned char word) const;
   void Kill() const;
+  // Before waiting for its end, when nobody asks for the plan, the report or
+  // the group any more.
+  void LetGo();
   // Blocks until it, and with it its namespace, is gone.
   void Wait();
   // Somebody else has waited.

@@ -1,7 +1,3 @@
-// The program is assembled from a table of numbers, as a binary search. When a
-// filter is installed the kernel runs it once for every number, to remember
-// those that are always allowed: afterwards these cost nothing, but a linear
-// chain would make the installing itself cost 0.1 ms.
 #include "backends/native/seccomp.h"
 
 #include <errno.h>
@@ -22,7 +18,7 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/native/assembler.h"
+#include "backends/native/filter_writer.h"
 
 namespace gate::backends {
 namespace {
@@ -151,162 +147,158 @@ constexpr uint32_t kTioclinux = 0x541C;
 constexpr uint32_t kTioccons = 0x541D;
 constexpr uint32_t kTiocsetd = 0x5423;
 
+// What an open does with a file counts by its flags.
+void LookAtOpen(FilterWriter* w, FilterAsks asks, size_t flags) {
+  const auto allow = w->Verdict(kAllow), refuse = w->Verdict(Errno(EPERM));
+  const auto ask = w->Verdict(SECCOMP_RET_USER_NOTIF);
+  const auto makes_none = asks.writes ? w->NewLabel() : allow;
+  w->LoadArgument(flags);
+  if (asks.reads) w->IfAny(kOpensToWrite | kMakesFiles, w->kNext, ask);
+  // The mode counts only where a file may be made.
+  w->IfAny(kMakesFiles, w->kNext, makes_none);
+  w->LoadArgument(flags + 1);
+  w->IfAny(S_ISUID, refuse, asks.writes ? w->kNext : allow);
+  if (!asks.writes) return;
+  w->LoadArgument(flags);
+  w->Place(makes_none);
+  w->IfAny(kOpensToWrite, ask, allow);
+}
+
 }  // namespace
 
 Filter MakeFilter(FilterAsks asks) {
-  Filter filter;
-  Assembler a(&filter);
-  a.Load(offsetof(seccomp_data, arch));
-  a.SkipIf(kArchitecture, 1);
-  a.Return(SECCOMP_RET_KILL_PROCESS);
-  a.Load(offsetof(seccomp_data, nr));
+  FilterWriter w;
+  const auto next = w.kNext;
+  const auto allow = w.Verdict(kAllow), refuse = w.Verdict(Errno(EPERM));
+  const auto pretend = w.Verdict(Errno(0)), absent = w.Verdict(Errno(ENOSYS));
+  const auto ask = w.Verdict(SECCOMP_RET_USER_NOTIF);
+  w.Load(offsetof(seccomp_data, arch));
+  w.IfEqual(kArchitecture, next, w.Verdict(SECCOMP_RET_KILL_PROCESS));
+  w.LoadNumber();
   // Opening for reading comes first: of the calls whose arguments matter, which
   // the kernel cannot remember as allowed, it is by far the most frequent.
   // (Those of the x32 ABI have other numbers.)
-  if (!asks.reads) {
-    a.Unless(SYS_openat, 4);
-    a.LoadArgument(2);
-    a.SkipIfAny(asks.writes ? kMakesFiles | kOpensToWrite : kMakesFiles, 1);
-    a.Return(kAllow);
-    a.Load(offsetof(seccomp_data, nr));
-  }
-#ifdef __x86_64__
-  a.ReturnIfAtLeast(kX32Bit, Errno(EPERM));
-#endif
+  const auto other = w.NewLabel(), open = w.NewLabel();
   if (asks.reads) {
-    const auto look_at_reading = [&](uint32_t number, size_t flags) {
-      a.Unless(number, 4);
-      a.LoadArgument(flags);
-      a.SkipIfAny(kOpensToWrite | (O_TMPFILE & ~O_DIRECTORY), 1);
-      a.Return(SECCOMP_RET_USER_NOTIF);
-      a.Load(offsetof(seccomp_data, nr));
-    };
-    look_at_reading(SYS_openat, 2);
-#ifdef SYS_open
-    look_at_reading(SYS_open, 1);
-#endif
+    w.IfEqual(SYS_openat, open, other);
+  } else {
+    w.IfEqual(SYS_openat, next, other);
+    w.LoadArgument(2);
+    w.IfAny(asks.writes ? kMakesFiles | kOpensToWrite : kMakesFiles, open,
+            allow);
   }
-  auto numbers = kRefused;
-  std::sort(numbers.begin(), numbers.end());
-  a.ReturnIfIn(numbers, Errno(EPERM));
+  w.Place(other);
 
+  struct {
+    FilterWriter::Label clone, unshare, ioctl, setrlimit, prlimit, open, mode1,
+        mode2, asked_mode1, asked_mode2, device1, device2, socket;
+  } on;
+  for (auto* label :
+       {&on.clone, &on.unshare, &on.ioctl, &on.setrlimit, &on.prlimit, &on.open,
+        &on.mode1, &on.mode2, &on.asked_mode1, &on.asked_mode2, &on.device1,
+        &on.device2, &on.socket})
+    *label = w.NewLabel();
+#ifdef __x86_64__
+  w.OnCallsFrom(kX32Bit, refuse);
+#endif
+  for (const uint32_t number : kRefused) w.OnCall(number, refuse);
   // clone3 passes its flags in memory, where a filter cannot look: the C
   // library falls back to clone.
-  a.ReturnIf(SYS_clone3, Errno(ENOSYS));
-  a.Unless(SYS_clone, 4);
-  a.LoadArgument(0);
-  a.ReturnIfAny(kNewNamespaces, Errno(EPERM));
-  a.Return(kAllow);
-  a.Unless(SYS_unshare, 4);
-  a.LoadArgument(0);
-  a.ReturnIfAny(kNewNamespaces | kNewTime, Errno(EPERM));
-  a.Return(kAllow);
+  w.OnCall(SYS_clone3, absent);
+  w.OnCall(SYS_clone, on.clone);
+  w.OnCall(SYS_unshare, on.unshare);
+  w.OnCall(SYS_ioctl, on.ioctl);
+  w.OnCall(SYS_setrlimit, on.setrlimit);
+  w.OnCall(SYS_prlimit64, on.prlimit);
+  // A set-user-id file in the workspace would hand the caller's identity to
+  // whoever starts it outside. (Set-group-id is ordinary on directories.)
+  // openat2 passes its mode in memory; the C library and others fall back to
+  // openat without it. What changes a mode may also be asked about.
+  w.OnCall(kOpenat2, absent);
+#ifdef SYS_open
+  w.OnCall(SYS_open, on.open);
+  w.OnCall(SYS_creat, on.asked_mode1);
+  w.OnCall(SYS_chmod, on.asked_mode1);
+#endif
+  w.OnCall(SYS_fchmod, on.mode1);
+  w.OnCall(SYS_fchmodat, on.asked_mode2);
+  w.OnCall(kFchmodat2, on.asked_mode2);
+#ifdef SYS_mknod
+  w.OnCall(SYS_mknod, on.device1);
+#endif
+  w.OnCall(SYS_mknodat, on.device2);
+  if (asks.execs) {
+    w.OnCall(SYS_execve, ask);
+    w.OnCall(SYS_execveat, ask);
+    // What a new program does first (native/start_check.h).
+    w.OnCall(SYS_set_tid_address, ask);
+  }
+  if (asks.writes)
+    for (const uint32_t number : kWriting) w.OnCall(number, ask);
+  w.OnCall(SYS_socket, on.socket);
+  w.Dispatch(allow);
+
+  w.Place(open);
+  LookAtOpen(&w, asks, 2);
+#ifdef SYS_open
+  w.Place(on.open);
+  LookAtOpen(&w, asks, 1);
+#endif
+  w.Place(on.clone);
+  w.LoadArgument(0);
+  w.IfAny(kNewNamespaces, refuse, allow);
+  w.Place(on.unshare);
+  w.LoadArgument(0);
+  w.IfAny(kNewNamespaces | kNewTime, refuse, allow);
 
   // The kernel looks at the low 32 bits of an ioctl's number, and so must we.
-  a.Unless(SYS_ioctl, 10);
-  a.LoadArgument(1);
-  for (uint32_t request : {kTiocsti, kTioclinux, kTioccons, kTiocsetd})
-    a.ReturnIf(request, Errno(EPERM));
-  a.Return(kAllow);
+  w.Place(on.ioctl);
+  w.LoadArgument(1);
+  for (uint32_t request : {kTiocsti, kTioclinux, kTioccons})
+    w.IfEqual(request, refuse, next);
+  w.IfEqual(kTiocsetd, refuse, allow);
 
   // The limit of core dumps is one byte, which alone keeps them from a program
   // of the host's (limits.cc). Whoever lowers it to none wants no dump either,
   // and is told that it has been done.
-  a.Unless(SYS_setrlimit, 4);
-  a.LoadArgument(0);
-  a.ReturnIf(RLIMIT_CORE, Errno(0));
-  a.Return(kAllow);
-  a.Unless(SYS_prlimit64, 9);
-  a.LoadArgument(1);
-  a.Unless(RLIMIT_CORE, 6);
-  a.LoadArgument(2);
-  a.ReturnIfAny(UINT32_MAX, Errno(0));
-  a.Load(offsetof(seccomp_data, args) + 2 * sizeof(uint64_t) +
-         sizeof(uint32_t));
-  a.ReturnIfAny(UINT32_MAX, Errno(0));
-  a.Return(kAllow);
+  w.Place(on.setrlimit);
+  w.LoadArgument(0);
+  w.IfEqual(RLIMIT_CORE, pretend, allow);
+  w.Place(on.prlimit);
+  w.LoadArgument(1);
+  w.IfEqual(RLIMIT_CORE, next, allow);
+  w.LoadArgument(2);
+  w.IfAny(UINT32_MAX, pretend, next);
+  w.LoadHigh(2);
+  w.IfAny(UINT32_MAX, pretend, allow);
 
-  // A set-user-id file in the workspace would hand the caller's identity to
-  // whoever starts it outside. (Set-group-id is ordinary on directories.)
-  // openat2 passes its mode in memory; the C library and others fall back to
-  // openat without it.
-  a.ReturnIf(kOpenat2, Errno(ENOSYS));
-  const auto refuse_setuid = [&a](uint32_t number, size_t mode) {
-    a.Unless(number, 4);
-    a.LoadArgument(mode);
-    a.ReturnIfAny(S_ISUID, Errno(EPERM));
-    a.Return(kAllow);
+  const auto look_at_mode = [&](FilterWriter::Label label, size_t mode,
+                                uint32_t mask, FilterWriter::Label otherwise) {
+    w.Place(label);
+    w.LoadArgument(mode);
+    w.IfAny(mask, refuse, otherwise);
   };
-  // As above, but what asks for it may also be looked at first.
-  const auto look_at = [&](uint32_t number, size_t mode) {
-    if (!asks.writes) return refuse_setuid(number, mode);
-    a.Unless(number, 4);
-    a.LoadArgument(mode);
-    a.ReturnIfAny(S_ISUID, Errno(EPERM));
-    a.Return(SECCOMP_RET_USER_NOTIF);
-  };
-  // The mode counts only where a file may be made.
-  const auto refuse_open = [&](uint32_t number, size_t flags) {
-    a.Unless(number, asks.writes ? 9 : 6);
-    a.LoadArgument(flags);
-    a.SkipUnlessAny(kMakesFiles, 3);
-    a.LoadArgument(flags + 1);
-    a.ReturnIfAny(S_ISUID, Errno(EPERM));
-    if (asks.writes) {
-      a.LoadArgument(flags);
-      a.ReturnIfAny(kOpensToWrite, SECCOMP_RET_USER_NOTIF);
-    }
-    a.Return(kAllow);
-  };
-  refuse_open(SYS_openat, 2);
-#ifdef SYS_open
-  refuse_open(SYS_open, 1);
-  look_at(SYS_creat, 1);
-  look_at(SYS_chmod, 1);
-#endif
-  refuse_setuid(SYS_fchmod, 1);
-  look_at(SYS_fchmodat, 2);
-  look_at(kFchmodat2, 2);
-
+  look_at_mode(on.mode1, 1, S_ISUID, allow);
+  look_at_mode(on.mode2, 2, S_ISUID, allow);
+  look_at_mode(on.asked_mode1, 1, S_ISUID, asks.writes ? ask : allow);
+  look_at_mode(on.asked_mode2, 2, S_ISUID, asks.writes ? ask : allow);
   // Device nodes: without capabilities only 0:0 could be made, which is how an
   // overlay marks a deletion. The bit is common to the two device types.
   constexpr uint32_t kDeviceBit = S_IFCHR | S_ISUID;
-#ifdef SYS_mknod
-  a.Unless(SYS_mknod, 4);
-  a.LoadArgument(1);
-  a.ReturnIfAny(kDeviceBit, Errno(EPERM));
-  a.Return(kAllow);
-#endif
-  a.Unless(SYS_mknodat, 4);
-  a.LoadArgument(2);
-  a.ReturnIfAny(kDeviceBit, Errno(EPERM));
-  a.Return(kAllow);
-
-  if (asks.execs) {
-    a.ReturnIf(SYS_execve, SECCOMP_RET_USER_NOTIF);
-    a.ReturnIf(SYS_execveat, SECCOMP_RET_USER_NOTIF);
-    // What a new program does first (native/start_check.h).
-    a.ReturnIf(SYS_set_tid_address, SECCOMP_RET_USER_NOTIF);
-  }
-  if (asks.writes) {
-    auto writing = kWriting;
-    std::sort(writing.begin(), writing.end());
-    a.ReturnIfIn(writing, SECCOMP_RET_USER_NOTIF);
-  }
+  look_at_mode(on.device1, 1, kDeviceBit, allow);
+  look_at_mode(on.device2, 2, kDeviceBit, allow);
 
   // Local and internet sockets (the network namespace decides what they
   // reach), and of netlink only the routing tables, which libraries read.
-  a.Unless(SYS_socket, 12);
-  a.LoadArgument(0);
+  w.Place(on.socket);
+  w.LoadArgument(0);
   for (uint32_t family : {AF_UNIX, AF_INET, AF_INET6})
-    a.ReturnIf(family, kAllow);
-  a.Unless(AF_NETLINK, 3);
-  a.LoadArgument(2);
-  a.ReturnIf(0, kAllow);
-  a.Return(Errno(EAFNOSUPPORT));
-
-  a.Return(kAllow);
-  return filter;
+    w.IfEqual(family, allow, next);
+  const auto no_family = w.Verdict(Errno(EAFNOSUPPORT));
+  w.IfEqual(AF_NETLINK, next, no_family);
+  w.LoadArgument(2);
+  w.IfEqual(0, allow, no_family);
+  return w.Finish();
 }
 
 int InstallFilter(const Filter& filter) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <initializer_list>
 
+#include "backends/native/filter_writer.h"
 #include "backends/native/seccomp.h"
 
 namespace gate::backends {
@@ -128,6 +129,66 @@ TEST(Filter, RefusesWhatItsListNames) {
     EXPECT_EQ(Judge(filter, Call(number, {})).value, kRefused) << number;
   for (const int number : {SYS_read, SYS_write, SYS_close, SYS_mmap})
     EXPECT_EQ(Judge(filter, Call(number, {})).value, SECCOMP_RET_ALLOW);
+}
+
+// Installing it costs the kernel these steps for every number there is.
+TEST(Filter, FindsEveryNumberInAFewSteps) {
+  for (const FilterAsks asks :
+       {FilterAsks{}, FilterAsks{true, true}, FilterAsks{true, true, true}}) {
+    const Filter filter = MakeFilter(asks);
+    for (int number = 0; number < 700; ++number)
+      EXPECT_LE(Judge(filter, Call(number, {})).steps, 20) << number;
+  }
+}
+
+TEST(FilterWriter, SendsEachNumberWhereItIsToGo) {
+  FilterWriter writer;
+  const auto refuse = writer.Verdict(kRefused);
+  const auto allow = writer.Verdict(kAllow);
+  const auto look = writer.NewLabel();
+  writer.LoadNumber();
+  writer.OnCallsFrom(500, refuse);
+  for (const uint32_t number : {0u, 7u, 8u, 9u, 11u, 499u, 600u})
+    writer.OnCall(number, refuse);
+  writer.OnCall(7, look);  // the first entry counts
+  writer.OnCall(10, look);
+  writer.Dispatch(allow);
+  writer.Place(look);
+  writer.LoadArgument(0);
+  writer.IfEqual(1, allow, refuse);
+  const Filter filter = writer.Finish();
+  for (int number = 0; number < 1000; ++number) {
+    const bool refused = number == 0 || (number >= 7 && number <= 9) ||
+                         number == 11 || number >= 499;
+    EXPECT_EQ(Judge(filter, Call(number, {1})).value,
+              refused ? kRefused : kAllow)
+        << number;
+    EXPECT_EQ(Judge(filter, Call(number, {2})).value,
+              refused || number == 10 ? kRefused : kAllow)
+        << number;
+  }
+}
+
+TEST(FilterWriter, RefusesEverythingWhenItIsTooLarge) {
+  FilterWriter far;  // a jump over more than it can
+  const auto allow = far.Verdict(kAllow), refuse = far.Verdict(kRefused);
+  far.LoadNumber();
+  far.IfEqual(1, refuse, FilterWriter::kNext);
+  for (int i = 0; i < 300; ++i) far.IfEqual(2, allow, FilterWriter::kNext);
+  far.IfEqual(2, allow, allow);
+  FilterWriter lost;  // a jump to nowhere
+  lost.LoadNumber();
+  lost.IfEqual(1, lost.NewLabel(), lost.Verdict(kAllow));
+  FilterWriter many;  // more numbers than there is room for
+  for (uint32_t i = 0; i < 400; ++i) many.OnCall(2 * i, many.Verdict(kAllow));
+  many.LoadNumber();
+  many.Dispatch(many.Verdict(kAllow));
+  for (FilterWriter* writer : {&far, &lost, &many}) {
+    const Filter filter = writer->Finish();
+    for (const int number : {0, 1, 2, 3})
+      EXPECT_EQ(Judge(filter, Call(number, {})).value,
+                SECCOMP_RET_KILL_PROCESS);
+  }
 }
 
 }  // namespace
