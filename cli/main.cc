@@ -151,8 +151,8 @@ void Complain(const std::string& message) {
 
 std::optional<int> ParseWith(Options& app, const Arguments& arguments) {
   const Status parsed = app.Parse(arguments);
-  if (app.wants_help() != nullptr) {
-    std::fputs(app.wants_help()->Help().c_str(), stdout);
+  if (!app.help().empty()) {
+    std::fputs(app.help().c_str(), stdout);
     return 0;
   }
   if (parsed) return std::nullopt;

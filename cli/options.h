@@ -1,107 +1,77 @@
-// The options of one command, its help and how its words are read.
+// The options of one command: CLI11 behind a door.
 //
-// Nothing is made before main() runs and nothing is read from files or the
-// environment: gate is started for every command of an agent. Words are
-// `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, flags, and positional
-// words between them; all after `--` are positional. A value may begin with a
-// dash. An option given twice is an error.
+// CLI11 is all header and makes its validators, and <iostream> its streams,
+// before main() in every file that includes it; gate is started for every
+// command of an agent. So one file includes it (options.cc), and the commands
+// say here what they take.
 #pragma once
 
-#include <charconv>
-#include <concepts>
-#include <deque>
-#include <functional>
+#include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
 namespace gate::cli {
 
+// One option or positional word; as long-lived as its Options.
 class Option {
  public:
-  Option& Required();
-  Option& OneOf(std::vector<std::string> values);
-  Option& Needs(const Option& other);
-  Option& Excludes(const Option& other);
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option Required() const;
+  Option OneOf(std::vector<std::string> values) const;
+  Option Needs(const Option& other) const;
+  Option Excludes(const Option& other) const;
   // How often it was given.
-  size_t count() const { return count_; }
+  size_t count() const;
 
  private:
-  friend class Options;
-  enum class Kind { kFlag, kOne, kMany };
-
-  bool IsPositional() const { return !name_.starts_with('-'); }
-  // Takes one value; false when it is not of the option's type.
-  Status Take(const std::string& value);
-
-  std::string name_, help_;
-  std::string_view type_;  // for the help
-  Kind kind_ = Kind::kOne;
-  std::function<bool(const std::string&)> set_;
-  std::vector<std::string> allowed_;
-  const Option* needs_ = nullptr;
-  const Option* excludes_ = nullptr;
-  bool required_ = false;
-  size_t count_ = 0;
+  CLI::Option* option_;
 };
 
 class Options {
  public:
   // `name`: the command as it is called.
   Options(std::string description, std::string name);
-  Options(const Options&) = delete;  // options know each other's place
+  ~Options();
+  Options(const Options&) = delete;
   Options& operator=(const Options&) = delete;
 
   // A name with a dash is an option, any other a positional word, in the order
   // they are added. What is bound must outlive the parsing.
-  Option& Flag(std::string name, bool& set, std::string help);
-  Option& Add(std::string name, std::string& value, std::string help);
-  // All positional words that are left.
-  Option& Add(std::string name, std::vector<std::string>& values,
-              std::string help);
-  Option& Add(std::string name, double& value, std::string help);
-  template <std::unsigned_integral T>
-  Option& Add(std::string name, T& value, std::string help) {
-    return Make(
-        std::move(name), std::move(help), "UINT",
-        [&value](const std::string& text) { return Convert(text, &value); });
-  }
+  Option Flag(const std::string& name, bool& set, const std::string& help);
+  Option Add(const std::string& name, std::string& value,
+             const std::string& help);
+  Option Add(const std::string& name, std::vector<std::string>& values,
+             const std::string& help);
+  Option Add(const std::string& name, double& value, const std::string& help);
+  Option Add(const std::string& name, uint64_t& value, const std::string& help);
   // A word that stands for a command of its own. It may have its own options;
   // those of this command hold for it, too.
-  Options& Command(std::string name, std::string description);
+  Options& Command(const std::string& name, const std::string& description);
 
-  // What is wrong, for a person. Stops at -h and --help (wants_help).
-  Status Parse(const std::vector<std::string>& words);
-  const Options* wants_help() const { return wants_help_; }
+  // What is wrong, for a person. After -h and --help nothing is, and help() is
+  // what they ask for; else it is empty.
+  Status Parse(std::vector<std::string> words);
+  const std::string& help() const { return help_; }
   // Of a sub-command: it was named.
-  bool parsed() const { return parsed_; }
-  const std::string& name() const { return name_; }
-  std::string Help() const;
+  bool parsed() const;
+  std::string name() const;
 
  private:
-  template <typename T>
-  static bool Convert(const std::string& text, T* value) {
-    const char* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, *value);
-    return read.ec == std::errc() && read.ptr == end;
-  }
+  explicit Options(CLI::App* app);
 
-  Option& Make(std::string name, std::string help, std::string_view type,
-               std::function<bool(const std::string&)> set);
-  // Among these options and those of the command this one belongs to.
-  Option* Find(std::string_view name);
-  Option* NextPositional();
-  Options* FindCommand(std::string_view name);
-  Status Complete() const;
-
-  std::string description_, name_, word_;
-  Options* above_ = nullptr;
-  std::deque<Option> options_;
-  std::deque<Options> commands_;
-  const Options* wants_help_ = nullptr;
-  bool parsed_ = false;
+  std::unique_ptr<CLI::App> own_;  // empty for a sub-command
+  CLI::App* app_;
+  std::vector<std::unique_ptr<Options>> commands_;
+  std::string help_;
 };
 
 }  // namespace gate::cli

@@ -5,6 +5,7 @@ find_package(spdlog REQUIRED)
 # Debian's fmt is a shared object only; a static binary takes its headers.
 set_property(TARGET spdlog::spdlog_header_only PROPERTY
              INTERFACE_LINK_LIBRARIES "Threads::Threads;fmt::fmt-header-only")
+find_package(CLI11 REQUIRED)
 # Header only; rules/data_toml.cc includes it.
 find_path(GATE_TOMLPLUSPLUS_DIR toml++/toml.h REQUIRED)
 if(GATE_TESTS)
