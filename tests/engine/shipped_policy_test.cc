@@ -38,7 +38,10 @@ TEST(ShippedPolicy, WritesEverywhereOnlyForProgramsOfTheSystem) {
     EXPECT_EQ(DecideExample(policy, command).profile, "full-access") << command;
   for (const char* command :
        {"./docker ps", "/tmp/kubectl get pods", "bin/aws s3 ls", "~/docker ps",
-        "docker ps && ./x.sh"})
+        "docker ps && ./x.sh", "cdk synth", "pulumi preview", "heroku local",
+        "kubectl --kubeconfig ./k get pods", "KUBECONFIG=./k kubectl get pods",
+        "export AWS_CONFIG_FILE=./c; aws s3 ls", "docker --config ./c ps",
+        "KUBECTL_EXTERNAL_DIFF=./x kubectl diff -f a.yaml"})
     EXPECT_NE(DecideExample(policy, command).profile, "full-access") << command;
 }
 
