@@ -388,13 +388,19 @@ void Evaluation::Floor(Action action, ReasonCode code, std::string reason,
 
 // Profile and network of the line: each command that is not allowed asks for
 // what its rules name, else for workspace-write; the strictest profile and the
-// widest network stand, and a rule's `network_max` bounds it.
+// widest network stand, and a rule's `network_max` bounds it. A shipped rule
+// that nobody is asked about gives more than workspace-write only to a program
+// of the system: ./docker is a file of the workspace that has its name.
 void Evaluation::Place(const std::vector<Judged>& all,
                        Decision* decision) const {
   uint8_t profile = 0, network = 1, most = 3;
   for (const Judged& judged : all) {
     const bool line = &judged == &all.back();
     uint8_t mine = 0;
+    const auto index = static_cast<size_t>(&judged - all.data());
+    const bool by_name =
+        line || (index < analysis_.invocations.size() &&
+                 rules::IsCalledByName(analysis_.invocations[index]));
     for (const Hit& hit : judged.hits) {
       const RuleRecord& record = hit.record();
       if (hit.excepted || record.observe) continue;
@@ -402,7 +408,11 @@ void Evaluation::Place(const std::vector<Judged>& all,
       if (hit.action == Action::kAllow) continue;
       // What only may match, or could not be evaluated, gives nothing more.
       const bool sure = hit.certain && !hit.error;
-      if (record.profile != 0 && (sure || record.profile < kDefaultProfile))
+      const bool wide = record.profile > kDefaultProfile;
+      if (wide && !by_name && hit.action == Action::kSandbox &&
+          hit.layer->layer == rules::Layer::kBuiltin)
+        continue;
+      if (record.profile != 0 && (sure || !wide))
         mine = mine == 0 ? record.profile : std::min(mine, record.profile);
       if (sure) network = std::max(network, record.network);
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "parser/programs.h"
+
 namespace gate::engine {
 namespace {
 
@@ -19,6 +21,16 @@ bool HasRule(const Decision& decision, uint32_t invocation) {
                      });
 }
 
+// Whether all that contains the line says of itself that it is ordinary: work
+// on the project, and looking elsewhere.
+bool IsOrdinary(const Decision& decision) {
+  return std::all_of(
+      decision.matches.begin(), decision.matches.end(), [](const Match& match) {
+        return match.observed_only || match.action != Action::kSandbox ||
+               match.severity == "low";
+      });
+}
+
 void BeCareful(const Analysis& analysis, Decision* decision) {
   if (decision->action != Action::kSandbox) return;
   const auto ask = [decision](std::string reason) {
@@ -31,14 +43,15 @@ void BeCareful(const Analysis& analysis, Decision* decision) {
       continue;
     const std::string program =
         i < analysis.invocations.size() ? analysis.invocations[i].program : "";
-    return ask("no rule knows `" + (program.empty() ? "?" : program) +
+    if (parser::IsDescribed(program)) continue;
+    return ask("gate does not know `" + (program.empty() ? "?" : program) +
                "`, and the preset is careful");
   }
   if (analysis.hides_commands)
     return ask(
         "the line may run commands that cannot be seen in it, and the preset "
         "is careful");
-  if (decision->network == "open")
+  if (decision->network == "open" && !IsOrdinary(*decision))
     ask("it would get the open network, and the preset is careful");
 }
 

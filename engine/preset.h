@@ -1,7 +1,9 @@
 // Presets: how much a person is asked. Applied to a finished decision.
 //
-//   careful     asks where standard would run what no rule knows, or with open
-//               network, in the sandbox
+//   careful     asks where standard would run in the sandbox what neither a
+//               rule nor a description knows, what hides commands, and what
+//               gets the open network, unless the rules that contain it are all
+//               of severity `low`: ordinary work on the project, or looking
 //   standard    the decision as it is
 //   autonomous  nobody can be asked: an ask becomes a sandbox without network
 //               where that contains it, else a denial

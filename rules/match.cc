@@ -169,16 +169,17 @@ Tri Matcher::Any(const Node& node) {
   return result;
 }
 
-// True when argv[0] is a bare name or names a system directory.
-bool Matcher::FirstWordIsPlain() const {
-  if (invocation_->argv.empty() || !invocation_->argv[0].known) return false;
-  const std::string_view word = invocation_->argv[0].text;
+bool IsCalledByName(const parser::Invocation& invocation) {
+  if (invocation.argv.empty() || !invocation.argv[0].known) return false;
+  const std::string_view word = invocation.argv[0].text;
   const size_t slash = word.rfind('/');
   if (slash == std::string_view::npos) return true;
   const std::string_view directory = word.substr(0, slash + 1);
   return std::find(std::begin(kSystemBins), std::end(kSystemBins), directory) !=
          std::end(kSystemBins);
 }
+
+bool Matcher::FirstWordIsPlain() const { return IsCalledByName(*invocation_); }
 
 bool Matcher::FirstWordIs(std::string_view word) const {
   if (word.find('/') != std::string_view::npos)

@@ -48,6 +48,10 @@ struct Nearness {
   std::string failed;            // names of those that do not hold
 };
 
+// True when argv[0] is a bare name or names a system directory, so that the
+// program is what its name says and not a file of the workspace.
+bool IsCalledByName(const parser::Invocation& invocation);
+
 // Not thread-safe: one Matcher for one evaluation.
 class Matcher {
  public:

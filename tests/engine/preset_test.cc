@@ -51,6 +51,21 @@ TEST(PresetTest, CarefulAsksAboutWhatNoRuleKnows) {
   EXPECT_EQ(Make("rm -rf /", Preset::kCareful).decision.action, Action::kDeny);
 }
 
+TEST(PresetTest, CarefulLeavesOrdinaryWorkAlone) {
+  for (const char* command :
+       {"git commit -m x", "git fetch origin", "make test", "go test ./...",
+        "rm -rf dist", "sed -i s/a/b/ a.txt", "kubectl get pods",
+        "curl -s localhost:3000/healthz", "gh pr list"})
+    EXPECT_LE(Make(command, Preset::kCareful).decision.action, Action::kSandbox)
+        << command;
+  for (const char* command :
+       {"npm install left-pad", "pip install x", "git push origin main",
+        "curl https://example.org", "docker run --rm alpine ls",
+        "make test && frobnicate", "go test ./... && npm install x"})
+    EXPECT_EQ(Make(command, Preset::kCareful).decision.action, Action::kAsk)
+        << command;
+}
+
 TEST(PresetTest, AutonomousAsksNobodyAndAllowsNothingMore) {
   for (const char* command :
        {"ls", "frobnicate", "rm -rf build", "rm -rf /", "git push --force",
