@@ -54,6 +54,42 @@ void AddKeysOf(const RuleView& view, std::string_view program,
   }
 }
 
+// Of words that may be the sub-command: where Matcher looks for one.
+uint32_t WordMarks(const parser::Invocation& invocation) {
+  const auto& argv = invocation.argv;
+  const uint32_t starts = SubcommandStarts(invocation);
+  if (StartsGoOn(starts) && argv.size() > kFollowedWords) return ~uint32_t{0};
+  uint32_t marks = kNoMark;
+  for (uint32_t i = 1; i < argv.size() && i < 30; ++i) {
+    if ((starts & (1u << i)) == 0) continue;
+    // What an accept-list reads as a bundle of options may end so.
+    if (!argv[i].known || argv[i].text.ends_with('=')) return ~uint32_t{0};
+    marks |= WordMark(argv[i].text);
+  }
+  if (!invocation.subcommand.empty())
+    marks |= WordMark(invocation.subcommand[0]);
+  return marks;
+}
+
+// Characters of words that may be options, however they are spelled, and the
+// first ones of their names in the program's description.
+uint32_t LetterMarks(const parser::Invocation& invocation) {
+  if (!invocation.read) return ~uint32_t{0};
+  uint32_t marks = kNoMark;
+  const auto& argv = invocation.argv;
+  for (size_t i = 1; i < argv.size(); ++i) {
+    if (!argv[i].known) return ~uint32_t{0};
+    if (!argv[i].text.starts_with('-')) continue;
+    for (const char c : argv[i].text) marks |= LetterMark(c);
+  }
+  for (const std::string& option : invocation.read->options) {
+    if (option.size() < 2) return ~uint32_t{0};
+    marks |= LetterMark(option[1] == '-' && option.size() > 2 ? option[2]
+                                                              : option[1]);
+  }
+  return marks;
+}
+
 }  // namespace
 
 uint32_t SubcommandStarts(const parser::Invocation& invocation) {
@@ -70,6 +106,27 @@ uint32_t SubcommandStarts(const parser::Invocation& invocation) {
       starts |= 1u << (i + 2);
   }
   return starts;
+}
+
+Marks MakeMarks(const Subject& subject, uint16_t any_kinds) {
+  Marks marks;
+  marks.facts = uint64_t{1} << kNoFact |
+                uint64_t{subject.effect_kinds} << kEffectFacts |
+                uint64_t{any_kinds} << kAnyEffectFacts |
+                uint64_t{subject.flow_kinds} << kFlowFacts |
+                uint64_t{subject.unknown_codes} << kUnknownFacts |
+                uint64_t{subject.has_env} << kEnvFact;
+  if (subject.invocation == nullptr) {
+    marks.programs = kLineMark;
+    return marks;
+  }
+  const parser::Invocation& invocation = *subject.invocation;
+  if (!invocation.via.empty()) marks.facts |= uint64_t{1} << kViaFact;
+  marks.programs = invocation.program.empty() ? kNamelessMark
+                                              : ProgramMark(invocation.program);
+  marks.words = WordMarks(invocation);
+  marks.letters = LetterMarks(invocation);
+  return marks;
 }
 
 void FindCandidates(const RuleView& view, const Subject& subject, Reach reach,

@@ -152,6 +152,9 @@ Tri Matcher::Fits(std::string_view pattern, std::string_view text) {
 }
 
 Tri Matcher::All(const Node& node) {
+  if (facts_.first_looks)
+    for (const Guard& guard : view_->In(view_->link_guards, node.a))
+      if (guard.RulesOut(subject_->marks)) return Tri::kNo;
   Tri result = Tri::kYes;
   for (const uint32_t link : view_->In(view_->links, node.a)) {
     result = And(result, Eval(link));
@@ -161,9 +164,12 @@ Tri Matcher::All(const Node& node) {
 }
 
 Tri Matcher::Any(const Node& node) {
+  const auto links = view_->In(view_->links, node.a);
+  const auto guards = view_->In(view_->link_guards, node.a);
   Tri result = Tri::kNo;
-  for (const uint32_t link : view_->In(view_->links, node.a)) {
-    result = Or(result, Eval(link));
+  for (size_t i = 0; i < links.size(); ++i) {
+    if (facts_.first_looks && guards[i].RulesOut(subject_->marks)) continue;
+    result = Or(result, Eval(links[i]));
     if (result == Tri::kYes) break;
   }
   return result;
