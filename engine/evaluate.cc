@@ -166,7 +166,7 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
                      const Subject& subject, Judged* judged) {
   const RuleRecord& record = layer.view.rules[rule];
   const auto note = [&](const char* outcome) {
-    Note(subject.number, layer, rule, outcome);
+    if (trace_ != nullptr) Note(subject.number, layer, rule, outcome);
   };
   if (layer.State(rule) & LoadedLayer::kDisabled && !layer.Locked(rule))
     return note("disabled");

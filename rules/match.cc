@@ -203,8 +203,11 @@ Tri Matcher::Program(const Node& node) {
 Tri Matcher::Names(Range names, std::string_view value, bool globs) {
   for (const ImageText& text : view_->In(view_->strings, names)) {
     const std::string_view name = view_->Text(text);
-    if (name == value) return Tri::kYes;
-    if (globs && HasWildcard(name))
+    if (name.size() == value.size() &&
+        (name.empty() || (name[0] == value[0] && name == value)))
+      return Tri::kYes;
+    // As a pattern, a name without wildcards is no more than that.
+    if (globs)
       if (const Tri tri = Fits(name, value); tri != Tri::kNo) return tri;
   }
   return Tri::kNo;
@@ -349,22 +352,36 @@ Matcher::Prepared& Matcher::Prepare() {
 
 namespace {
 
-// Lines of ASCII and the mark for what is unknown, parted by a line end.
+// Appends `text` in lower case; false when it has a character that is neither
+// ASCII nor the mark for what is unknown.
+bool AppendLower(std::string_view text, std::string* out) {
+  const size_t begin = out->size();
+  out->append(text);
+  char* const lower = out->data() + begin;
+  unsigned char high = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = lower[i];
+    high |= static_cast<unsigned char>(c);
+    lower[i] = static_cast<char>(c + (c >= 'A' && c <= 'Z' ? 'a' - 'A' : 0));
+  }
+  if (high < 0x80) return true;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) continue;
+    if (!text.substr(i).starts_with(kUnknownText)) return false;
+    i += kUnknownText.size() - 1;
+  }
+  return true;
+}
+
+// Lines of ASCII and the mark for what is unknown, parted by a line end; empty
+// when there is another character among them.
 std::string LowerForAtoms(std::initializer_list<std::string_view> lines) {
+  size_t size = lines.size();
+  for (const std::string_view text : lines) size += text.size();
   std::string lower;
+  lower.reserve(size);
   for (const std::string_view text : lines) {
-    lower.reserve(lower.size() + text.size() + 1);
-    for (size_t i = 0; i < text.size(); ++i) {
-      const char c = text[i];
-      if (static_cast<unsigned char>(c) < 0x80) {
-        lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      } else if (text.substr(i).starts_with(kUnknownText)) {
-        lower += kUnknownText;
-        i += kUnknownText.size() - 1;
-      } else {
-        return "";
-      }
-    }
+    if (!AppendLower(text, &lower)) return "";
     lower += '\n';
   }
   return lower;
@@ -376,41 +393,80 @@ std::string LowerForAtoms(std::initializer_list<std::string_view> lines) {
 // that /usr/bin/git is found by `git …`.
 void Matcher::MakeLines(Prepared* prepared) {
   prepared->lines_made = true;
-  std::string rest, bare;
-  for (size_t i = 1; i < invocation_->argv.size(); ++i) {
-    const parser::Argument& word = invocation_->argv[i];
+  const auto& argv = invocation_->argv;
+  size_t size = 0;
+  for (const parser::Argument& word : argv)
+    size += word.text.size() + word.suffix.size() + 4;
+  std::string rest;
+  rest.reserve(size);
+  size_t bare_size = 0;  // of `rest` with nothing quoted
+  for (size_t i = 1; i < argv.size(); ++i) {
+    const parser::Argument& word = argv[i];
     rest += ' ';
-    bare += ' ';
-    if (word.known) {
-      rest += word.glob ? word.text : ShellQuote(word.text);
-      bare += word.text;
+    bare_size += 1 + word.text.size();
+    if (!word.known) {
+      rest += word.text;
+      rest += kUnknownText;
+      rest += word.suffix;
+      bare_size += kUnknownText.size() + word.suffix.size();
+    } else if (word.glob) {
+      rest += word.text;
     } else {
-      const std::string text =
-          word.text + std::string(kUnknownText) + word.suffix;
-      rest += text;
-      bare += text;
+      rest += ShellQuote(word.text);
     }
   }
   std::string first;
-  if (!invocation_->argv.empty()) {
-    const parser::Argument& word = invocation_->argv[0];
+  if (!argv.empty()) {
+    const parser::Argument& word = argv[0];
     first = word.known ? word.text
                        : word.text + std::string(kUnknownText) + word.suffix;
     prepared->line = word.known ? ShellQuote(first) : first;
   }
   prepared->line_by_name = ShellQuote(invocation_->program) + rest;
   prepared->line += rest;
-  if (prepared->line.size() != first.size() + bare.size()) {
+  if (prepared->line.size() != first.size() + bare_size) {
+    std::string bare;
+    bare.reserve(bare_size);
+    for (size_t i = 1; i < argv.size(); ++i) {
+      bare += ' ';
+      bare += argv[i].text;
+      if (argv[i].known) continue;
+      bare += kUnknownText;
+      bare += argv[i].suffix;
+    }
     prepared->bare_by_name = invocation_->program + bare;
     prepared->bare = std::move(first) + bare;
   }
-  const auto unless_same = [](const std::string& text,
-                              const std::string& other) -> std::string_view {
-    return text == other ? std::string_view{} : std::string_view(text);
-  };
-  prepared->lower = LowerForAtoms(
-      {prepared->line, unless_same(prepared->line_by_name, prepared->line),
-       prepared->bare, unless_same(prepared->bare_by_name, prepared->bare)});
+}
+
+// The words with nothing quoted, in lower case. What stands in a line and has
+// no quote of its own stands here, too: quotes only stand between.
+std::string Matcher::LowerWords() const {
+  const auto& argv = invocation_->argv;
+  const std::string& program = invocation_->program;
+  size_t size = 2 + program.size();
+  for (const parser::Argument& word : argv)
+    size += word.text.size() + word.suffix.size() + 4;
+  std::string words;
+  words.reserve(size);
+  size_t rest = 0;  // where the second word's blank stands
+  for (const parser::Argument& word : argv) {
+    if (!AppendLower(word.text, &words)) return "";
+    if (!word.known) {
+      words += kUnknownText;
+      if (!AppendLower(word.suffix, &words)) return "";
+    }
+    if (&word == argv.data()) rest = words.size();
+    words += ' ';
+  }
+  // The line that begins with the program's name is the end of this one, except
+  // when the name was shortened.
+  if (!argv.empty() && argv[0].known && argv[0].text.ends_with(program))
+    return words;
+  const std::string behind = words.substr(rest);
+  words += '\n';
+  if (!AppendLower(program, &words)) return "";
+  return words + behind;
 }
 
 std::array<const std::string*, 4> Matcher::LinesToTry(
@@ -451,15 +507,21 @@ Tri Matcher::Glob(const Node& node) {
   return best;
 }
 
-// Whether it is worth compiling: most regexes of a program's rules are about
-// words that a given line does not have.
-bool Matcher::MayMatch(const RegexRecord& record,
-                       const Prepared& prepared) const {
-  if (record.atoms.count == 0 || prepared.lower.empty() || !facts_.first_looks)
-    return true;
-  for (const ImageText& atom : view_->In(view_->strings, record.atoms))
-    if (prepared.lower.find(view_->Text(atom)) != std::string::npos)
+// Whether it is worth compiling and the lines worth making: most regexes of a
+// program's rules are about words that a given line does not have.
+bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) const {
+  if (record.atoms.count == 0 || !facts_.first_looks) return true;
+  if (!prepared->lower_made) {
+    prepared->lower_made = true;
+    prepared->lower = LowerWords();
+  }
+  if (prepared->lower.empty()) return true;
+  for (const ImageText& text : view_->In(view_->strings, record.atoms)) {
+    const std::string_view atom = view_->Text(text);
+    if (atom.find_first_of("'\\") != std::string_view::npos ||
+        prepared->lower.find(atom) != std::string::npos)
       return true;
+  }
   return false;
 }
 
@@ -467,9 +529,9 @@ Tri Matcher::RegexNode(const Node& node) {
   if (invocation_ == nullptr || node.x >= view_->regexes.size())
     return Tri::kNo;
   Prepared& prepared = Prepare();
-  if (!prepared.lines_made) MakeLines(&prepared);
   const RegexRecord& record = view_->regexes[node.x];
-  if (!MayMatch(record, prepared)) return Tri::kNo;
+  if (!MayMatch(record, &prepared)) return Tri::kNo;
+  if (!prepared.lines_made) MakeLines(&prepared);
   const Regex* regex =
       layer_->regexes->Get(node.x, view_->Text(record.pattern));
   if (regex == nullptr) {

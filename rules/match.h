@@ -74,8 +74,9 @@ class Matcher {
     // The same with nothing quoted, for rules that tighten: what needs quotes
     // must not hide a word from them. Empty where quotes make no difference.
     std::string bare, bare_by_name;
-    // All in lower case, for RegexRecord::atoms; empty when a character
+    // The words in lower case, for RegexRecord::atoms; empty when a character
     // might have a lower case that is not its own.
+    bool lower_made = false;
     std::string lower;
     const parser::OptionsRead* options = nullptr;
     std::optional<parser::OptionsRead> own_options;
@@ -91,7 +92,7 @@ class Matcher {
   Tri PrefixAt(const Node& node, size_t start);
   Tri Glob(const Node& node);
   Tri RegexNode(const Node& node);
-  bool MayMatch(const RegexRecord& record, const Prepared& prepared) const;
+  bool MayMatch(const RegexRecord& record, Prepared* prepared) const;
   Tri Line(const Node& node);
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);
@@ -119,6 +120,7 @@ class Matcher {
   bool FirstWordIs(std::string_view word) const;
   Prepared& Prepare();
   void MakeLines(Prepared* prepared);
+  std::string LowerWords() const;
   // The texts of `prepared` that a glob or regex is tried on here.
   std::array<const std::string*, 4> LinesToTry(const Prepared& prepared) const;
 
