@@ -18,6 +18,13 @@ uint32_t LetterOf(std::string_view option) {
   return LetterMark(option[1] == '-' ? option[2] : option[1]);
 }
 
+// Whether all that a pattern of names takes is an OddName.
+bool NeedsOddName(std::string_view pattern) {
+  for (const char c : pattern)
+    if (c != '*' && c != '?' && c != '\\' && OddByte(c)) return true;
+  return pattern.starts_with('-');
+}
+
 }  // namespace
 
 Guard Compiler::GuardOf(const Node& node,
@@ -46,7 +53,13 @@ Guard Compiler::GuardOf(const Node& node,
     }
     case NodeKind::kProgram:
       guard.programs = kCommandMarks & ~kNamelessMark;
-      if (node.flags == kHasPattern) return guard;
+      if (node.flags == kHasPattern) {
+        bool odd = true;
+        for (const std::string_view name : texts(node.a))
+          odd = odd && NeedsOddName(name);
+        if (odd) guard.facts = Facts(1, kOddNameFact);
+        return guard;
+      }
       guard.programs = 0;
       for (const std::string_view name : texts(node.a))
         guard.programs |= ProgramMark(name);

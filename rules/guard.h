@@ -44,6 +44,7 @@ enum Fact : uint32_t {
   kUnknownFacts = kFlowFacts + 4,                    // of the whole line
   kEnvFact = kUnknownFacts + parser::kUnknownCodes,  // it sets variables
   kViaFact,                                          // it is run by another
+  kOddNameFact,                                      // OddName of its program
   kNoFact = 63,  // of every subject, so that "whatever" is all bits
 };
 
@@ -58,6 +59,18 @@ inline constexpr uint32_t NameHash(std::string_view name) {
   for (const char c : name.substr(0, 24))
     hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return hash ^ (hash >> 15);
+}
+// Names that few programs have. A pattern that takes only such names is ruled
+// out for all others.
+inline constexpr bool OddByte(char c) {
+  return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '+' ||
+           c == '-');
+}
+inline constexpr bool OddName(std::string_view program) {
+  for (const char c : program)
+    if (OddByte(c)) return true;
+  return program.starts_with('-');
 }
 inline constexpr uint64_t ProgramMark(std::string_view program) {
   return uint64_t{1} << (NameHash(program) % 62);

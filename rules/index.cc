@@ -123,6 +123,7 @@ Marks MakeMarks(const Subject& subject, uint16_t any_kinds) {
   }
   const parser::Invocation& invocation = *subject.invocation;
   if (!invocation.via.empty()) marks.facts |= uint64_t{1} << kViaFact;
+  if (OddName(invocation.program)) marks.facts |= uint64_t{1} << kOddNameFact;
   marks.programs = invocation.program.empty() ? kNamelessMark
                                               : ProgramMark(invocation.program);
   marks.words = WordMarks(invocation);

@@ -518,9 +518,9 @@ bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) const {
   if (prepared->lower.empty()) return true;
   for (const ImageText& text : view_->In(view_->strings, record.atoms)) {
     const std::string_view atom = view_->Text(text);
-    if (atom.find_first_of("'\\") != std::string_view::npos ||
-        prepared->lower.find(atom) != std::string::npos)
-      return true;
+    bool quotes = false;
+    for (const char c : atom) quotes = quotes || c == '\'' || c == '\\';
+    if (quotes || prepared->lower.find(atom) != std::string::npos) return true;
   }
   return false;
 }
