@@ -33,6 +33,10 @@ class ImageWriter {
  public:
   // Stores `text` once and returns where it is.
   ImageText Text(std::string_view text);
+  // What Text stored there; until the next call of it.
+  std::string_view View(ImageText text) const {
+    return std::string_view(text_).substr(text.offset, text.size);
+  }
 
   // Appends `items` as section number Sections(); returns that number.
   template <class T>

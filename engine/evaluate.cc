@@ -51,30 +51,8 @@ struct Judged {
   std::vector<Hit> hits;
 };
 
-uint16_t DoesOf(parser::Role role) {
-  using parser::Role;
-  switch (role) {
-    case Role::kRead:
-    case Role::kListRead:
-    case Role::kDirectory:
-      return rules::kDoesRead;
-    case Role::kCommand:
-    case Role::kShellCode:
-    case Role::kSplitCommand:
-      return rules::kDoesRun;
-    case Role::kForeignCode:
-      return rules::kDoesCode;
-    default:
-      return rules::kDoesOther;
-  }
-}
-
-rules::OptionNames ReadOptions(const parser::Invocation& invocation) {
-  parser::Reading reading = parser::ReadArguments(invocation.argv);
-  uint16_t does = 0;
-  for (const parser::Finding& finding : reading.findings)
-    does = static_cast<uint16_t>(does | DoesOf(finding.role));
-  return {reading.known, reading.complete, does, std::move(reading.options)};
+parser::OptionsRead ReadOptions(const parser::Invocation& invocation) {
+  return parser::OptionsOf(parser::ReadArguments(invocation.argv));
 }
 
 std::string Text(const LoadedLayer& layer, ImageText text) {
@@ -147,6 +125,7 @@ class Evaluation {
   std::string argv_line_;  // of a request that is no line
   std::vector<uint32_t> candidates_;
   std::vector<uint16_t> effect_kinds_;  // per invocation, then the line
+  uint16_t any_kinds_ = 0;              // of all of them
   uint16_t flow_kinds_ = 0;
   uint16_t unknown_codes_ = 0;
 };
@@ -157,6 +136,7 @@ Subject Evaluation::MakeSubject(uint32_t invocation) const {
   subject.unknown_codes = unknown_codes_;
   if (invocation == UINT32_MAX) {
     subject.effect_kinds = effect_kinds_.back();
+    subject.marks = rules::MakeMarks(subject, any_kinds_);
     return subject;
   }
   subject.number = invocation;
@@ -166,6 +146,7 @@ Subject Evaluation::MakeSubject(uint32_t invocation) const {
   for (const std::string_view name :
        {"export", "declare", "typeset", "readonly", "local", "env"})
     subject.has_env = subject.has_env || subject.invocation->program == name;
+  subject.marks = rules::MakeMarks(subject, any_kinds_);
   return subject;
 }
 
@@ -185,7 +166,7 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
                      const Subject& subject, Judged* judged) {
   const RuleRecord& record = layer.view.rules[rule];
   const auto note = [&](const char* outcome) {
-    Note(subject.number, layer, rule, outcome);
+    if (trace_ != nullptr) Note(subject.number, layer, rule, outcome);
   };
   if (layer.State(rule) & LoadedLayer::kDisabled && !layer.Locked(rule))
     return note("disabled");
@@ -312,7 +293,12 @@ Judged Evaluation::Judge(const Subject& subject) {
                           : trace_ != nullptr     ? rules::Reach::kNear
                                                   : rules::Reach::kMayMatch,
                           &candidates_);
-    for (const uint32_t rule : candidates_) Try(*layer, rule, subject, &judged);
+    for (const uint32_t rule : candidates_) {
+      if (trace_ == nullptr && facts_.first_looks &&
+          layer->view.rule_guards[rule].RulesOut(subject.marks))
+        continue;
+      Try(*layer, rule, subject, &judged);
+    }
   }
   Except(&judged, subject);
   for (const Hit& hit : judged.hits)
@@ -439,6 +425,8 @@ Decision Evaluation::Run(const Trust& trust) {
     kinds = static_cast<uint16_t>(kinds |
                                   (1u << static_cast<unsigned>(effect.kind)));
   }
+  for (const uint16_t kinds : effect_kinds_)
+    any_kinds_ = static_cast<uint16_t>(any_kinds_ | kinds);
   const uint16_t network =
       static_cast<uint16_t>(1u << static_cast<unsigned>(EffectKind::kNetwork));
   for (uint16_t& kinds : effect_kinds_)

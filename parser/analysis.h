@@ -102,11 +102,21 @@ struct Effect {
   uint32_t invocation = UINT32_MAX;  // index, or none
 };
 
+// What the description of an invocation's program makes of its arguments, in
+// short (parser/programs.h has the whole).
+struct OptionsRead {
+  bool known = false;                // the program is described
+  bool complete = true;              // every option was understood
+  uint32_t roles = 0;                // bit: number of the Role of a finding
+  std::vector<std::string> options;  // canonical names, values left out
+};
+
 struct Invocation {
   std::vector<Argument> argv;           // argv[0] as written, after expansion
   std::string program;                  // base name of argv[0], without ".exe";
                                         // empty when unknown
   std::vector<std::string> subcommand;  // {"push"} of git -C x push; from data
+  std::optional<OptionsRead> read;      // of argv, when it was read already
   // Assignments before it; what the line exported; PATH, where the line changed
   // it (unknown: it was unset or cannot be told); and variables that make
   // programs run code and were assigned, since they may have been inherited.

@@ -28,6 +28,16 @@ Reading ReadArguments(std::span<const Argument> argv) {
   return programs::Read(Embedded(), argv);
 }
 
+OptionsRead OptionsOf(const Reading& reading) {
+  OptionsRead read;
+  read.known = reading.known;
+  read.complete = reading.complete;
+  read.options = reading.options;
+  for (const Finding& finding : reading.findings)
+    read.roles |= uint32_t{1} << static_cast<unsigned>(finding.role);
+  return read;
+}
+
 bool IsDescribed(std::string_view program) {
   return programs::FindProgram(Embedded(), program) != programs::kNone;
 }

@@ -100,6 +100,9 @@ Reading ReadArguments(std::span<const Argument> argv);
 
 inline constexpr int kMaxReadings = 24;
 
+// The part of `reading` that rules ask for.
+OptionsRead OptionsOf(const Reading& reading);
+
 // True when the shipped data describes a program of this base name.
 bool IsDescribed(std::string_view program);
 

@@ -175,13 +175,10 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
       RunWrittenFile(shell, path, call, index);
     }
   }
-  std::vector<Argument> arguments;
-  arguments.reserve(call.argv.size());
-  for (const Field& field : call.argv) {
-    arguments.push_back(ToArgument(field, shell));
-  }
-  Reading reading = ReadArguments(arguments);
-  analysis_.invocations[index].subcommand = reading.subcommand;
+  Invocation& recorded = analysis_.invocations[index];
+  Reading reading = ReadArguments(recorded.argv);
+  recorded.subcommand = reading.subcommand;
+  recorded.read = OptionsOf(reading);
   RunFindings(shell, call, reading, index);
   shell.status.reset();
 }

@@ -470,6 +470,7 @@ std::string Compiler::Finish(std::span<const SourceFile> sources) {
   writer_.Section(bucket_rules);
   writer_.Section(examples_);
   writer_.Section(notes_);
+  WriteGuards();
   return writer_.Finish(kRuleMagic);
 }
 

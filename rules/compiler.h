@@ -9,6 +9,7 @@
 
 #include "base/image.h"
 #include "rules/compile.h"
+#include "rules/guard.h"
 #include "rules/rule.h"
 #include "rules/tree.h"
 
@@ -102,6 +103,10 @@ class Compiler {
   Match Codes(File& file, const TreeNode& node);
   Match Never();
   uint32_t AddNode(const Node& node);
+
+  // compile_guards.cc
+  Guard GuardOf(const Node& node, const std::vector<Guard>& before) const;
+  void WriteGuards();
 
   // Values, with diagnostics when they are not what they should be.
   void Problem(File& file, uint32_t offset, const char* code,

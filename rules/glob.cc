@@ -1,5 +1,6 @@
 #include "rules/glob.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace gate::rules {
@@ -225,6 +226,10 @@ bool HasWildcard(std::string_view pattern) {
 }
 
 Tri TextGlob(std::string_view pattern, std::string_view text) {
+  // Most patterns end in another character than the text.
+  if (!pattern.empty() && !text.empty() && pattern.back() != '*' &&
+      pattern.back() != '?' && pattern.back() != text.back())
+    return Tri::kNo;
   // Only the last star needs to be remembered: an earlier one could only take
   // more of the text than it must.
   size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
@@ -254,6 +259,10 @@ Tri TextGlob(std::string_view pattern, std::string_view text) {
     } else if (star != std::string_view::npos) {
       p = star + 1;
       t = ++mark;
+      if (p < pattern.size() && pattern[p] != '*' && pattern[p] != '?' &&
+          pattern[p] != '\\') {  // to where it can go on
+        t = mark = std::min(text.find(pattern[p], mark), text.size());
+      }
     } else {
       return Tri::kNo;
     }

@@ -1,6 +1,7 @@
 #include "rules/index.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,34 +25,70 @@ int Compare(std::string_view key, std::string_view first,
   return key.substr(1).compare(*second);
 }
 
-void AddKey(const RuleView& view, std::string_view first,
-            const std::string_view* second, std::vector<uint32_t>* out) {
+// `keys`: where to look.
+void AddKey(const RuleView& view, std::span<const KeyRecord> keys,
+            std::string_view first, const std::string_view* second,
+            std::vector<uint32_t>* out) {
   const auto found = std::lower_bound(
-      view.programs.begin(), view.programs.end(), 0,
-      [&](const KeyRecord& record, int) {
+      keys.begin(), keys.end(), 0, [&](const KeyRecord& record, int) {
         return Compare(view.Text(record.key), first, second) < 0;
       });
-  if (found != view.programs.end() &&
-      Compare(view.Text(found->key), first, second) == 0)
+  if (found != keys.end() && Compare(view.Text(found->key), first, second) == 0)
     Add(view, found->rules, out);
 }
 
-// Every key "program …": the second word is not known.
-void AddKeysOf(const RuleView& view, std::string_view program,
-               std::vector<uint32_t>* out) {
+// The keys "program …", which lie side by side.
+std::span<const KeyRecord> KeysOf(const RuleView& view,
+                                  std::string_view program) {
   const std::string_view empty;
-  auto found = std::lower_bound(view.programs.begin(), view.programs.end(), 0,
-                                [&](const KeyRecord& record, int) {
-                                  return Compare(view.Text(record.key), program,
-                                                 &empty) < 0;
-                                });
-  for (; found != view.programs.end(); ++found) {
-    const std::string_view key = view.Text(found->key);
-    if (!key.starts_with(program) || key.size() <= program.size() ||
-        key[program.size()] != ' ')
-      break;
-    Add(view, found->rules, out);
+  const auto begin = std::lower_bound(
+      view.programs.begin(), view.programs.end(), 0,
+      [&](const KeyRecord& record, int) {
+        return Compare(view.Text(record.key), program, &empty) < 0;
+      });
+  const auto end = std::partition_point(
+      begin, view.programs.end(), [&](const KeyRecord& record) {
+        const std::string_view key = view.Text(record.key);
+        return key.size() > program.size() && key.starts_with(program) &&
+               key[program.size()] == ' ';
+      });
+  return {begin, end};
+}
+
+// Of words that may be the sub-command: where Matcher looks for one.
+uint32_t WordMarks(const parser::Invocation& invocation) {
+  const auto& argv = invocation.argv;
+  const uint32_t starts = SubcommandStarts(invocation);
+  if (StartsGoOn(starts) && argv.size() > kFollowedWords) return ~uint32_t{0};
+  uint32_t marks = kNoMark;
+  for (uint32_t i = 1; i < argv.size() && i < 30; ++i) {
+    if ((starts & (1u << i)) == 0) continue;
+    // What an accept-list reads as a bundle of options may end so.
+    if (!argv[i].known || argv[i].text.ends_with('=')) return ~uint32_t{0};
+    marks |= WordMark(argv[i].text);
   }
+  if (!invocation.subcommand.empty())
+    marks |= WordMark(invocation.subcommand[0]);
+  return marks;
+}
+
+// Characters of words that may be options, however they are spelled, and the
+// first ones of their names in the program's description.
+uint32_t LetterMarks(const parser::Invocation& invocation) {
+  if (!invocation.read) return ~uint32_t{0};
+  uint32_t marks = kNoMark;
+  const auto& argv = invocation.argv;
+  for (size_t i = 1; i < argv.size(); ++i) {
+    if (!argv[i].known) return ~uint32_t{0};
+    if (!argv[i].text.starts_with('-')) continue;
+    for (const char c : argv[i].text) marks |= LetterMark(c);
+  }
+  for (const std::string& option : invocation.read->options) {
+    if (option.size() < 2) return ~uint32_t{0};
+    marks |= LetterMark(option[1] == '-' && option.size() > 2 ? option[2]
+                                                              : option[1]);
+  }
+  return marks;
 }
 
 }  // namespace
@@ -70,6 +107,28 @@ uint32_t SubcommandStarts(const parser::Invocation& invocation) {
       starts |= 1u << (i + 2);
   }
   return starts;
+}
+
+Marks MakeMarks(const Subject& subject, uint16_t any_kinds) {
+  Marks marks;
+  marks.facts = uint64_t{1} << kNoFact |
+                uint64_t{subject.effect_kinds} << kEffectFacts |
+                uint64_t{any_kinds} << kAnyEffectFacts |
+                uint64_t{subject.flow_kinds} << kFlowFacts |
+                uint64_t{subject.unknown_codes} << kUnknownFacts |
+                uint64_t{subject.has_env} << kEnvFact;
+  if (subject.invocation == nullptr) {
+    marks.programs = kLineMark;
+    return marks;
+  }
+  const parser::Invocation& invocation = *subject.invocation;
+  if (!invocation.via.empty()) marks.facts |= uint64_t{1} << kViaFact;
+  if (OddName(invocation.program)) marks.facts |= uint64_t{1} << kOddNameFact;
+  marks.programs = invocation.program.empty() ? kNamelessMark
+                                              : ProgramMark(invocation.program);
+  marks.words = WordMarks(invocation);
+  marks.letters = LetterMarks(invocation);
+  return marks;
 }
 
 void FindCandidates(const RuleView& view, const Subject& subject, Reach reach,
@@ -95,8 +154,9 @@ void FindCandidates(const RuleView& view, const Subject& subject, Reach reach,
   if (subject.invocation != nullptr && !subject.invocation->program.empty()) {
     const parser::Invocation& invocation = *subject.invocation;
     const std::string_view program = invocation.program;
-    AddKey(view, program, nullptr, out);
-    const uint32_t starts = SubcommandStarts(invocation);
+    AddKey(view, view.programs, program, nullptr, out);
+    const std::span<const KeyRecord> keys = KeysOf(view, program);
+    const uint32_t starts = keys.empty() ? 0 : SubcommandStarts(invocation);
     bool unknown =
         reach == Reach::kNear ||
         (StartsGoOn(starts) && invocation.argv.size() > kFollowedWords);
@@ -108,13 +168,14 @@ void FindCandidates(const RuleView& view, const Subject& subject, Reach reach,
         continue;
       }
       const std::string_view second = word.text;
-      AddKey(view, program, &second, out);
+      AddKey(view, keys, program, &second, out);
     }
     if (!invocation.subcommand.empty()) {
       const std::string_view second = invocation.subcommand[0];
-      AddKey(view, program, &second, out);
+      AddKey(view, keys, program, &second, out);
     }
-    if (unknown) AddKeysOf(view, program, out);
+    if (unknown)
+      for (const KeyRecord& key : keys) Add(view, key.rules, out);
   }
   std::sort(out->begin() + static_cast<std::ptrdiff_t>(before), out->end());
   out->erase(std::unique(out->begin() + static_cast<std::ptrdiff_t>(before),

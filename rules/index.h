@@ -18,6 +18,7 @@ struct Subject {
   uint16_t flow_kinds = 0;       // of the whole line
   uint16_t unknown_codes = 0;    // of the whole line
   bool has_env = false;
+  Marks marks;  // of all this, as MakeMarks has it
 };
 
 // Positions of argv at which a sub-command may stand: bit i for argv[i], the
@@ -29,6 +30,10 @@ uint32_t SubcommandStarts(const parser::Invocation& invocation);
 inline bool StartsGoOn(uint32_t starts) {
   return starts >> kFollowedWords != 0;
 }
+
+// What guards ask of `subject`. `any_kinds`: kinds of effects of the whole
+// line.
+Marks MakeMarks(const Subject& subject, uint16_t any_kinds);
 
 // Appends the rules of `view` that may match `subject`, each once, ascending.
 // kAll is every rule: what tests compare the index with. kNear adds those that

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,19 +23,14 @@ struct Facts {
   std::string_view line;     // as it was written
   bool branch_known = true;  // false: it may be any branch
   bool interactive = false;
-  // False: nothing is ruled out by a first look, neither regexes by their
-  // atoms nor paths by PathFilter. The answer is the same; tests hold it to it.
+  // False: nothing is ruled out by a first look, neither matchers by their
+  // Guard, nor regexes by their atoms, nor paths by PathFilter. The answer is
+  // the same; tests hold it to it.
   bool first_looks = true;
 };
 
-// Canonical options of an invocation, as its program's description reads them.
-struct OptionNames {
-  bool known = false;     // the program is described
-  bool complete = false;  // and every option was understood
-  uint16_t does = 0;      // Does bits of rule.h
-  std::vector<std::string> options;
-};
-using OptionReader = OptionNames (*)(const parser::Invocation&);
+// Reads the options of an invocation whose analysis has them not.
+using OptionReader = parser::OptionsRead (*)(const parser::Invocation&);
 
 // What a match says, beside three truths: kError, a budget was exhausted.
 struct Verdict {
@@ -82,11 +78,12 @@ class Matcher {
     // The same with nothing quoted, for rules that tighten: what needs quotes
     // must not hide a word from them. Empty where quotes make no difference.
     std::string bare, bare_by_name;
-    // All in lower case, for RegexRecord::atoms; empty when a character
+    // The words in lower case, for RegexRecord::atoms; empty when a character
     // might have a lower case that is not its own.
+    bool lower_made = false;
     std::string lower;
-    bool options_read = false;
-    OptionNames options;
+    const parser::OptionsRead* options = nullptr;
+    std::optional<parser::OptionsRead> own_options;
     // The characters of words that may be options, as bits of c & 63.
     bool letters_made = false;
     uint64_t letters = 0;
@@ -99,7 +96,7 @@ class Matcher {
   Tri PrefixAt(const Node& node, size_t start);
   Tri Glob(const Node& node);
   Tri RegexNode(const Node& node);
-  bool MayMatch(const RegexRecord& record, const Prepared& prepared) const;
+  bool MayMatch(const RegexRecord& record, Prepared* prepared) const;
   Tri Line(const Node& node);
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);
@@ -111,7 +108,7 @@ class Matcher {
   Tri Operands(const Node& node);
   Tri Written(const parser::Argument& word, uint32_t regex);
   Tri OnlyDoes(const Node& node);
-  const OptionNames& ReadOptions();
+  const parser::OptionsRead& ReadOptions();
   Tri Effect(const Node& node);
   Tri OneEffect(const Node& node, uint32_t index);
   Tri Flow(const Node& node);
@@ -127,6 +124,7 @@ class Matcher {
   bool FirstWordIs(std::string_view word) const;
   Prepared& Prepare();
   void MakeLines(Prepared* prepared);
+  std::string LowerWords() const;
   // The texts of `prepared` that a glob or regex is tried on here.
   std::array<const std::string*, 4> LinesToTry(const Prepared& prepared) const;
 

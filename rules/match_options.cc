@@ -5,13 +5,36 @@
 // the other way round: a word is an option of the list by its exact spelling,
 // or it is not accepted. Either error is on the safe side.
 #include <algorithm>
+#include <initializer_list>
 
 #include "base/paths.h"
+#include "parser/programs.h"
 #include "rules/glob.h"
 #include "rules/match.h"
 
 namespace gate::rules {
 namespace {
+
+// The Does bits of findings with these roles.
+uint16_t DoesOf(uint32_t roles) {
+  using parser::Role;
+  constexpr auto kBits = [](std::initializer_list<Role> some) {
+    uint32_t bits = 0;
+    for (const Role role : some)
+      bits |= uint32_t{1} << static_cast<unsigned>(role);
+    return bits;
+  };
+  constexpr uint32_t kReads =
+      kBits({Role::kRead, Role::kListRead, Role::kDirectory});
+  constexpr uint32_t kRuns =
+      kBits({Role::kCommand, Role::kShellCode, Role::kSplitCommand});
+  constexpr uint32_t kCode = kBits({Role::kForeignCode});
+  return static_cast<uint16_t>(
+      ((roles & kReads) != 0 ? kDoesRead : 0) |
+      ((roles & kRuns) != 0 ? kDoesRun : 0) |
+      ((roles & kCode) != 0 ? kDoesCode : 0) |
+      ((roles & ~(kReads | kRuns | kCode)) != 0 ? kDoesOther : 0));
+}
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {
@@ -82,20 +105,24 @@ Tri Matcher::Options(const Node& node) {
   return result;
 }
 
-const OptionNames& Matcher::ReadOptions() {
+const parser::OptionsRead& Matcher::ReadOptions() {
   Prepared& prepared = Prepare();
-  if (!prepared.options_read) {
-    prepared.options_read = true;
-    if (reader_ != nullptr) prepared.options = reader_(*invocation_);
+  if (prepared.options == nullptr) {
+    if (invocation_->read) {
+      prepared.options = &*invocation_->read;
+    } else {
+      prepared.options = &prepared.own_options.emplace(
+          reader_ != nullptr ? reader_(*invocation_) : parser::OptionsRead{});
+    }
   }
-  return prepared.options;
+  return *prepared.options;
 }
 
 Tri Matcher::OnlyDoes(const Node& node) {
   if (invocation_ == nullptr) return Tri::kNo;
-  const OptionNames& read = ReadOptions();
+  const parser::OptionsRead& read = ReadOptions();
   if (!read.known) return Tri::kNo;
-  if ((read.does & ~node.mask) != 0) return Tri::kNo;
+  if ((DoesOf(read.roles) & ~node.mask) != 0) return Tri::kNo;
   return read.complete ? Tri::kYes : Tri::kPossible;
 }
 

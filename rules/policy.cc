@@ -52,7 +52,11 @@ Result<RuleView> RuleView::Open(std::string_view bytes) {
   view.bucket_rules = image.Section<uint32_t>(kBucketRules);
   view.examples = image.Section<ExampleRecord>(kExamples);
   view.notes = image.Section<FileNote>(kFileNotes);
-  if (view.buckets.size() != kBucketCount)
+  view.link_guards = image.Section<Guard>(kLinkGuards);
+  view.rule_guards = image.Section<Guard>(kRuleGuards);
+  if (view.buckets.size() != kBucketCount ||
+      view.link_guards.size() != view.links.size() ||
+      view.rule_guards.size() != view.rules.size())
     return Fail(ErrorCode::kCorrupt, "wrong index");
   for (const RuleRecord& rule : view.rules)
     if (rule.match >= view.nodes.size() || rule.action > 3)

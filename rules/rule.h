@@ -9,10 +9,11 @@
 #include <span>
 
 #include "base/image.h"
+#include "rules/guard.h"
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/7";
+inline constexpr char kRuleMagic[] = "gate.rules/8";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -30,6 +31,8 @@ enum Section : uint32_t {
   kBucketRules,  // uint32_t: rule indices
   kExamples,     // ExampleRecord
   kFileNotes,    // FileNote: disable, unlock, what lint will say
+  kLinkGuards,   // Guard, one for each of kLinks
+  kRuleGuards,   // Guard, one for each of kRules
 };
 
 struct Range {
@@ -266,6 +269,8 @@ struct RuleView {
   std::span<const uint32_t> bucket_rules;
   std::span<const ExampleRecord> examples;
   std::span<const FileNote> notes;
+  std::span<const Guard> link_guards;
+  std::span<const Guard> rule_guards;
   Header header;
 
   // kCorrupt when `bytes` is not such an image. `bytes` must outlive it.

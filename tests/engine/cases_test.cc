@@ -12,6 +12,7 @@
 #include "engine/examples.h"
 #include "engine/preset.h"
 #include "parser/analysis.h"
+#include "parser/programs.h"
 #include "rules/list.h"
 #include "rules/policy.h"
 
@@ -123,11 +124,37 @@ TEST(Cases, TheIndexHidesNoRuleFromAnyShippedExample) {
     const Decision slow = Evaluate(policy, analysis, every, {}, &slow_trace);
     EXPECT_EQ(fast.action, slow.action) << line;
     EXPECT_EQ(fast.matches.size(), slow.matches.size()) << line;
+    // Without a trace some rules are not even tried.
+    const Decision silent = Evaluate(policy, analysis, fast_request, {});
+    EXPECT_EQ(silent.action, slow.action) << line;
+    EXPECT_EQ(silent.matches.size(), slow.matches.size()) << line;
     with += fast_trace.steps.size();
     without += slow_trace.steps.size();
   }
   // Otherwise nothing was switched off, and nothing compared.
   EXPECT_LT(with * 4, without);
+}
+
+// What the analysis keeps of a program's arguments is what reading them again
+// would give.
+TEST(Cases, WhatTheAnalysisReadIsWhatTheArgumentsSay) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  size_t read = 0, described = 0;
+  for (const std::string& line : ShippedExamples(policy)) {
+    for (const parser::Invocation& invocation : ReadExample(line).invocations) {
+      if (!invocation.read) continue;
+      const parser::OptionsRead again =
+          parser::OptionsOf(parser::ReadArguments(invocation.argv));
+      EXPECT_EQ(invocation.read->known, again.known) << line;
+      EXPECT_EQ(invocation.read->complete, again.complete) << line;
+      EXPECT_EQ(invocation.read->roles, again.roles) << line;
+      EXPECT_EQ(invocation.read->options, again.options) << line;
+      ++read;
+      described += again.known ? 1 : 0;
+    }
+  }
+  EXPECT_GT(read, 1000u);
+  EXPECT_GT(described, 800u);
 }
 
 TEST(Cases, PresetsOnlyMoveWhatTheySay) {
