@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/git_config.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -217,13 +218,18 @@ bool RunsProgram(const GitEntry& entry) {
   const string_view key = entry.key;
   const string_view section = key.substr(0, key.find('.'));
   const string_view name = key.substr(key.rfind('.') + 1);
-  // An alias is a git command unless it begins with an exclamation mark.
-  if (section == "alias") return entry.value.starts_with('!');
+  if (section == "alias") return !gate::IsPlainGitAlias(entry.value);
   // A transport of the form NAME::ADDRESS starts git-remote-NAME.
-  if (section == "url" || section == "remote") {
+  if (section == "url" || section == "remote" || section == "branch" ||
+      section == "submodule") {
     if (key.find("::") != string_view::npos ||
         entry.value.find("::") != string_view::npos)
       return true;
+  }
+  // Who is between git and the host gets the person's password.
+  if (section == "http" || section == "remote") {
+    if (name == "proxy" || name.starts_with("sslca")) return true;
+    if (name == "sslverify") return !entry.boolean && entry.value != "true";
   }
   if (section == "submodule" && name == "update")
     return entry.value.starts_with('!');
