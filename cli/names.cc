@@ -73,13 +73,18 @@ bool IsStandIn(const ProgramFile& file) {
               kManagers.end());
 }
 
-// Whether it runs in whatever directory something is found in.
-bool RunsWhereFound(const parser::Invocation& invocation) {
-  return std::any_of(invocation.via.begin(), invocation.via.end(),
-                     [](const parser::Via& via) {
-                       return via.kind.find("execdir") != std::string::npos ||
-                              via.kind.find("okdir") != std::string::npos;
-                     });
+// Whether find(1) runs it in whatever directory it finds something in.
+bool RunsWhereFound(const parser::Invocation& invocation,
+                    const parser::Analysis& analysis) {
+  const auto found = [](const parser::Via& via) {
+    return via.kind == "find -exec";
+  };
+  if (std::none_of(invocation.via.begin(), invocation.via.end(), found))
+    return false;
+  for (const parser::Invocation& other : analysis.invocations)
+    for (const parser::Argument& word : other.argv)
+      if (word.text == "-execdir" || word.text == "-okdir") return true;
+  return false;
 }
 
 ProgramFile FindProgram(const std::string& program, const std::string& path,
@@ -195,7 +200,7 @@ engine::Trust CheckNames(const ProcessFacts& facts,
         name.find('/') != std::string::npos && !name.starts_with('/');
     const bool git =
         BaseName(file.real) == "git" || invocation.program == "git";
-    if ((relative || git) && RunsWhereFound(invocation)) {
+    if ((relative || git) && RunsWhereFound(invocation, analysis)) {
       doubt("the directory that `" + name + "` would run in is not known");
       return trust;
     }

@@ -37,6 +37,20 @@ bool MayHold(const Variable& variable, std::string_view special) {
   return variable.shape != Variable::Shape::kScalar;
 }
 
+// Whether a prompt of this text may run something or show a variable.
+bool MayExpand(const Variable& variable) {
+  if (variable.shape != Variable::Shape::kScalar) return true;
+  for (const Value& value : variable.scalar) {
+    if (!value.known()) return true;
+    const std::string_view text = value.text();
+    if (text.find('`') != std::string_view::npos) return true;
+    for (size_t at = 0; (at = text.find('$', at)) != std::string_view::npos;)
+      if (++at < text.size() && text[at] != ' ' && text[at] != '\\')
+        return true;
+  }
+  return false;
+}
+
 // Whether a later assignment to it stores something else, or does not replace
 // all of it, or fails and leaves the old text.
 bool DistortsAssignments(const std::string& name, const Variable& variable) {
@@ -70,6 +84,9 @@ void Evaluator::NoteWhatStays(const Shell& shell) {
   if (shell.variables.Shares(initial_variables_)) return;
   for (const auto& [name, variable] : shell.variables) {
     if (out.leaves_names) break;
+    // OPTIND is an integer from the start.
+    out.leaves_names = name != "OPTIND" && DistortsAssignments(name, variable);
+    if (out.leaves_names) break;
     if (name == "PWD") {
       // `cd` sets it to what the next line's directory will be.
       out.leaves_names =
@@ -81,10 +98,10 @@ void Evaluator::NoteWhatStays(const Shell& shell) {
     // the formats in them, from there.
     const bool language =
         name == "LANG" || name == "LANGUAGE" || name.starts_with("LC_");
-    out.leaves_names =
-        DistortsAssignments(name, variable) || Contains(kReadByBash, name) ||
-        (Contains(kPrompts, name) && MayHold(variable, "`$")) ||
-        (language && MayHold(variable, "/")) || ChangesReading(name);
+    out.leaves_names = Contains(kReadByBash, name) ||
+                       (Contains(kPrompts, name) && MayExpand(variable)) ||
+                       (language && MayHold(variable, "/")) ||
+                       ChangesReading(name);
   }
   Invocation probe;
   AddPath(shell, &probe);

@@ -160,7 +160,7 @@ TEST(RawTest, WhatChangesLaterLinesIsNotLeftBehind) {
   for (const char* line :
        {// Assignments of later lines store something else, or nothing.
         "declare -n x=PATH", "declare -i n", "readonly f=$HOME/.netrc",
-        "declare -r f=x", "declare -l f", "f=(a ~/.netrc)",
+        "declare -r f=x", "declare -l f", "readonly IFS", "f=(a ~/.netrc)",
         "read -a f <<< 'a b'",
         // What gate takes as given.
         "set -- ~/.netrc", "USER=../x", "SHELL=./x", "PWD=/etc",
