@@ -9,10 +9,22 @@ namespace {
 
 using std::string_view;
 
+// Who stands between git and the host gets the person's password.
+bool Intercepts(const GitEntry& entry) {
+  const string_view key = entry.key;
+  const string_view section = key.substr(0, key.find('.'));
+  if (section != "http" && section != "remote") return false;
+  const string_view name = key.substr(key.rfind('.') + 1);
+  if (name == "sslverify") return !entry.boolean && entry.value != "true";
+  return name == "proxy" || name.starts_with("sslca");
+}
+
+// Whether an entry reaches out of the sandbox once git reads it outside.
 // config.worktree is guarded as config is, so that switching it on, which
 // git sparse-checkout does, brings nothing new into effect.
 bool Reaches(const GitEntry& entry) {
-  return RunsProgram(entry) && entry.key != "extensions.worktreeconfig";
+  return (RunsProgram(entry) && entry.key != "extensions.worktreeconfig") ||
+         Intercepts(entry);
 }
 
 }  // namespace

@@ -331,14 +331,47 @@ bool ParseGitConfig(std::string_view text, std::vector<GitEntry>* entries) {
   return Parser(text, entries).Run();
 }
 
+bool IsPlainGitAlias(std::string_view value) {
+  constexpr auto kPlain = std::to_array<std::string_view>(
+      {"add",         "blame",   "branch", "checkout", "cherry-pick", "commit",
+       "describe",    "diff",    "fetch",  "log",      "ls-files",    "merge",
+       "mv",          "pull",    "push",   "rebase",   "reflog",      "remote",
+       "reset",       "restore", "revert", "rev-list", "rev-parse",   "rm",
+       "shortlog",    "show",    "stash",  "status",   "switch",      "tag",
+       "whatchanged", "worktree"});
+  // Options that name a program, and beginnings of them.
+  constexpr auto kPrograms = std::to_array<std::string_view>(
+      {"--exec", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv",
+       "--output", "--template", "--config-env", "--extcmd"});
+  constexpr std::string_view kSpaces = " \t\n\r\"'\\";
+  bool first = true;
+  while (true) {
+    const size_t begin = value.find_first_not_of(kSpaces);
+    if (begin == std::string_view::npos) return !first || value.empty();
+    value.remove_prefix(begin);
+    const size_t size = std::min(value.find_first_of(kSpaces), value.size());
+    const std::string_view word = value.substr(0, size);
+    value.remove_prefix(size);
+    if (first) {
+      first = false;
+      if (!Contains(kPlain, word)) return false;
+      continue;
+    }
+    if (word.starts_with("-x") || word.find("::") != std::string_view::npos)
+      return false;
+    const std::string_view option = word.substr(0, word.find('='));
+    constexpr size_t kShortest = 3;  // `--e`; `--` ends the options
+    for (const std::string_view program : kPrograms)
+      if (option.size() >= kShortest && program.starts_with(option))
+        return false;
+  }
+}
+
 bool RunsProgram(const GitEntry& entry) {
   const std::string_view key = entry.key;
   const std::string_view section = key.substr(0, key.find('.'));
   const std::string_view name = key.substr(key.rfind('.') + 1);
-  // An alias is another git command, unless it runs a shell or begins with
-  // options, of which -c sets any variable.
-  if (section == "alias")
-    return entry.value.starts_with('!') || entry.value.starts_with('-');
+  if (section == "alias") return !IsPlainGitAlias(entry.value);
   // A transport of the form NAME::ADDRESS starts git-remote-NAME.
   if ((section == "url" || section == "remote" || section == "branch" ||
        section == "submodule") &&

@@ -47,6 +47,11 @@ bool ParseGitConfig(std::string_view text, std::vector<GitEntry>* entries);
 // kind of hook is rather reported than missed.
 bool RunsProgram(const GitEntry& entry);
 
+// Whether an alias with this value is another git command that takes no program
+// from its arguments. Not one that runs a shell, begins with options (of which
+// -c sets any variable), or is not known here.
+bool IsPlainGitAlias(std::string_view value);
+
 // The keys of the entries in `text` that run programs, and core.worktree. A
 // file that git would refuse counts as the key "malformed".
 std::vector<std::string> GitProgramKeysIn(std::string_view text);

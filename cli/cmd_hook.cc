@@ -18,6 +18,7 @@
 #include "cli/line.h"
 #include "cli/plan_json.h"
 #include "cli/render.h"
+#include "cli/written_places.h"
 #include "hooks/adapter.h"
 #include "hooks/ticket.h"
 
@@ -217,7 +218,9 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   question.project = event->project.starts_with('/') ? event->project : "";
   question.interactive = event->can_ask;
   for (const std::string& path : event->paths)
-    question.file_writes.push_back(Normalise(path, question.cwd));
+    for (std::string& place :
+         WrittenPlaces(path, question.cwd, gateway.facts().home))
+      question.file_writes.push_back(std::move(place));
   if (event->kind == hooks::EventKind::kFileWrite &&
       question.file_writes.empty())
     return RefuseAtOnce("a tool that writes files names no file");

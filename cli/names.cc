@@ -3,14 +3,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdlib>
 #include <string_view>
 
-#include "base/git_config.h"
-#include "base/git_index.h"
 #include "base/paths.h"
+#include "cli/git_doubts.h"
 
 namespace gate::cli {
 namespace {
@@ -23,54 +23,68 @@ std::string RealPath(const std::string& path) {
   return ::realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
 }
 
-// Git runs these hooks even for commands that only look.
-constexpr std::array kReadHooks = {"post-index-change", "fsmonitor-watchman",
-                                   "query-watchman", "reference-transaction"};
+// Why git, as `invocation` starts it, might run a program or read a file that
+// the repository names; empty if not.
+std::string GitDoubt(const parser::Invocation& invocation,
+                     const std::string& cwd, Looks* looks) {
+  std::string doubt;
+  const std::string directory = GitDirectoryOf(invocation, cwd, &doubt);
+  if (!doubt.empty()) return doubt;
+  doubt = ComparesFiles(invocation, directory);
+  if (!doubt.empty()) return doubt;
+  if (looks == nullptr) return RepositoryDoubt(directory);
+  const auto [place, added] = looks->git_trouble.try_emplace(directory);
+  if (added) place->second = RepositoryDoubt(directory);
+  return place->second;
+}
 
-// Why git in `directory` might run a program named by the repository; empty if
-// not.
-std::string RepositoryTrouble(const std::string& directory) {
-  const GitDirectories git = FindGitDirectories(directory);
-  if (git.common.empty()) return "";
-  // `git status` looks into submodules, each with a configuration of its own.
-  if (::access((git.common + "/modules").c_str(), F_OK) == 0)
-    return "the repository has submodules with configurations of their own";
-  if (FindGitlinks(git.own + "/index") != Gitlinks::kNone)
-    return "the repository's index names other repositories, or may";
-  for (const std::string& file :
-       {git.common + "/config", git.own + "/config.worktree"}) {
-    const auto keys = GitProgramKeys(file);
-    if (!keys) return "the repository's configuration cannot be read";
-    if (!keys->empty())
-      return "the repository's configuration names a program (" +
-             keys->front() + ")";
+bool IsDirectory(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// diff(1) looks for files in a directory that is compared, links among them.
+std::string DiffDoubt(const parser::Invocation& invocation,
+                      const std::string& cwd) {
+  for (size_t i = 1; i < invocation.argv.size(); ++i) {
+    const parser::Argument& word = invocation.argv[i];
+    if (!word.known) continue;
+    const std::string path =
+        word.text.starts_with('/') ? word.text : cwd + "/" + word.text;
+    if (!word.text.empty() && (word.glob || IsDirectory(path)))
+      return "`diff` may compare files of `" + word.text +
+             "` that the line does not name, and links among them";
   }
-  for (const char* hook : kReadHooks)
-    if (::access((git.common + "/hooks/" + hook).c_str(), X_OK) == 0)
-      return std::string("the repository has the git hook ") + hook;
   return "";
 }
 
-std::string GitTrouble(const parser::Invocation& invocation,
-                       const std::string& cwd, Looks* looks) {
-  std::string directory = cwd;
-  for (size_t i = 1; i < invocation.argv.size(); ++i) {
-    const parser::Argument& word = invocation.argv[i];
-    if (!word.known) return "git's own arguments are not known";
-    if (word.text.empty() || word.text[0] != '-') break;  // the sub-command
-    if (word.text == "-C" && i + 1 < invocation.argv.size()) {
-      if (!invocation.argv[++i].known) return "git's directory is not known";
-      directory = Normalise(invocation.argv[i].text, directory);
-    } else if (word.text != "--no-pager" && word.text != "-P" &&
-               word.text != "--version" && word.text != "--help" &&
-               word.text != "--no-optional-locks") {
-      return "git is told `" + word.text + "` about its configuration";
-    }
-  }
-  if (looks == nullptr) return RepositoryTrouble(directory);
-  const auto [place, added] = looks->git_trouble.try_emplace(directory);
-  if (added) place->second = RepositoryTrouble(directory);
-  return place->second;
+// Whether `file` is a stand-in that runs the version which a file of the
+// project names (.python-version, .tool-versions, package.json, …), or a
+// script of it.
+bool IsStandIn(const ProgramFile& file) {
+  constexpr std::array<std::string_view, 10> kManagers = {
+      "asdf",  "fnm", "mise",   "proto-shim", "pyenv",
+      "rbenv", "rtx", "rustup", "volta",      "volta-shim"};
+  const std::string_view name = BaseName(file.real);
+  return file.found.find("/shims/") != std::string::npos ||
+         file.real.find("/corepack/") != std::string::npos ||
+         (name != BaseName(file.found) &&
+          std::find(kManagers.begin(), kManagers.end(), name) !=
+              kManagers.end());
+}
+
+// Whether find(1) runs it in whatever directory it finds something in.
+bool RunsWhereFound(const parser::Invocation& invocation,
+                    const parser::Analysis& analysis) {
+  const auto found = [](const parser::Via& via) {
+    return via.kind == "find -exec";
+  };
+  if (std::none_of(invocation.via.begin(), invocation.via.end(), found))
+    return false;
+  for (const parser::Invocation& other : analysis.invocations)
+    for (const parser::Argument& word : other.argv)
+      if (word.text == "-execdir" || word.text == "-okdir") return true;
+  return false;
 }
 
 ProgramFile FindProgram(const std::string& program, const std::string& path,
@@ -182,20 +196,35 @@ engine::Trust CheckNames(const ProcessFacts& facts,
       path = &setting.value.text;
     }
     const ProgramFile file = FindProgram(name, *path, cwd, looks);
-    // A program that does not exist runs nothing.
-    if (file.real.empty()) continue;
+    const bool relative =
+        name.find('/') != std::string::npos && !name.starts_with('/');
+    const bool git =
+        BaseName(file.real) == "git" || invocation.program == "git";
+    if ((relative || git) && RunsWhereFound(invocation, analysis)) {
+      doubt("the directory that `" + name + "` would run in is not known");
+      return trust;
+    }
+    // A program that does not exist runs nothing, unless it may come to exist
+    // before the line runs.
     for (const std::string& place : {file.found, file.real}) {
-      if (!IsWritablePlace(place, writable)) continue;
+      if (place.empty() || !IsWritablePlace(place, writable)) continue;
       doubt("`" + name + "` is " + place +
             ", in a place that sandboxed commands may write");
       return trust;
     }
-    if (BaseName(file.real) == "git" || invocation.program == "git") {
-      std::string trouble = GitTrouble(invocation, cwd, looks);
-      if (!trouble.empty()) {
-        doubt(std::move(trouble));
-        return trust;
-      }
+    if (file.real.empty()) continue;
+    if (IsStandIn(file)) {
+      doubt("`" + name + "` is " + file.found +
+            ", which runs what files of the project say");
+      return trust;
+    }
+    std::string why;
+    if (git) why = GitDoubt(invocation, cwd, looks);
+    if (invocation.program == "diff" || invocation.program == "colordiff")
+      why = DiffDoubt(invocation, cwd);
+    if (!why.empty()) {
+      doubt(std::move(why));
+      return trust;
     }
   }
   return trust;

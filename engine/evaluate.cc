@@ -269,6 +269,13 @@ bool Evaluation::HarmlessEnvironment(
     return std::all_of(
         invocation.environment.begin(), invocation.environment.end(),
         [&](const parser::EnvironmentSetting& setting) {
+          // A language that is a path has the program take its messages, and
+          // the formats in them, from there.
+          const bool language = setting.name.starts_with("LANG") ||
+                                setting.name.starts_with("LC_");
+          if (language && (!setting.value.known ||
+                           setting.value.text.find('/') != std::string::npos))
+            return false;
           return std::any_of(names.begin(), names.end(), [&](ImageText name) {
             return view.Text(name) == setting.name;
           });

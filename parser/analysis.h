@@ -164,7 +164,8 @@ struct Analysis {
   bool hides_commands = false;
 
   // What stays in a shell that reads further lines: functions, aliases, traps,
-  // or variables by which programs or later lines mean something else.
+  // options, positional parameters, or variables by which programs or later
+  // lines mean something else.
   bool leaves_names = false;
   std::optional<Argument> leaves_path;  // PATH, when the line changed it
 };

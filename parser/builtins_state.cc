@@ -196,6 +196,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
         case 'n':
           shell.noexec = on;
           break;
+        case 'H':
+          e.NoteHistory(on);
+          break;
         case 'k':
           if (on) e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -k");
           break;
@@ -221,7 +224,12 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
           // Leaving it restores what was before.
           if (name == "posix" && !on && shell.expand_aliases)
             e.NoteAt(UnknownCode::kUnmodelled, call.span, "set +o posix");
-          if (name == "posix" && on) shell.expand_aliases = true;
+          if (name == "posix" && on) {
+            shell.expand_aliases = true;
+            // As bash does. Whether programs see it depends on `set -a`.
+            shell.variables["POSIXLY_CORRECT"].scalar = {Value::Of("y")};
+          }
+          if (name == "histexpand" || name == "history") e.NoteHistory(on);
           break;
         }
         default:
@@ -327,8 +335,11 @@ void Shopt(Evaluator& e, Shell& shell, Call& call) {
     }
     if (set_options && *word == "xtrace") shell.xtrace = on;
     if (set_options && *word == "noglob") shell.noglob = on;
-    if (set_options && *word == "physical" && on)
-      e.NoteAt(UnknownCode::kUnmodelled, call.span, "set -P");
+    for (std::string_view other : {"physical", "posix", "keyword", "histexpand",
+                                   "history", "braceexpand"}) {
+      if (set_options && *word == other && (on || other == "braceexpand"))
+        e.NoteAt(UnknownCode::kUnmodelled, call.span, "shopt -o");
+    }
   }
   shell.status.reset();
 }

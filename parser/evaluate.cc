@@ -232,24 +232,6 @@ bool Evaluator::IsAsFound(const std::string& name,
          variable.scalar[0].text() == found;
 }
 
-void Evaluator::NoteWhatStays(const Shell& shell) {
-  Analysis& out = analysis_;
-  out.leaves_names = !shell.functions.empty() || !shell.aliases.empty() ||
-                     !shell.traps.empty() || !shell.hashed.empty();
-  if (shell.variables.Shares(initial_variables_)) return;
-  for (const auto& [name, variable] : shell.variables) {
-    if (out.leaves_names) break;
-    const bool read_by_lines =
-        name == "HOME" || name == "IFS" || name == "CDPATH" || name == "PS4";
-    out.leaves_names = !IsAsFound(name, variable) &&
-                       (read_by_lines || MakesProgramsRunCode(name));
-  }
-  Invocation probe;
-  AddPath(shell, &probe);
-  if (!probe.environment.empty())
-    out.leaves_path = std::move(probe.environment.front().value);
-}
-
 void Evaluator::AddEnvironment(const Shell& shell,
                                Invocation* invocation) const {
   for (const std::string& name : exports_) {
@@ -264,7 +246,7 @@ void Evaluator::AddEnvironment(const Shell& shell,
   // A plain assignment to a name that the shell inherited changes what its
   // programs get, and which names it inherited is not known.
   for (const auto& [name, variable] : shell.variables) {
-    if (name[0] < 'A' || name[0] > 'Z' || !MakesProgramsRunCode(name)) continue;
+    if (name[0] < 'A' || name[0] > 'Z' || !ChangesReading(name)) continue;
     if (IsAsFound(name, variable)) continue;
     AddSetting(shell, name, &variable, invocation);
   }

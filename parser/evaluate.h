@@ -127,6 +127,8 @@ Value Filled(const std::string& text, std::string_view placeholder,
 
 // True for variables whose value programs run or load code by.
 bool MakesProgramsRunCode(std::string_view name);
+// Or what makes them read their arguments in another way.
+bool ChangesReading(std::string_view name);
 
 struct ForeignCode;
 
@@ -157,8 +159,11 @@ class Evaluator final : public Host {
   bool IsAsFound(const std::string& name, const Variable& variable) const;
   // Adds PATH where the line changed it.
   void AddPath(const Shell& shell, Invocation* invocation) const;
-  // Records what the line leaves behind in `shell`, where it ends.
+  // leftovers.cc: records what the line leaves behind in `shell`, where it
+  // ends.
   void NoteWhatStays(const Shell& shell);
+  // `!` in later lines stands for words of earlier ones.
+  void NoteHistory(bool on) { analysis_.leaves_names |= on; }
   // Adds what the line changed of the environment that the command will see.
   void AddEnvironment(const Shell& shell, Invocation* invocation) const;
   void AddSetting(const Shell& shell, const std::string& name,

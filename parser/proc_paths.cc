@@ -42,9 +42,14 @@ Link LinkOf(std::string_view path) {
   return Link::kNone;
 }
 
+bool IsDescriptor(std::string_view path) {
+  return path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr";
+}
+
 bool MayGoThroughProc(std::string_view path, std::string_view cwd) {
   return path.find("proc/") != std::string_view::npos ||
          path.find("dev/fd") != std::string_view::npos ||
+         path.find("dev/std") != std::string_view::npos ||
          cwd.starts_with("/proc") || cwd.starts_with("/dev/fd");
 }
 
@@ -72,6 +77,12 @@ Argument PathFrom(std::string_view path, std::string_view cwd) {
     out.text += component;
     const bool last = rest.find_first_not_of('/') == std::string_view::npos;
     if (out.text == "/dev/fd" && !last) out.text = "/proc/self/fd";
+    // A descriptor too, which may be a directory.
+    if (!last && out.text.starts_with("/dev/std") && IsDescriptor(out.text)) {
+      out.known = false;
+      out.text.clear();
+      return out;
+    }
     switch (LinkOf(out.text)) {
       case Link::kNone:
         break;

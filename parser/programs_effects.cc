@@ -175,6 +175,8 @@ Result<EffectRecord> ParseEffect(const std::vector<std::string>& tokens,
       effect.flags |= EffectRecord::kRecursive;
     } else if (token == "possible") {
       effect.flags |= EffectRecord::kPossible;
+    } else if (token == "last") {
+      effect.flags |= EffectRecord::kLast;
     } else if (token == "append") {
       effect.flags |= EffectRecord::kAppend;
     } else if (token == "stdin") {

@@ -379,7 +379,9 @@ class Collector {
     const Role role = static_cast<Role>(e.role);
     const bool ranged =
         (e.flags & (EffectRecord::kRange | EffectRecord::kAfterDashes)) != 0;
-    const std::span<const Word> chosen = ranged ? Operands(e) : values;
+    std::span<const Word> chosen = ranged ? Operands(e) : values;
+    if (!ranged && (e.flags & EffectRecord::kLast) != 0 && !chosen.empty())
+      chosen = chosen.last(1);
     // `pwsh -c CODE` has no operands, but the word of its option.
     if (ranged && chosen.empty() && e.first_option == kNone) return;
     const bool literal = (e.flags & EffectRecord::kLiteral) != 0;
@@ -405,7 +407,7 @@ class Collector {
         Push(e, role, std::move(words), certain, span, true);
         return;
       }
-      // One finding a word; of several values only the first is meant.
+      // One finding a word; of several values the first is meant, or the last.
       const size_t count = ranged ? chosen.size() : 1;
       for (size_t k = 0; k < count; ++k) {
         const Word& word = chosen[k];

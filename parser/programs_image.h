@@ -78,6 +78,7 @@ struct EffectRecord {
     kVerbatim = 512,     // only words without shell characters, when joined
     kCoded = 1024,       // only words with shell characters, when joined
     kLiteral = 2048,     // `literal` was given, perhaps empty
+    kLast = 4096,        // of several values of an option, the last one
   };
   uint32_t role = 0;
   uint32_t flags = 0;

@@ -195,6 +195,40 @@ TEST(HookTest, FileToolsAreJudgedByWhatTheyWrite) {
     EXPECT_EQ(write(path).exit_code, 2) << path;
 }
 
+TEST(HookTest, FileToolsAreJudgedByWhereLinksLead) {
+  const Machine machine;
+  machine.Write(machine.project() + "/package.json", "{}");
+  const auto write = [&machine](const std::string& path) {
+    return machine.Gate(
+        {"hook", "claude"},
+        Dump({{"session_id", "s"},
+              {"cwd", machine.project()},
+              {"permission_mode", "bypassPermissions"},
+              {"hook_event_name", "PreToolUse"},
+              {"tool_name", "Write"},
+              {"tool_input", {{"file_path", path}, {"content", "x"}}}}));
+  };
+  const auto link = [&machine](const std::string& to, const std::string& name) {
+    EXPECT_EQ(machine.Run({"ln", "-s", to, name}).exit_code, 0);
+  };
+  link(machine.home(), "home");
+  link(machine.home() + "/.bashrc", "notes.md");
+  link("notes.md", "twice.md");
+  link(".git/hooks", "scripts");
+  link("loop", "loop");
+  link("src", "sources");
+  const std::string project = machine.project() + "/";
+  for (const char* name :
+       {"home/.bashrc", "home/.new", "notes.md", "twice.md",
+        "scripts/pre-commit", "home/project/../.bashrc", "sources/../notes.md"})
+    EXPECT_EQ(write(project + name).exit_code, 2) << name;
+  // What clients make of a path before they write.
+  EXPECT_EQ(write("~/.bashrc").exit_code, 2);
+  EXPECT_EQ(write(" " + machine.home() + "/.bashrc ").exit_code, 2);
+  for (const char* name : {"src/a.c", "sources/a.c", "home/project/a.c"})
+    EXPECT_EQ(write(project + name).exit_code, 0) << name;
+}
+
 TEST(HookTest, StateBuiltinsRunRaw) {
   const Machine machine;
   for (const char* command : {"cd src", "export A=1", "unset A", "umask 022",

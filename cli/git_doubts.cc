@@ -1,0 +1,210 @@
+#include "cli/git_doubts.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/git_config.h"
+#include "base/git_index.h"
+#include "base/paths.h"
+
+namespace gate::cli {
+namespace {
+
+constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+
+// Git runs these hooks even for commands that only look.
+constexpr std::array kReadHooks = {"post-index-change", "fsmonitor-watchman",
+                                   "query-watchman", "reference-transaction"};
+
+// Directories of a repository with files that git reads as lists of its own,
+// printing the lines that are none: grafts, shallow, packed-refs, alternates,
+// sparse-checkout, the todo lists of a rebase, …
+constexpr std::array kListed = {"",
+                                "/info",
+                                "/objects/info",
+                                "/rebase-merge",
+                                "/rebase-apply",
+                                "/sequencer",
+                                "/branches",
+                                "/remotes"};
+// People link these, and git prints nothing of them. The hooks are looked at.
+constexpr std::array<std::string_view, 3> kMayBeLinks = {"hooks", "lfs",
+                                                         "annex"};
+
+// The first symbolic link in `directory`; empty when there is none.
+std::string LinkIn(const std::string& directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(
+      ::opendir(directory.c_str()), ::closedir);
+  if (entries == nullptr) return "";
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    bool link = entry->d_type == DT_LNK;
+    if (entry->d_type == DT_UNKNOWN) {
+      struct stat info{};
+      link = ::lstat((directory + "/" + entry->d_name).c_str(), &info) != 0 ||
+             S_ISLNK(info.st_mode);
+    }
+    if (link && std::find(kMayBeLinks.begin(), kMayBeLinks.end(), name) ==
+                    kMayBeLinks.end())
+      return std::string(name);
+  }
+  return "";
+}
+
+// Settings that name no program, but a file that git reads and quotes, another
+// machine that it asks for what is missing, or work in other repositories.
+bool ReachesOut(const GitEntry& entry) {
+  const std::string_view key = entry.key;
+  const std::string_view name = key.substr(key.rfind('.') + 1);
+  if (name.ends_with("file") || key == "core.worktree") return true;
+  if (key == "extensions.partialclone" || name == "promisor") return true;
+  if (key == "diff.submodule") return entry.value != "short";
+  if (key == "status.submodulesummary")
+    return entry.value != "false" && entry.value != "0";
+  // Names of commands that are allowed, and that git may not have itself.
+  return key == "alias.lfs" || key == "alias.whatchanged";
+}
+
+std::string ConfigurationDoubt(const std::string& file) {
+  const Result<std::string> text = ReadFile(file, kMaxConfigBytes);
+  if (!text && text.error().code == ErrorCode::kNotFound) return "";
+  if (!text) return "the repository's configuration cannot be read";
+  std::vector<GitEntry> entries;
+  const bool whole = ParseGitConfig(*text, &entries);
+  for (const GitEntry& entry : entries) {
+    if (RunsProgram(entry))
+      return "the repository's configuration names a program (" + entry.key +
+             ")";
+    if (ReachesOut(entry))
+      return "the repository's configuration leads out of it (" + entry.key +
+             ")";
+  }
+  return whole ? "" : "the repository's configuration is malformed";
+}
+
+std::string RealPath(const std::string& path) {
+  char buffer[PATH_MAX];
+  return ::realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
+}
+
+// The index of the sub-command's word; nothing when the options before it may
+// say something about the configuration.
+std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
+                                   std::string* directory, std::string* doubt) {
+  size_t i = 1;
+  for (; i < invocation.argv.size(); ++i) {
+    const parser::Argument& word = invocation.argv[i];
+    if (!word.known || word.glob) {
+      *doubt = "git's own arguments are not known";
+      return std::nullopt;
+    }
+    if (word.text.empty() || word.text[0] != '-') break;
+    if (word.text == "-C" && i + 1 < invocation.argv.size()) {
+      const parser::Argument& value = invocation.argv[++i];
+      if (!value.known || value.glob) {
+        *doubt = "git's directory is not known";
+        return std::nullopt;
+      }
+      // Not normalised: `link/..` is where the kernel finds it.
+      if (value.text.starts_with('/'))
+        *directory = value.text;
+      else if (!value.text.empty())
+        *directory += "/" + value.text;
+    } else if (word.text != "--no-pager" && word.text != "-P" &&
+               word.text != "--version" && word.text != "--help" &&
+               word.text != "--no-optional-locks") {
+      *doubt = "git is told `" + word.text + "` about its configuration";
+      return std::nullopt;
+    }
+  }
+  return i;
+}
+
+}  // namespace
+
+std::string RepositoryDoubt(const std::string& directory) {
+  const GitDirectories git = FindGitDirectories(directory);
+  if (git.common.empty()) return "";
+  // `git status` looks into submodules, each with a configuration of its own.
+  if (::access((git.common + "/modules").c_str(), F_OK) == 0)
+    return "the repository has submodules with configurations of their own";
+  if (FindGitlinks(git.own + "/index") != Gitlinks::kNone)
+    return "the repository's index names other repositories, or may";
+  for (const std::string& file :
+       {git.common + "/config", git.own + "/config.worktree"}) {
+    std::string doubt = ConfigurationDoubt(file);
+    if (!doubt.empty()) return doubt;
+  }
+  for (const char* hook : kReadHooks)
+    if (::access((git.common + "/hooks/" + hook).c_str(), X_OK) == 0)
+      return std::string("the repository has the git hook ") + hook;
+  for (const char* below : kListed) {
+    for (const std::string* root : {&git.own, &git.common}) {
+      if (root == &git.common && git.common == git.own) continue;
+      const std::string link = LinkIn(*root + below);
+      if (!link.empty())
+        return "the repository's " + link +
+               " is a symbolic link, and git may print what it leads to";
+    }
+  }
+  return "";
+}
+
+std::string GitDirectoryOf(const parser::Invocation& invocation,
+                           const std::string& cwd, std::string* doubt) {
+  std::string directory = cwd;
+  SubcommandAt(invocation, &directory, doubt);
+  return directory;
+}
+
+std::string ComparesFiles(const parser::Invocation& invocation,
+                          const std::string& directory) {
+  std::string at = directory, doubt;
+  const std::optional<size_t> sub = SubcommandAt(invocation, &at, &doubt);
+  if (!sub || *sub >= invocation.argv.size() ||
+      invocation.argv[*sub].text != "diff")
+    return "";
+  std::vector<const parser::Argument*> operands;
+  bool options = true;
+  for (size_t i = *sub + 1; i < invocation.argv.size(); ++i) {
+    const parser::Argument& word = invocation.argv[i];
+    if (options && word.known && word.text == "--") {
+      options = false;
+    } else if (!options || !word.known || !word.text.starts_with('-')) {
+      operands.push_back(&word);
+    }
+  }
+  // Compared are two files; an unknown word or a pattern may be both.
+  if (operands.empty() ||
+      (operands.size() == 1 && operands[0]->known && !operands[0]->glob))
+    return "";
+  // A pattern of dots may stand for `..`.
+  const auto dots = [](const parser::Argument& word) {
+    return word.glob && (word.text.starts_with('.') ||
+                         word.text.find("/.") != std::string::npos);
+  };
+  constexpr std::string_view kWhy =
+      "`git diff` may compare files outside of the repository";
+  const GitDirectories git = FindGitDirectories(directory);
+  const std::string real = RealPath(directory);
+  if (git.common.empty() || real.empty() || IsWithin(real, git.own))
+    return std::string(kWhy);
+  for (const parser::Argument* word : operands)
+    if (!word->known || dots(*word) ||
+        !IsWithin(Normalise(word->text, real), git.worktree))
+      return std::string(kWhy);
+  return "";
+}
+
+}  // namespace gate::cli

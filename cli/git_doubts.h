@@ -1,0 +1,29 @@
+// Is git, run raw in a directory, only git?
+//
+// A repository is written by whoever may write the workspace. Its settings can
+// name programs, its directory can hold links to files that git prints when it
+// does not understand them, and its subdirectories can be repositories too.
+#pragma once
+
+#include <string>
+
+#include "parser/analysis.h"
+
+namespace gate::cli {
+
+// Why git in `directory` might run a program, go to the network or read a file
+// because the repository says so; empty if not. `directory` is walked as the
+// kernel does it, links and all.
+std::string RepositoryDoubt(const std::string& directory);
+
+// The directory in which `invocation` of git works: `cwd` with every `-C`. When
+// its own options cannot be judged, `*doubt` says why.
+std::string GitDirectoryOf(const parser::Invocation& invocation,
+                           const std::string& cwd, std::string* doubt);
+
+// `git diff` compares two files as diff(1) does when one lies outside of the
+// repository, or when there is none. Why this may be so; empty if not.
+std::string ComparesFiles(const parser::Invocation& invocation,
+                          const std::string& directory);
+
+}  // namespace gate::cli

@@ -1,0 +1,22 @@
+// Where a file tool of an agent would write.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gate::cli {
+
+// The file that the kernel would open for `path` (absolute, not normalised):
+// every symbolic link is followed, also a last one that leads to nothing yet,
+// and `..` is the parent of where that came to. Empty when links form a loop,
+// which nothing can write.
+std::string LandsOn(const std::string& path);
+
+// The places that `path` of a tool may stand for, normalised: as it is written
+// and where links lead to. Clients take blanks off its ends and `~/` for the
+// home directory, so that what they may make of it is among them.
+std::vector<std::string> WrittenPlaces(const std::string& path,
+                                       const std::string& cwd,
+                                       const std::string& home);
+
+}  // namespace gate::cli

@@ -1,0 +1,193 @@
+// An allowed line runs raw. So it may neither run nor read what the line does
+// not name, whatever the files of the workspace are: each of these lines did,
+// with the files that stand beside it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/cli/process.h"
+
+namespace gate {
+namespace {
+
+using test::Machine;
+
+constexpr int kAllow = 0;
+// A repository as git makes it.
+void MakeRepository(const Machine& machine, const std::string& directory,
+                    const std::string& config = "") {
+  machine.Write(directory + "/.git/HEAD", "ref: refs/heads/main\n");
+  machine.Write(directory + "/.git/config",
+                "[core]\n\trepositoryformatversion = 0\n" + config);
+  machine.Write(directory + "/.git/objects/info/x", "");
+  machine.Write(directory + "/.git/refs/heads/x", "");
+  std::filesystem::remove(directory + "/.git/refs/heads/x");
+  std::filesystem::remove(directory + "/.git/objects/info/x");
+}
+
+int Check(const Machine& machine, const std::string& line) {
+  return machine.Gate({"check", "-c", line}).exit_code;
+}
+
+void Link(const std::string& target, const std::string& path) {
+  std::filesystem::create_directories(
+      std::filesystem::path(path).parent_path());
+  std::filesystem::create_symlink(target, path);
+}
+
+TEST(RawTest, GitOfAnotherDirectoryIsJudgedWhereTheKernelFindsIt) {
+  const Machine machine;
+  const std::string& project = machine.project();
+  MakeRepository(machine, project);
+  MakeRepository(machine, project + "/nest", "\tfsmonitor = ./evil\n");
+  machine.Write(project + "/nest/deep/a.txt", "a");
+  machine.Write(project + "/a.txt", "a");
+  Link("nest/deep", project + "/link");
+  for (const char* line :
+       {"git status", "git -C . log", "cd link/.. && git status"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+  for (const char* line : {"git -C nest status", "git -C link/.. status",
+                           "env -C link/.. git status", "cd nest && git status",
+                           "find . -name a.txt -execdir git status \\;",
+                           // A program that stands beside what is found.
+                           "find . -name a.txt -execdir ./cat a.txt \\;"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+}
+
+TEST(RawTest, GitThatMayCompareFilesOutsideOfTheRepositoryIsContained) {
+  const Machine machine;
+  const std::string& project = machine.project();
+  machine.Write(project + "/a.txt", "a");
+  machine.Write(project + "/b.txt", "b");
+  // Without a repository two operands are two files, links among them.
+  EXPECT_NE(Check(machine, "git diff a.txt b.txt"), kAllow);
+  MakeRepository(machine, project);
+  machine.Write(project + "/sub/c.txt", "c");
+  for (const char* line :
+       {"git diff", "git diff a.txt b.txt", "git diff HEAD~1 HEAD -- *.txt",
+        "git diff main...topic", "cd sub && git diff HEAD ../a.txt"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"git diff ~/.netrc /dev/null", "git diff -- /dev/null /etc/hostname",
+        "git diff ../x ../y", "git diff \"$A\" \"$B\"", "git diff .* x",
+        "cd .git && git diff HEAD config", "cd /tmp && git diff a b"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+}
+
+TEST(RawTest, ARepositoryThatLeadsOutOfItselfIsContained) {
+  for (const char* config :
+       {"[blame]\nignoreRevsFile = /home/x/.netrc\n",
+        "[mailmap]\nfile = ../x\n", "[extensions]\npartialClone = origin\n",
+        "[remote \"origin\"]\npromisor = true\n", "[diff]\nsubmodule = diff\n",
+        "[status]\nsubmoduleSummary = true\n", "[alias]\nlfs = reset --hard\n",
+        "[alias]\nx = grep -O./evil y\n"}) {
+    const Machine machine;
+    MakeRepository(machine, machine.project(), config);
+    EXPECT_NE(Check(machine, "git log"), kAllow) << config;
+  }
+  for (const char* config :
+       {"[remote \"origin\"]\nurl = https://h/r\n[branch \"m\"]\nremote = "
+        "origin\n",
+        "[alias]\nst = status -sb\n", "[diff]\nalgorithm = histogram\n",
+        "[user]\nname = x\n"}) {
+    const Machine machine;
+    MakeRepository(machine, machine.project(), config);
+    EXPECT_EQ(Check(machine, "git log"), kAllow) << config;
+  }
+}
+
+TEST(RawTest, GitIsContainedWhereItWouldPrintWhatALinkLeadsTo) {
+  // Git prints the lines of these that it does not understand.
+  for (const char* name :
+       {"info/grafts", "shallow", "packed-refs", "BISECT_LOG",
+        "objects/info/alternates", "info/attributes", "info/sparse-checkout",
+        "rebase-merge/done", "sequencer/todo", "info"}) {
+    const Machine machine;
+    MakeRepository(machine, machine.project());
+    EXPECT_EQ(Check(machine, "git log"), kAllow);
+    Link(machine.home() + "/.netrc",
+         machine.project() + "/.git/" + std::string(name));
+    EXPECT_NE(Check(machine, "git log"), kAllow) << name;
+  }
+  const Machine machine;
+  MakeRepository(machine, machine.project());
+  Link("../githooks", machine.project() + "/.git/hooks");
+  EXPECT_EQ(Check(machine, "git log"), kAllow);
+}
+
+TEST(RawTest, ReadersThatFindFilesByThemselvesAreContained) {
+  const Machine machine;
+  const std::string& project = machine.project();
+  machine.Write(machine.home() + "/.netrc", "password x\n");
+  machine.Write(project + "/list", machine.home() + "/.netrc");
+  machine.Write(project + "/m.jq", "def f: $ENV;");
+  machine.Write(project + "/b/notes.txt", "b");
+  Link(machine.home() + "/.netrc", project + "/a/notes.txt");
+  for (const char* line :
+       {"sort --files0-from=list", "wc --files0-from list", "strings @list",
+        "jq -n 'include \"m\"; f'", "jq -n 'import \"d\" as $d; $d'",
+        "jq -n '$ ENV'", "jq -n --rawfile a ~/.netrc '$a'",
+        "jq -n --slurpfile a ~/.netrc '$a'", "jq -R . ~/.netrc --args",
+        "grep -d recurse x ~", "grep --dir=recurse x ~", "diff a b",
+        "diff a/ b/notes.txt", "diff b/notes.txt a", "diff * b",
+        "cat /proc/self/task/*/environ", "users ~/.netrc",
+        "cat /dev/stdin/../.netrc < .", "getconf -v X Y"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"sort list", "strings list", "jq -n '{env_name: 1}'",
+        "jq --arg a b '.x' list", "diff b/notes.txt list", "grep -rn x b"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
+TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
+  const Machine machine;
+  for (const char* line :
+       {"POSIXLY_CORRECT=1 tac a.txt -s ~/.netrc",
+        "set -a; set -o posix; tac a.txt -s ~/.netrc",
+        "(set -o posix; tac a.txt -s ~/.netrc)",
+        "LANGUAGE=../../../../home/x/project LC_ALL=C.UTF-8 ls /none",
+        "LC_ALL=\"$X\" ls"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line : {"LC_ALL=C sort a.txt", "LANG=en_US.UTF-8 ls"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
+TEST(RawTest, WhatChangesLaterLinesIsNotLeftBehind) {
+  const Machine machine;
+  for (const char* line :
+       {// Assignments of later lines store something else, or nothing.
+        "declare -n x=PATH", "declare -i n", "readonly f=$HOME/.netrc",
+        "declare -r f=x", "declare -l f", "readonly IFS", "f=(a ~/.netrc)",
+        "read -a f <<< 'a b'",
+        // What gate takes as given.
+        "set -- ~/.netrc", "USER=../x", "SHELL=./x", "PWD=/etc",
+        // Words of later lines expand to something else.
+        "shopt -s dotglob", "shopt -s globstar", "shopt -s nocaseglob",
+        "shopt -s extglob", "shopt -s nullglob", "shopt -s lastpipe", "set -f",
+        "set +B", "set -H", "set -o histexpand", "set -o history",
+        "set -o posix", "shopt -so posix", "GLOBIGNORE=x",
+        "export POSIXLY_CORRECT=1",
+        // Run by bash or by an allowed program.
+        "PS1='$(id)'", "PS0='`id`'", "PS1=$x", "export MAILPATH='x?$(id)'",
+        "HISTFILE=~/.bashrc", "export GREP=./evil", "export GETCONF_DIR=.",
+        "export LANGUAGE=../../../../home/x"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"set -euo pipefail; ls", "set +H", "x=1; ls", "export CI=1",
+        "for f in a b; do echo $f; done", "cd src", "cd src && ls",
+        "PS1='$ '; ls", "export LANG=C.UTF-8", "[[ a =~ (a) ]] && echo x",
+        "(shopt -s dotglob; ls)", "set --; ls"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
+TEST(RawTest, AProgramOfTheWorkspaceThatIsNotThereYetIsContained) {
+  const Machine machine;
+  EXPECT_NE(Check(machine, "./cat README.md"), kAllow);
+  EXPECT_NE(Check(machine, "bin/ls"), kAllow);
+}
+
+}  // namespace
+}  // namespace gate
