@@ -255,6 +255,8 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
   loosens_ = rule.action == static_cast<uint8_t>(Action::kAllow) ||
              except_node != nullptr;
   inverted_ = false;
+  const TreeNode* unknown_text = file.tree.Find(node, "unknown_text");
+  unknown_is_mark_ = unknown_text != nullptr && unknown_text->text == "mark";
   stands_on_untrusted_ = false;
   match_depth_ = 0;
 
@@ -299,6 +301,11 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
                 "`when_unknown` is one of sandbox, ask, deny");
       else
         rule.when_unknown = static_cast<uint8_t>(*action);
+    } else if (key == "unknown_text") {
+      const std::string_view text = String(file, member, "unknown_text");
+      if (text != "mark" && text != "anything")
+        Problem(file, member.begin, "rule-bad-value",
+                "`unknown_text` is anything or mark");
     } else if (key == "locked") {
       rule.locked = Flag(file, member) ? 1 : 0;
       if (rule.locked && options_.layer < Layer::kBuiltin) {
@@ -330,10 +337,11 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     } else if (key == "examples") {
       ReadExamples(file, member, &rule);
     } else if (key != "references" && key != "owner") {
-      UnknownKey(file, member, "a rule",
-                 "id action match reason suggestion severity description tags "
-                 "examples except locked when_unknown profile network "
-                 "network_max since expires mode lint references owner");
+      UnknownKey(
+          file, member, "a rule",
+          "id action match reason suggestion severity description tags "
+          "examples except locked when_unknown unknown_text profile network "
+          "network_max since expires mode lint references owner");
     }
   }
   if (id.empty())

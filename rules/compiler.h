@@ -162,7 +162,8 @@ class Compiler {
 
   // Of the rule being read.
   bool loosens_ = false;
-  bool inverted_ = false;  // below an odd number of `unless`
+  bool inverted_ = false;         // below an odd number of `unless`
+  bool unknown_is_mark_ = false;  // see kUnknownIsMark
   // Of the rule or definition being read: it uses a macro, list or class of an
   // untrusted file.
   bool stands_on_untrusted_ = false;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "rules/glob.h"
 
 namespace gate::rules {
@@ -14,7 +13,6 @@ namespace {
 
 // Node visits of one evaluation; far above what real policies need.
 constexpr uint64_t kMaxSteps = 20'000'000;
-constexpr std::string_view kUnknownText = "\xEF\xBF\xBC";  // U+FFFC
 
 constexpr std::string_view kSystemBins[] = {
     "/bin/",  "/usr/bin/",  "/usr/local/bin/",
@@ -333,184 +331,6 @@ Tri Matcher::Subcommand(const Node& node) {
     }
   }
   return best;
-}
-
-Matcher::Prepared& Matcher::Prepare() {
-  if (prepared_.size() < analysis_.invocations.size())
-    prepared_.resize(analysis_.invocations.size());
-  return prepared_[subject_->number];
-}
-
-namespace {
-
-// Lines of ASCII and the mark for what is unknown, parted by a line end.
-std::string LowerForAtoms(std::initializer_list<std::string_view> lines) {
-  std::string lower;
-  for (const std::string_view text : lines) {
-    lower.reserve(lower.size() + text.size() + 1);
-    for (size_t i = 0; i < text.size(); ++i) {
-      const char c = text[i];
-      if (static_cast<unsigned char>(c) < 0x80) {
-        lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      } else if (text.substr(i).starts_with(kUnknownText)) {
-        lower += kUnknownText;
-        i += kUnknownText.size() - 1;
-      } else {
-        return "";
-      }
-    }
-    lower += '\n';
-  }
-  return lower;
-}
-
-}  // namespace
-
-// The normalised line, and the same with the program's base name first, so
-// that /usr/bin/git is found by `git …`.
-void Matcher::MakeLines(Prepared* prepared) {
-  prepared->lines_made = true;
-  std::string rest, bare;
-  for (size_t i = 1; i < invocation_->argv.size(); ++i) {
-    const parser::Argument& word = invocation_->argv[i];
-    rest += ' ';
-    bare += ' ';
-    if (word.known) {
-      rest += word.glob ? word.text : ShellQuote(word.text);
-      bare += word.text;
-    } else {
-      const std::string text =
-          word.text + std::string(kUnknownText) + word.suffix;
-      rest += text;
-      bare += text;
-    }
-  }
-  std::string first;
-  if (!invocation_->argv.empty()) {
-    const parser::Argument& word = invocation_->argv[0];
-    first = word.known ? word.text
-                       : word.text + std::string(kUnknownText) + word.suffix;
-    prepared->line = word.known ? ShellQuote(first) : first;
-  }
-  prepared->line_by_name = ShellQuote(invocation_->program) + rest;
-  prepared->line += rest;
-  if (prepared->line.size() != first.size() + bare.size()) {
-    prepared->bare_by_name = invocation_->program + bare;
-    prepared->bare = std::move(first) + bare;
-  }
-  const auto unless_same = [](const std::string& text,
-                              const std::string& other) -> std::string_view {
-    return text == other ? std::string_view{} : std::string_view(text);
-  };
-  prepared->lower = LowerForAtoms(
-      {prepared->line, unless_same(prepared->line_by_name, prepared->line),
-       prepared->bare, unless_same(prepared->bare_by_name, prepared->bare)});
-}
-
-std::array<const std::string*, 4> Matcher::LinesToTry(
-    const Prepared& prepared) const {
-  const bool by_name =
-      !invocation_->program.empty() && (!strict_ || FirstWordIsPlain());
-  const bool bare = !strict_ && !prepared.bare.empty();
-  return {&prepared.line,
-          by_name && prepared.line_by_name != prepared.line
-              ? &prepared.line_by_name
-              : nullptr,
-          bare ? &prepared.bare : nullptr,
-          bare && by_name && prepared.bare_by_name != prepared.bare
-              ? &prepared.bare_by_name
-              : nullptr};
-}
-
-Tri Matcher::Glob(const Node& node) {
-  if (invocation_ == nullptr) return Tri::kNo;
-  Prepared& prepared = Prepare();
-  if (!prepared.lines_made) MakeLines(&prepared);
-  const auto lines = LinesToTry(prepared);
-  Tri best = Tri::kNo;
-  for (const ImageText& text : view_->In(view_->strings, node.a)) {
-    const std::string_view pattern = view_->Text(text);
-    for (const std::string* line : lines) {
-      if (line == nullptr || best == Tri::kYes) continue;
-      best = Or(best, Fits(pattern, *line));
-      // "git push *" also means "git push".
-      if (pattern.ends_with(" *") && best != Tri::kYes)
-        best = Or(best, Fits(pattern.substr(0, pattern.size() - 2), *line));
-    }
-  }
-  // A `*` of a rule that loosens must not stand for what is not known.
-  if (strict_ && best == Tri::kYes &&
-      prepared.line.find(kUnknownText) != std::string::npos)
-    return Tri::kPossible;
-  return best;
-}
-
-// Whether it is worth compiling: most regexes of a program's rules are about
-// words that a given line does not have.
-bool Matcher::MayMatch(const RegexRecord& record,
-                       const Prepared& prepared) const {
-  if (record.atoms.count == 0 || prepared.lower.empty() || !facts_.first_looks)
-    return true;
-  for (const ImageText& atom : view_->In(view_->strings, record.atoms))
-    if (prepared.lower.find(view_->Text(atom)) != std::string::npos)
-      return true;
-  return false;
-}
-
-Tri Matcher::RegexNode(const Node& node) {
-  if (invocation_ == nullptr || node.x >= view_->regexes.size())
-    return Tri::kNo;
-  Prepared& prepared = Prepare();
-  if (!prepared.lines_made) MakeLines(&prepared);
-  const RegexRecord& record = view_->regexes[node.x];
-  if (!MayMatch(record, prepared)) return Tri::kNo;
-  const Regex* regex =
-      layer_->regexes->Get(node.x, view_->Text(record.pattern));
-  if (regex == nullptr) {
-    error_ = true;
-    return Tri::kPossible;
-  }
-  for (const std::string* line : LinesToTry(prepared)) {
-    if (line == nullptr) continue;
-    switch (regex->Search(*line)) {
-      case MatchResult::kYes:
-        return strict_ && line->find(kUnknownText) != std::string::npos
-                   ? Tri::kPossible
-                   : Tri::kYes;
-      case MatchResult::kError:
-        error_ = true;
-        return Tri::kPossible;
-      case MatchResult::kNo:
-        break;
-    }
-  }
-  return Tri::kNo;
-}
-
-// The text of the whole line, as it was written. Quoted text and comments are
-// in it, so only rules that say more than this, and that tighten, ask for it.
-Tri Matcher::Line(const Node& node) {
-  if (strict_ || node.x >= view_->regexes.size()) return Tri::kNo;
-  const RegexRecord& record = view_->regexes[node.x];
-  if (!line_lowered_) {
-    line_lowered_ = true;
-    line_lower_ = LowerForAtoms({facts_.line});
-  }
-  const auto atoms = view_->In(view_->strings, record.atoms);
-  if (facts_.first_looks && !line_lower_.empty() && !atoms.empty() &&
-      std::none_of(atoms.begin(), atoms.end(), [&](const ImageText& atom) {
-        return line_lower_.find(view_->Text(atom)) != std::string::npos;
-      }))
-    return Tri::kNo;
-  const Regex* regex =
-      layer_->regexes->Get(node.x, view_->Text(record.pattern));
-  const MatchResult found =
-      regex == nullptr ? MatchResult::kError : regex->Search(facts_.line);
-  if (found == MatchResult::kError) {
-    error_ = true;
-    return Tri::kPossible;
-  }
-  return rules::Of(found == MatchResult::kYes);
 }
 
 Tri Matcher::Via(const Node& node) {
