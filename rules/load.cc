@@ -72,10 +72,13 @@ void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
     return;
   }
   if (layer != Layer::kProject) {
-    if (const auto trusted = CheckTrusted(directory, owner); !trusted) {
+    auto trusted = CheckTrusted(directory, owner);
+    if (trusted) trusted = CheckTrustedPlace(directory, owner);
+    if (!trusted) {
       Refuse(found, layer, directory, "rule-file-owner",
              trusted.error().message,
-             "it must belong to you or root and be writable by nobody else");
+             "it, and every directory above it, must belong to you or root and "
+             "be writable by nobody else");
       return;
     }
   }
@@ -130,6 +133,13 @@ void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
 }
 
 }  // namespace
+
+bool PlacesAreTrusted(const PolicySources& sources) {
+  return (sources.system_dir.empty() ||
+          CheckTrustedPlace(sources.system_dir, 0)) &&
+         (sources.user_dir.empty() ||
+          CheckTrustedPlace(sources.user_dir, sources.owner));
+}
 
 Policy LoadPolicy(const PolicySources& sources) {
   Found found;

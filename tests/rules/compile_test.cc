@@ -114,10 +114,10 @@ TEST(Compile, ACyclicMacroIsAProblem) {
   EXPECT_EQ(policy.floor(), Action::kDeny);
 }
 
-TEST(Compile, ConditionsMayStandUnderUnlessOfAnAllow) {
+TEST(Compile, ASettingOfTheLineMayTakeAnAllowBack) {
   const Policy policy = One(Wrap(
       R"({"id": "a", "action": "allow", "reason": "r",
-          "match": {"program": "x", "unless": {"branch": "main"}}})"));
+          "match": {"program": "x", "unless": {"env": "LD_PRELOAD"}}})"));
   EXPECT_EQ(policy.floor(), Action::kAllow);
 }
 
