@@ -67,6 +67,7 @@ CompiledRules Compiler::Run(std::span<const SourceFile> sources) {
     if (file.parsed)
       if (const TreeNode* list = file.tree.Find(file.tree.root(), "rules"))
         ReadRules(file, *list);
+  ReadUnusedMacros();
   for (File& file : files)
     if (file.parsed) NoteHiddenText(file);
   NoteUnused();
@@ -114,7 +115,9 @@ void Compiler::ReadHeader(File& file) {
       }
     } else if (node.key == "description") {
       String(file, node, "description");
-    } else if (node.key != "rules" && node.key != "$schema") {
+    } else if (node.key == "$schema") {
+      String(file, node, "$schema");
+    } else if (node.key != "rules") {
       UnknownKey(file, node, "a rule file",
                  "schema pack description lists classes macros disable unlock "
                  "default_action rules");
@@ -197,6 +200,25 @@ void Compiler::ReadMacros(File& file, const TreeNode& node) {
     else
       Define(file, entry, Kind::kMacro);
   }
+}
+
+// What no rule uses is read as well, so that what is wrong in it is said.
+void Compiler::ReadUnusedMacros() {
+  loosens_ = inverted_ = unknown_is_mark_ = false;
+  const auto defined = defined_;  // what is used by this only is not used
+  for (const auto& [key, definition] : defined) {
+    if (key.first != Kind::kMacro || definition.used) continue;
+    const auto [file, body] = macros_.at(key.second);
+    if (!Is(*file, *body, Type::kObject, "a macro")) continue;
+    match_depth_ = 0;
+    macro_depth_ = 1;
+    if (body->count == 0)
+      Problem(*file, body->begin, "rule-empty-pattern", "an empty match");
+    else
+      MatchObject(*file, *body);
+  }
+  macro_depth_ = 0;
+  defined_ = defined;
 }
 
 void Compiler::ReadNotes(File& file, const TreeNode& node, uint32_t kind) {

@@ -456,6 +456,8 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
                  "any all none any_path written min max");
     }
   }
+  if (node.count == 0)
+    Problem(file, node.begin, "rule-empty-pattern", "`operands` says nothing");
   Match match;
   match.scope = kPerInvocation;
   match.node = AddNode(made);

@@ -59,6 +59,7 @@ class Compiler {
   void ReadLists(File& file, const TreeNode& node);
   void ReadClasses(File& file, const TreeNode& node);
   void ReadMacros(File& file, const TreeNode& node);
+  void ReadUnusedMacros();
   void ReadNotes(File& file, const TreeNode& node, uint32_t kind);
   void ReadRules(File& file, const TreeNode& node);
   void ReadRule(File& file, const TreeNode& node);
