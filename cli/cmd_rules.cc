@@ -71,8 +71,11 @@ int List(const rules::Policy& policy, const Arguments& arguments) {
   std::string action;
   std::string layer;
   app.add_flag("--json", json, "a JSON object a line");
-  app.add_option("--action", action, "allow, sandbox, ask, deny");
-  app.add_option("--layer", layer, "builtin, user, system, project, session");
+  app.add_option("--action", action, "allow, sandbox, ask, deny")
+      ->check(CLI::IsMember({"allow", "sandbox", "ask", "deny"}));
+  app.add_option("--layer", layer, "builtin, user, system, project, session")
+      ->check(
+          CLI::IsMember({"builtin", "user", "system", "project", "session"}));
   if (auto code = ParseWith(app, arguments)) return *code;
   const bool colour = WantsColour(STDOUT_FILENO);
   for (const rules::RuleInfo& rule : rules::ListRules(policy)) {

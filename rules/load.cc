@@ -159,6 +159,11 @@ Policy LoadPolicy(const PolicySources& sources) {
   Policy::Impl& impl = policy.impl();
   for (Diagnostic& diagnostic : found.diagnostics)
     impl.diagnostics.push_back(std::move(diagnostic));
+  // What keeps the policy from loading is told before what is only doubtful.
+  std::stable_partition(impl.diagnostics.begin(), impl.diagnostics.end(),
+                        [](const Diagnostic& diagnostic) {
+                          return diagnostic.severity == Severity::kError;
+                        });
   impl.sources = std::move(found.sources);
   impl.floor = Strictest(impl.floor, found.floor);
   return policy;
