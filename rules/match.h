@@ -101,7 +101,8 @@ class Matcher {
   Tri RegexNode(const Node& node);
   bool MayMatch(const RegexRecord& record, const Prepared& prepared) const;
   const std::vector<std::u32string>& Gapped(Prepared* prepared);
-  bool TriesGaps(const Node& node, std::string_view pattern, bool regex) const;
+  bool TriesGaps(const Node& node, std::string_view pattern, bool regex,
+                 Prepared* prepared);
   Tri Line(const Node& node);
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);

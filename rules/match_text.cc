@@ -154,9 +154,10 @@ const std::vector<std::u32string>& Matcher::Gapped(Prepared* prepared) {
 
 // Whether a pattern of this node is tried on what unknown words may be. The
 // program is not: a pattern that begins with its name speaks of that program.
-bool Matcher::TriesGaps(const Node& node, std::string_view pattern,
-                        bool regex) const {
-  if (strict_ || (node.flags & kUnknownIsMark) != 0) return false;
+bool Matcher::TriesGaps(const Node& node, std::string_view pattern, bool regex,
+                        Prepared* prepared) {
+  if (strict_ || (node.flags & kUnknownIsMark) != 0 || Gapped(prepared).empty())
+    return false;
   const std::string_view first = FirstLiteralWord(pattern, regex);
   return first.empty() || first == invocation_->program;
 }
@@ -179,7 +180,8 @@ Tri Matcher::Glob(const Node& node) {
       if (!alone.empty() && best != Tri::kYes)
         best = Or(best, Fits(alone, *line));
     }
-    if (best != Tri::kNo || !TriesGaps(node, pattern, false)) continue;
+    if (best != Tri::kNo || !TriesGaps(node, pattern, false, &prepared))
+      continue;
     for (const std::u32string& gapped : Gapped(&prepared)) {
       if (OutOfSteps()) return Tri::kPossible;
       if (GlobMayMatch(pattern, gapped, &steps_) ||
@@ -214,7 +216,7 @@ Tri Matcher::RegexNode(const Node& node) {
   const RegexRecord& record = view_->regexes[node.x];
   const std::string_view pattern = view_->Text(record.pattern);
   const auto in_gaps = [&] {
-    if (!TriesGaps(node, pattern, true)) return Tri::kNo;
+    if (!TriesGaps(node, pattern, true, &prepared)) return Tri::kNo;
     for (const std::u32string& gapped : Gapped(&prepared))
       if (OutOfSteps() || RegexMayMatch(pattern, gapped, &steps_))
         return Tri::kPossible;
