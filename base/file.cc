@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "base/hash.h"
 #include "base/paths.h"
@@ -199,6 +200,80 @@ Status CheckTrusted(const std::string& path, uid_t owner) {
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return Fail(ErrorCode::kPermission,
                 Quoted(path) + " can be written by others (chmod go-w)");
+  }
+  return {};
+}
+
+Status CheckTrustedPlace(const std::string& path, uid_t owner) {
+  constexpr int kMaxLinks = 40;
+  struct stat root = {};
+  if (stat("/", &root) != 0) return FailErrno("`/` cannot be looked at");
+  const auto ours = [&](const struct stat& info) {
+    return info.st_uid == 0 || info.st_uid == owner ||
+           info.st_uid == root.st_uid;
+  };
+  std::string at;  // without the last slash; all of it is looked at
+  std::string rest = path;
+  if (!path.starts_with('/')) {
+    std::string cwd(PATH_MAX, '\0');
+    if (getcwd(cwd.data(), cwd.size()) == nullptr)
+      return FailErrno("the directory this is started in is not known");
+    rest = cwd.c_str() + ("/" + path);
+  }
+  struct stat above = root;
+  for (int links = 0; !rest.empty();) {
+    const size_t begin = rest.find_first_not_of('/');
+    if (begin == std::string::npos) break;
+    const size_t end = std::min(rest.find('/', begin), rest.size());
+    const std::string name = rest.substr(begin, end - begin);
+    rest.erase(0, end);
+    if (name == ".") continue;
+    if (name == "..") {
+      at.resize(at.empty() ? 0 : at.rfind('/'));
+      if (stat((at + "/").c_str(), &above) != 0) return FailErrno(Quoted(at));
+      continue;
+    }
+    const std::string directory = at.empty() ? "/" : at;
+    const bool shared = (above.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    if (!ours(above))
+      return Fail(ErrorCode::kPermission, "it lies in " + Quoted(directory) +
+                                              ", which belongs to user " +
+                                              std::to_string(above.st_uid) +
+                                              ", not to you or root");
+    if (shared && (above.st_mode & S_ISVTX) == 0)
+      return Fail(ErrorCode::kPermission,
+                  "it lies in " + Quoted(directory) +
+                      ", which can be written by others (chmod go-w)");
+    const std::string entry = at + "/" + name;
+    struct stat info = {};
+    if (lstat(entry.c_str(), &info) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) return {};
+      return FailErrno(Quoted(entry) + " cannot be looked at");
+    }
+    if (shared && !ours(info))
+      return Fail(ErrorCode::kPermission,
+                  Quoted(entry) +
+                      ", in a directory that others can write, "
+                      "belongs to user " +
+                      std::to_string(info.st_uid) + ", not to you or root");
+    if (S_ISLNK(info.st_mode)) {
+      if (++links > kMaxLinks)
+        return Fail(ErrorCode::kPermission,
+                    Quoted(path) + " has too many links on its way");
+      std::string target(PATH_MAX, '\0');
+      const ssize_t size =
+          readlink(entry.c_str(), target.data(), target.size());
+      if (size <= 0) return FailErrno(Quoted(entry) + " cannot be read");
+      target.resize(static_cast<size_t>(size));
+      rest = target + rest;
+      if (target[0] == '/') {
+        at.clear();
+        above = root;
+      }
+      continue;
+    }
+    at = entry;
+    above = info;
   }
   return {};
 }

@@ -57,4 +57,11 @@ Status WriteAll(int fd, std::string_view bytes);
 // `owner` and is writable by nobody else: the rule for files read as policy.
 Status CheckTrusted(const std::string& path, uid_t owner);
 
+// kPermission unless nobody but root, `owner` and the owner of `/` can put
+// something else at `path`: no directory that leads there,
+// through links too, belongs to another or can be written by others. In a
+// sticky directory, as /tmp is, what stands there must belong to one of them.
+// Says nothing of `path` itself; ends where there is nothing any more.
+Status CheckTrustedPlace(const std::string& path, uid_t owner);
+
 }  // namespace gate

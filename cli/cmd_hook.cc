@@ -195,7 +195,8 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const hooks::Adapter* adapter = hooks::FindAdapter(arguments[0]);
   if (adapter == nullptr)
     return RefuseAtOnce("`" + Visible(arguments[0]) +
-                        "` is not a client gate knows");
+                        "` is not a client gate knows; usage: gate hook "
+                        "CLIENT, with the event on stdin");
   auto text = ReadAll(STDIN_FILENO, hooks::kMaxInputBytes);
   if (!text)
     return RefuseAtOnce("the event cannot be read: " + text.error().message);

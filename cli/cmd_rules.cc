@@ -71,8 +71,10 @@ int List(const rules::Policy& policy, const Arguments& arguments) {
   std::string action;
   std::string layer;
   app.Flag("--json", json, "a JSON object a line");
-  app.Add("--action", action, "allow, sandbox, ask, deny");
-  app.Add("--layer", layer, "builtin, user, system, project, session");
+  app.Add("--action", action, "allow, sandbox, ask, deny")
+      .OneOf({"allow", "sandbox", "ask", "deny"});
+  app.Add("--layer", layer, "builtin, user, system, project, session")
+      .OneOf({"builtin", "user", "system", "project", "session"});
   if (auto code = ParseWith(app, arguments)) return *code;
   const bool colour = WantsColour(STDOUT_FILENO);
   for (const rules::RuleInfo& rule : rules::ListRules(policy)) {
@@ -94,6 +96,21 @@ int List(const rules::Policy& policy, const Arguments& arguments) {
   return PrintDiagnostics(policy.diagnostics()) ? kExitPolicy : 0;
 }
 
+// Says so, and which ids have the text in them.
+void NoSuchRule(const rules::Policy& policy, const std::string& id) {
+  constexpr size_t kMost = 5;
+  Complain("no rule is called `" + Visible(id) + "`");
+  std::string near;
+  size_t found = 0;
+  for (const rules::RuleInfo& rule : rules::ListRules(policy)) {
+    if (rule.id.find(id) == std::string::npos || ++found > kMost) continue;
+    near += (near.empty() ? "" : ", ") + rule.id;
+  }
+  std::fprintf(stderr, "help: %s\n",
+               near.empty() ? "`gate rules list` shows all of them"
+                            : ("did you mean " + near + "?").c_str());
+}
+
 int Show(const rules::Policy& policy, const Arguments& arguments) {
   Options app("Shows one rule whole.", "gate rules show");
   std::string id;
@@ -103,7 +120,7 @@ int Show(const rules::Policy& policy, const Arguments& arguments) {
   if (auto code = ParseWith(app, arguments)) return *code;
   const auto found = rules::FindRules(policy, id);
   if (found.empty()) {
-    Complain("no rule is called `" + Visible(id) + "`");
+    NoSuchRule(policy, id);
     return kProblems;
   }
   for (const rules::RuleInfo& rule : found) {
@@ -183,6 +200,10 @@ int Test(const rules::Policy& policy, const Arguments& arguments) {
   app.Flag("--verbose", verbose, "show passing examples, too");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (PrintDiagnostics(policy.diagnostics())) return kExitPolicy;
+  if (!id.empty() && rules::FindRules(policy, id).empty()) {
+    NoSuchRule(policy, id);
+    return kProblems;
+  }
   Progress progress("running examples");
   const auto results = engine::RunExamples(
       policy, id, true,
@@ -230,7 +251,16 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
   if (name == "--help" || name == "-h") {
     std::puts(
         "usage: gate rules list|show|lint|test|fmt|diff|import|suggest "
-        "[OPTIONS]");
+        "[OPTIONS]\n\n"
+        "  list       the rules that hold here, by layer\n"
+        "  show ID    one rule whole\n"
+        "  lint       what is wrong or doubtful in the rules\n"
+        "  test       run the examples that stand in the rules\n"
+        "  fmt        lay rule files out\n"
+        "  diff       commands whose decision differs between two policies\n"
+        "  import     another tool's rules as a rule file\n"
+        "  suggest    rules that would have spared repeated approvals\n\n"
+        "`gate rules COMMAND --help` shows the options of each.");
     return 0;
   }
   if (!arguments.empty()) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 
 #include "base/file.h"
@@ -115,8 +116,15 @@ int RulesFmtCommand(const GlobalOptions& globals, const Arguments& arguments) {
            "change nothing; show what would change and exit 1");
   app.Add("file", files, "files or directories of them, or -");
   if (auto code = ParseWith(app, arguments)) return *code;
-  if (files.empty())
+  if (files.empty()) {
     files.push_back(ReadProcessFacts(globals).places.config + "/rules.d");
+    if (struct stat info{};
+        ::lstat(files[0].c_str(), &info) != 0 && errno == ENOENT) {
+      std::printf("no rules of yours yet: there is no %s\n",
+                  Visible(files[0]).c_str());
+      return 0;
+    }
+  }
   int worst = 0;
   for (const std::string& file : files) {
     if (file == "-") {

@@ -1,7 +1,5 @@
 // Findings that depend on the machine: who can write the rules, and whether
 // what they ask for can be had.
-#include <sys/stat.h>
-
 #include <algorithm>
 
 #include "base/file.h"
@@ -23,30 +21,15 @@ Finding Make(const char* code, Severity severity, const std::string& file,
   return finding;
 }
 
-// Loading looks at the files and their directory; this looks at what is above
-// them, where a directory can be exchanged as a whole. (A directory with gate's
-// own files in it is never a workspace: cli/workspace.h.)
-void Writable(const ProcessFacts& facts, const std::string& directory,
+// Loading refuses rules that others can exchange; where there are none yet,
+// this says that it would. (A directory with gate's own files in it is never a
+// workspace: cli/workspace.h.)
+void Writable(const std::string& directory, uid_t owner,
               std::vector<Finding>* found) {
-  struct stat info{};
-  if (::lstat(directory.c_str(), &info) != 0) return;
-  for (std::string path = directory; path.size() > 1;
-       path = path.substr(0, path.rfind('/'))) {
-    if (::stat(path.c_str(), &info) != 0) continue;
-    const bool sticky = (info.st_mode & S_ISVTX) != 0;
-    if ((info.st_mode & 022) != 0 && !sticky) {
-      found->push_back(Make("lint-file-writable", Severity::kError, path,
-                            "others can write this directory, which leads to "
-                            "trusted rules"));
-      return;
-    }
-    if (info.st_uid != 0 && info.st_uid != facts.uid) {
-      found->push_back(Make("lint-file-writable", Severity::kError, path,
-                            "this directory, which leads to trusted rules, "
-                            "belongs to another user"));
-      return;
-    }
-  }
+  const auto trusted = CheckTrustedPlace(directory, owner);
+  if (!trusted)
+    found->push_back(Make("lint-file-writable", Severity::kError, directory,
+                          trusted.error().message));
 }
 
 }  // namespace
@@ -55,8 +38,8 @@ std::vector<Finding> HostFindings(Gateway& gateway,
                                   const std::string& workspace) {
   std::vector<Finding> found;
   const ProcessFacts& facts = gateway.facts();
-  Writable(facts, facts.places.config + "/rules.d", &found);
-  Writable(facts, "/etc/gate/rules.d", &found);
+  Writable(facts.places.config + "/rules.d", facts.uid, &found);
+  Writable(facts.places.system + "/rules.d", 0, &found);
 
   // A command that no rule knows, under each profile that a rule names.
   std::vector<std::string> tried;

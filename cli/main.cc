@@ -15,6 +15,7 @@
 #include "cli/exit_codes.h"
 #include "cli/log.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 
 #ifndef GATE_VERSION
 #define GATE_VERSION "0.0.0"
@@ -136,9 +137,11 @@ int Main(int argc, char** argv) {
   if (globals.verbose) StartLogging();
   for (const Command& command : kCommands) {
     if (name != command.name) continue;
-    return command.run(
+    const int code = command.run(
         globals,
         {words.begin() + static_cast<ptrdiff_t>(next) + 1, words.end()});
+    EndIfInterrupted();
+    return code;
   }
   return Usage(name, "`" + name + "` is not a command of gate");
 }

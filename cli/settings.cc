@@ -220,6 +220,7 @@ LoadedSettings LoadSettings(const ProcessFacts& facts) {
     auto text = ReadFile(file, kMaxSettingsBytes);
     Status trusted = text ? CheckTrusted(file, owner)
                           : Status(std::unexpected(text.error()));
+    if (trusted) trusted = CheckTrustedPlace(file, owner);
     if (!trusted) {
       settings.diagnostics.push_back({Severity::kError, "settings-unreadable",
                                       file, 0, 0, trusted.error().message, ""});

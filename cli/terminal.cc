@@ -1,8 +1,13 @@
 #include "cli/terminal.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -25,13 +30,69 @@ bool WantsColour(int fd) {
   return term != nullptr && std::strcmp(term, "dumb") != 0;
 }
 
+namespace {
+
+volatile std::sig_atomic_t interrupted_by = 0;
+
+// While a question stands, a signal that would end gate is an answer: no. What
+// was asked is then recorded like any other refusal.
+class Interruptible {
+ public:
+  Interruptible() {
+    sigset_t held;
+    ::sigemptyset(&held);
+    for (size_t i = 0; i < kSignals.size(); ++i) {
+      struct sigaction action = {};
+      action.sa_handler = [](int number) { interrupted_by = number; };
+      changed_[i] = ::sigaction(kSignals[i], nullptr, &before_[i]) == 0 &&
+                    before_[i].sa_handler == SIG_DFL &&
+                    ::sigaction(kSignals[i], &action, nullptr) == 0;
+      if (changed_[i]) ::sigaddset(&held, kSignals[i]);
+    }
+    // Held back except while waiting, so that none comes just before that.
+    ::pthread_sigmask(SIG_BLOCK, &held, &mask_);
+  }
+  ~Interruptible() {
+    for (size_t i = 0; i < kSignals.size(); ++i)
+      if (changed_[i]) ::sigaction(kSignals[i], &before_[i], nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  Interruptible(const Interruptible&) = delete;
+
+  // Until `fd` can be read; false when a signal came first.
+  bool Wait(int fd) const {
+    for (;;) {
+      pollfd wait = {fd, POLLIN, 0};
+      const int ready = ::ppoll(&wait, 1, nullptr, &mask_);
+      if (interrupted_by != 0) return false;
+      if (ready > 0) return true;
+      if (ready < 0 && errno != EINTR) return false;
+    }
+  }
+
+ private:
+  static constexpr std::array<int, 4> kSignals = {SIGINT, SIGTERM, SIGHUP,
+                                                  SIGQUIT};
+  std::array<struct sigaction, kSignals.size()> before_ = {};
+  std::array<bool, kSignals.size()> changed_ = {};
+  sigset_t mask_ = {};
+};
+
+}  // namespace
+
 std::optional<std::string> AskLine(const std::string& prompt) {
   constexpr size_t kMaxLine = 4096;
   const Fd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-  if (!terminal || !WriteAll(terminal.get(), prompt)) return std::nullopt;
+  if (interrupted_by != 0 || !terminal || !WriteAll(terminal.get(), prompt))
+    return std::nullopt;
+  const Interruptible interruptible;
   std::string line;
   char c = 0;
   while (line.size() < kMaxLine) {
+    if (!interruptible.Wait(terminal.get())) {
+      if (interrupted_by != 0) (void)WriteAll(terminal.get(), "\n");
+      return std::nullopt;
+    }
     const ssize_t got = ::read(terminal.get(), &c, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return std::nullopt;
@@ -39,6 +100,15 @@ std::optional<std::string> AskLine(const std::string& prompt) {
     line += c;
   }
   return line;
+}
+
+void EndIfInterrupted() {
+  if (interrupted_by == 0) return;
+  std::fflush(nullptr);
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(interrupted_by, &action, nullptr);
+  ::raise(interrupted_by);
 }
 
 Reply AskPerson(const std::string& question, bool may_run_raw,

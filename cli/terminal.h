@@ -25,9 +25,14 @@ enum class Reply : unsigned char { kNo, kOnce, kInSandbox, kPreview };
 Reply AskPerson(const std::string& question, bool may_run_raw,
                 bool may_preview = false);
 
-// One line of the person's, without its end; nothing at the end of file or
-// without a terminal. As above.
+// One line of the person's, without its end; nothing at the end of file,
+// without a terminal, or when a signal that ends programs (Ctrl-C) came; as
+// above. After such a signal nothing is asked any more.
 std::optional<std::string> AskLine(const std::string& prompt);
+
+// Ends the process by the signal that came while a question stood, if one did.
+// For main, once what was refused is recorded.
+void EndIfInterrupted();
 
 // The same for a plain yes or no.
 bool ConfirmByPerson(const std::string& question);

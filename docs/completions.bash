@@ -1,32 +1,68 @@
-# bash completion for gate(1)
+# bash completion for gate(1). A test holds it and the commands' help together.
 _gate() {
-  local commands="check run sandbox parse explain hook install uninstall doctor backends rules replay audit approve pending approvals pause resume trust untrust"
-  local word=${COMP_WORDS[COMP_CWORD]} command=""
-  local i
+  local word=${COMP_WORDS[COMP_CWORD]} command="" second="" i words=""
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --config-dir | --state-dir) ((i++)) ;;
       -*) ;;
-      *) command=${COMP_WORDS[i]}; break ;;
+      *)
+        if [[ -z $command ]]; then
+          command=${COMP_WORDS[i]}
+        else
+          second=${COMP_WORDS[i]}
+          break
+        fi
+        ;;
     esac
   done
   case $command in
-    "") mapfile -t COMPREPLY < <(compgen -W "$commands --config-dir --state-dir --version --help" -- "$word") ;;
-    hook) mapfile -t COMPREPLY < <(compgen -W "claude codex generic" -- "$word") ;;
-    install | uninstall) mapfile -t COMPREPLY < <(compgen -W "claude codex --project --dry-run" -- "$word") ;;
-    rules) mapfile -t COMPREPLY < <(compgen -W "list show lint test fmt diff import suggest --coverage --min --check --strict --sarif --json" -- "$word") ;;
-    audit) mapfile -t COMPREPLY < <(compgen -W "list show stats verify --since --until --action --agent --rule --text --json" -- "$word") ;;
-    approve) mapfile -t COMPREPLY < <(compgen -W "--session --for --project" -- "$word") ;;
-    approvals) mapfile -t COMPREPLY < <(compgen -W "list revoke --all --json" -- "$word") ;;
-    pause) mapfile -t COMPREPLY < <(compgen -W "15m 1h --all --end" -- "$word") ;;
-    replay) mapfile -t COMPREPLY < <(compgen -W "--rules --since -n --json" -- "$word") ;;
-    trust) mapfile -t COMPREPLY < <(compgen -W "--show --json" -- "$word") ;;
-    untrust) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-    backends) mapfile -t COMPREPLY < <(compgen -W "probe --json" -- "$word") ;;
-    run) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --network --timeout --preview --preview=auto --json -c --" -- "$word") ;;
-    pending) mapfile -t COMPREPLY < <(compgen -W "list show commit discard --json" -- "$word") ;;
-    sandbox) mapfile -t COMPREPLY < <(compgen -W "--profile --backend --network --timeout -c --" -- "$word") ;;
-    check | explain | parse) mapfile -t COMPREPLY < <(compgen -W "--json --explain --why-not --batch --cwd --agent -c" -- "$word") ;;
+    "") words="check run sandbox parse explain hook install uninstall doctor backends rules replay audit trust untrust approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
+    check | explain | parse) words="--json --explain --why-not --batch --cwd --agent -c" ;;
+    run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
+    sandbox) words="--profile --backend --network --timeout -c --" ;;
+    hook) words="claude codex generic" ;;
+    install | uninstall) words="claude codex --project --dry-run" ;;
+    doctor) words="--json" ;;
+    backends) words="probe --json" ;;
+    replay) words="--rules --since -n --json" ;;
+    trust) words="--show --json" ;;
+    approve) words="--session --for --project" ;;
+    pending) words="list show commit discard --json" ;;
+    approvals)
+      case $second in
+        revoke) words="--all" ;;
+        list) words="--json" ;;
+        *) words="list revoke --json --all" ;;
+      esac
+      ;;
+    pause) words="15m 1h --all --end" ;;
+    rules)
+      case $second in
+        "") words="list show lint test fmt diff import suggest" ;;
+        list) words="--json --action --layer" ;;
+        show) words="--json" ;;
+        lint) words="--json --sarif --strict" ;;
+        test) words="--coverage --min --json --verbose" ;;
+        fmt) words="--check" ;;
+        diff) words="--commands --json builtin" ;;
+        import) words="codex claude gemini opencode dcg cc-safety-net --allow-as --keep-going" ;;
+        suggest) words="--min" ;;
+      esac
+      ;;
+    audit)
+      case $second in
+        "") words="list show stats verify" ;;
+        list) words="--since --until --action --agent --session --rule --backend --mode --cwd --text -n --reverse --json" ;;
+        stats) words="--by --since --until --action --agent --session --rule --backend --mode --cwd --text -n --reverse --json" ;;
+        show) words="last --json" ;;
+        verify) words="--anchor --json" ;;
+      esac
+      ;;
   esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+  # Files stand where nothing else is known.
+  if [[ ${#COMPREPLY[@]} -eq 0 ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  fi
 }
 complete -F _gate gate

@@ -480,8 +480,8 @@ Decision Evaluation::Run(const Trust& trust) {
     decision.code = ReasonCode::kRule;
     decision.rule = first.rule;
     decision.reason = first.reason;
-    // What is merely possible, and contained for it, is not what the line does.
-    if (!first.certain && action == Action::kSandbox)
+    // What is merely possible is not what the line does.
+    if (!first.certain)
       decision.reason =
           "possibly, since not all of it is known before it runs: " +
           first.reason;

@@ -208,7 +208,10 @@ bool HasFiles(const PolicySources& sources) {
 
 Policy LoadPolicy(const PolicySources& sources, const PolicyCache& cache) {
   Policy kept;
-  if (LoadKept(sources, cache, &kept.impl())) return kept;
+  // What stands above the files changes all the time, so that it is no part of
+  // what a kept policy is known by; who may write there is looked at each time.
+  if (PlacesAreTrusted(sources) && LoadKept(sources, cache, &kept.impl()))
+    return kept;
   return LoadPolicy(sources);
 }
 

@@ -67,6 +67,7 @@ CompiledRules Compiler::Run(std::span<const SourceFile> sources) {
     if (file.parsed)
       if (const TreeNode* list = file.tree.Find(file.tree.root(), "rules"))
         ReadRules(file, *list);
+  ReadUnusedMacros();
   for (File& file : files)
     if (file.parsed) NoteHiddenText(file);
   NoteUnused();
@@ -114,7 +115,9 @@ void Compiler::ReadHeader(File& file) {
       }
     } else if (node.key == "description") {
       String(file, node, "description");
-    } else if (node.key != "rules" && node.key != "$schema") {
+    } else if (node.key == "$schema") {
+      String(file, node, "$schema");
+    } else if (node.key != "rules") {
       UnknownKey(file, node, "a rule file",
                  "schema pack description lists classes macros disable unlock "
                  "default_action rules");
@@ -199,6 +202,25 @@ void Compiler::ReadMacros(File& file, const TreeNode& node) {
   }
 }
 
+// What no rule uses is read as well, so that what is wrong in it is said.
+void Compiler::ReadUnusedMacros() {
+  loosens_ = inverted_ = unknown_is_mark_ = false;
+  const auto defined = defined_;  // what is used by this only is not used
+  for (const auto& [key, definition] : defined) {
+    if (key.first != Kind::kMacro || definition.used) continue;
+    const auto [file, body] = macros_.at(key.second);
+    if (!Is(*file, *body, Type::kObject, "a macro")) continue;
+    match_depth_ = 0;
+    macro_depth_ = 1;
+    if (body->count == 0)
+      Problem(*file, body->begin, "rule-empty-pattern", "an empty match");
+    else
+      MatchObject(*file, *body);
+  }
+  macro_depth_ = 0;
+  defined_ = defined;
+}
+
 void Compiler::ReadNotes(File& file, const TreeNode& node, uint32_t kind) {
   const char* what = kind == 0 ? "disable" : "unlock";
   if (kind == 1 && options_.layer != Layer::kSystem) {
@@ -255,6 +277,8 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
   loosens_ = rule.action == static_cast<uint8_t>(Action::kAllow) ||
              except_node != nullptr;
   inverted_ = false;
+  const TreeNode* unknown_text = file.tree.Find(node, "unknown_text");
+  unknown_is_mark_ = unknown_text != nullptr && unknown_text->text == "mark";
   stands_on_untrusted_ = false;
   match_depth_ = 0;
 
@@ -299,6 +323,11 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
                 "`when_unknown` is one of sandbox, ask, deny");
       else
         rule.when_unknown = static_cast<uint8_t>(*action);
+    } else if (key == "unknown_text") {
+      const std::string_view text = String(file, member, "unknown_text");
+      if (text != "mark" && text != "anything")
+        Problem(file, member.begin, "rule-bad-value",
+                "`unknown_text` is anything or mark");
     } else if (key == "locked") {
       rule.locked = Flag(file, member) ? 1 : 0;
       if (rule.locked && options_.layer < Layer::kBuiltin) {
@@ -330,10 +359,11 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     } else if (key == "examples") {
       ReadExamples(file, member, &rule);
     } else if (key != "references" && key != "owner") {
-      UnknownKey(file, member, "a rule",
-                 "id action match reason suggestion severity description tags "
-                 "examples except locked when_unknown profile network "
-                 "network_max since expires mode lint references owner");
+      UnknownKey(
+          file, member, "a rule",
+          "id action match reason suggestion severity description tags "
+          "examples except locked when_unknown unknown_text profile network "
+          "network_max since expires mode lint references owner");
     }
   }
   if (id.empty())

@@ -179,11 +179,14 @@ Compiler::Match Compiler::Env(File& file, const TreeNode& node) {
 Compiler::Match Compiler::Condition(File& file, const TreeNode& node,
                                     NodeKind kind) {
   // The project is pinned by the client for the session; the other facts are
-  // the agent's to choose.
-  if (loosens_ && !inverted_ && kind != NodeKind::kProject)
+  // the agent's to choose, and so is what is not the case (below `unless`).
+  if (loosens_ && kind != NodeKind::kProject)
     Problem(file, node.key_begin, "rule-loosen-condition",
             "a rule that loosens may not stand on what the agent controls",
-            "take `" + std::string(node.key) + "` out of it");
+            inverted_ ? "take `" + std::string(node.key) +
+                            "` out of it; where it should not hold, a rule "
+                            "that denies or asks can say so"
+                      : "take `" + std::string(node.key) + "` out of it");
   Node made;
   made.kind = kind;
   if (kind == NodeKind::kInteractive) {

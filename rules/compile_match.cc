@@ -308,6 +308,7 @@ Compiler::Match Compiler::Glob(File& file, const TreeNode& node) {
   if (match.keys.always) match.keys = {};
   Node made;
   made.kind = NodeKind::kGlob;
+  if (unknown_is_mark_) made.flags = kUnknownIsMark;
   made.a = AddStrings(patterns);
   match.node = AddNode(made);
   return match;
@@ -342,6 +343,7 @@ Compiler::Match Compiler::RegexMatch(File& file, const TreeNode& node) {
   const Range atoms = AddStrings({required.begin(), required.end()});
   Node made;
   made.kind = NodeKind::kRegex;
+  if (unknown_is_mark_) made.flags = kUnknownIsMark;
   made.x = static_cast<uint32_t>(regexes_.size());
   regexes_.push_back({writer_.Text(pattern), atoms});
   match.node = AddNode(made);
@@ -424,6 +426,7 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
   if (!Is(file, node, Type::kObject, "operands")) return Never();
   Node made;
   made.kind = NodeKind::kOperands;
+  if (unknown_is_mark_) made.flags = kUnknownIsMark;
   made.x = 0;
   made.e = {only_node, 0};
   for (const TreeNode& member : file.tree.children(node)) {
@@ -453,6 +456,8 @@ Compiler::Match Compiler::Operands(File& file, const TreeNode& node,
                  "any all none any_path written min max");
     }
   }
+  if (node.count == 0)
+    Problem(file, node.begin, "rule-empty-pattern", "`operands` says nothing");
   Match match;
   match.scope = kPerInvocation;
   match.node = AddNode(made);

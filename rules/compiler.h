@@ -60,6 +60,7 @@ class Compiler {
   void ReadLists(File& file, const TreeNode& node);
   void ReadClasses(File& file, const TreeNode& node);
   void ReadMacros(File& file, const TreeNode& node);
+  void ReadUnusedMacros();
   void ReadNotes(File& file, const TreeNode& node, uint32_t kind);
   void ReadRules(File& file, const TreeNode& node);
   void ReadRule(File& file, const TreeNode& node);
@@ -167,7 +168,8 @@ class Compiler {
 
   // Of the rule being read.
   bool loosens_ = false;
-  bool inverted_ = false;  // below an odd number of `unless`
+  bool inverted_ = false;         // below an odd number of `unless`
+  bool unknown_is_mark_ = false;  // see kUnknownIsMark
   // Of the rule or definition being read: it uses a macro, list or class of an
   // untrusted file.
   bool stands_on_untrusted_ = false;

@@ -72,10 +72,13 @@ void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
     return;
   }
   if (layer != Layer::kProject) {
-    if (const auto trusted = CheckTrusted(directory, owner); !trusted) {
+    auto trusted = CheckTrusted(directory, owner);
+    if (trusted) trusted = CheckTrustedPlace(directory, owner);
+    if (!trusted) {
       Refuse(found, layer, directory, "rule-file-owner",
              trusted.error().message,
-             "it must belong to you or root and be writable by nobody else");
+             "it, and every directory above it, must belong to you or root and "
+             "be writable by nobody else");
       return;
     }
   }
@@ -131,6 +134,13 @@ void ReadDirectory(const std::string& directory, Layer layer, uid_t owner,
 
 }  // namespace
 
+bool PlacesAreTrusted(const PolicySources& sources) {
+  return (sources.system_dir.empty() ||
+          CheckTrustedPlace(sources.system_dir, 0)) &&
+         (sources.user_dir.empty() ||
+          CheckTrustedPlace(sources.user_dir, sources.owner));
+}
+
 Policy LoadPolicy(const PolicySources& sources) {
   Found found;
   if (!sources.system_dir.empty())
@@ -149,6 +159,11 @@ Policy LoadPolicy(const PolicySources& sources) {
   Policy::Impl& impl = policy.impl();
   for (Diagnostic& diagnostic : found.diagnostics)
     impl.diagnostics.push_back(std::move(diagnostic));
+  // What keeps the policy from loading is told before what is only doubtful.
+  std::stable_partition(impl.diagnostics.begin(), impl.diagnostics.end(),
+                        [](const Diagnostic& diagnostic) {
+                          return diagnostic.severity == Severity::kError;
+                        });
   impl.sources = std::move(found.sources);
   impl.floor = Strictest(impl.floor, found.floor);
   return policy;

@@ -78,6 +78,10 @@ class Matcher {
     // The same with nothing quoted, for rules that tighten: what needs quotes
     // must not hide a word from them. Empty where quotes make no difference.
     std::string bare, bare_by_name;
+    // Made when first asked for: LinesToTry with gaps (rules/gaps.h); empty
+    // when every word is known.
+    bool gapped_made = false;
+    std::vector<std::u32string> gapped;
     // The words in lower case, for RegexRecord::atoms; empty when a character
     // might have a lower case that is not its own.
     bool lower_made = false;
@@ -97,6 +101,9 @@ class Matcher {
   Tri Glob(const Node& node);
   Tri RegexNode(const Node& node);
   bool MayMatch(const RegexRecord& record, Prepared* prepared) const;
+  const std::vector<std::u32string>& Gapped(Prepared* prepared);
+  bool TriesGaps(const Node& node, std::string_view pattern, bool regex,
+                 Prepared* prepared);
   Tri Line(const Node& node);
   Tri Program(const Node& node);
   Tri Subcommand(const Node& node);

@@ -370,7 +370,15 @@ Tri Matcher::Operands(const Node& node) {
     if (least > node.y) return Tri::kNo;
     if (more) result = And(result, Tri::kPossible);
   }
-  const auto matches = [&](const parser::Argument& word, Range range) {
+  // An unknown quoted word may be any operand, but is no option. `mark`: it is
+  // only taken for what begins in any way.
+  const bool mark = (node.flags & kUnknownIsMark) != 0;
+  const auto may_be = [](std::string_view pattern, bool only_star) {
+    return pattern.starts_with('*') ||
+           (!only_star && !pattern.starts_with('-'));
+  };
+  const auto matches = [&](const parser::Argument& word, Range range,
+                           bool only_star) {
     Tri best = Tri::kNo;
     for (const ImageText& text : view_->In(view_->strings, range)) {
       const std::string_view pattern = view_->Text(text);
@@ -385,7 +393,7 @@ Tri Matcher::Operands(const Node& node) {
         if (word.known) have = have.substr(0, have.find_first_of("*?["));
         const size_t shared = std::min(fixed.size(), have.size());
         if (fixed.substr(0, shared) == have.substr(0, shared) &&
-            !(have.empty() && !word.splits && !pattern.starts_with('*')))
+            (!have.empty() || word.splits || may_be(pattern, only_star)))
           best = Or(best, Tri::kPossible);
       }
     }
@@ -395,17 +403,17 @@ Tri Matcher::Operands(const Node& node) {
     // A rule that tightens cannot know how far the name of a sub-command goes.
     Tri any = Tri::kNo;
     for (const parser::Argument* word : strict_ ? operands : with_subcommand)
-      any = Or(any, matches(*word, node.a));
+      any = Or(any, matches(*word, node.a, mark));
     result = And(result, any);
   }
   if (node.b.count > 0)
     for (const parser::Argument* word : operands)
-      result = And(result, matches(*word, node.b));
+      result = And(result, matches(*word, node.b, mark));
   if (node.c.count > 0)
     for (const parser::Argument* word : operands)
-      result =
-          And(result, strict_ && !word->known ? Tri::kPossible
-                                              : Not(matches(*word, node.c)));
+      result = And(result, strict_ && !word->known
+                               ? Tri::kPossible
+                               : Not(matches(*word, node.c, true)));
   if (node.d.count > 0) {
     Tri any = Tri::kNo;
     for (const parser::Argument* word : operands) {

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "base/text.h"
+#include "rules/gaps.h"
 #include "rules/glob.h"
 #include "rules/match.h"
 
@@ -144,6 +145,69 @@ std::array<const std::string*, 4> Matcher::LinesToTry(
               : nullptr};
 }
 
+// The lines of LinesToTry with gaps where words are not known. A word with
+// glob characters becomes names of files, which nobody knows beforehand.
+const std::vector<std::u32string>& Matcher::Gapped(Prepared* prepared) {
+  if (prepared->gapped_made) return prepared->gapped;
+  prepared->gapped_made = true;
+  const auto& argv = invocation_->argv;
+  if (std::none_of(argv.begin(), argv.end(),
+                   [](const auto& word) { return !word.known || word.glob; }))
+    return prepared->gapped;
+  if (!prepared->lines_made) MakeLines(prepared);
+  const auto append = [](const parser::Argument& word, bool quote,
+                         std::u32string* out) {
+    if (!word.known) {
+      AppendText(word.text, out);
+      out->push_back(word.splits || word.text.starts_with('-') ? kAnyGap
+                                                               : kOperandGap);
+      AppendText(word.suffix, out);
+    } else if (word.glob) {
+      for (size_t at = 0; at < word.text.size();) {
+        const std::string_view rest = std::string_view(word.text).substr(at);
+        const size_t plain = std::min(rest.find_first_of("*?["), rest.size());
+        AppendText(rest.substr(0, plain), out);
+        at += plain;
+        if (plain == rest.size()) break;
+        out->push_back(kOperandGap);
+        const size_t close = rest.find(']', plain + 2);
+        at += rest[plain] == '[' && close != std::string_view::npos
+                  ? close - plain + 1
+                  : 1;
+      }
+    } else {
+      AppendText(quote ? ShellQuote(word.text) : word.text, out);
+    }
+  };
+  for (const bool quote : {true, false}) {
+    std::u32string rest;
+    for (size_t i = 1; i < argv.size(); ++i) {
+      rest += U' ';
+      append(argv[i], quote, &rest);
+    }
+    std::u32string line;
+    append(argv[0], quote, &line);
+    prepared->gapped.push_back(line + rest);
+    std::u32string by_name;
+    AppendText(quote ? ShellQuote(invocation_->program) : invocation_->program,
+               &by_name);
+    if (!by_name.empty() && by_name != line)
+      prepared->gapped.push_back(by_name + rest);
+    if (prepared->bare.empty()) break;  // quotes make no difference
+  }
+  return prepared->gapped;
+}
+
+// Whether a pattern of this node is tried on what unknown words may be. The
+// program is not: a pattern that begins with its name speaks of that program.
+bool Matcher::TriesGaps(const Node& node, std::string_view pattern, bool regex,
+                        Prepared* prepared) {
+  if (strict_ || (node.flags & kUnknownIsMark) != 0 || Gapped(prepared).empty())
+    return false;
+  const std::string_view first = FirstLiteralWord(pattern, regex);
+  return first.empty() || first == invocation_->program;
+}
+
 Tri Matcher::Glob(const Node& node) {
   if (invocation_ == nullptr) return Tri::kNo;
   Prepared& prepared = Prepare();
@@ -152,12 +216,23 @@ Tri Matcher::Glob(const Node& node) {
   Tri best = Tri::kNo;
   for (const ImageText& text : view_->In(view_->strings, node.a)) {
     const std::string_view pattern = view_->Text(text);
+    // "git push *" also means "git push".
+    const std::string_view alone = pattern.ends_with(" *")
+                                       ? pattern.substr(0, pattern.size() - 2)
+                                       : std::string_view{};
     for (const std::string* line : lines) {
       if (line == nullptr || best == Tri::kYes) continue;
       best = Or(best, Fits(pattern, *line));
-      // "git push *" also means "git push".
-      if (pattern.ends_with(" *") && best != Tri::kYes)
-        best = Or(best, Fits(pattern.substr(0, pattern.size() - 2), *line));
+      if (!alone.empty() && best != Tri::kYes)
+        best = Or(best, Fits(alone, *line));
+    }
+    if (best != Tri::kNo || !TriesGaps(node, pattern, false, &prepared))
+      continue;
+    for (const std::u32string& gapped : Gapped(&prepared)) {
+      if (OutOfSteps()) return Tri::kPossible;
+      if (GlobMayMatch(pattern, gapped, &steps_) ||
+          (!alone.empty() && GlobMayMatch(alone, gapped, &steps_)))
+        best = Tri::kPossible;
     }
   }
   // A `*` of a rule that loosens must not stand for what is not known.
@@ -190,10 +265,17 @@ Tri Matcher::RegexNode(const Node& node) {
     return Tri::kNo;
   Prepared& prepared = Prepare();
   const RegexRecord& record = view_->regexes[node.x];
-  if (!MayMatch(record, &prepared)) return Tri::kNo;
+  const std::string_view pattern = view_->Text(record.pattern);
+  const auto in_gaps = [&] {
+    if (!TriesGaps(node, pattern, true, &prepared)) return Tri::kNo;
+    for (const std::u32string& gapped : Gapped(&prepared))
+      if (OutOfSteps() || RegexMayMatch(pattern, gapped, &steps_))
+        return Tri::kPossible;
+    return Tri::kNo;
+  };
+  if (!MayMatch(record, &prepared)) return in_gaps();
   if (!prepared.lines_made) MakeLines(&prepared);
-  const Regex* regex =
-      layer_->regexes->Get(node.x, view_->Text(record.pattern));
+  const Regex* regex = layer_->regexes->Get(node.x, pattern);
   if (regex == nullptr) {
     error_ = true;
     return Tri::kPossible;
@@ -212,7 +294,7 @@ Tri Matcher::RegexNode(const Node& node) {
         break;
     }
   }
-  return Tri::kNo;
+  return in_gaps();
 }
 
 // The text of the whole line, as it was written. Quoted text and comments are

@@ -84,4 +84,7 @@ bool AddBuiltin(Policy::Impl* impl);
 // after the last AddLayer.
 void FinishPolicy(Policy::Impl* impl);
 
+// Whether nobody else can exchange the directories of user and system.
+bool PlacesAreTrusted(const PolicySources& sources);
+
 }  // namespace gate::rules

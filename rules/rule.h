@@ -13,7 +13,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/8";
+inline constexpr char kRuleMagic[] = "gate.rules/9";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -131,6 +131,9 @@ inline constexpr uint8_t kAnyFlow = 1;
 
 // Node::flags of kProgram: some name is a pattern.
 inline constexpr uint8_t kHasPattern = 1;
+// Node::flags of kGlob, kRegex and kOperands: in the text that is matched
+// U+FFFC stands for what is not known, and the pattern speaks of it itself.
+inline constexpr uint8_t kUnknownIsMark = 1;
 // Node::flags of kOptions.
 inline constexpr uint8_t kGlobsAreHarmless = 1;
 

@@ -144,6 +144,47 @@ TEST(File, TrustNeedsAnOwnerAndNoOtherWriter) {
   }
 }
 
+TEST(File, APlaceIsTrustedWhenNobodyElseCanExchangeIt) {
+  const TemporaryDirectory dir;
+  ASSERT_TRUE(MakeDirectories(dir / "a/b/c", 0755));
+  const std::string path = dir / "a/b/c/f";
+  const uid_t me = getuid();
+  EXPECT_TRUE(CheckTrustedPlace(path, me));
+  EXPECT_TRUE(CheckTrustedPlace(dir / "a/./b/../b/c//f", me));
+  EXPECT_TRUE(CheckTrustedPlace(dir / "nothing/here", me));
+  EXPECT_TRUE(CheckTrustedPlace("/", me));
+  for (const mode_t mode : {0775, 0757, 0777}) {
+    for (const char* above : {"a", "a/b", "a/b/c"}) {
+      ASSERT_EQ(chmod((dir / above).c_str(), mode), 0);
+      EXPECT_EQ(CheckTrustedPlace(path, me).error().code,
+                ErrorCode::kPermission)
+          << above;
+      ASSERT_EQ(chmod((dir / above).c_str(), 0755), 0);
+    }
+  }
+  // As /tmp is: only its owner can take an entry away.
+  ASSERT_EQ(chmod((dir / "a/b").c_str(), 01777), 0);
+  EXPECT_TRUE(CheckTrustedPlace(path, me));
+  // A link leads through the directories of its target as well.
+  ASSERT_TRUE(MakeDirectories(dir / "other", 0755));
+  ASSERT_EQ(symlink((dir / "a/b").c_str(), (dir / "other/l").c_str()), 0);
+  ASSERT_EQ(symlink("../a/b", (dir / "other/r").c_str()), 0);
+  ASSERT_EQ(symlink("loop", (dir / "other/loop").c_str()), 0);
+  EXPECT_TRUE(CheckTrustedPlace(dir / "other/l/c/f", me));
+  EXPECT_FALSE(CheckTrustedPlace(dir / "other/loop/f", me));
+  ASSERT_EQ(chmod((dir / "a").c_str(), 0777), 0);
+  EXPECT_FALSE(CheckTrustedPlace(dir / "other/l/c/f", me));
+  EXPECT_FALSE(CheckTrustedPlace(dir / "other/r/c/f", me));
+  ASSERT_EQ(chmod((dir / "a").c_str(), 0755), 0);
+  if (me == 0) {
+    ASSERT_EQ(chown((dir / "a/b/c").c_str(), 12345, 0), 0);
+    EXPECT_FALSE(CheckTrustedPlace(path, 0)) << "an entry of /tmp";
+    ASSERT_EQ(chmod((dir / "a/b").c_str(), 0755), 0);
+    EXPECT_FALSE(CheckTrustedPlace(path, 0));
+    EXPECT_TRUE(CheckTrustedPlace(path, 12345));
+  }
+}
+
 TEST(File, AnFdHasOneOwner) {
   Fd a(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int number = a.get();

@@ -1,6 +1,7 @@
 // gate rules lint: what it prints and how it exits; progress.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -122,16 +123,36 @@ TEST(RulesLint, SarifHasRulesPlacesLevelsAndFingerprintsThatStay) {
   EXPECT_TRUE(same) << "moving a rule must not make its finding a new one";
 }
 
-TEST(RulesLint, SaysWhereOthersCanWriteTrustedRules) {
+TEST(RulesLint, SaysWhereOthersCouldPutTrustedRules) {
   const Machine machine;
-  machine.Write(UserFile(machine), File(""), 0600);
-  EXPECT_FALSE(Has(machine.Gate({"rules", "lint"}).out, "lint-file-writable"));
-  // Above the directory that loading looks at.
   const std::string above = machine.home() + "/.config";
+  ASSERT_EQ(::mkdir(above.c_str(), 0755), 0);
+  EXPECT_FALSE(Has(machine.Gate({"rules", "lint"}).out, "lint-file-writable"));
   ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
-  const Done done = machine.Gate({"rules", "lint"});
+  Done done = machine.Gate({"rules", "lint"});
   EXPECT_TRUE(Has(done.out, "[lint-file-writable]")) << done.out;
   EXPECT_EQ(done.exit_code, 1);
+  // With rules in it, nothing runs: others could exchange them.
+  ASSERT_EQ(::chmod(above.c_str(), 0755), 0);
+  machine.Write(UserFile(machine), File(""), 0600);
+  EXPECT_EQ(machine.Gate({"check", "-c", "ls"}).exit_code, 0);
+  EXPECT_EQ(machine.Gate({"check", "-c", "ls"}).exit_code, 0);
+  for (const std::string& place : {above, machine.home(), above + "/gate"}) {
+    ASSERT_EQ(::chmod(place.c_str(), 0777), 0);
+    done = machine.Gate({"check", "-c", "ls"});
+    EXPECT_EQ(done.exit_code, 78) << place << done.out;
+    EXPECT_TRUE(Has(done.out + done.err, place)) << done.out << done.err;
+    EXPECT_TRUE(Has(done.out + done.err, "chmod go-w"));
+    ASSERT_EQ(::chmod(place.c_str(), 0755), 0);
+    EXPECT_EQ(machine.Gate({"check", "-c", "ls"}).exit_code, 0) << place;
+  }
+  // The settings beside them are trusted by the same rule.
+  ASSERT_EQ(::unlink(UserFile(machine).c_str()), 0);
+  ASSERT_EQ(::rmdir((above + "/gate/rules.d").c_str()), 0);
+  machine.Write(above + "/gate/config.json", "{}", 0600);
+  EXPECT_EQ(machine.Gate({"check", "-c", "ls"}).exit_code, 0);
+  ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
+  EXPECT_EQ(machine.Gate({"check", "-c", "ls"}).exit_code, 78);
   ASSERT_EQ(::chmod(above.c_str(), 0755), 0);
 }
 

@@ -105,6 +105,77 @@ TEST(Evaluate, AnUnknownSubCommandMakesARefusalAQuestion) {
             Action::kSandbox);
 }
 
+TEST(Evaluate, AnUnknownWordMayBeWhatAPatternIsAbout) {
+  const auto rule = [](const std::string& match, const std::string& action,
+                       const std::string& more = {}) {
+    return Rules(R"({"id": "r", "action": ")" + action + R"(", "reason": "no",
+      )" + more + R"("match": )" +
+                 match + "}");
+  };
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {R"({"glob": "*prod*"})", {"deploy", "\x01"}},
+      {R"({"glob": "deploy *prod*"})", {"deploy", "eu-\x01"}},
+      {R"({"glob": "deploy prod"})", {"deploy", "\x02"}},
+      {R"({"glob": "deploy --force*"})", {"deploy", "\x02"}},
+      {R"({"glob": "*prod*"})", {"deploy", "\x01", "eu"}},
+      {R"({"regex": "prod"})", {"deploy", "\x01"}},
+      {R"({"regex": "^deploy .*prod"})", {"/opt/deploy", "\x01"}},
+      {R"({"program": "deploy", "operands": {"any": "prod"}})",
+       {"deploy", "\x01"}},
+      {R"({"program": "deploy", "operands": {"all": ["eu", "us"]}})",
+       {"deploy", "eu", "\x01"}},
+  };
+  for (const auto& [match, words] : cases) {
+    const Line line = Line().Run(words);
+    const Decision decision = Decide(rule(match, "deny"), line);
+    EXPECT_EQ(decision.action, Action::kAsk) << match;
+    EXPECT_TRUE(decision.reason.starts_with("possibly")) << decision.reason;
+    EXPECT_EQ(
+        Decide(rule(match, "deny", R"("when_unknown": "deny",)"), line).action,
+        Action::kDeny)
+        << match;
+    // What loosens must hold for certain.
+    EXPECT_EQ(Decide(rule(match, "allow"), line).action, Action::kSandbox)
+        << match;
+    // A rule may say that it speaks of unknown text itself.
+    const Decision marked =
+        Decide(rule(match, "deny", R"("unknown_text": "mark",)"), line);
+    EXPECT_EQ(marked.action, Action::kSandbox) << match;
+  }
+}
+
+TEST(Evaluate, ANameOfAFileThatAPatternOfTheShellFindsIsUnknown) {
+  const Policy policy = Rules(R"({"id": "r", "action": "deny", "reason": "no",
+    "match": {"glob": "rm *prod*"}})");
+  Line line = Line().Run({"rm", "p*"});
+  line.analysis.invocations[0].argv[1].glob = true;
+  EXPECT_EQ(Decide(policy, line).action, Action::kAsk);
+  Line other = Line().Run({"rm", "*.o"});
+  other.analysis.invocations[0].argv[1].glob = true;
+  EXPECT_EQ(Decide(policy, other).action, Action::kAsk);
+  EXPECT_EQ(Decide(policy, Line().Run({"rm", "p*"})).action, Action::kSandbox);
+}
+
+TEST(Evaluate, AnUnknownOperandIsNoReasonToAskWhatItCannotBe) {
+  const Policy policy = Rules(R"({"id": "f", "action": "deny", "reason": "no",
+      "match": {"glob": "git push*--force*"}},
+    {"id": "r", "action": "deny", "reason": "no",
+      "match": {"regex": "\\brm\\s+-rf"}},
+    {"id": "k", "action": "deny", "reason": "no",
+      "match": {"glob": "kubectl *prod*"}},
+    {"id": "o", "action": "deny", "reason": "no",
+      "match": {"program": "deploy", "operands": {"any": "--now"}}})");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"git", "push", "origin", "\x01"},
+                                             {"git", "commit", "-m", "\x01"},
+                                             {"echo", "\x01"},
+                                             {"rm", "\x01"},
+                                             {"deploy", "\x01"},
+                                             {"cd", "src/\x01"}})
+    EXPECT_EQ(Decide(policy, Line().Run(words)).action, Action::kSandbox)
+        << testing::PrintToString(words);
+}
+
 TEST(Evaluate, WhenUnknownSaysWhatAPossibleMatchIsWorth) {
   const Policy policy = Rules(R"({"id": "d", "action": "deny", "reason": "no",
     "when_unknown": "sandbox", "match": {"prefix": ["git", "push"]}})");

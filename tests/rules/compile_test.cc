@@ -72,6 +72,14 @@ TEST(Compile, BadRulesAreRefused) {
        "rule-bad-value"},
       {R"({"id": "a", "action": "allow", "reason": "r", "match": {"program": "x", "branch": "main"}})",
        "rule-loosen-condition"},
+      {R"({"id": "a", "action": "allow", "reason": "r", "match": {"program": "x", "unless": {"branch": "main"}}})",
+       "rule-loosen-condition"},
+      {R"({"id": "a", "action": "allow", "reason": "r", "match": {"program": "x", "unless": [{"program": "y"}, {"all": [{"agent": "codex"}]}]}})",
+       "rule-loosen-condition"},
+      {R"({"id": "a", "action": "sandbox", "except": "b", "reason": "r", "match": {"program": "x", "unless": {"cwd": "/x/**"}}})",
+       "rule-loosen-condition"},
+      {R"({"id": "a", "action": "allow", "reason": "r", "match": {"program": "x", "unless": {"unless": {"interactive": true}}}})",
+       "rule-loosen-condition"},
       {R"({"id": "a", "action": "ask", "except": ["b"], "reason": "r", "match": {"program": "x", "cwd": "/x/**"}})",
        "rule-loosen-condition"},
       {R"({"id": "a", "action": "allow", "reason": "r", "match": {"program": "x", "line": "y"}})",
@@ -106,10 +114,10 @@ TEST(Compile, ACyclicMacroIsAProblem) {
   EXPECT_EQ(policy.floor(), Action::kDeny);
 }
 
-TEST(Compile, ConditionsMayStandUnderUnlessOfAnAllow) {
+TEST(Compile, ASettingOfTheLineMayTakeAnAllowBack) {
   const Policy policy = One(Wrap(
       R"({"id": "a", "action": "allow", "reason": "r",
-          "match": {"program": "x", "unless": {"branch": "main"}}})"));
+          "match": {"program": "x", "unless": {"env": "LD_PRELOAD"}}})"));
   EXPECT_EQ(policy.floor(), Action::kAllow);
 }
 

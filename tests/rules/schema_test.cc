@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -24,6 +25,14 @@ const Json& Schema() {
   static const Json schema =
       *ParseJson(ReadAll(GATE_SOURCE_DIR "/rules/schema.json"));
   return schema;
+}
+
+const Regex& Compiled(const std::string& pattern) {
+  static std::map<std::string, Regex> known;
+  auto found = known.find(pattern);
+  if (found == known.end())
+    found = known.emplace(pattern, *Regex::Compile(pattern)).first;
+  return found->second;
 }
 
 // The keywords that the schema uses; any other fails the test, so that nothing
@@ -62,10 +71,22 @@ class Validator {
           fit += inner.errors.empty() ? 1 : 0;
         }
         Must(fit == 1, at + ": fits " + std::to_string(fit) + " forms");
+      } else if (key == "anyOf") {
+        Must(std::any_of(want.begin(), want.end(),
+                         [&](const Json& one) {
+                           Validator inner;
+                           inner.Check(value, one, at);
+                           return inner.errors.empty();
+                         }),
+             at + ": fits no form");
+      } else if (key == "not") {
+        Validator inner;
+        inner.Check(value, want, at);
+        Must(!inner.errors.empty(), at + ": fits what it must not");
       } else if (key == "pattern") {
-        Must(!value.is_string() || Regex::Compile(want.get<std::string>())
-                                           ->Search(value.get<std::string>()) ==
-                                       MatchResult::kYes,
+        Must(!value.is_string() ||
+                 Compiled(want.get<std::string>())
+                         .Search(value.get<std::string>()) == MatchResult::kYes,
              at + ": does not match " + want.get<std::string>());
       } else if (key == "minLength" || key == "maxLength") {
         if (value.is_string())
@@ -86,6 +107,7 @@ class Validator {
           for (size_t i = 0; i < value.size(); ++i)
             Check(value[i], want, at + "/" + std::to_string(i));
       } else if (key == "required") {
+        if (!value.is_object()) continue;
         for (const Json& name : want)
           Must(value.contains(name.get<std::string>()),
                at + ": has no " + name.get<std::string>());
@@ -266,6 +288,213 @@ TEST(Schema, KnowsTheKeysThatTheLoaderKnowsAndNoOthers) {
       EXPECT_EQ(LoaderKnows(place.file(word), word), place.known.contains(word))
           << place.name << "." << word;
   }
+}
+
+// What only the loader can know: names and ids that stand elsewhere, the syntax
+// of a regex, sizes of it all, the layer and what may stand in it.
+bool IsBeyondASchema(const Diagnostic& diagnostic) {
+  static const std::set<std::string> kCodes = {
+      "rule-bad-class",     "rule-bad-regex",        "rule-cyclic-macro",
+      "rule-duplicate-id",  "rule-duplicate-list",   "rule-duplicate-macro",
+      "rule-not-here",      "rule-loosen-condition", "rule-too-deep",
+      "rule-too-large",     "rule-too-many",         "rule-unknown-list",
+      "rule-unknown-macro", "rule-untrusted"};
+  const auto says = [&](const char* part) {
+    return diagnostic.message.find(part) != std::string::npos;
+  };
+  return kCodes.contains(diagnostic.code) ||
+         // A kind or code that is the member of a list.
+         (diagnostic.code == "rule-bad-value" && says("`a`")) ||
+         (diagnostic.code == "rule-bad-value" && says("`only_does` knows")) ||
+         // A class that is not defined; a regex that matches all; a list that
+         // has no members.
+         (diagnostic.code == "rule-bad-path" &&
+          diagnostic.help.find("a class must be") != std::string::npos) ||
+         (diagnostic.code == "rule-empty-pattern" &&
+          (says("this regex") || says("`options` says nothing")));
+}
+
+// What the loader says against `text`; empty: it loads.
+std::vector<Diagnostic> Refused(const std::string& text) {
+  RuleFile file;
+  file.name = "f";
+  file.layer = Layer::kSystem;
+  file.text = text;
+  std::vector<Diagnostic> out;
+  const Policy policy = MakePolicy({file}, false);
+  for (const Diagnostic& diagnostic : policy.diagnostics())
+    if (diagnostic.severity == Severity::kError) out.push_back(diagnostic);
+  return out;
+}
+
+// Both say yes, or both say no, except for what a schema cannot know.
+void Agree(const Json& value, const std::string& what) {
+  const std::vector<std::string> errors = Errors(value);
+  const std::vector<Diagnostic> refused = Refused(value.dump());
+  if (!errors.empty() && refused.empty())
+    ADD_FAILURE() << "the schema refuses what loads: " << errors[0] << "\n"
+                  << what;
+  if (errors.empty() && !refused.empty() &&
+      std::none_of(refused.begin(), refused.end(), &IsBeyondASchema))
+    ADD_FAILURE() << "the schema takes what does not load: "
+                  << Render(refused[0]) << "\n"
+                  << what;
+}
+
+// One file in which every key stands.
+const char kEveryKey[] = R"({
+  "$schema": "s", "schema": 1, "pack": "p", "description": "d",
+  "default_action": "sandbox",
+  "lists": {"l": ["a", "b"]}, "classes": {"c": ["/x/**", "~"], "e": "/y"},
+  "macros": {"m": {"program": "x"}}, "disable": ["git.push"],
+  "unlock": ["files.delete-root"],
+  "rules": [
+    {"id": "r1", "action": "allow", "reason": "r", "suggestion": "s",
+     "description": "d", "severity": "low", "profile": "read-only",
+     "network": "none", "network_max": "open", "mode": "observe",
+     "since": "2026-01-31", "expires": "2026-01-31T12:00:00Z",
+     "tags": ["t"], "except": ["git.push"], "lint": {"lint-x": "meant"},
+     "references": [1], "owner": "o",
+     "examples": {"match": ["x"], "no_match": ["y"]},
+     "match": {"program": ["x", "y*"], "subcommand": "a b",
+               "options": {"any_of": ["-a"], "all_of": "-b", "none_of": ["-c"],
+                           "only": ["-a", "-b"], "globs_are_harmless": true},
+               "operands": {"any": ["a"], "all": "*", "none": ["z"],
+                            "any_path": ["/x/**"], "written": "x", "min": 1,
+                            "max": 3},
+               "only_does": ["read", "run"], "project": ["/p/**"]}},
+    {"id": "r2", "action": "deny", "reason": "r", "locked": true,
+     "when_unknown": "ask", "unknown_text": "mark",
+     "match": {"prefix": ["git", ["push", "pull"]], "glob": ["git *"],
+               "regex": "^git", "line": "git", "sends": true,
+               "effect": {"kind": ["write", "read"], "name": "n",
+                          "path": ["c", "/x"], "not_path": "e",
+                          "target": "/y", "host": "h*", "not_host": ["i"],
+                          "recursive": true, "certain": false,
+                          "listens": true, "from_redirect": true,
+                          "source_only": true},
+               "flow": {"kind": "file_to_network", "source": "c",
+                        "not_source": ["/z"], "not_to": ["p"]},
+               "env": {"name": ["A"], "value": ["b*"]}, "via": ["sudo"],
+               "unknown": ["limit"], "cwd": "~/x/**", "agent": "claude",
+               "branch": "main", "interactive": true,
+               "all": [{"env": ["A"]}, {"macro": "m"}],
+               "any": [{"any_flow": {"kind": ["file_to_code"]}},
+                       {"any_effect": {"kind": "delete", "path": "@l2"}}],
+               "unless": [{"env": "A"}]}}]})";
+
+TEST(Schema, AndTheLoaderAgreeOnEveryChangeOfAnyValue) {
+  std::string text = kEveryKey;
+  text.replace(text.find("@l2"), 3, "e");
+  const Json whole = Json::parse(text);
+  ASSERT_TRUE(Errors(whole).empty()) << Errors(whole)[0];
+  const auto refused = Refused(text);
+  ASSERT_TRUE(refused.empty()) << Render(refused[0]);
+  const std::vector<Json> values = {nullptr,
+                                    true,
+                                    1.5,
+                                    1001,
+                                    "",
+                                    "x",
+                                    "@",
+                                    "*",
+                                    "~x",
+                                    "$HOMES",
+                                    "a/b",
+                                    "2026-13-01",
+                                    std::string(2001, 'x'),
+                                    std::string(4097, 'x'),
+                                    Json::array(),
+                                    Json::object(),
+                                    Json::array({""}),
+                                    Json::array({"x"}),
+                                    Json::array({Json::array()}),
+                                    Json::array({Json::object()}),
+                                    Json{{"program", "x"}}};
+  size_t tried = 0;
+  const Json flat = whole.flatten();
+  for (const auto& [place, value] : flat.items()) {
+    // The value itself and everything that it stands in.
+    for (std::string at = place; !at.empty(); at.resize(at.rfind('/'))) {
+      // Once for each, by its first leaf.
+      const Json& here = whole.at(Json::json_pointer(at));
+      const Json inside = here.flatten();
+      if (at != place && inside.begin().key() != place.substr(at.size()))
+        continue;
+      Json changed = whole;
+      for (const Json& other : values) {
+        changed[Json::json_pointer(at)] = other;
+        Agree(changed, at + " = " + other.dump().substr(0, 60));
+        ++tried;
+      }
+      changed = whole;
+      if (here.is_object()) {
+        changed[Json::json_pointer(at)]["unheard_of"] = "x";
+        Agree(changed, at + " with a key that is none");
+      }
+      const Json::json_pointer pointer(at);
+      changed = whole;
+      Json& parent = changed[pointer.parent_pointer()];
+      if (parent.is_object())
+        parent.erase(pointer.back());
+      else
+        parent.erase(std::stoul(pointer.back()));
+      Agree(changed, at + " left out");
+      ++tried;
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(tried, 2000u);
+}
+
+TEST(Schema, AndTheLoaderAgreeOnWholeRules) {
+  const auto file = [](const std::string& rule) {
+    return Json::parse(R"({"schema": 1, "pack": "p", "rules": [)" + rule +
+                       "]}");
+  };
+  const auto with = [&](const std::string& match, const char* action = "deny") {
+    return file(R"({"id": "a", "reason": "r", "action": ")" +
+                std::string(action) + R"(", "match": )" + match + "}");
+  };
+  for (
+      const Json& value :
+      {file(R"({"id": "a", "action": "deny", "reason": "r", "except": ["b"],
+                 "match": {"program": "x"}})"),
+       file(R"({"id": "a b", "action": "deny", "reason": "r",
+                 "match": {"program": "x"}})"),
+       with(R"({"options": {}})"),
+       with(R"({"options": {"globs_are_harmless": true}})"),
+       with(R"({"options": {"only": []}})"),
+       with(R"({"operands": {}})"),
+       with(R"({"glob": ""})"),
+       with(R"({"glob": "* *"})"),
+       with(R"({"glob": ["x", "*"]})"),
+       with(R"({"prefix": [[]]})"),
+       with(R"({"prefix": ["x", [""]]})"),
+       with(R"({"program": "/bin/x"})"),
+       with(R"({"unless": {}})"),
+       with(R"({"sends": false})"),
+       with(R"({"effect": {"path": "/x"}})"),
+       with(R"({"any": []})"),
+       with(R"({"effect": {"kind": "@kinds"}})"),
+       with(R"({"only_does": ["read", "sing"]})"),
+       with(R"({"env": {"value": "x"}})"),
+       with(R"({"env": {"name": []}})"),
+       with(R"({"program": "x", "branch": "main"})"),
+       with(R"({"program": "x", "branch": "main"})", "allow"),
+       Json::parse(R"({"schema": 1, "pack": "p", "macros": {"m": 5}})"),
+       Json::parse(R"({"schema": 1, "pack": "p", "macros": {"m": {}}})"),
+       Json::parse(
+           R"({"schema": 1, "pack": "p", "macros": {"m": {"programm": "x"}}})"),
+       Json::parse(R"({"schema": 1, "pack": "p", "classes": {"a b": "/x"}})"),
+       Json::parse(R"({"schema": 1, "pack": "p", "classes": {"a": []}})"),
+       Json::parse(R"({"schema": 1, "pack": "p", "lists": {"a": [""]}})"),
+       Json::parse(R"({"schema": 1, "pack": "p", "$schema": 5})"),
+       Json::parse(R"({"schema": 1})"),
+       Json::parse(R"({"pack": "p"})"),
+       Json::parse(R"([])"),
+       Json::parse("1")})
+    Agree(value, value.dump());
 }
 
 }  // namespace

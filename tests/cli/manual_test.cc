@@ -1,0 +1,162 @@
+// The manual page and the completions say what the program takes.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/process.h"
+
+namespace gate::cli {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+std::string ReadAll(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// Every --option that stands in `text`.
+std::set<std::string> LongOptions(const std::string& text) {
+  static const std::regex kOption("(^|[^-a-z])(--[a-z][a-z-]*)");
+  std::set<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), kOption), end;
+       at != end; ++at)
+    found.insert((*at)[2]);
+  found.erase("--help");
+  return found;
+}
+
+// The commands that `gate --help` lists.
+std::vector<std::string> Commands(const Machine& machine) {
+  const Done help = machine.Gate({"--help"});
+  static const std::regex kRow("\n  ([a-z]+) +[^\n]+");
+  std::vector<std::string> names;
+  for (std::sregex_iterator at(help.out.begin(), help.out.end(), kRow), end;
+       at != end; ++at)
+    names.push_back((*at)[1]);
+  return names;
+}
+
+// What stands for an option's help: that of `words`.
+std::string Help(const Machine& machine, std::vector<std::string> words) {
+  words.push_back("--help");
+  return machine.Gate(words).out;
+}
+
+// What is offered behind `gate WORDS`.
+std::set<std::string> Offered(const Machine& machine,
+                              const std::vector<std::string>& words) {
+  std::string line =
+      "source '" GATE_SOURCE_DIR "/docs/completions.bash'; COMP_WORDS=(gate";
+  for (const std::string& word : words) line += " " + word;
+  line += " ''); COMP_CWORD=" + std::to_string(words.size() + 1) +
+          "; _gate; printf '%s\\n' \"${COMPREPLY[@]}\"";
+  std::istringstream out(machine.Run({"/bin/bash", "-c", line}).out);
+  std::set<std::string> offered;
+  for (std::string word; std::getline(out, word);) offered.insert(word);
+  return offered;
+}
+
+const std::vector<std::vector<std::string>> kBelow = {
+    {"rules", "list"},     {"rules", "show"},       {"rules", "lint"},
+    {"rules", "test"},     {"rules", "fmt"},        {"rules", "diff"},
+    {"rules", "import"},   {"rules", "suggest"},    {"audit", "list"},
+    {"audit", "show"},     {"audit", "stats"},      {"audit", "verify"},
+    {"approvals", "list"}, {"approvals", "revoke"},
+};
+
+TEST(Manual, CompletionsOfferEveryCommand) {
+  const Machine machine;
+  const auto commands = Commands(machine);
+  EXPECT_GE(commands.size(), 20u);
+  std::set<std::string> offered = Offered(machine, {});
+  for (const std::string& command : commands)
+    EXPECT_EQ(offered.erase(command), 1u) << command;
+  for (const std::string& rest : offered)
+    EXPECT_TRUE(rest.starts_with("--")) << rest;
+}
+
+TEST(Manual, CompletionsOfferTheOptionsThatHelpNamesAndNoOthers) {
+  const Machine machine;
+  auto all = kBelow;
+  for (const std::string& command : Commands(machine))
+    if (command != "rules" && command != "audit" && command != "approvals" &&
+        command != "hook")
+      all.push_back({command});
+  for (const auto& words : all) {
+    const std::string help = Help(machine, words);
+    ASSERT_FALSE(help.empty()) << words[0];
+    std::string offered;
+    for (const std::string& word : Offered(machine, words))
+      offered += word + "\n";
+    EXPECT_EQ(LongOptions(offered), LongOptions(help))
+        << testing::PrintToString(words);
+  }
+}
+
+TEST(Manual, CompletionsOfferTheCommandsBelowACommand) {
+  const Machine machine;
+  for (const auto& words : kBelow) {
+    EXPECT_TRUE(Offered(machine, {words[0]}).contains(words[1]))
+        << words[0] << " " << words[1];
+    // They are all: the usage names each.
+    EXPECT_NE(Help(machine, {words[0]}).find(words[1]), std::string::npos)
+        << words[0] << " " << words[1];
+  }
+}
+
+TEST(Manual, ThePageNamesEveryCommandAndOption) {
+  const Machine machine;
+  std::string page = ReadAll(GATE_SOURCE_DIR "/docs/man/gate.1");
+  for (size_t at = 0; (at = page.find("\\-", at)) != std::string::npos; ++at)
+    page.replace(at, 2, "-");
+  const std::set<std::string> said = LongOptions(page);
+  std::set<std::string> known = LongOptions(machine.Gate({"--help"}).out);
+  known.insert("--verbose");
+  const auto add = [&](const std::vector<std::string>& words) {
+    for (const std::string& option : LongOptions(Help(machine, words)))
+      known.insert(option);
+  };
+  for (const std::string& command : Commands(machine)) {
+    EXPECT_TRUE(std::regex_search(
+                    page, std::regex("\n\\.(BR?|BI|RB|BR \"?[a-z\", ]*) ?\"?" +
+                                     command + "\\b")) ||
+                page.find(", " + command + " \"") != std::string::npos ||
+                page.find("\", " + command) != std::string::npos ||
+                page.find(", \" " + command) != std::string::npos ||
+                page.find(", " + command) != std::string::npos)
+        << command;
+    add({command});
+  }
+  for (const auto& words : kBelow) {
+    add(words);
+    EXPECT_NE(page.find(words[1]), std::string::npos) << words[1];
+  }
+  for (const std::string& option : known)
+    EXPECT_TRUE(said.contains(option)) << "not in the page: " << option;
+  for (const std::string& option : said)
+    EXPECT_TRUE(known.contains(option)) << "only in the page: " << option;
+}
+
+TEST(Manual, AQuestionEndedByAKeyIsRecorded) {
+  const Machine machine;
+  const auto [code, text] =
+      machine.OnTerminal({"run", "-c", "git push --force origin main"}, "\x03");
+  if (Machine::NoPerson(text) || text.find("[N]o") == std::string::npos)
+    GTEST_SKIP() << "an agent runs this test: " << text;
+  // A process that is the first of its namespace is not ended by a signal.
+  EXPECT_TRUE(code == 130 || code == 126) << code << text;
+  const Done list = machine.Gate({"audit", "list", "--json"});
+  EXPECT_NE(list.out.find("git push --force origin main"), std::string::npos)
+      << list.out << list.err;
+  // All is well, but not anchored.
+  EXPECT_EQ(machine.Gate({"audit", "verify"}).exit_code, 3);
+}
+
+}  // namespace
+}  // namespace gate::cli
