@@ -286,9 +286,11 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     read_status();
     const long init = StatusNumber(status_text, "\"child-pid\"");
     const pid_t target = init > 0 ? CommandOf(static_cast<pid_t>(init)) : 0;
+    // One that has just ended has no group; -1 would be everybody's.
+    const pid_t group = target > 0 ? getpgid(target) : -1;
     // Before the command runs there is only bwrap to tell.
-    if (target > 0)
-      kill(inputs.terminal ? target : -getpgid(target), signal);
+    if (group > 1)
+      kill(inputs.terminal ? target : -group, signal);
     else
       sys::PidfdSignal(child.pidfd.get(), SIGTERM);
   };
