@@ -41,16 +41,26 @@ long StatusNumber(const std::string& text, const char* key) {
   return strtol(text.c_str() + digits, nullptr, 10);
 }
 
-// bwrap ends when the command does; its process 1, and with it what the command
-// left running, is killed by the kernel a moment later. Waits for that: what
-// looks at files afterwards must be alone.
-void EndNamespace(long init) {
-  if (init <= 0) return;
-  const Fd pidfd(
+// Process 1 of bwrap's namespace. Its number is certainly its while `keeper`,
+// which waits for it, has not ended; when that has ended, it has waited.
+Fd OpenInit(const std::string& status, int keeper) {
+  const long init = StatusNumber(status, "\"child-pid\"");
+  if (init <= 0) return Fd();
+  Fd opened(
       static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(init), 0u)));
-  if (!pidfd) return;  // gone
-  pollfd fds = {pidfd.get(), POLLIN, 0};
-  poll(&fds, 1, kGraceMs);
+  pollfd fds = {keeper, POLLIN, 0};
+  if (poll(&fds, 1, 0) != 0) opened.reset();
+  return opened;
+}
+
+// bwrap ends when the command does, or is killed; its process 1, and with it
+// what the command left running, is killed by the kernel a moment later. Waits
+// for that: what looks at files afterwards must be alone.
+void AwaitEnd(const Fd& init) {
+  if (!init) return;
+  pollfd fds = {init.get(), POLLIN, 0};
+  while (poll(&fds, 1, -1) < 0 && errno == EINTR) {
+  }
 }
 
 // The first child of bwrap's process 1: the command. 0 when unknown.
@@ -279,6 +289,15 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
       status_text.append(buffer, static_cast<size_t>(got));
   };
   Watch watch;
+  Fd process_one;
+  bool asked = false;
+  watch.served.push_back(
+      {[&] { return pollfd{asked ? -1 : status_read.get(), POLLIN, 0}; },
+       [&](short) {
+         asked = true;
+         read_status();
+         process_one = OpenInit(status_text, child.pidfd.get());
+       }});
   watch.pidfd = child.pidfd.get();
   watch.wall_ms = profile.limits.wall_ms;
   watch.terminal = inputs.terminal;
@@ -286,9 +305,11 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     read_status();
     const long init = StatusNumber(status_text, "\"child-pid\"");
     const pid_t target = init > 0 ? CommandOf(static_cast<pid_t>(init)) : 0;
+    // One that has just ended has no group; -1 would be everybody's.
+    const pid_t group = target > 0 ? getpgid(target) : -1;
     // Before the command runs there is only bwrap to tell.
-    if (target > 0)
-      kill(inputs.terminal ? target : -getpgid(target), signal);
+    if (group > 1)
+      kill(inputs.terminal ? target : -group, signal);
     else
       sys::PidfdSignal(child.pidfd.get(), SIGTERM);
   };
@@ -299,7 +320,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   read_status();
-  EndNamespace(StatusNumber(status_text, "\"child-pid\""));
+  AwaitEnd(process_one);
   (*relay)->Drain(timed_out ? kGraceMs : -1);
 
   Outcome outcome;

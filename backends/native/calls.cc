@@ -171,7 +171,9 @@ int CallWatch::Look(const seccomp_notif& call) {
   const auto thread = static_cast<pid_t>(call.pid);
   const auto& args = call.data.args;
   const auto directory = [&](int n) { return static_cast<int>(args[n]); };
-  if (root_) EndRun(starts_going_.Called(root_.get(), thread));
+  if (root_)
+    EndRun(starts_going_.Called(root_.get(), thread,
+                                [&] { return StillWaits(call); }));
   switch (call.data.nr) {
     case SYS_execve:
     case SYS_execveat:
@@ -311,6 +313,11 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
     Report("exec", "starting " + event.path + ": " + verdict.reason);
     return EACCES;
   }
+  if (!starts_going_.LetThrough(
+          thread, [&] { return StillWaits(call); }, std::move(expected))) {
+    Report("exec", "starting " + event.path + ": its process cannot be seen");
+    return EACCES;
+  }
   const auto known = std::find_if(
       programs_.begin(), programs_.end(),
       [&](const StartedProgram& p) { return p.path == event.path; });
@@ -318,7 +325,6 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
     ++known->times;
   else if (programs_.size() < kMaxStartedPrograms)
     programs_.push_back({event.path, 1});
-  starts_going_.LetThrough(thread, std::move(expected));
   return 0;
 }
 

@@ -7,9 +7,9 @@
 // network namespace are about to refuse, by trying the same path in the
 // sandbox's own view. A program start that is denied never happens; one that
 // is let through reads its arguments again after gate has looked, so what
-// really runs is compared with what was judged, and another file there ends
-// the run. Arguments that another thread exchanges at that moment are not
-// seen: containment must not, and does not, depend on any of this.
+// really runs is compared with what was judged (start_check.h), and anything
+// else there ends the run. Containment must not, and does not, depend on any of
+// this.
 #pragma once
 
 #include <linux/seccomp.h>

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -191,12 +192,12 @@ Filter MakeFilter(FilterAsks asks) {
 
   struct {
     FilterWriter::Label clone, unshare, ioctl, setrlimit, prlimit, open, mode1,
-        mode2, asked_mode1, asked_mode2, device1, device2, socket;
+        mode2, asked_mode1, asked_mode2, device1, device2, prctl, socket;
   } on;
   for (auto* label :
        {&on.clone, &on.unshare, &on.ioctl, &on.setrlimit, &on.prlimit, &on.open,
         &on.mode1, &on.mode2, &on.asked_mode1, &on.asked_mode2, &on.device1,
-        &on.device2, &on.socket})
+        &on.device2, &on.prctl, &on.socket})
     *label = w.NewLabel();
 #ifdef __x86_64__
   w.OnCallsFrom(kX32Bit, refuse);
@@ -232,6 +233,9 @@ Filter MakeFilter(FilterAsks asks) {
     w.OnCall(SYS_execveat, ask);
     // What a new program does first (native/start_check.h).
     w.OnCall(SYS_set_tid_address, ask);
+    // What tells one program from the next (native/image.h) is the kernel's to
+    // change.
+    w.OnCall(SYS_prctl, on.prctl);
   }
   if (asks.writes)
     for (const uint32_t number : kWriting) w.OnCall(number, ask);
@@ -287,6 +291,12 @@ Filter MakeFilter(FilterAsks asks) {
   constexpr uint32_t kDeviceBit = S_IFCHR | S_ISUID;
   look_at_mode(on.device1, 1, kDeviceBit, allow);
   look_at_mode(on.device2, 2, kDeviceBit, allow);
+
+  if (asks.execs) {
+    w.Place(on.prctl);
+    w.LoadArgument(0);
+    w.IfEqual(PR_SET_MM, refuse, allow);
+  }
 
   // Local and internet sockets (the network namespace decides what they
   // reach), and of netlink only the routing tables, which libraries read.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/native/target.h"
 #include "backends/supervise.h"
@@ -86,11 +87,6 @@ std::string Joined(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-
-FileIdentity IdentityOf(const struct stat& info) {
-  return {info.st_dev, info.st_ino,
-          int64_t{info.st_mtim.tv_sec} * 1000000000 + info.st_mtim.tv_nsec};
-}
 
 NamedProgram FindProgram(int root, pid_t thread, int directory,
                          const std::string& text) {
@@ -182,128 +178,180 @@ int Expect(int root, const NamedProgram& program, const std::string& cwd,
   return ELOOP;
 }
 
-bool StartCheck::ReadImage(pid_t process, Image* image) {
-  struct stat info = {};
-  if (stat(ProcPath(process, "exe").c_str(), &info) != 0) return false;
-  image->file = IdentityOf(info);
-  std::string text;
-  if (!Slurp(ProcPath(process, "stat"), 4096, &text)) {
-    errno = ESRCH;
-    return false;
-  }
-  // Field 3 follows the name; 28 is the stack's start, 48 the arguments'.
-  size_t at = text.rfind(')');
-  for (int field = 3; field <= 48 && at != std::string::npos; ++field) {
-    at = text.find(' ', at + 1);
-    if (at == std::string::npos) break;
-    if (field == 28) image->stack = strtoull(&text[at + 1], nullptr, 10);
-    if (field == 48) image->arguments = strtoull(&text[at + 1], nullptr, 10);
-  }
-  if (!Slurp(ProcPath(process, "cmdline"), 2 * target::kMaxArgumentBytes,
-             &image->command_line))
-    image->command_line.clear();
-  return true;
-}
-
-void StartCheck::LetThrough(pid_t thread, Expectation expected) {
+bool StartCheck::LetThrough(pid_t thread, const Held& held,
+                            Expectation expected) {
   Pending pending;
   pending.thread = thread;
   pending.process = target::ProcessOf(thread);
-  if (!ReadImage(pending.process, &pending.before)) pending.before = {};
+  pending.started = StartOf(pending.process);
+  // The thread's own: the first one may have ended.
+  const Sight sight = LookAtThread(ProcPath(thread, ""), &pending.before);
+  pending.number = StartNumberOf(thread);
+  // One that was ended meanwhile starts nothing, and what was read is not its.
+  if (!held()) return true;
+  if (sight != Sight::kWhole || pending.started == 0) return false;
+  DropEarlier(pending.process, pending.started);
   pending.expected = std::move(expected);
   pending.since_ms = MonotonicMs();
   pending_.push_back(std::move(pending));
+  return true;
 }
 
-StartCheck::Verdict StartCheck::Judge(int root, const Pending& pending,
-                                      const Image& now) {
-  if (now == pending.before) return Verdict::kNotYet;
-  const Expectation& expected = pending.expected;
+// Of one that had the process's number before it.
+void StartCheck::DropEarlier(pid_t process, uint64_t started) {
+  if (started == 0) return;
+  std::erase_if(pending_, [&](const Pending& pending) {
+    return pending.process == process && pending.started != started;
+  });
+}
+
+bool StartCheck::Fits(int root, const Expectation& expected, const Image& now) {
   if (std::find(expected.files.begin(), expected.files.end(), now.file) ==
       expected.files.end())
-    return Verdict::kDiffers;
-  // The kernel writes it last, and takes it away first.
-  if (now.command_line.empty()) return Verdict::kNotYet;
+    return false;
   if (!expected.any_arguments && now.command_line != expected.command_line)
-    return Verdict::kDiffers;
-  for (const Expectation::Script& script : expected.scripts) {
-    struct stat info = {};
-    const Fd fd = target::OpenIn(root, script.path, 0);
-    if (fd && fstat(fd.get(), &info) == 0 &&
-        IdentityOf(info) != script.identity)
-      return Verdict::kDiffers;
-  }
-  return Verdict::kFits;
+    return false;
+  return std::all_of(expected.scripts.begin(), expected.scripts.end(),
+                     [&](const Expectation::Script& script) {
+                       struct stat info = {};
+                       const Fd fd = target::OpenIn(root, script.path, 0);
+                       // One that has removed itself is not there to be
+                       // another.
+                       return !fd || fstat(fd.get(), &info) != 0 ||
+                              IdentityOf(info) == script.identity;
+                     });
 }
 
-StartCheck::Verdict StartCheck::Compare(int root, const Pending& pending) {
-  // The program may change between two parts of what is read: what differs
-  // must do so twice in the same way.
-  Image before, now;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    if (!ReadImage(pending.process, &now))
-      return errno == EACCES || errno == EPERM ? Verdict::kDiffers
-                                               : Verdict::kGone;
-    const Verdict verdict = Judge(root, pending, now);
-    if (verdict != Verdict::kDiffers || now == before) return verdict;
-    before = std::move(now);
+StartCheck::Verdict StartCheck::JudgeHeld(int root, const Pending& pending,
+                                          pid_t caller, const Image& now) {
+  if (now.SameStart(pending.before)) {
+    // The start is over once its thread makes another call, under its own
+    // number or under the process's.
+    const bool over = caller == pending.thread ||
+                      (caller == pending.process &&
+                       access(ProcPath(pending.process,
+                                       "task/" + std::to_string(pending.thread))
+                                  .c_str(),
+                              F_OK) != 0 &&
+                       errno == ENOENT);
+    if (!over) return Verdict::kNotYet;
+    if (StartNumberOf(caller) == pending.number) return Verdict::kFailed;
   }
-  return Verdict::kDiffers;
+  return Fits(root, pending.expected, now) ? Verdict::kFits : Verdict::kDiffers;
 }
 
 // Two threads of a process may start programs at once; one of them wins, and
-// must be one that was let through.
-std::string StartCheck::CheckProcess(int root, pid_t process, pid_t caller) {
-  bool fits = false, over = false;
-  const Pending* differs = nullptr;
-  for (const Pending& pending : pending_) {
-    if (pending.process != process) continue;
-    switch (Compare(root, pending)) {
-      case Verdict::kNotYet:
-        break;
-      case Verdict::kGone:
-        over = true;
-        break;
-      case Verdict::kFits:
-        fits = true;
-        break;
-      case Verdict::kDiffers:
-        differs = &pending;
-        break;
-    }
-  }
+// must be one that was let through. `verdicts` are those of the process.
+std::string StartCheck::Settle(pid_t process,
+                               const std::vector<Verdict>& verdicts) {
+  const auto has = [&](Verdict verdict) {
+    return std::find(verdicts.begin(), verdicts.end(), verdict) !=
+           verdicts.end();
+  };
+  const bool fits = has(Verdict::kFits), differs = has(Verdict::kDiffers);
   std::string why;
-  if (!fits && !over && differs != nullptr)
-    why = "another program was started than the one that was let through as `" +
-          differs->expected.path + "`";
-  const bool done = fits || over || differs != nullptr;
+  size_t n = 0;
   std::erase_if(pending_, [&](const Pending& pending) {
-    // In the old image still: its own next call says that it failed.
-    return pending.process == process && (done || pending.thread == caller);
+    if (pending.process != process) return false;
+    const Verdict verdict = verdicts[n++];
+    if (verdict == Verdict::kDiffers && !fits && why.empty())
+      why =
+          "another program was started than the one that was let through as "
+          "`" +
+          pending.expected.path + "`";
+    return fits || differs || verdict == Verdict::kFailed;
   });
   return why;
 }
 
-std::string StartCheck::Called(int root, pid_t thread) {
+std::string StartCheck::Called(int root, pid_t thread, const Held& held) {
   if (pending_.empty()) return "";
-  return CheckProcess(root, target::ProcessOf(thread), thread);
+  const pid_t process = target::ProcessOf(thread);
+  if (std::none_of(pending_.begin(), pending_.end(),
+                   [&](const Pending& p) { return p.process == process; }))
+    return "";
+  const uint64_t started = StartOf(process);
+  Image now;
+  const Sight sight = LookAtThread(ProcPath(thread, ""), &now);
+  // It goes on with nothing; what becomes of the process the clock will tell.
+  if (!held()) return "";
+  DropEarlier(process, started);
+  std::vector<Verdict> verdicts;
+  for (const Pending& pending : pending_)
+    if (pending.process == process)
+      verdicts.push_back(sight == Sight::kWhole
+                             ? JudgeHeld(root, pending, thread, now)
+                             : Verdict::kDiffers);
+  if (!held()) return "";
+  return Settle(process, verdicts);
+}
+
+std::string StartCheck::StayDark(pid_t process) {
+  const uint64_t now = MonotonicMs();
+  for (Pending& pending : pending_) {
+    if (pending.process != process) continue;
+    if (pending.dark_looks++ == 0) pending.dark_since_ms = now;
+    if (pending.dark_looks >= kDarkLooks &&
+        now - pending.dark_since_ms >= kDarkMs)
+      return "what was started as `" + pending.expected.path +
+             "` cannot be looked at";
+  }
+  return "";
+}
+
+std::string StartCheck::TickProcess(int root, pid_t process, uint64_t started) {
+  // The first look may be of two states, and the second of the later one; the
+  // third finds what the second has found.
+  constexpr int kLooks = 3;
+  Image before, now;
+  std::vector<Verdict> verdicts;
+  for (int look = 0; look < kLooks; ++look) {
+    const Sight sight = LookAtProcess(process, started, &now);
+    if (sight == Sight::kEnded) {
+      std::erase_if(pending_,
+                    [&](const Pending& p) { return p.process == process; });
+      return "";
+    }
+    if (sight == Sight::kNone || sight == Sight::kFailed)
+      return StayDark(process);
+    verdicts.clear();
+    bool differs = false;
+    for (Pending& pending : pending_) {
+      if (pending.process != process) continue;
+      pending.dark_looks = 0;
+      Verdict verdict = Verdict::kNotYet;
+      if (sight == Sight::kRefused)
+        verdict = Verdict::kDiffers;
+      else if (sight == Sight::kWhole && !now.SameStart(pending.before))
+        verdict = Fits(root, pending.expected, now) ? Verdict::kFits
+                                                    : Verdict::kDiffers;
+      differs = differs || verdict == Verdict::kDiffers;
+      verdicts.push_back(verdict);
+    }
+    if (!differs || sight == Sight::kRefused ||
+        (look > 0 && now.SameStart(before)))
+      break;
+    before = std::move(now);
+    now = {};
+  }
+  return Settle(process, verdicts);
 }
 
 std::string StartCheck::Tick(int root, int* wait) {
-  std::vector<pid_t> processes;
+  std::vector<std::pair<pid_t, uint64_t>> processes;
   for (const Pending& pending : pending_)
-    if (std::find(processes.begin(), processes.end(), pending.process) ==
-        processes.end())
-      processes.push_back(pending.process);
+    if (std::none_of(processes.begin(), processes.end(),
+                     [&](const auto& p) { return p.first == pending.process; }))
+      processes.emplace_back(pending.process, pending.started);
   std::string why;
-  for (const pid_t process : processes)
-    if (std::string found = CheckProcess(root, process, -1); why.empty())
+  for (const auto& [process, started] : processes)
+    if (std::string found = TickProcess(root, process, started); why.empty())
       why = std::move(found);
   *wait = -1;
   const uint64_t now = MonotonicMs();
   for (const Pending& pending : pending_) {
-    const auto age =
-        static_cast<int>(std::min<uint64_t>(now - pending.since_ms, 4000));
+    const auto age = static_cast<int>(
+        std::min<uint64_t>(now - pending.since_ms, 4 * kMaxWaitMs));
     const int next = std::max(1, age / 4);
     *wait = *wait < 0 ? next : std::min(*wait, next);
   }

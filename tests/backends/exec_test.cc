@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
 #include "tests/backends/sandbox_fixture.h"
 
@@ -71,9 +70,9 @@ struct Way {
   bool runs;  // when it is let through
 };
 constexpr Way kWays[] = {
-    {"plain", true},      {"thread", true}, {"vfork", true},
-    {"descriptor", true}, {"devfd", true},  {"fexecve", true},
-    {"memfd", true},      {"at", true},     {"link", false},
+    {"plain", true},      {"thread", true}, {"headless", true}, {"vfork", true},
+    {"descriptor", true}, {"devfd", true},  {"fexecve", true},  {"memfd", true},
+    {"at", true},         {"link", false},
 #ifdef __x86_64__
     {"old", false},       {"x32", false},
 #endif
@@ -96,22 +95,8 @@ TEST_P(ExecTest, TheFileThatIsMeantIsTheOneThatIsJudged) {
     return ExecVerdict{true, ""};
   };
   for (const Way& way : kWays) {
-    const std::string line = std::string("./probe ") + way.how +
-                             " /usr/bin/touch made; [ -e made ] && echo runs";
-    Ran ran = Bash(line);
-    // A program that a second thread starts is now and then, on a busy machine,
-    // taken for another one. That ends the run, which is safe and wrong; see
-    // "What is seen while it runs" in docs/backends.md.
-    for (int again = 0; again < 3 && std::string(way.how) == "thread" &&
-                        ran.outcome.status == OutcomeStatus::kViolation;
-         ++again) {
-      std::cerr << "a thread's program was taken for another: "
-                << ran.outcome.reason << "\n";
-      Noted();
-      std::filesystem::remove(w_ + "/made");
-      std::filesystem::remove(w_ + "/harmless");
-      ran = Bash(line);
-    }
+    const Ran ran = Bash(std::string("./probe ") + way.how +
+                         " /usr/bin/touch made; [ -e made ] && echo runs");
     EXPECT_EQ(ran.output.find("runs") != std::string::npos, way.runs)
         << way.how << ran.output << ran.outcome.reason;
     EXPECT_NE(ran.outcome.status, OutcomeStatus::kViolation)
@@ -144,6 +129,30 @@ TEST_P(ExecTest, CallsOfAnotherThreadDoNotEndTheWatch) {
   JudgeAndAwaitExchange();
   ExpectEnded(
       Bash("./probe noise /usr/bin/true evil /usr/bin/touch; : > survived"));
+}
+
+// Its number stands for no memory: only the other threads show what it runs.
+TEST_P(ExecTest, AProcessWhoseFirstThreadHasEndedIsWatchedAsWell) {
+  JudgeAndAwaitExchange();
+  ExpectEnded(
+      Bash("./probe headless-path /usr/bin/true evil /usr/bin/touch; "
+           "sleep 60; : > survived"));
+}
+
+TEST_P(ExecTest, WhatASecondThreadStartsIsNeverTakenForAnother) {
+  judge_ = [](const ExecEvent&) { return ExecVerdict{true, ""}; };
+  const Ran ran = Bash(
+      "for i in $(seq 30); do ./probe thread /usr/bin/true x & "
+      "./probe headless /bin/true x & done; wait; echo done");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << ran.outcome.reason;
+  EXPECT_NE(ran.output.find("done"), std::string::npos) << ran.output;
+  EXPECT_TRUE(ran.outcome.violations.empty());
+}
+
+// Nothing but its own words tells the next program from the one that is there.
+TEST_P(ExecTest, AProgramCannotTellThePlacesOfItsArgumentsAnew) {
+  judge_ = [](const ExecEvent&) { return ExecVerdict{true, ""}; };
+  EXPECT_EQ(Bash("./probe places x x").outcome.exit_code, 1);
 }
 
 TEST_P(ExecTest, AFileOfNoKnownFormatCannotBecomeAProgram) {

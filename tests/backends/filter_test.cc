@@ -4,6 +4,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -108,6 +109,19 @@ TEST(Filter, AsksAboutEveryOpenForWriting) {
                           O_CREAT | O_EXCL | O_RDWR, O_TMPFILE | O_RDWR})
     EXPECT_EQ(Judge(filter, Open(flags)).value, SECCOMP_RET_USER_NOTIF)
         << flags;
+}
+
+// By these a program is told from the next one while starts are watched.
+TEST(Filter, LeavesThePlacesOfAProgramToTheKernel) {
+  const Filter filter = MakeFilter({true, false});
+  EXPECT_EQ(Judge(filter, Call(SYS_prctl, {PR_SET_MM})).value, kRefused);
+  EXPECT_EQ(
+      Judge(filter, Call(SYS_prctl, {PR_SET_MM | uint64_t{1} << 32})).value,
+      kRefused);
+  EXPECT_EQ(Judge(filter, Call(SYS_prctl, {PR_SET_NAME})).value,
+            SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Judge(MakeFilter(), Call(SYS_prctl, {PR_SET_MM})).value,
+            SECCOMP_RET_ALLOW);
 }
 
 TEST(Filter, KnowsItsArchitectureFirst) {

@@ -93,6 +93,30 @@ TEST_P(RunTest, LeavesNothingRunningBehind) {
   EXPECT_EQ(Read(w_ + "/ticks"), before);
 }
 
+// Exactly when the run is over: whoever looks at files then is alone.
+TEST_P(RunTest, NothingHoldsAFileOnceTheRunIsOver) {
+  if (IsEngine()) GTEST_SKIP() << "its processes are the engine's to end";
+  const std::string fifo = w_ + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_EQ(chown(fifo.c_str(), uid_, gid_), 0);
+  const Fd read_end(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const std::string hold =
+      "exec 9> \"$W/fifo\"; for i in 1 2 3 4 5 6 7 8; do setsid sleep 600 & "
+      "done; trap '' TERM; ";
+  char byte = 0;
+  EXPECT_EQ(Bash(hold + "exit 3").outcome.exit_code, 3);
+  EXPECT_EQ(read(read_end.get(), &byte, 1), 0);
+  profile_.limits.output_bytes = 1000;
+  EXPECT_EQ(Bash(hold + "while echo text; do :; done").outcome.status,
+            OutcomeStatus::kLimit);
+  EXPECT_EQ(read(read_end.get(), &byte, 1), 0);
+  profile_.limits.output_bytes = 0;
+  profile_.limits.wall_ms = 300;
+  EXPECT_EQ(Bash(hold + "while :; do sleep 600; done").outcome.status,
+            OutcomeStatus::kTimeout);
+  EXPECT_EQ(read(read_end.get(), &byte, 1), 0);
+}
+
 TEST_P(RunTest, WorksInTheWorkspaceAsOutside) {
   const Ran ran = Bash(
       "set -e; echo new > new; mkdir d; mv new d/; ln -s d/new link; cat link; "

@@ -22,9 +22,11 @@ namespace {
 
 constexpr uid_t kNobody = 65534;
 
-// Runs `body` in a child as `uid`; what it returns comes back.
+// Runs `body` in a child as `uid`; what it returns comes back. `started` is
+// told the child.
 std::string InChild(uid_t uid, gid_t gid,
-                    const std::function<std::string()>& body) {
+                    const std::function<std::string()>& body,
+                    const std::function<void(pid_t)>& started = {}) {
   int pipes[2];
   if (pipe2(pipes, O_CLOEXEC) != 0) return "pipe failed";
   const pid_t child = fork();
@@ -39,6 +41,7 @@ std::string InChild(uid_t uid, gid_t gid,
     _exit(0);
   }
   close(pipes[1]);
+  if (started) started(child);
   const Fd read_end(pipes[0]);
   const Result<std::string> text = ReadAll(read_end.get(), size_t{64} << 20);
   int status = 0;
@@ -222,16 +225,19 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
   if (uid_ != geteuid()) (void)!fchown(out.get(), uid_, gid_);
   const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   Io io{in_ >= 0 ? in_ : null.get(), out.get(), out.get()};
-  const std::string packed = InChild(uid_, gid_, [&] {
-    if (machine_) machine_();
-    Command command;
-    command.permit = permit_;
-    command.argv = argv;
-    command.cwd = cwd_;
-    command.environment = environment_;
-    command.judge_exec = judge_;
-    return Pack(Find(GetParam().backend)->Run(profile_, command, io));
-  });
+  const std::string packed = InChild(
+      uid_, gid_,
+      [&] {
+        if (machine_) machine_();
+        Command command;
+        command.permit = permit_;
+        command.argv = argv;
+        command.cwd = cwd_;
+        command.environment = environment_;
+        command.judge_exec = judge_;
+        return Pack(Find(GetParam().backend)->Run(profile_, command, io));
+      },
+      held_by_);
   Ran ran;
   ran.outcome = Unpack(packed);
   ran.output = Read(log);

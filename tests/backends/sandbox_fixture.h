@@ -63,6 +63,7 @@ class Sandbox : public testing::TestWithParam<Who> {
   std::function<ExecVerdict(const ExecEvent&)> judge_;
   Permit permit_ = Permit::Given();
   std::function<void()> machine_;  // called where the backend is, before it
+  std::function<void(pid_t)> held_by_;  // told the process that the backend is
   std::vector<std::string> environment_;
   std::string cwd_;
   int in_ = -1;  // -1: /dev/null
