@@ -229,6 +229,8 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
+  if (const Status noted = guard.Note(profile); !noted)
+    return Failed(noted.error().message);
   Result<View> view = MakeView(profile, guard, user);
   if (!view) return Failed(view.error().message);
   const bool configured = !profile.image.empty();

@@ -217,6 +217,8 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   if (*copy) streams.in = copy->get();
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
+  if (const Status noted = guard.Note(profile); !noted)
+    return Failed(noted.error().message);
   Result<View> view = MakeView(profile, guard, user);
   if (!view) return Failed(view.error().message);
 

@@ -236,8 +236,10 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   profile.network = network;
   profile.workspace = inputs.workspace;
   profile.private_tmp = inputs.private_tmp;
-  if (!inputs.state_dir.empty())
+  if (!inputs.state_dir.empty()) {
     profile.quarantine_dir = Below(inputs.state_dir, "quarantine");
+    profile.runs_dir = Below(inputs.state_dir, "runs");
+  }
 
   const bool full = name == "full-access";
   if (full) {

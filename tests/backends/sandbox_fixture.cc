@@ -239,6 +239,28 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
   return ran;
 }
 
+std::string Sandbox::AsUser(const std::function<std::string()>& body) const {
+  return InChild(uid_, gid_, body);
+}
+
+pid_t Sandbox::Start(const std::vector<std::string>& argv, int out) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  if (uid_ != geteuid() &&
+      (setgroups(0, nullptr) != 0 || setresgid(gid_, gid_, gid_) != 0 ||
+       setresuid(uid_, uid_, uid_) != 0))
+    _exit(99);
+  const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Command command;
+  command.permit = permit_;
+  command.argv = argv;
+  command.cwd = cwd_;
+  command.environment = environment_;
+  (void)Find(GetParam().backend)
+      ->Run(profile_, command, {null.get(), out, out});
+  _exit(0);
+}
+
 Availability Sandbox::Probe() {
   const std::string text = InChild(uid_, gid_, [&] {
     if (machine_) machine_();
