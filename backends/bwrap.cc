@@ -197,7 +197,7 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   for (int attempt = 1;; ++attempt) {
-    Result<View> view = MakeView(profile, guard, user);
+    Result<View> view = MakeView(profile, guard, user, command.cwd);
     if (!view) return Failed(view.error().message);
     std::vector<std::string> covered;
     for (const ViewMount& mount : view->mounts)

@@ -231,7 +231,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   if (!guard.refusal().empty()) return Failed(guard.refusal());
   if (const Status noted = guard.Note(profile); !noted)
     return Failed(noted.error().message);
-  Result<View> view = MakeView(profile, guard, user);
+  Result<View> view = MakeView(profile, guard, user, command.cwd);
   if (!view) return Failed(view.error().message);
   const bool configured = !profile.image.empty();
   if (configured) {

@@ -267,7 +267,9 @@ Result<backends::Profile> MakeProfile(const std::string& name,
       profile.deny_read.emplace_back(secret);
   }
   profile.protect_names.assign(kProtectedNames.begin(), kProtectedNames.end());
-  for (const std::string* place : {&inputs.config_dir, &inputs.cache_dir})
+  // That the state is hidden does not keep the directories above it in place.
+  for (const std::string* place :
+       {&inputs.config_dir, &inputs.cache_dir, &inputs.state_dir})
     if (!place->empty()) profile.protect.push_back(*place);
   if (!full && !profile.write.empty() && !inputs.home.empty()) {
     profile.sole_names.reserve(kSoleNames.size());
