@@ -16,6 +16,7 @@
 #include "backends/preview_tree.h"
 #include "base/file.h"
 #include "tests/backends/preview_fixture.h"
+#include "tests/must_work.h"
 
 namespace gate::backends {
 namespace {
@@ -384,7 +385,8 @@ TEST_P(Preview, WithoutAnOverlayNothingRuns) {
 
 // Also a workspace on another file system than gate's state.
 TEST_P(Preview, AFullDiskLeavesTheWorkspaceAsItWas) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  if (geteuid() != 0)
+    GATE_SKIP_WITHOUT("root") << "only root can mount a small tmpfs";
   ASSERT_EQ(unshare(CLONE_NEWNS), 0);
   ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);
   const std::string options =
@@ -404,7 +406,7 @@ TEST_P(Preview, AFullDiskLeavesTheWorkspaceAsItWas) {
 }
 
 TEST_P(Preview, AFileSystemBelowTheWorkspaceIsRefused) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can mount";
+  if (geteuid() != 0) GATE_SKIP_WITHOUT("root") << "only root can mount";
   MakeDirectory(w_ + "/in");
   ASSERT_EQ(unshare(CLONE_NEWNS), 0);
   ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);
