@@ -28,6 +28,17 @@ constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 constexpr unsigned long kSyncWakeUp = 1;
 constexpr int kTcpAbi = 4;  // from which on Landlock refuses TCP
 
+// Whether no directory can get another meaning by it.
+bool LeavesDirectories(int number) {
+#ifdef __x86_64__
+  if (number == SYS_open || number == SYS_creat || number == SYS_mkdir ||
+      number == SYS_chmod)
+    return true;
+#endif
+  return number == SYS_openat || number == SYS_mkdirat ||
+         number == SYS_fchmodat || number == SYS_set_tid_address;
+}
+
 // One message, and how many descriptors came with it. -1 with errno.
 ssize_t Receive(int socket, void* message, size_t size, int* files,
                 int* count) {
@@ -172,6 +183,7 @@ int CallWatch::Look(const seccomp_notif& call) {
   const auto& args = call.data.args;
   const auto directory = [&](int n) { return static_cast<int>(args[n]); };
   if (root_) EndRun(starts_going_.Called(root_.get(), thread));
+  if (!LeavesDirectories(call.data.nr)) writable_.clear();
   switch (call.data.nr) {
     case SYS_execve:
     case SYS_execveat:
@@ -334,9 +346,12 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
       ReportPath("reading", full, /*hidden=*/true);
     return;
   }
+  constexpr uint64_t kMakesOnly = O_CREAT | O_EXCL;
+  const bool in_writable = !writable_.empty() && DirName(full) == writable_;
+  if ((flags & kMakesOnly) == kMakesOnly && in_writable) return;
   if (const Fd there =
           target::OpenIn(root_.get(), full, follow ? 0 : O_NOFOLLOW)) {
-    if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) return;
+    if ((flags & kMakesOnly) == kMakesOnly) return;
     if (Blocked(there.get(), full)) ReportPath("writing", full);
     return;
   }
@@ -344,9 +359,9 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
     // Root finds nothing in a hidden directory, others may not look.
     if (Hidden(full)) return ReportPath("writing", full);
     // A link that leads nowhere from here (/dev/stdout) is not judged.
-    if ((flags & O_CREAT) != 0 &&
+    if ((flags & O_CREAT) != 0 && !in_writable &&
         !target::OpenIn(root_.get(), full, O_NOFOLLOW) && errno == ENOENT &&
-        Blocked(std::string(DirName(full))))
+        DirectoryBlocked(full))
       ReportPath("making", full);
   }
 }
@@ -360,8 +375,7 @@ void CallWatch::LookAtEntry(const seccomp_notif& call, int directory,
   // What is to be made and is there, or is to be removed and is not, fails by
   // itself.
   if (removes ? !there && strcmp(verb, "replacing") != 0 : bool(there)) return;
-  if (Blocked(std::string(DirName(full))) ||
-      (there && target::IsMountPoint(there.get())))
+  if (DirectoryBlocked(full) || (there && target::IsMountPoint(there.get())))
     ReportPath(verb, full);
 }
 
@@ -446,6 +460,16 @@ std::string CallWatch::PathOf(pid_t thread, int directory, uint64_t path) {
 bool CallWatch::Blocked(const std::string& path) const {
   const Fd there = target::OpenIn(root_.get(), path, 0);
   return there && Blocked(there.get(), path);
+}
+
+bool CallWatch::DirectoryBlocked(const std::string& path) {
+  const std::string_view directory = DirName(path);
+  if (!writable_.empty() && directory == writable_) return false;
+  const Fd there = target::OpenIn(root_.get(), std::string(directory), 0);
+  if (!there) return false;
+  if (Blocked(there.get(), std::string(directory))) return true;
+  writable_ = directory;
+  return false;
 }
 
 bool CallWatch::Blocked(int there, const std::string& path) const {
