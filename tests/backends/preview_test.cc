@@ -369,6 +369,29 @@ TEST_P(Preview, ACacheIsWritableAndThrownAway) {
   EXPECT_EQ(Read(cache + "/c"), "before");
 }
 
+TEST_P(Preview, SettingsThatOrderNothingNewMayBeCommitted) {
+  profile_.protect_names = {".npmrc", ".vscode", ".mcp.json"};
+  MakeDirectory(w_ + "/p");
+  Write(w_ + "/.npmrc", "save-exact=true\n");
+  Write(w_ + "/p/.npmrc", "ignore-scripts=true\n");
+  Line(
+      "echo 'fund=false' >> .npmrc; echo > p/.npmrc; mkdir .vscode q; echo "
+      "'{\"editor.tabSize\": 2}' > .vscode/settings.json; echo '{}' > "
+      ".vscode/tasks.json; echo 'script-shell=/x' > q/.npmrc; echo '{}' > "
+      ".mcp.json; ln -s ../file q/.vscode");
+  EXPECT_EQ(Changes(),
+            "!A .mcp.json\nM .npmrc\nA .vscode\nA .vscode/settings.json\n"
+            "!A .vscode/tasks.json\n!M p/.npmrc\nA q\n!A q/.npmrc\n"
+            "!A q/.vscode\n");
+  Commit();
+  EXPECT_EQ(Read(w_ + "/.npmrc"), "save-exact=true\nfund=false\n");
+  EXPECT_EQ(Read(w_ + "/p/.npmrc"), "ignore-scripts=true\n");
+  EXPECT_TRUE(Exists(w_ + "/.vscode/settings.json"));
+  EXPECT_FALSE(Exists(w_ + "/.vscode/tasks.json"));
+  EXPECT_FALSE(Exists(w_ + "/q/.npmrc"));
+  EXPECT_FALSE(Exists(w_ + "/.mcp.json"));
+}
+
 TEST_P(Preview, WithoutAnOverlayNothingRuns) {
   // A place that is not there stands for a file system that cannot.
   profile_.overlays = {{w_, base_ + "/nowhere"}};
