@@ -199,6 +199,7 @@ class Guard {
   // `found`: paths, and the part of each that is the protected name.
   void FindProtected(const std::string& path, const std::string& lower,
                      std::map<std::string, std::string>* found);
+  bool MovedOnTheWay(const std::string& path, const std::string& full) const;
   void SweepGitDirectory(const std::string& directory);
   void SweepHooks(const std::string& directory, bool all);
   void CleanConfig(const std::string& path);

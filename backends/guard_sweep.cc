@@ -364,8 +364,12 @@ void Guard::FindProtected(const std::string& path, const std::string& lower,
         add(path);
       continue;
     }
+    // A directory on the way, or the last one, that got its name in this run
+    // brings what is older than the run. What of it was here before cannot be
+    // told: git's index is the command's to write.
+    const bool moved = MovedOnTheWay(path, full);
     if (!S_ISDIR(info.st_mode) || MadeSince(full, start_)) {
-      if (Changed(info)) add(full);
+      if (moved || Changed(info)) add(full);
       continue;
     }
     // A directory that was there before: only what changed in it.
@@ -375,8 +379,22 @@ void Guard::FindProtected(const std::string& path, const std::string& lower,
       const std::string name = entry->d_name;
       if (name == "." || name == "..") continue;
       const std::string child = Join(full, name);
-      if (StatPath(child, &info) && Changed(info)) add(child);
+      if (StatPath(child, &info) && (moved || Changed(info))) add(child);
     }
+  }
+}
+
+bool Guard::MovedOnTheWay(const std::string& path,
+                          const std::string& full) const {
+  // Renaming changes the directory itself and the one it is in; making
+  // something in it leaves the latter alone.
+  struct stat above = {}, here = {};
+  if (!StatPath(std::string(DirName(path)), &above)) return true;
+  for (size_t end = path.size();; above = here) {
+    if (!StatPath(full.substr(0, end), &here)) return true;
+    if (S_ISDIR(here.st_mode) && Changed(here) && Changed(above)) return true;
+    if (end == full.size()) return false;
+    end = std::min(full.find('/', end + 1), full.size());
   }
 }
 

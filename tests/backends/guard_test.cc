@@ -401,5 +401,27 @@ TEST(Listing, DeniesOnlyWhatIsNotThere) {
   std::filesystem::remove_all(place);
 }
 
+TEST_P(GuardTest, ADirectoryMadeByAnEarlierRunGetsNoProtectedNameLater) {
+  profile_.protect_names = {".vscode", ".claude/settings.json",
+                            ".config/git/config"};
+  ASSERT_EQ(Outside("mkdir -p x/.config y/.vscode && echo mine > "
+                    "y/.vscode/tasks.json"),
+            "");
+  EXPECT_TRUE(
+      Bash("mkdir -p x/a x/b x/.config/c; echo e > x/a/tasks.json; echo e > "
+           "x/b/settings.json; echo e > x/.config/c/config")
+          .outcome.violations.empty());
+  // The files and their directories are older than this run.
+  Bash(
+      "mv x/a x/.vscode; touch x/.vscode; mv x/b x/.claude; mv x/.config/c "
+      "x/.config/git; touch y/.vscode/new");
+  EXPECT_FALSE(Exists(w_ + "/x/.vscode/tasks.json"));
+  EXPECT_FALSE(Exists(w_ + "/x/.claude/settings.json"));
+  EXPECT_FALSE(Exists(w_ + "/x/.config/git/config"));
+  // One that stays where it was keeps what it had.
+  EXPECT_EQ(Read(w_ + "/y/.vscode/tasks.json"), "mine\n");
+  EXPECT_FALSE(Exists(w_ + "/y/.vscode/new"));
+}
+
 }  // namespace
 }  // namespace gate::backends
