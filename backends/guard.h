@@ -202,6 +202,7 @@ class Guard {
   bool MovedOnTheWay(const std::string& path, const std::string& full) const;
   void SweepGitDirectory(const std::string& directory);
   void SweepHooks(const std::string& directory, bool all);
+  void SweepHookNames(const std::string& directory);
   void CleanConfig(const std::string& path);
   void SweepGitFile(const std::string& path);
   bool Changed(const struct stat& info) const;

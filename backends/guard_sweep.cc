@@ -246,10 +246,18 @@ void Guard::SweepHooks(const std::string& directory, bool all) {
 void Guard::SweepGitDirectory(const std::string& directory) {
   if (!git_directories_.insert(directory).second) return;
   struct stat info = {};
-  SweepHooks(Join(directory, "hooks"), false);
+  // A directory becomes git's by a name and a few entries; what an earlier run
+  // put there is older than that. Git itself makes `refs` first of all and
+  // seldom something directly in it.
+  const std::string refs = Join(directory, "refs");
+  const bool fresh = StatPath(refs, &info) &&
+                     (MadeSince(refs, start_) || MovedOnTheWay(refs, refs) ||
+                      MadeSince(Join(directory, "objects"), start_));
+  const std::string hooks = Join(directory, "hooks");
+  SweepHooks(hooks, fresh || (StatPath(hooks, &info) && Changed(info)));
   for (const char* name : {"config", "config.worktree"}) {
     const std::string path = Join(directory, name);
-    if (StatPath(path, &info) && Changed(info)) CleanConfig(path);
+    if (StatPath(path, &info) && (fresh || Changed(info))) CleanConfig(path);
   }
   const std::string common = Join(directory, "commondir");
   if (StatPath(common, &info) && Changed(info)) {
@@ -424,7 +432,7 @@ void Guard::SweepDirectory(const std::string& directory, bool own_repository,
       Quarantine(git, "git-config", "a link to a git directory");
     }
   }
-  bool head = false, objects = false, refs = false;
+  bool head = false, objects = false, refs = false, hooks = false;
   std::map<std::string, std::string> found;
   std::vector<std::string> below;
   while (const dirent* entry = readdir(list.get())) {
@@ -433,6 +441,7 @@ void Guard::SweepDirectory(const std::string& directory, bool own_repository,
     head |= name == "HEAD";
     objects |= name == "objects";
     refs |= name == "refs";
+    hooks |= name == "hooks";
     const std::string path = Join(directory, entry->d_name);
     if (!own_repository && first_letters_[static_cast<unsigned char>(name[0])])
       FindProtected(path, Lower(name), &found);
@@ -445,6 +454,11 @@ void Guard::SweepDirectory(const std::string& directory, bool own_repository,
     SweepGitDirectory(directory);
     return;
   }
+  // What lacks little to be a git directory (see there).
+  if (refs && hooks) SweepHookNames(Join(directory, "hooks"));
+  if (const std::string config = Join(directory, "config");
+      refs && (hooks || objects) && StatPath(config, &info) && Changed(info))
+    CleanConfig(config);
   for (const auto& [path, relative] : found)
     TakeNamed(path, relative, "created or changed by the run");
   for (std::string& path : below)
