@@ -110,6 +110,9 @@ struct Profile {
   // Where protected files that a run created are moved to. Empty: a hidden
   // directory beside them, which is still reported.
   std::string quarantine_dir;
+  // Where a run notes what is to be looked at and put back after it, for the
+  // case that gate is killed meanwhile (backends/run_note.h). Empty: nowhere.
+  std::string runs_dir;
   // The line runs git and nothing else: protected names that git exchanges are
   // judged when it is done, instead of being held (backends/guard.h).
   bool git_line = false;

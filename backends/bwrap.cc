@@ -202,10 +202,12 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   if (*copy) streams.in = copy->get();
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
+  if (const Status noted = guard.Note(profile); !noted)
+    return Failed(noted.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   for (int attempt = 1;; ++attempt) {
-    Result<View> view = MakeView(profile, guard, user);
+    Result<View> view = MakeView(profile, guard, user, command.cwd);
     if (!view) return Failed(view.error().message);
     std::vector<std::string> covered;
     for (const ViewMount& mount : view->mounts)

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "backends/container_seccomp.h"
 #include "backends/engine_account.h"
@@ -71,9 +72,9 @@ class EngineBackend : public Backend {
               const Io& io) override;
 
  private:
-  // `covered`: the hidden paths of this try.
+  // `again`: whether it may be tried again, and then whether it should be.
   Outcome RunOnce(const Profile& profile, const Command& command, const Io& io,
-                  std::vector<std::string>* covered);
+                  bool* again);
   // Why nothing can be run; empty when all that is asked for is there.
   std::string Refusal(const Profile& profile, const Command& command,
                       const Io& io) const;
@@ -115,15 +116,9 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
     return *answer;
   });
   for (int attempt = 1;; ++attempt) {
-    std::vector<std::string> covered;
-    Outcome outcome = RunOnce(profile, once, io, &covered);
-    const bool vanished = std::ranges::any_of(covered, [](const auto& path) {
-      return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
-    });
-    // A container that was not started has run nothing.
-    if (outcome.status != OutcomeStatus::kSetupFailed || !vanished ||
-        attempt == kMaxAttempts)
-      return outcome;
+    bool again = attempt < kMaxAttempts;
+    Outcome outcome = RunOnce(profile, once, io, &again);
+    if (!again) return outcome;
   }
 }
 
@@ -220,24 +215,27 @@ std::vector<std::string> Environment(const Profile& profile,
 }
 
 Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
-                               const Io& io,
-                               std::vector<std::string>* covered) {
+                               const Io& io, bool* again) {
   const uint64_t begin = MonotonicMs();
+  const bool may_try_again = std::exchange(*again, false);
   if (std::string refusal = Refusal(profile, command, io); !refusal.empty())
     return Failed(std::move(refusal));
   const RunUser user = ChooseUser(profile);
   if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
-  Result<View> view = MakeView(profile, guard, user);
+  if (const Status noted = guard.Note(profile); !noted)
+    return Failed(noted.error().message);
+  Result<View> view = MakeView(profile, guard, user, command.cwd);
   if (!view) return Failed(view.error().message);
   const bool configured = !profile.image.empty();
   if (configured) {
     view = ImageView(std::move(*view), profile.workspace, command.cwd);
     if (!view) return Failed(view.error().message);
   }
+  std::vector<std::string> covered;
   for (const ViewMount& mount : view->mounts)
-    if (mount.kind == MountKind::kHidden) covered->push_back(mount.target);
+    if (mount.kind == MountKind::kHidden) covered.push_back(mount.target);
 
   const HostRoot root = ReadHostRoot();
   const Result<std::string> image =
@@ -263,7 +261,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   inputs.processes = "16384";
   inputs.environment = Environment(profile, command, user);
   Result<std::unique_ptr<OutputRelay>> relay =
-      OutputRelay::Make(io, profile.limits.output_bytes);
+      OutputRelay::Make(io, profile.limits.output_bytes, may_try_again);
   if (!relay) return Failed(relay.error().message);
   const Io& streams = (*relay)->io();
   inputs.terminal = isatty(streams.in) == 1 && isatty(streams.out) == 1;
@@ -346,6 +344,12 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
     outcome.exit_code = outcome.not_found ? 127 : 126;
     outcome.reason = command.argv[0] + ": " + strerror(lacking);
   } else {
+    // A container that was not started has run nothing.
+    *again =
+        may_try_again && std::ranges::any_of(covered, [](const auto& path) {
+          return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+        });
+    if (*again) (*relay)->DropHeld();
     return Failed(std::string(Name()) + " could not run the container (" +
                   (state.word.empty() ? state.trouble
                                       : state.word + ", exit code " +

@@ -109,7 +109,4 @@ class ContainerSignals {
   ClientCall call_;
 };
 
-// Adds what is done before each wait of `watch`.
-void AddTick(Watch* watch, std::function<int()> tick);
-
 }  // namespace gate::backends

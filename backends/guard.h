@@ -42,7 +42,7 @@
 // kMaxSweepDirectories directories, breadth first, and kMaxSweepMs. What it
 // finds existed until the end of the run, where only the run itself could use
 // it; a client or a person that reads the workspace meanwhile sees it. If gate
-// is killed the sweep does not happen.
+// is killed the next gate sweeps, by what Note has written down.
 #pragma once
 
 #include <sys/stat.h>
@@ -52,6 +52,7 @@
 #include <cstdint>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -59,6 +60,7 @@
 
 #include "backends/backend.h"
 #include "backends/git_config.h"
+#include "backends/run_note.h"
 
 namespace gate::backends {
 
@@ -106,6 +108,13 @@ class Guard {
   // Why the command must not start; empty: it may.
   const std::string& refusal() const { return refusal_; }
 
+  // Writes down what Sweep needs, in `profile.runs_dir`, until this guard ends.
+  // Before the start; a run that cannot be noted must not start. `runner`: the
+  // process whose end is the end of the whole run, where there is one.
+  Status Note(const Profile& profile, pid_t runner = 0);
+  // A guard by such a note. Nothing where it is not complete.
+  static std::optional<Guard> FromNote(std::string_view note, pid_t* runner);
+
   // Quarantines and reports. Call once, when no process of the run is left.
   void Sweep(Outcome* outcome);
 
@@ -147,6 +156,9 @@ class Guard {
     std::string rest;   // "" or "/…"
   };
 
+  // What is looked at after the run goes through `archive`, to or from a note.
+  template <typename Archive>
+  void Through(Archive& archive);
   void Look(const Profile& profile, const std::string& cwd);
   void AddBase(const std::string& base);
   void Protect(const std::string& base, const std::string& relative, int hops,
@@ -187,8 +199,10 @@ class Guard {
   // `found`: paths, and the part of each that is the protected name.
   void FindProtected(const std::string& path, const std::string& lower,
                      std::map<std::string, std::string>* found);
+  bool MovedOnTheWay(const std::string& path, const std::string& full) const;
   void SweepGitDirectory(const std::string& directory);
   void SweepHooks(const std::string& directory, bool all);
+  void SweepHookNames(const std::string& directory);
   void CleanConfig(const std::string& path);
   void SweepGitFile(const std::string& path);
   bool Changed(const struct stat& info) const;
@@ -220,6 +234,7 @@ class Guard {
   std::string refusal_;
   int quarantined_ = 0;
   Outcome* outcome_ = nullptr;
+  RunNote note_;
 };
 
 }  // namespace gate::backends

@@ -176,6 +176,15 @@ void Guard::SweepNamedHooks() {
   }
 }
 
+void Guard::SweepHookNames(const std::string& directory) {
+  for (const std::string_view name : kHookNames) {
+    const std::string path = directory + "/" + std::string(name);
+    struct stat info = {};
+    if (StatPath(path, &info) && Changed(info))
+      Quarantine(path, "git-hook", "a hook made by the run");
+  }
+}
+
 bool Guard::LeadsOut(const std::string& config, const GitEntry& entry) const {
   // Git would write the repository's files there: start-up files among them.
   return entry.key == "core.worktree" &&

@@ -246,10 +246,18 @@ void Guard::SweepHooks(const std::string& directory, bool all) {
 void Guard::SweepGitDirectory(const std::string& directory) {
   if (!git_directories_.insert(directory).second) return;
   struct stat info = {};
-  SweepHooks(Join(directory, "hooks"), false);
+  // A directory becomes git's by a name and a few entries; what an earlier run
+  // put there is older than that. Git itself makes `refs` first of all and
+  // seldom something directly in it.
+  const std::string refs = Join(directory, "refs");
+  const bool fresh = StatPath(refs, &info) &&
+                     (MadeSince(refs, start_) || MovedOnTheWay(refs, refs) ||
+                      MadeSince(Join(directory, "objects"), start_));
+  const std::string hooks = Join(directory, "hooks");
+  SweepHooks(hooks, fresh || (StatPath(hooks, &info) && Changed(info)));
   for (const char* name : {"config", "config.worktree"}) {
     const std::string path = Join(directory, name);
-    if (StatPath(path, &info) && Changed(info)) CleanConfig(path);
+    if (StatPath(path, &info) && (fresh || Changed(info))) CleanConfig(path);
   }
   const std::string common = Join(directory, "commondir");
   if (StatPath(common, &info) && Changed(info)) {
@@ -364,8 +372,12 @@ void Guard::FindProtected(const std::string& path, const std::string& lower,
         add(path);
       continue;
     }
+    // A directory on the way, or the last one, that got its name in this run
+    // brings what is older than the run. What of it was here before cannot be
+    // told: git's index is the command's to write.
+    const bool moved = MovedOnTheWay(path, full);
     if (!S_ISDIR(info.st_mode) || MadeSince(full, start_)) {
-      if (Changed(info)) add(full);
+      if (moved || Changed(info)) add(full);
       continue;
     }
     // A directory that was there before: only what changed in it.
@@ -375,8 +387,22 @@ void Guard::FindProtected(const std::string& path, const std::string& lower,
       const std::string name = entry->d_name;
       if (name == "." || name == "..") continue;
       const std::string child = Join(full, name);
-      if (StatPath(child, &info) && Changed(info)) add(child);
+      if (StatPath(child, &info) && (moved || Changed(info))) add(child);
     }
+  }
+}
+
+bool Guard::MovedOnTheWay(const std::string& path,
+                          const std::string& full) const {
+  // Renaming changes the directory itself and the one it is in; making
+  // something in it leaves the latter alone.
+  struct stat above = {}, here = {};
+  if (!StatPath(std::string(DirName(path)), &above)) return true;
+  for (size_t end = path.size();; above = here) {
+    if (!StatPath(full.substr(0, end), &here)) return true;
+    if (S_ISDIR(here.st_mode) && Changed(here) && Changed(above)) return true;
+    if (end == full.size()) return false;
+    end = std::min(full.find('/', end + 1), full.size());
   }
 }
 
@@ -406,7 +432,7 @@ void Guard::SweepDirectory(const std::string& directory, bool own_repository,
       Quarantine(git, "git-config", "a link to a git directory");
     }
   }
-  bool head = false, objects = false, refs = false;
+  bool head = false, objects = false, refs = false, hooks = false;
   std::map<std::string, std::string> found;
   std::vector<std::string> below;
   while (const dirent* entry = readdir(list.get())) {
@@ -415,6 +441,7 @@ void Guard::SweepDirectory(const std::string& directory, bool own_repository,
     head |= name == "HEAD";
     objects |= name == "objects";
     refs |= name == "refs";
+    hooks |= name == "hooks";
     const std::string path = Join(directory, entry->d_name);
     if (!own_repository && first_letters_[static_cast<unsigned char>(name[0])])
       FindProtected(path, Lower(name), &found);
@@ -427,6 +454,11 @@ void Guard::SweepDirectory(const std::string& directory, bool own_repository,
     SweepGitDirectory(directory);
     return;
   }
+  // What lacks little to be a git directory (see there).
+  if (refs && hooks) SweepHookNames(Join(directory, "hooks"));
+  if (const std::string config = Join(directory, "config");
+      refs && (hooks || objects) && StatPath(config, &info) && Changed(info))
+    CleanConfig(config);
   for (const auto& [path, relative] : found)
     TakeNamed(path, relative, "created or changed by the run");
   for (std::string& path : below)

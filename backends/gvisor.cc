@@ -217,7 +217,9 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   if (*copy) streams.in = copy->get();
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
-  Result<View> view = MakeView(profile, guard, user);
+  if (const Status noted = guard.Note(profile); !noted)
+    return Failed(noted.error().message);
+  Result<View> view = MakeView(profile, guard, user, command.cwd);
   if (!view) return Failed(view.error().message);
 
   const bool rootless = geteuid() != 0;

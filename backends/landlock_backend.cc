@@ -254,6 +254,8 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   }();
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
+  if (const Status noted = guard.Note(profile); !noted)
+    return Failed(noted.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
 

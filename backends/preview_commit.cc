@@ -170,12 +170,10 @@ class Committer {
                           needed.contains({entry.root, entry.path});
       if (!parent && !chosen(entry)) continue;
       std::string why = entry.refused;
-      if (why.empty())
-        why = ProtectedName(profile_, manifest_.roots[entry.root].root,
-                            entry.path, entry.type);
-      if (why.empty())
-        why = RefusedPlace(guard_, manifest_.roots[entry.root].root, entry,
-                           [&](bool after) { return Content(entry, after); });
+      const std::string& root = manifest_.roots[entry.root].root;
+      const auto content = [&](bool after) { return Content(entry, after); };
+      if (why.empty()) why = RefusedName(profile_, root, entry, content);
+      if (why.empty()) why = RefusedPlace(guard_, root, entry, content);
       if (!why.empty())
         Leave(entry, why);
       else

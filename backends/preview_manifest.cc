@@ -255,14 +255,14 @@ class Reader {
     if (!deleted && entry.type == PreviewType::kFile &&
         (entry.mode & 06000) != 0)
       return "set-user-id or set-group-id";
-    std::string why = ProtectedName(profile_, manifest_->roots[index_].root,
-                                    entry.path, entry.type);
-    if (!why.empty()) return why;
     const auto content = [&](bool after) {
       return after                ? Content(upper_.get(), entry.path)
              : entry.lower.exists ? Content(lower_.get(), entry.path)
                                   : "";
     };
+    std::string why =
+        RefusedName(profile_, manifest_->roots[index_].root, entry, content);
+    if (!why.empty()) return why;
     why = RefusedPlace(guard_, manifest_->roots[index_].root, entry, content);
     if (!why.empty() || deleted) return why;
     return RefusedGit(entry, git);

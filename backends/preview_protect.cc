@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backends/git_config.h"
+#include "backends/protected_content.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -28,19 +29,53 @@ std::vector<std::string> Split(const std::string& path) {
   return parts;
 }
 
-// Whether `name` (components) is in `path` at any depth. Of a link or a file
-// also when it would stand where the name has a directory.
-bool Holds(const std::vector<std::string>& path,
-           const std::vector<std::string>& name, bool directory) {
-  for (size_t at = 0; at < path.size(); ++at) {
+// Where `name` (components) is in `path` from `at` on, at any depth; the size
+// of `path` when it is not. Of a link or a file also when it would stand where
+// the name has a directory.
+size_t FindName(const std::vector<std::string>& path,
+                const std::vector<std::string>& name, bool directory,
+                size_t at) {
+  for (; at < path.size(); ++at) {
     size_t same = 0;
     while (same < name.size() && at + same < path.size() &&
            path[at + same] == name[same])
       ++same;
-    if (same == name.size()) return true;
-    if (same > 0 && at + same == path.size() && !directory) return true;
+    if (same == name.size()) return at;
+    if (same > 0 && at + same == path.size() && !directory) return at;
   }
-  return false;
+  return path.size();
+}
+
+// Whether settings at a protected name order what they did before
+// (protected_content.h). `relative`: from the name's first component on.
+bool OrdersTheSame(const std::string& relative, const PreviewEntry& entry,
+                   const std::function<std::string(bool)>& content) {
+  // A directory that holds nothing but settings, and is new, orders nothing.
+  if (entry.type == PreviewType::kDirectory)
+    return entry.change == PreviewChange::kAdded && !entry.lower.exists &&
+           ClassOf(relative + "/settings.json") == NameClass::kSettings;
+  const bool deleted = entry.change == PreviewChange::kDeleted;
+  if (entry.change == PreviewChange::kMode ||
+      ClassOf(relative) != NameClass::kSettings)
+    return false;
+  std::string before, after;
+  if (entry.lower.exists) {
+    if (entry.lower.type != PreviewType::kFile ||
+        entry.lower.size > kMaxKeptFile)
+      return false;
+    before = content(false);
+    if (before.size() != entry.lower.size) return false;
+  }
+  if (!deleted) {
+    // Another name of it would be a way to change it later.
+    if (entry.type != PreviewType::kFile || entry.names != 1 ||
+        entry.size > kMaxKeptFile)
+      return false;
+    after = content(true);
+    if (after.size() != entry.size) return false;
+  }
+  return SamePower(relative, entry.lower.exists ? &before : nullptr,
+                   deleted ? nullptr : &after);
 }
 
 bool EndsWith(const std::vector<std::string>& parts, const char* a,
@@ -52,20 +87,37 @@ bool EndsWith(const std::vector<std::string>& parts, const char* a,
 
 std::string ProtectedName(const Profile& profile, const std::string& root,
                           const std::string& path, PreviewType type) {
-  const bool directory = type == PreviewType::kDirectory;
-  const std::vector<std::string> parts = Split(Lower(path));
+  PreviewEntry entry;
+  entry.path = path;
+  entry.type = type;
+  entry.change = PreviewChange::kMode;  // without its content
+  return RefusedName(profile, root, entry, {});
+}
+
+std::string RefusedName(const Profile& profile, const std::string& root,
+                        const PreviewEntry& entry,
+                        const std::function<std::string(bool)>& content) {
+  const bool directory = entry.type == PreviewType::kDirectory;
+  const std::vector<std::string> parts = Split(Lower(entry.path));
   for (const std::string& name : profile.protect_names) {
     const std::vector<std::string> wanted = Split(Lower(name));
-    if (!wanted.empty() && Holds(parts, wanted, directory))
-      return "a protected name (" + name + ")";
+    if (wanted.empty()) continue;
+    for (size_t at = 0;
+         (at = FindName(parts, wanted, directory, at)) < parts.size(); ++at) {
+      std::string relative = parts[at];
+      for (size_t i = at + 1; i < parts.size(); ++i) relative += "/" + parts[i];
+      if (!OrdersTheSame(relative, entry, content))
+        return "a protected name (" + name + ")";
+    }
   }
-  const std::string full = root + "/" + path;
+  const std::string full = root + "/" + entry.path;
   for (const std::string& place : profile.protect)
     if (IsWithin(full, place) || (!directory && IsWithin(place, full)))
       return "a protected path";
-  if (!parts.empty() && parts.back() == ".git" && type == PreviewType::kLink)
+  if (!parts.empty() && parts.back() == ".git" &&
+      entry.type == PreviewType::kLink)
     return "a link to a git directory";
-  const std::string rest = AfterGit(path);
+  const std::string rest = AfterGit(entry.path);
   if (!rest.empty() && GitPartOf(rest) == GitPart::kRefused)
     return "a part of git that runs programs";
   return "";

@@ -22,6 +22,12 @@ std::string AfterGit(const std::string& path);
 std::string RefusedConfig(const std::string& path, const std::string& before,
                           const std::string& after);
 
+// Why `entry` of `root` is refused for its name, as ProtectedName; but settings
+// at a protected name may change where they order what they did.
+std::string RefusedName(const Profile& profile, const std::string& root,
+                        const PreviewEntry& entry,
+                        const std::function<std::string(bool)>& content);
+
 // Why `entry` of `root` is refused for the place it has in a repository that is
 // there: exact paths, hooks where the configuration keeps them, files that it
 // includes. `content(true)` is the entry's, `content(false)` what it replaces.

@@ -7,6 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace gate::backends {
 namespace {
 
@@ -14,6 +17,19 @@ bool SameFile(int a, int b) {
   struct stat one = {}, two = {};
   return fstat(a, &one) == 0 && fstat(b, &two) == 0 &&
          one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+constexpr uint64_t kHoldMs = 5000;
+// How docker's and podman's messages begin, and their log lines.
+constexpr std::string_view kClientsBeginnings[] = {
+    "docker: ", "Error: ", "Error response ", "time="};
+
+bool MayBeAClients(std::string_view text) {
+  return std::any_of(std::begin(kClientsBeginnings),
+                     std::end(kClientsBeginnings), [&](std::string_view begin) {
+                       const size_t size = std::min(text.size(), begin.size());
+                       return text.substr(0, size) == begin.substr(0, size);
+                     });
 }
 
 sigset_t PipeSignal() {
@@ -26,11 +42,14 @@ sigset_t PipeSignal() {
 }  // namespace
 
 Result<std::unique_ptr<OutputRelay>> OutputRelay::Make(const Io& io,
-                                                       uint64_t limit) {
+                                                       uint64_t limit,
+                                                       bool hold) {
   std::unique_ptr<OutputRelay> relay(new OutputRelay);
   relay->io_ = io;
   relay->limit_ = limit;
-  if (limit == 0) return relay;
+  if (limit == 0 && !hold) return relay;
+  relay->between_ = true;
+  relay->holding_ = hold;
   const auto open = [&](Channel* channel, int to) -> int {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -40,8 +59,11 @@ Result<std::unique_ptr<OutputRelay>> OutputRelay::Make(const Io& io,
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     return ends[1];
   };
-  relay->io_.out = open(&relay->channels_[0], io.out);
-  relay->io_.err = SameFile(io.out, io.err)
+  if (limit == 0)
+    relay->limit_ = UINT64_MAX;
+  else
+    relay->io_.out = open(&relay->channels_[0], io.out);
+  relay->io_.err = !hold && SameFile(io.out, io.err)
                        ? relay->io_.out
                        : open(&relay->channels_[1], io.err);
   if (relay->io_.out < 0 || relay->io_.err < 0)
@@ -54,6 +76,10 @@ Result<std::unique_ptr<OutputRelay>> OutputRelay::Make(const Io& io,
 }
 
 OutputRelay::~OutputRelay() {
+  if (holding_) {
+    holding_ = false;
+    Drain(kGraceMs);
+  }
   if (!pipe_blocked_) return;
   const sigset_t pipe = PipeSignal();
   const timespec now = {};
@@ -67,6 +93,7 @@ void OutputRelay::Started() {
 }
 
 pollfd OutputRelay::Want(const Channel& channel) const {
+  if (Holds(channel)) return {-1, 0, 0};
   if (channel.begin < channel.end) return {channel.to, POLLOUT, 0};
   return {channel.from ? channel.from.get() : -1, POLLIN, 0};
 }
@@ -82,6 +109,10 @@ void OutputRelay::Move(Channel* channel) {
     }
     channel->begin = 0;
     channel->end = static_cast<size_t>(got);
+    if (channel == &channels_[1] && holding_) {
+      holding_ = MayBeAClients({channel->buffer.data(), channel->end});
+      held_until_ms_ = MonotonicMs() + kHoldMs;
+    }
     if (limit_ - passed_ < channel->end) {
       channel->end = static_cast<size_t>(limit_ - passed_);
       if (!exceeded_ && kill_) kill_();
@@ -102,8 +133,28 @@ void OutputRelay::Move(Channel* channel) {
   }
 }
 
+bool OutputRelay::Holds(const Channel& channel) const {
+  return holding_ && &channel == &channels_[1] && channel.begin < channel.end;
+}
+
+int OutputRelay::Tick() {
+  if (!Holds(channels_[1])) return -1;
+  const uint64_t now = MonotonicMs();
+  if (now < held_until_ms_) return static_cast<int>(held_until_ms_ - now);
+  holding_ = false;
+  return -1;
+}
+
+void OutputRelay::DropHeld() {
+  if (!holding_) return;
+  holding_ = false;
+  channels_[1].begin = channels_[1].end = 0;
+  channels_[1].from.reset();
+}
+
 void OutputRelay::Join(Watch* watch) {
-  if (limit_ == 0) return;
+  if (!between_) return;
+  if (holding_) AddTick(watch, [this] { return Tick(); });
   kill_ = watch->kill;
   for (Channel& channel : channels_)
     watch->served.push_back({[this, &channel] { return Want(channel); },
@@ -111,7 +162,7 @@ void OutputRelay::Join(Watch* watch) {
 }
 
 void OutputRelay::Drain(int budget_ms) {
-  if (limit_ == 0) return;
+  if (!between_) return;
   kill_ = nullptr;
   const uint64_t begin = MonotonicMs();
   while (true) {

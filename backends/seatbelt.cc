@@ -132,6 +132,8 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
     return Failed("cannot give `" + tmp.path() + "` to its user");
   Guard guard = Guard::Record(profile, command.cwd);
   if (!guard.refusal().empty()) return Failed(guard.refusal());
+  if (const Status noted = guard.Note(profile); !noted)
+    return Failed(noted.error().message);
 
   SeatbeltInputs inputs;
   inputs.write = Canonical(profile.write);

@@ -103,4 +103,12 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
   return timed_out;
 }
 
+void AddTick(Watch* watch, std::function<int()> tick) {
+  watch->tick = [before = std::move(watch->tick), tick = std::move(tick)] {
+    const int a = before ? before() : -1;
+    const int b = tick();
+    return a < 0 ? b : b < 0 ? a : std::min(a, b);
+  };
+}
+
 }  // namespace gate::backends

@@ -59,6 +59,9 @@ inline constexpr int kGraceMs = 500;  // between SIGTERM and SIGKILL
 // the wall clock ended it. `status` is as waitpid gives it.
 bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch, int* status);
 
+// Adds what is done before each wait of `watch`.
+void AddTick(Watch* watch, std::function<int()> tick);
+
 uint64_t MonotonicMs();
 
 }  // namespace gate::backends

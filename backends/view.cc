@@ -57,13 +57,15 @@ bool IsCover(MountKind kind) {
 
 class Builder {
  public:
-  Builder(const Profile& profile, const Guard& guard, const RunUser& user)
-      : profile_(profile), guard_(guard), user_(user) {}
+  Builder(const Profile& profile, const Guard& guard, const RunUser& user,
+          const std::string& cwd)
+      : profile_(profile), guard_(guard), user_(user), cwd_(cwd) {}
 
   Result<View> Run() {
     GATE_CHECK(AddCovers());
     GATE_CHECK(AddRoots());
     AddVisible(profile_.workspace, !view_.write_everything);
+    if (profile_.workspace.empty()) AddWorkingDirectory();
     if (profile_.network == Network::kOpen)
       AddVisible("/etc/resolv.conf", true);
     GATE_CHECK(AddHidden());
@@ -201,6 +203,19 @@ class Builder {
     if (in != nullptr && IsCover(in->kind)) Show(*found, read_only);
   }
 
+  // A directory that cannot be a workspace (somebody else's, one that holds
+  // gate's own files) is a place to work in all the same.
+  void AddWorkingDirectory() {
+    if (!IsWithin(cwd_, "/tmp") && !IsWithin(cwd_, "/var/tmp")) return;
+    const Result<Found> here = Resolve(cwd_);
+    if (!here) return;
+    for (const std::string& hidden : profile_.deny_read) {
+      const Result<Found> place = Resolve(hidden);
+      if (place && IsWithin(here->path, place->path)) return;
+    }
+    AddVisible(here->path, !view_.write_everything);
+  }
+
   Status AddHidden() {
     for (const std::string& path : profile_.deny_read) {
       if (IsListedMissing(path)) continue;
@@ -297,7 +312,13 @@ class Builder {
     std::vector<size_t> place;  // of mounts_[i] in view_.mounts
     for (ViewMount& mount : all) {
       ViewMount* in = Innermost(mount.target, mounts_.size());
-      const bool covered = in != nullptr && IsCover(in->kind);
+      // A bind of the very place that is covered finds the cover there.
+      const bool covered =
+          (in != nullptr && IsCover(in->kind)) ||
+          (mount.kind == MountKind::kBind &&
+           std::any_of(mounts_.begin(), mounts_.end(), [&](const auto& other) {
+             return IsCover(other.kind) && other.target == mount.target;
+           }));
       if (covered &&
           (mount.kind == MountKind::kBind || mount.kind == MountKind::kHidden))
         continue;
@@ -323,6 +344,7 @@ class Builder {
   const Profile& profile_;
   const Guard& guard_;
   const RunUser& user_;
+  const std::string& cwd_;
   std::vector<ViewMount> mounts_;
   std::string missing_in_;
   std::optional<Listing> listing_;  // of missing_in_
@@ -332,8 +354,8 @@ class Builder {
 }  // namespace
 
 Result<View> MakeView(const Profile& profile, const Guard& guard,
-                      const RunUser& user) {
-  return Builder(profile, guard, user).Run();
+                      const RunUser& user, const std::string& cwd) {
+  return Builder(profile, guard, user, cwd).Run();
 }
 
 }  // namespace gate::backends

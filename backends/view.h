@@ -52,8 +52,9 @@ struct View {
 
 // kInvalid for a root that cannot be writable or a hidden "/"; kNotFound for a
 // workspace that is not there. Makes the sub-directories tmp, var-tmp and shm
-// of `profile.private_tmp`.
+// of `profile.private_tmp`. Where there is no workspace, `cwd` below /tmp stays
+// visible in its place, unless it is hidden.
 Result<View> MakeView(const Profile& profile, const Guard& guard,
-                      const RunUser& user);
+                      const RunUser& user, const std::string& cwd);
 
 }  // namespace gate::backends

@@ -223,6 +223,13 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     return kExitUsage;
   }
   Gateway gateway(ReadProcessFacts(globals));
+  // What a file that does not load would have asked for is not known.
+  for (const Diagnostic& problem : gateway.settings().diagnostics) {
+    if (problem.severity != Severity::kError) continue;
+    Complain("gate's settings do not load: " + Visible(problem.file) + ": " +
+             Visible(problem.message));
+    return kExitPolicy;
+  }
   Judgement judgement;
   judgement.question = ToQuestion(*arguments, gateway.facts());
   // The sandbox is most likely this one, for the owner of this directory; its

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backends/none.h"
+#include "backends/run_note.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -135,6 +136,18 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   if (backend == nullptr)
     return NotStarted("there is no backend `" + plan.backend + "`");
   backend->Prepare(plan.profile);
+  const std::vector<backends::Violation> finished =
+      backends::FinishKilledRuns(gateway.facts().places.state + "/runs");
+  const auto with_finished = [&finished](Outcome outcome) {
+    outcome.violations.insert(outcome.violations.begin(), finished.begin(),
+                              finished.end());
+    return outcome;
+  };
+  if (!finished.empty() && command.ended)
+    command.ended = [&with_finished,
+                     tell = std::move(command.ended)](const Outcome& outcome) {
+      tell(with_finished(outcome));
+    };
   if (plan.profile.git_line)
     if (auto trust =
             LoadTrust(gateway.facts().places.state, plan.profile.workspace))
@@ -148,7 +161,7 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
                         in_use.error().message);
   }
   LogDebug("runs in " + plan.backend + ", profile " + plan.profile.name);
-  return backend->Run(plan.profile, command, {});
+  return with_finished(backend->Run(plan.profile, command, {}));
 }
 
 Result<Outcome> RecordAndExecute(Gateway& gateway, Judgement* judgement,

@@ -52,7 +52,8 @@ struct TextRow {
 constexpr TextRow kTexts[] = {{"name", &Profile::name},
                               {"private_tmp", &Profile::private_tmp},
                               {"workspace", &Profile::workspace},
-                              {"quarantine", &Profile::quarantine_dir}};
+                              {"quarantine", &Profile::quarantine_dir},
+                              {"runs", &Profile::runs_dir}};
 
 }  // namespace
 

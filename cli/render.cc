@@ -254,6 +254,11 @@ std::string RefusalText(const Judgement& judgement) {
   if (!judgement.plan_error.empty() && decision.action <= Action::kSandbox)
     text += "refused, since it cannot be contained: " +
             Visible(judgement.plan_error);
+  else if (judgement.plan.mode == router::Mode::kRefused &&
+           !judgement.policy_broken && decision.action <= Action::kSandbox)
+    // The rules let it run, the settings do not (never_sandbox).
+    return text + "refused: " + Visible(judgement.plan.why) +
+           ". Instead: ask the person to look at gate doctor";
   else
     text += std::string(decision.action == Action::kAsk ? "needs a person: "
                                                         : "denied: ") +

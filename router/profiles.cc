@@ -332,8 +332,10 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   profile.network = network;
   profile.workspace = inputs.workspace;
   profile.private_tmp = inputs.private_tmp;
-  if (!inputs.state_dir.empty())
+  if (!inputs.state_dir.empty()) {
     profile.quarantine_dir = Below(inputs.state_dir, "quarantine");
+    profile.runs_dir = Below(inputs.state_dir, "runs");
+  }
 
   const bool full = name == "full-access";
   if (full) {
@@ -361,7 +363,9 @@ Result<backends::Profile> MakeProfile(const std::string& name,
       profile.deny_read.emplace_back(secret);
   }
   profile.protect_names.assign(kProtectedNames.begin(), kProtectedNames.end());
-  for (const std::string* place : {&inputs.config_dir, &inputs.cache_dir})
+  // That the state is hidden does not keep the directories above it in place.
+  for (const std::string* place :
+       {&inputs.config_dir, &inputs.cache_dir, &inputs.state_dir})
     if (!place->empty()) profile.protect.push_back(*place);
   if (!full && !profile.write.empty() && !inputs.home.empty()) {
     profile.sole_names.reserve(kSoleNames.size());

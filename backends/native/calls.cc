@@ -28,26 +28,48 @@ constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 constexpr unsigned long kSyncWakeUp = 1;
 constexpr int kTcpAbi = 4;  // from which on Landlock refuses TCP
 
-}  // namespace
+// Whether no directory can get another meaning by it.
+bool LeavesDirectories(int number) {
+#ifdef __x86_64__
+  if (number == SYS_open || number == SYS_creat || number == SYS_mkdir ||
+      number == SYS_chmod)
+    return true;
+#endif
+  return number == SYS_openat || number == SYS_mkdirat ||
+         number == SYS_fchmodat || number == SYS_set_tid_address;
+}
 
-Result<Fd> ReceiveListener(int socket, void* message, size_t size,
-                           ssize_t* got) {
+// One message, and how many descriptors came with it. -1 with errno.
+ssize_t Receive(int socket, void* message, size_t size, int* files,
+                int* count) {
   iovec part = {message, size};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   msghdr header = {};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   header.msg_control = control;
   header.msg_controllen = sizeof(control);
+  ssize_t got = 0;
   do {
-    *got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-  } while (*got < 0 && errno == EINTR);
-  const cmsghdr* item = *got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
-  if (item == nullptr || item->cmsg_type != SCM_RIGHTS)
-    return Fail(ErrorCode::kNotFound, "no descriptor came");
-  int fd = -1;
-  memcpy(&fd, CMSG_DATA(item), sizeof(fd));
-  return Fd(fd);
+    got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  *count = 0;
+  const cmsghdr* item = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
+  if (item == nullptr || item->cmsg_type != SCM_RIGHTS) return got;
+  const size_t bytes = item->cmsg_len - CMSG_LEN(0);
+  *count = static_cast<int>(bytes / sizeof(int));
+  memcpy(files, CMSG_DATA(item), bytes);
+  return got;
+}
+
+}  // namespace
+
+Result<Fd> ReceiveListener(int socket, void* message, size_t size,
+                           ssize_t* got) {
+  int files[kMaxDescriptors], count = 0;
+  *got = Receive(socket, message, size, files, &count);
+  if (count == 0) return Fail(ErrorCode::kNotFound, "no descriptor came");
+  return Fd(files[0]);  // only one is ever sent
 }
 
 int SendDescriptors(int socket, const int* files, int count) {
@@ -69,26 +91,15 @@ int SendDescriptors(int socket, const int* files, int count) {
 }
 
 int ReceiveDescriptors(int socket, int* files, int count) {
-  const size_t size = static_cast<size_t>(count) * sizeof(int);
   char byte = 0;
-  iovec part = {&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
-  msghdr header = {};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof(control);
-  ssize_t got = 0;
-  do {
-    got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  const cmsghdr* item = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
-  if (item == nullptr || item->cmsg_type != SCM_RIGHTS ||
-      item->cmsg_len != CMSG_LEN(size)) {
-    if (got >= 0) errno = EPROTO;
+  int all[kMaxDescriptors], came = 0;
+  const ssize_t got = Receive(socket, &byte, 1, all, &came);
+  if (got < 0) return -1;
+  if (came != count) {
+    errno = EPROTO;
     return -1;
   }
-  memcpy(files, CMSG_DATA(item), size);
+  memcpy(files, all, static_cast<size_t>(count) * sizeof(int));
   return 0;
 }
 
@@ -174,6 +185,7 @@ int CallWatch::Look(const seccomp_notif& call) {
   if (root_)
     EndRun(starts_going_.Called(root_.get(), thread,
                                 [&] { return StillWaits(call); }));
+  if (!LeavesDirectories(call.data.nr)) writable_.clear();
   switch (call.data.nr) {
     case SYS_execve:
     case SYS_execveat:
@@ -340,9 +352,12 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
       ReportPath("reading", full, /*hidden=*/true);
     return;
   }
+  constexpr uint64_t kMakesOnly = O_CREAT | O_EXCL;
+  const bool in_writable = !writable_.empty() && DirName(full) == writable_;
+  if ((flags & kMakesOnly) == kMakesOnly && in_writable) return;
   if (const Fd there =
           target::OpenIn(root_.get(), full, follow ? 0 : O_NOFOLLOW)) {
-    if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) return;
+    if ((flags & kMakesOnly) == kMakesOnly) return;
     if (Blocked(there.get(), full)) ReportPath("writing", full);
     return;
   }
@@ -350,9 +365,9 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
     // Root finds nothing in a hidden directory, others may not look.
     if (Hidden(full)) return ReportPath("writing", full);
     // A link that leads nowhere from here (/dev/stdout) is not judged.
-    if ((flags & O_CREAT) != 0 &&
+    if ((flags & O_CREAT) != 0 && !in_writable &&
         !target::OpenIn(root_.get(), full, O_NOFOLLOW) && errno == ENOENT &&
-        Blocked(std::string(DirName(full))))
+        DirectoryBlocked(full))
       ReportPath("making", full);
   }
 }
@@ -366,8 +381,7 @@ void CallWatch::LookAtEntry(const seccomp_notif& call, int directory,
   // What is to be made and is there, or is to be removed and is not, fails by
   // itself.
   if (removes ? !there && strcmp(verb, "replacing") != 0 : bool(there)) return;
-  if (Blocked(std::string(DirName(full))) ||
-      (there && target::IsMountPoint(there.get())))
+  if (DirectoryBlocked(full) || (there && target::IsMountPoint(there.get())))
     ReportPath(verb, full);
 }
 
@@ -452,6 +466,16 @@ std::string CallWatch::PathOf(pid_t thread, int directory, uint64_t path) {
 bool CallWatch::Blocked(const std::string& path) const {
   const Fd there = target::OpenIn(root_.get(), path, 0);
   return there && Blocked(there.get(), path);
+}
+
+bool CallWatch::DirectoryBlocked(const std::string& path) {
+  const std::string_view directory = DirName(path);
+  if (!writable_.empty() && directory == writable_) return false;
+  const Fd there = target::OpenIn(root_.get(), std::string(directory), 0);
+  if (!there) return false;
+  if (Blocked(there.get(), std::string(directory))) return true;
+  writable_ = directory;
+  return false;
 }
 
 bool CallWatch::Blocked(int there, const std::string& path) const {

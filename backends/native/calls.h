@@ -79,6 +79,7 @@ class CallWatch {
   std::string PathOf(pid_t thread, int directory, uint64_t path);
   bool Blocked(const std::string& path) const;
   bool Blocked(int there, const std::string& path) const;
+  bool DirectoryBlocked(const std::string& path);
   bool Hidden(const std::string& path) const;
   bool MeetsHidden(std::string path, bool follow);
   void ReportPath(const char* verb, const std::string& path,
@@ -91,6 +92,9 @@ class CallWatch {
   std::vector<std::string> protected_;  // what the guard holds read-only
   std::vector<std::string> pinned_;
   Fd listener_, root_;
+  // The directory in which something could be made last, until a call may have
+  // put another one in its place. Whoever unpacks makes many files in one.
+  std::string writable_;
   bool knows_hidden_ = false;
   std::set<std::pair<dev_t, ino_t>> hidden_;  // what stands in their places
   FileIdentity self_;

@@ -232,6 +232,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     return Failed(handed.error().message);
   if (Status ready = PlanCommand(profile, command, plan); !ready)
     return Failed(ready.error().message);
+  if (const Status noted = guard.Note(profile, one->pid()); !noted)
+    return Failed(noted.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   one->Tell(kMayStart);

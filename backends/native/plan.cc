@@ -33,7 +33,8 @@ class Planner {
     plan_.filter = MakeFilter(plan_.asks);
     plan_.abi = LandlockAbi();
     GATE_CHECK(SetNetwork());
-    GATE_TRY(const View view, MakeView(profile_, guard_, plan_.user));
+    GATE_TRY(const View view,
+             MakeView(profile_, guard_, plan_.user, command_.cwd));
     plan_.write_everything = view.write_everything;
     Node("hidden", 0);
     Node("hidden-file", 0, ScratchNode::kFile);

@@ -47,6 +47,7 @@ class ProcessOne {
   bool Become(const Beginning& wanted);
   const Beginning& beginning() const { return beginning_; }
   NativePlan* plan() const { return space_.plan(); }
+  pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }
   int report() const { return report_.get(); }
   Cgroup& group() { return *group_; }

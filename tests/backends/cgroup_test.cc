@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "backends/native/sys.h"
+#include "tests/must_work.h"
 
 namespace gate::backends {
 namespace {
@@ -260,7 +261,8 @@ TEST_F(UnifiedTest, NoGroupWithAnotherBoundIsLeft) {
 }
 
 TEST_F(UnifiedTest, AUserTakesNoGroupThatIsNotTheUsers) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root becomes another user";
+  if (geteuid() != 0)
+    GATE_SKIP_WITHOUT("root") << "only root becomes another user";
   Level("slice", "memory pids");
   chmod((root_ + "/slice").c_str(), 0755);
   const pid_t child = fork();
@@ -287,7 +289,8 @@ TEST(LiveUnifiedTest, AProcessIsBornInItAndItsTimeIsCounted) {
   places.unified = here.unified;
   places.unified_mount = here.unified_mount;
   const Cgroup group = Cgroup::Make({20, 0, 0, 0}, places);
-  if (group.unified() < 0) GTEST_SKIP() << "no control group of version 2 here";
+  if (group.unified() < 0)
+    GATE_SKIP_WITHOUT("cgroup2") << "no control group of version 2 here";
   EXPECT_EQ(group.held().cpu_ms, 20u);
   EXPECT_EQ(group.Exceeded(), TreeLimit::kNone);
   int pidfd = -1;
@@ -302,7 +305,8 @@ TEST(LiveUnifiedTest, AProcessIsBornInItAndItsTimeIsCounted) {
     }
     _exit(0);
   }
-  if (child < 0) GTEST_SKIP() << "none that may be entered from here";
+  if (child < 0)
+    GATE_SKIP_WITHOUT("cgroup2") << "none that may be entered from here";
   waitpid(child, nullptr, 0);
   close(pidfd);
   EXPECT_EQ(group.Exceeded(), TreeLimit::kCpu);
@@ -318,7 +322,8 @@ class FirstVersionTest : public testing::Test {
         places_.cpuacct.empty() || access(places_.memory.c_str(), W_OK) != 0 ||
         access(places_.pids.c_str(), W_OK) != 0 ||
         access(places_.cpuacct.c_str(), W_OK) != 0)
-      GTEST_SKIP() << "no control groups of version 1 that are root's to make";
+      GATE_SKIP_WITHOUT("cgroup1")
+          << "no control groups of version 1 that are root's to make";
     places_.unified.clear();
   }
   static std::vector<std::string> Ours(const std::string& parent) {

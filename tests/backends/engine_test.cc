@@ -22,6 +22,7 @@
 #include "backends/guardian.h"
 #include "base/file.h"
 #include "tests/backends/engines.h"
+#include "tests/must_work.h"
 
 namespace gate::backends {
 namespace {
@@ -415,7 +416,8 @@ TEST_P(EngineTest, StreamsEveryByteAsItComes) {
 }
 
 TEST_P(EngineTest, FilesStayTheWorkspaceOwners) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root has other users' workspaces";
+  if (geteuid() != 0)
+    GATE_SKIP_WITHOUT("root") << "only root has other users' workspaces";
   for (const char* part : {"", "/file"})
     ASSERT_EQ(chown((w_ + part).c_str(), 4321, 4322), 0);
   const Outcome outcome = Bash("id -u; echo x > made; echo y >> file");

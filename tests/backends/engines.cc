@@ -9,6 +9,7 @@
 
 #include "backends/engine_backend.h"
 #include "backends/gvisor.h"
+#include "tests/must_work.h"
 
 namespace gate::backends {
 namespace {
@@ -117,8 +118,7 @@ std::string LeftBy(const std::string& name) {
 
 bool MustSkip(const std::string& name) {
   if (!Setting(name).empty()) return false;
-  const char* must = getenv("GATE_MUST_WORK");
-  if (must != nullptr && strstr(must, name.c_str()) != nullptr)
+  if (test::MustWork(name))
     ADD_FAILURE() << name << " must work, but tests/tools/with-engines has not "
                   << "set it up";
   return true;

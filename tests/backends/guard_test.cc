@@ -401,5 +401,65 @@ TEST(Listing, DeniesOnlyWhatIsNotThere) {
   std::filesystem::remove_all(place);
 }
 
+// What is made from here on is newer, by the clock that stamps files.
+void AwaitTick() {
+  timespec begin = {}, now = {};
+  clock_gettime(CLOCK_REALTIME_COARSE, &begin);
+  do {
+    usleep(1000);
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  } while (now.tv_sec == begin.tv_sec && now.tv_nsec == begin.tv_nsec);
+}
+
+TEST_P(GuardTest, ADirectoryMadeByAnEarlierRunGetsNoProtectedNameLater) {
+  profile_.protect_names = {".vscode", ".claude/settings.json",
+                            ".config/git/config"};
+  ASSERT_EQ(Outside("mkdir -p x/.config y/.vscode && echo mine > "
+                    "y/.vscode/tasks.json"),
+            "");
+  AwaitTick();
+  EXPECT_TRUE(
+      Bash("mkdir -p x/a x/b x/.config/c; echo e > x/a/tasks.json; echo e > "
+           "x/b/settings.json; echo e > x/.config/c/config")
+          .outcome.violations.empty());
+  // The files and their directories are older than this run.
+  AwaitTick();
+  Bash(
+      "mv x/a x/.vscode; touch x/.vscode; mv x/b x/.claude; mv x/.config/c "
+      "x/.config/git; touch y/.vscode/new");
+  EXPECT_FALSE(Exists(w_ + "/x/.vscode/tasks.json"));
+  EXPECT_FALSE(Exists(w_ + "/x/.claude/settings.json"));
+  EXPECT_FALSE(Exists(w_ + "/x/.config/git/config"));
+  // One that stays where it was keeps what it had.
+  EXPECT_EQ(Read(w_ + "/y/.vscode/tasks.json"), "mine\n");
+  EXPECT_FALSE(Exists(w_ + "/y/.vscode/new"));
+}
+
+TEST_P(GuardTest, ADirectoryMadeByAnEarlierRunBecomesNoGitDirectory) {
+  const char* const kRepository =
+      "; mkdir -p x/g/objects x/g/refs; echo 'ref: refs/heads/m' > x/g/HEAD; "
+      "mv x/g x/.git";
+  // One step less in each: what is made in the second run decides.
+  for (const char* first : {"mkdir -p x/g/hooks",
+                            "mkdir -p x/g/hooks x/g/objects; echo x > x/g/HEAD",
+                            "mkdir -p x/g/hooks x/g/refs x/g/objects"}) {
+    Bash(std::string(first) +
+         "; echo e > x/g/hooks/pre-commit; printf '[core]\\nfsmonitor=./e\\n' "
+         "> x/g/config");
+    AwaitTick();
+    Bash(std::string("true") + kRepository);
+    EXPECT_FALSE(Exists(w_ + "/x/.git/hooks/pre-commit")) << first;
+    EXPECT_EQ(Read(w_ + "/x/.git/config").find("fsmonitor"), std::string::npos)
+        << first;
+    Outside("rm -rf x");
+  }
+  // Hooks that are moved into a repository that was there.
+  ASSERT_EQ(Outside("git init -q r && mkdir h && echo e > h/post-checkout"),
+            "");
+  AwaitTick();
+  Bash("rm -r r/.git/hooks; mv h r/.git/hooks");
+  EXPECT_FALSE(Exists(w_ + "/r/.git/hooks/post-checkout"));
+}
+
 }  // namespace
 }  // namespace gate::backends

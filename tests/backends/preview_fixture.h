@@ -13,6 +13,7 @@
 #include "backends/preview.h"
 #include "base/file.h"
 #include "tests/backends/sandbox_fixture.h"
+#include "tests/must_work.h"
 
 namespace gate::backends {
 
@@ -21,6 +22,8 @@ class Preview : public Sandbox {
   void SetUp() override {
     Sandbox::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
+    if (!Probe().features.Has(Feature::kOverlay))
+      GATE_SKIP_WITHOUT("overlay") << "no overlay for this user";
     state_ = base_ + "/state";
     ASSERT_EQ(mkdir(state_.c_str(), 0700), 0);
     if (uid_ != geteuid()) {

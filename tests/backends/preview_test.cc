@@ -16,6 +16,7 @@
 #include "backends/preview_tree.h"
 #include "base/file.h"
 #include "tests/backends/preview_fixture.h"
+#include "tests/must_work.h"
 
 namespace gate::backends {
 namespace {
@@ -368,6 +369,29 @@ TEST_P(Preview, ACacheIsWritableAndThrownAway) {
   EXPECT_EQ(Read(cache + "/c"), "before");
 }
 
+TEST_P(Preview, SettingsThatOrderNothingNewMayBeCommitted) {
+  profile_.protect_names = {".npmrc", ".vscode", ".mcp.json"};
+  MakeDirectory(w_ + "/p");
+  Write(w_ + "/.npmrc", "save-exact=true\n");
+  Write(w_ + "/p/.npmrc", "ignore-scripts=true\n");
+  Line(
+      "echo 'fund=false' >> .npmrc; echo > p/.npmrc; mkdir .vscode q; echo "
+      "'{\"editor.tabSize\": 2}' > .vscode/settings.json; echo '{}' > "
+      ".vscode/tasks.json; echo 'script-shell=/x' > q/.npmrc; echo '{}' > "
+      ".mcp.json; ln -s ../file q/.vscode");
+  EXPECT_EQ(Changes(),
+            "!A .mcp.json\nM .npmrc\nA .vscode\nA .vscode/settings.json\n"
+            "!A .vscode/tasks.json\n!M p/.npmrc\nA q\n!A q/.npmrc\n"
+            "!A q/.vscode\n");
+  Commit();
+  EXPECT_EQ(Read(w_ + "/.npmrc"), "save-exact=true\nfund=false\n");
+  EXPECT_EQ(Read(w_ + "/p/.npmrc"), "ignore-scripts=true\n");
+  EXPECT_TRUE(Exists(w_ + "/.vscode/settings.json"));
+  EXPECT_FALSE(Exists(w_ + "/.vscode/tasks.json"));
+  EXPECT_FALSE(Exists(w_ + "/q/.npmrc"));
+  EXPECT_FALSE(Exists(w_ + "/.mcp.json"));
+}
+
 TEST_P(Preview, WithoutAnOverlayNothingRuns) {
   // A place that is not there stands for a file system that cannot.
   profile_.overlays = {{w_, base_ + "/nowhere"}};
@@ -384,7 +408,8 @@ TEST_P(Preview, WithoutAnOverlayNothingRuns) {
 
 // Also a workspace on another file system than gate's state.
 TEST_P(Preview, AFullDiskLeavesTheWorkspaceAsItWas) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  if (geteuid() != 0)
+    GATE_SKIP_WITHOUT("root") << "only root can mount a small tmpfs";
   ASSERT_EQ(unshare(CLONE_NEWNS), 0);
   ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);
   const std::string options =
@@ -404,7 +429,7 @@ TEST_P(Preview, AFullDiskLeavesTheWorkspaceAsItWas) {
 }
 
 TEST_P(Preview, AFileSystemBelowTheWorkspaceIsRefused) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can mount";
+  if (geteuid() != 0) GATE_SKIP_WITHOUT("root") << "only root can mount";
   MakeDirectory(w_ + "/in");
   ASSERT_EQ(unshare(CLONE_NEWNS), 0);
   ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "base/file.h"
 #include "tests/backends/hostile_environment.h"
@@ -268,6 +269,64 @@ TEST_P(RunTest, TakesAnyFileName) {
     }
     EXPECT_EQ(Read(directory + "/made"), "z\n") << ran.output;
   }
+}
+
+// A directory below /tmp, as the user of the sandbox.
+class BelowTmp : public Sandbox {
+ protected:
+  void SetUp() override {
+    Sandbox::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    std::string pattern = "/tmp/gate-below-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    place_ = pattern;
+    ASSERT_EQ(chown(place_.c_str(), uid_, gid_), 0);
+    ASSERT_EQ(
+        Outside("mkdir -p '" + place_ + "/work/sub/state' && echo key > '" +
+                place_ + "/work/sub/state/key'"),
+        "");
+    profile_.workspace.clear();
+    profile_.deny_read = {place_ + "/work/sub/state"};
+    profile_.protect = {place_ + "/work/sub/state", place_ + "/config"};
+    cwd_ = place_ + "/work";
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    if (!place_.empty()) std::filesystem::remove_all(place_, ignored);
+    Sandbox::TearDown();
+  }
+  std::string place_;
+};
+INSTANTIATE_TEST_SUITE_P(All, BelowTmp, testing::ValuesIn(Everyone()), WhoName);
+
+TEST_P(BelowTmp, HidesAndKeepsTheStateWhereEverythingIsWritable) {
+  profile_.write = {"/"};
+  const Ran ran = Bash(
+      "echo x > made; cat sub/state/key; mv sub other; mv ../work ../other; "
+      "mkdir -p sub/state; echo forged > sub/state/key; echo end");
+  EXPECT_NE(ran.output.find("end"), std::string::npos)
+      << ran.outcome.reason << ran.output;
+  EXPECT_EQ(ran.output.find("key\nmv"), std::string::npos) << ran.output;
+  EXPECT_TRUE(Exists(cwd_ + "/made"));
+  EXPECT_EQ(Read(cwd_ + "/sub/state/key"), "key\n");
+  EXPECT_FALSE(Exists(cwd_ + "/other"));
+  EXPECT_FALSE(Exists(place_ + "/other"));
+}
+
+TEST_P(BelowTmp, ShowsADirectoryThatIsNoWorkspaceAndNothingElse) {
+  profile_.write.clear();
+  const Ran ran = Bash("ls; echo x > made; ls " + place_ + "/.. | wc -l");
+  EXPECT_EQ(ran.outcome.exit_code, 0) << ran.outcome.reason;
+  EXPECT_TRUE(ran.output.starts_with("sub\n")) << ran.output;
+  EXPECT_TRUE(ran.output.ends_with("\n1\n")) << ran.output;
+  EXPECT_FALSE(Exists(cwd_ + "/made"));
+}
+
+TEST_P(BelowTmp, ShowsNoHiddenDirectory) {
+  cwd_ = place_ + "/work/sub/state";
+  const Ran ran = Bash("cat key");
+  EXPECT_EQ(ran.output.find("key\n"), std::string::npos) << ran.output;
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed);
 }
 
 }  // namespace

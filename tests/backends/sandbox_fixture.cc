@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "tests/backends/engines.h"
+#include "tests/must_work.h"
 
 namespace gate::backends {
 namespace {
@@ -167,10 +168,8 @@ void Sandbox::SetUp() {
     });
   }
   if (known[key] != "yes") {
-    const char* must = getenv("GATE_MUST_WORK");
-    if (must != nullptr && strstr(must, GetParam().backend) != nullptr)
-      FAIL() << key << " must work, but: " << known[key];
-    GTEST_SKIP() << key << " does not work here: " << known[key];
+    GATE_SKIP_WITHOUT(GetParam().backend)
+        << key << " does not work here: " << known[key];
   }
   std::string pattern = OpenPlace() + "/gate-test-XXXXXX";
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
@@ -243,6 +242,28 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
   ran.output = Read(log);
   unlink(log.c_str());
   return ran;
+}
+
+std::string Sandbox::AsUser(const std::function<std::string()>& body) const {
+  return InChild(uid_, gid_, body);
+}
+
+pid_t Sandbox::Start(const std::vector<std::string>& argv, int out) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  if (uid_ != geteuid() &&
+      (setgroups(0, nullptr) != 0 || setresgid(gid_, gid_, gid_) != 0 ||
+       setresuid(uid_, uid_, uid_) != 0))
+    _exit(99);
+  const Fd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Command command;
+  command.permit = permit_;
+  command.argv = argv;
+  command.cwd = cwd_;
+  command.environment = environment_;
+  (void)Find(GetParam().backend)
+      ->Run(profile_, command, {null.get(), out, out});
+  _exit(0);
 }
 
 Availability Sandbox::Probe() {

@@ -46,6 +46,11 @@ class Sandbox : public testing::TestWithParam<Who> {
   Ran Run(const std::vector<std::string>& argv);
   // What the backend says of this machine, or of the one that machine_ makes.
   Availability Probe();
+  // Calls `body` as the user of the sandbox, in a process of its own, and gives
+  // back what it returns.
+  std::string AsUser(const std::function<std::string()>& body) const;
+  // What Run does, in a process of its own that is not waited for.
+  pid_t Start(const std::vector<std::string>& argv, int out);
   // Something outside, as the same user as the sandbox.
   std::string Outside(const std::string& line);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/cli/process.h"
+#include "tests/must_work.h"
 
 namespace gate {
 namespace {
@@ -17,8 +18,8 @@ class PreviewTest : public testing::Test {
     machine_.Write(machine_.project() + "/package.json", "{}");
     const Done probe = machine_.Gate({"backends", "--json"});
     if (probe.out.find("\"overlay\"") == std::string::npos) {
-      if (test::MustWork("native")) FAIL() << "no overlay: " << probe.out;
-      GTEST_SKIP() << "native makes no overlays here";
+      GATE_SKIP_WITHOUT("overlay")
+          << "native makes no overlays here: " << probe.out;
     }
   }
 
@@ -99,7 +100,8 @@ TEST_F(PreviewTest, APersonCommitsAPartAndTheRest) {
       {"run", "--preview", "-c", "mkdir d; echo 1 > d/a; echo 2 > b"});
   const std::string id = Id();
   auto [code, text] = OnTerminal({"pending", "commit", id, "d"}, "n");
-  if (NoPerson(text)) GTEST_SKIP() << "an agent runs this test: " << text;
+  if (NoPerson(text))
+    GATE_SKIP_WITHOUT("person") << "an agent runs this test: " << text;
   EXPECT_EQ(code, 126) << text;
   EXPECT_FALSE(There("d"));
   std::tie(code, text) = OnTerminal({"pending", "commit", id, "d"}, "y");
@@ -114,7 +116,8 @@ TEST_F(PreviewTest, APersonCommitsAPartAndTheRest) {
 
 TEST_F(PreviewTest, OnATerminalItAsksAtOnce) {
   auto [code, text] = OnTerminal({"pending", "discard", "00000000"}, "");
-  if (NoPerson(text)) GTEST_SKIP() << "an agent runs this test: " << text;
+  if (NoPerson(text))
+    GATE_SKIP_WITHOUT("person") << "an agent runs this test: " << text;
   std::tie(code, text) =
       OnTerminal({"run", "--preview", "-c", "echo 1 > a; exit 4"}, "n");
   EXPECT_EQ(code, 4) << text;

@@ -28,13 +28,6 @@ bool HasSandbox(const Machine& machine) {
   return false;
 }
 
-bool MustWork(const std::string& name) {
-  const char* list = std::getenv("GATE_MUST_WORK");
-  if (list == nullptr) return false;
-  return ("," + std::string(list) + ",").find("," + name + ",") !=
-         std::string::npos;
-}
-
 Machine::Machine() {
   // Not below /tmp: that is private inside a sandbox.
   const char* base = std::getenv("GATE_TEST_DIR");

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/must_work.h"
+
 namespace gate::test {
 
 struct Done {
@@ -63,8 +65,5 @@ std::string GateBinary();
 // Whether a sandbox works here, as `gate sandbox` needs one: not in containers
 // that forbid user namespaces. Fails the test when one must work.
 bool HasSandbox(const Machine& machine);
-
-// True when `name` must not be skipped (GATE_MUST_WORK=native,bwrap).
-bool MustWork(const std::string& name);
 
 }  // namespace gate::test

@@ -29,6 +29,29 @@ TEST(SettingsTest, ThePresetIsTheUsersAndNotTheProjects) {
   EXPECT_EQ(machine.Gate({"check", "ls"}).exit_code, 78);
 }
 
+TEST(SettingsTest, AFileThatDoesNotLoadStopsEveryRun) {
+  const Machine machine;
+  const std::string own = machine.home() + "/.config/gate/config.json";
+  // What comes after the mistake might have been stricter.
+  machine.Write(own, R"({"schema": 1, "strength": "microvm"})", 0600);
+  for (const char* command : {"run", "sandbox"}) {
+    const test::Done done = machine.Gate({command, "--", "touch", "made"});
+    EXPECT_EQ(done.exit_code, 78) << command << done.err;
+    EXPECT_NE(done.err.find("`schema` is not a setting"), std::string::npos)
+        << done.err;
+    EXPECT_FALSE(machine.Exists(machine.project() + "/made"));
+  }
+}
+
+TEST(SettingsTest, ARefusalNamesTheSettingThatRefuses) {
+  const Machine machine;
+  machine.Write(machine.home() + "/.config/gate/config.json",
+                R"({"never_sandbox": ["make"]})", 0600);
+  const test::Done done = machine.Gate({"run", "make"});
+  EXPECT_EQ(done.exit_code, 126) << done.err;
+  EXPECT_NE(done.err.find("never_sandbox"), std::string::npos) << done.err;
+}
+
 // Everything that says where a command runs comes from the person and the
 // system. Whatever a repository brings, the plan is not weaker for it.
 TEST(SettingsTest, AProjectMakesNoPlanWeaker) {

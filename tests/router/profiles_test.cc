@@ -53,6 +53,8 @@ TEST(MakeProfile, GatesStateIsHiddenInEveryProfile) {
   for (const char* name : {"read-only", "workspace-write", "full-access"}) {
     const Profile profile = *MakeProfile(name, Inputs(), Network::kNone);
     EXPECT_TRUE(Has(profile.deny_read, "/home/user/.local/state/gate"));
+    // Hidden alone, a directory above it could be exchanged.
+    EXPECT_TRUE(Has(profile.protect, "/home/user/.local/state/gate"));
     EXPECT_TRUE(Has(profile.protect, "/home/user/.config/gate"));
     EXPECT_TRUE(Has(profile.protect_names, ".claude/settings.json"));
   }

@@ -1,0 +1,154 @@
+// The guard's note: all that its sweep needs, written before the run.
+#include <string.h>
+
+#include <type_traits>
+
+#include "backends/guard.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr std::string_view kHead = "gate.run-note/1\n";
+constexpr std::string_view kTail = "\nend";
+
+class Writer {
+ public:
+  template <typename Number>
+    requires std::is_integral_v<Number>
+  void operator()(Number& number) {
+    const auto value = static_cast<int64_t>(number);
+    char bytes[sizeof(value)];
+    memcpy(bytes, &value, sizeof(value));
+    text.append(bytes, sizeof(bytes));
+  }
+  void operator()(std::string& value) {
+    size_t size = value.size();
+    (*this)(size);
+    text += value;
+  }
+  template <typename Item, typename Each>
+  void List(std::vector<Item>& items, Each each) {
+    size_t size = items.size();
+    (*this)(size);
+    for (Item& item : items) each(item);
+  }
+  std::string text;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view rest) : rest(rest) {}
+  template <typename Number>
+    requires std::is_integral_v<Number>
+  void operator()(Number& number) {
+    int64_t value = 0;
+    if (rest.size() < sizeof(value)) {
+      good = false;
+      return;
+    }
+    memcpy(&value, rest.data(), sizeof(value));
+    rest.remove_prefix(sizeof(value));
+    number = static_cast<Number>(value);
+  }
+  void operator()(std::string& value) {
+    size_t size = 0;
+    (*this)(size);
+    if (size > rest.size()) good = false;
+    if (!good) return;
+    value.assign(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
+  template <typename Item, typename Each>
+  void List(std::vector<Item>& items, Each each) {
+    size_t size = 0;
+    (*this)(size);
+    while (good && size-- > 0) each(items.emplace_back());
+  }
+  std::string_view rest;
+  bool good = true;
+};
+
+}  // namespace
+
+template <typename Archive>
+void Guard::Through(Archive& archive) {
+  const auto texts = [&](std::vector<std::string>& list) {
+    archive.List(list, [&](std::string& text) { archive(text); });
+  };
+  const auto set = [&](std::set<std::string>& of) {
+    std::vector<std::string> list(of.begin(), of.end());
+    texts(list);
+    of.insert(list.begin(), list.end());
+  };
+  archive(start_.tv_sec);
+  archive(start_.tv_nsec);
+  archive(git_line_);
+  archive(workspace_);
+  archive(quarantine_);
+  for (auto* list : {&roots_, &bases_, &names_, &hook_places_}) texts(*list);
+  set(bound_);
+  set(git_directories_);
+  archive.List(absent_, [&](Absent& one) {
+    archive(one.base);
+    archive(one.relative);
+    archive(one.named);
+  });
+  archive.List(links_, [&](Link& one) {
+    archive(one.path);
+    archive(one.target);
+  });
+  archive.List(configs_, [&](GitConfig& one) {
+    archive(one.path);
+    archive(one.existed);
+    archive(one.readable);
+    archive(one.content);
+    archive(one.mode);
+  });
+  archive.List(absent_hooks_, [&](Hooks& one) { archive(one.path); });
+  archive.List(hook_files_, [&](HookFile& one) {
+    archive(one.path);
+    archive(one.content);
+    archive(one.mode);
+  });
+  archive.List(kept_, [&](KeptPlace& place) {
+    archive(place.base);
+    archive(place.name);
+    archive.List(place.files, [&](KeptFile& one) {
+      archive(one.path);
+      archive(one.relative);
+      archive(one.content);
+      archive(one.mode);
+    });
+  });
+  std::vector<std::pair<std::string, std::string>> trusted(trusted_.begin(),
+                                                           trusted_.end());
+  archive.List(trusted, [&](std::pair<std::string, std::string>& one) {
+    archive(one.first);
+    archive(one.second);
+  });
+  trusted_.insert(trusted.begin(), trusted.end());
+}
+
+Status Guard::Note(const Profile& profile, pid_t runner) {
+  if (profile.runs_dir.empty() || roots_.empty()) return {};
+  Writer writer;
+  writer.text = kHead;
+  writer(runner);
+  Through(writer);
+  writer.text += kTail;
+  GATE_TRY(RunNote note, RunNote::Write(profile.runs_dir, writer.text));
+  note_ = std::move(note);
+  return {};
+}
+
+std::optional<Guard> Guard::FromNote(std::string_view note, pid_t* runner) {
+  if (!note.starts_with(kHead) || !note.ends_with(kTail)) return std::nullopt;
+  Reader reader(note.substr(kHead.size()));
+  Guard guard;
+  reader(*runner);
+  guard.Through(reader);
+  if (!reader.good || reader.rest != kTail) return std::nullopt;
+  return guard;
+}
+
+}  // namespace gate::backends

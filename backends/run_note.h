@@ -1,0 +1,41 @@
+// What outlives a gate that is killed during a run: a note of what its guard
+// would have done afterwards. Whoever starts next does it.
+//
+// A note is a file of its own in `runs` of the state directory, locked as long
+// as its gate lives, and removed when the run has ended as it should. It is
+// written before the start; one that is not complete is of a run that never
+// started. It holds copies of protected files, and nobody but their owner reads
+// it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/backend.h"
+#include "base/file.h"
+#include "base/result.h"
+
+namespace gate::backends {
+
+class RunNote {
+ public:
+  RunNote() = default;  // none
+  static Result<RunNote> Write(const std::string& directory,
+                               std::string_view content);
+  RunNote(RunNote&& other) = default;
+  RunNote& operator=(RunNote&& other) noexcept;
+  ~RunNote();  // removes it
+
+ private:
+  Fd lock_;
+  std::string path_;
+};
+
+// Does what killed gates left undone, before anything looks at their places
+// again, and says what it did. Waits for the end of what they started, as far
+// as that is known, some seconds at most; where it is not known, the next call
+// that comes later looks a second time. Next to nothing where there is nothing.
+std::vector<Violation> FinishKilledRuns(const std::string& directory);
+
+}  // namespace gate::backends
