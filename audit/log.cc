@@ -62,7 +62,8 @@ Status CheckDirectory(const std::string& path, bool create) {
   if (stat(path.c_str(), &info) != 0) {
     if (errno != ENOENT) return FailErrno("state directory " + path);
     if (!create) {
-      return Fail(ErrorCode::kNotFound, "nothing is recorded yet: no audit log in " + path);
+      return Fail(ErrorCode::kNotFound,
+                  "nothing is recorded yet: no audit log in " + path);
     }
     GATE_CHECK(MakeDirectories(path, 0700));
     if (stat(path.c_str(), &info) != 0) {

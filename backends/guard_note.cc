@@ -37,7 +37,7 @@ class Writer {
 
 class Reader {
  public:
-  explicit Reader(std::string_view rest) : rest(rest) {}
+  explicit Reader(std::string_view text) : rest(text) {}
   template <typename Number>
     requires std::is_integral_v<Number>
   void operator()(Number& number) {

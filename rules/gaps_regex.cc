@@ -175,14 +175,18 @@ class Reader {
 
   void Fold(Set* set) {
     if (!fold_) return;
-    // Some letters beyond ASCII are another case of one in it.
-    set->not_ascii = true;
     const auto ranges = set->ranges;
-    for (const auto& [low, high] : ranges)
+    for (const auto& [low, high] : ranges) {
       for (char32_t c = low; c <= high && c < 0x80; ++c) {
         if (c >= 'a' && c <= 'z') set->ranges.push_back({c - 32, c - 32});
         if (c >= 'A' && c <= 'Z') set->ranges.push_back({c + 32, c + 32});
+        // U+212A and U+017F are other cases of these; what others a character
+        // beyond ASCII has is not looked up.
+        const char32_t lower = c | 0x20;
+        if (lower == 'k' || lower == 's') set->not_ascii = true;
       }
+      if (high >= 0x80) set->not_ascii = true;
+    }
   }
 
   // Appends \d, \w, \s and their opposites; false: it is none of them.

@@ -155,7 +155,7 @@ TEST(CheckTest, ProgramsAreLookedUpInThePathThatTheLineLeaves) {
 TEST(CheckTest, WhatLaterLinesWouldMeetIsNotLeftBehindRaw) {
   const Machine machine;
   const std::string own = "PATH=" + machine.project() + "/bin:$PATH";
-  for (const std::string line :
+  for (const std::string& line :
        {std::string("ls() { ./x; }"), std::string("ls; git() { ./x; }"),
         std::string("PATH=./bin"), std::string("ls; PATH=./bin:$PATH"), own,
         "export " + own, "ls; " + own, std::string("unset PATH"),
@@ -185,7 +185,7 @@ TEST(CheckTest, LinksAreFollowedToWhatTheyName) {
       machine.Run({"ln", "-s", machine.home() + "/.ssh", "docs"}).exit_code, 0);
   std::string many = "cat";
   for (int i = 0; i < 300; ++i) many += " f" + std::to_string(i);
-  for (const std::string line :
+  for (const std::string& line :
        {std::string("cat notes"), std::string("cat docs/id_rsa"),
         std::string("grep -r . docs"), std::string("cat n*"),
         std::string("cat docs/*"), std::string("head -c 9 < notes"),

@@ -267,7 +267,9 @@ TEST(LintTable, EachFindingHasItsRuleAndItsNearMiss) {
     ASSERT_NE(finding, nullptr) << row.code << "\n" << row.has;
     EXPECT_GT(finding->diagnostic.line, 0u) << row.code;
     EXPECT_FALSE(finding->diagnostic.help.empty()) << row.code;
-    if (row.witness) EXPECT_NE(finding->witness, "") << row.has;
+    if (row.witness) {
+      EXPECT_NE(finding->witness, "") << row.has;
+    }
     const auto without = Lint(Load(row.has_not));
     const Finding* wrong = Find(without, row.code);
     EXPECT_EQ(wrong, nullptr) << row.has_not << "\n"

@@ -60,6 +60,8 @@ TEST(Gaps, AnOperandHoldsNoOption) {
     EXPECT_FALSE(Glob("git push* -f*", line)) << line;
     EXPECT_FALSE(Re("^git push .*--force", line)) << line;
     EXPECT_FALSE(Re("rm\\s+-rf", line)) << line;
+    // Case does not make a dash or a blank into a letter.
+    EXPECT_FALSE(Re("(?i) --config filter", line)) << line;
   }
   EXPECT_TRUE(Glob("git push*--force*", "git push origin ~"));
   EXPECT_TRUE(Re("rm\\s+-rf", "~"));
