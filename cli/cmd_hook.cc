@@ -63,8 +63,10 @@ int Print(const hooks::Output& output) {
   DisarmDeadline();
   if (!output.err.empty() && !WriteAll(STDERR_FILENO, output.err))
     return kExitHookRefused;
-  if (!output.out.empty() && !WriteAll(STDOUT_FILENO, output.out))
+  if (!output.out.empty() && !WriteAll(STDOUT_FILENO, output.out)) {
+    (void)WriteAll(STDERR_FILENO, "gate: the answer could not be written\n");
     return kExitHookRefused;
+  }
   return output.exit_code == 0 ? 0 : kExitHookRefused;
 }
 

@@ -250,6 +250,8 @@ constexpr auto kProtectedNames = std::to_array<std::string_view>({
     ".exrc",
     ".nvim.lua",
     ".nvimrc",
+    ".hg/hgrc",
+    ".jj/repo/config.toml",
     ".gate",
 });
 

@@ -75,6 +75,17 @@ TEST(HookTest, DenyIsExitTwoWithAReason) {
   EXPECT_FALSE(json->value("reason", "").empty());
 }
 
+TEST(HookTest, AnAnswerThatCannotBeWrittenIsARefusal) {
+  const Machine machine;
+  const Done done =
+      machine.Run({"/bin/sh", "-c", "exec \"$0\" hook generic >/dev/full",
+                   test::GateBinary()},
+                  Generic(machine, "rm -rf /"));
+  ExpectRefused(done);
+  EXPECT_NE(done.err.find("could not be written"), std::string::npos)
+      << done.err;
+}
+
 TEST(HookTest, SandboxRewritesToATicketThatRunsOnce) {
   const Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";

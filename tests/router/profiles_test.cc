@@ -57,6 +57,7 @@ TEST(MakeProfile, GatesStateIsHiddenInEveryProfile) {
     EXPECT_TRUE(Has(profile.protect, "/home/user/.local/state/gate"));
     EXPECT_TRUE(Has(profile.protect, "/home/user/.config/gate"));
     EXPECT_TRUE(Has(profile.protect_names, ".claude/settings.json"));
+    EXPECT_TRUE(Has(profile.protect_names, ".hg/hgrc"));
   }
 }
 
