@@ -19,6 +19,7 @@
 #include "backends/outcome.h"
 #include "backends/program_search.h"
 #include "backends/relay.h"
+#include "backends/request.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -180,18 +181,9 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   const uint64_t begin = MonotonicMs();
   const std::string program = FindBwrap();
   if (program.empty()) return Failed("bwrap is not installed");
-  if (command.argv.empty() || command.argv[0].empty())
-    return Failed("there is no program to run");
-  if (profile.network == Network::kDomains)
-    return Failed("a network limited to domains is not available here");
-  if (!profile.overlays.empty())
-    return Failed("bwrap has no previews (required feature overlay)");
-  const std::vector<Feature> missing =
-      profile.required.Without(BwrapFeatures());
-  if (!missing.empty())
-    return Failed(std::string("bwrap lacks what the profile requires: ") +
-                  backends::Name(missing.front()));
-  if (const Status checked = CheckStreams(io); !checked)
+  if (const Status checked =
+          CheckRequest(Name(), BwrapFeatures(), profile, command, io);
+      !checked)
     return Failed(checked.error().message);
   const RunUser user = ChooseUser(profile);
   // Without Landlock a file that was opened for reading could be opened again

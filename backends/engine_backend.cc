@@ -21,6 +21,7 @@
 #include "backends/outcome.h"
 #include "backends/program_search.h"
 #include "backends/relay.h"
+#include "backends/request.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -124,25 +125,15 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
 
 std::string EngineBackend::Refusal(const Profile& profile,
                                    const Command& command, const Io& io) const {
-  const std::string name = Name();
-  if (command.argv.empty() || command.argv[0].empty())
-    return "there is no program to run";
   if (std::string trouble = client_.Trouble(); !trouble.empty()) return trouble;
   if (std::string doubt = client_.Distrust(profile); !doubt.empty())
     return doubt;
-  if (profile.network == Network::kDomains)
-    return "a network limited to domains is not available here";
-  if (!profile.overlays.empty())
-    return name + " has no previews (required feature overlay)";
-  if (const auto missing = profile.required.Without(kFeatureSet);
-      !missing.empty())
-    return name + " lacks what the profile requires: " +
-           backends::Name(missing.front());
-  if (const Status checked = CheckStreams(io); !checked)
+  if (const Status checked =
+          CheckRequest(Name(), kFeatureSet, profile, command, io);
+      !checked)
     return checked.error().message;
-  struct stat info = {};
-  if (stat(command.cwd.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return "no working directory `" + command.cwd + "`";
+  if (const Status checked = CheckDirectory(command); !checked)
+    return checked.error().message;
   return "";
 }
 

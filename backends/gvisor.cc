@@ -22,6 +22,7 @@
 #include "backends/outcome.h"
 #include "backends/program_search.h"
 #include "backends/relay.h"
+#include "backends/request.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -192,23 +193,14 @@ bool Signal(const std::string& runsc, const std::string& bundle, bool rootless,
 Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
                            const Io& io) {
   const uint64_t begin = MonotonicMs();
-  if (command.argv.empty() || command.argv[0].empty())
-    return Failed("there is no program to run");
   const std::string runsc = Runsc();
   if (runsc.empty()) return Failed("runsc is not installed");
-  if (profile.network == Network::kDomains)
-    return Failed("a network limited to domains is not available here");
-  if (!profile.overlays.empty())
-    return Failed("gvisor has no previews (required feature overlay)");
-  if (const auto missing = profile.required.Without(kFeatureSet);
-      !missing.empty())
-    return Failed(std::string("gvisor lacks what the profile requires: ") +
-                  backends::Name(missing.front()));
-  if (const Status checked = CheckStreams(io); !checked)
+  if (const Status checked =
+          CheckRequest(Name(), kFeatureSet, profile, command, io);
+      !checked)
     return Failed(checked.error().message);
-  struct stat info = {};
-  if (stat(command.cwd.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return Failed("no working directory `" + command.cwd + "`");
+  if (const Status checked = CheckDirectory(command); !checked)
+    return Failed(checked.error().message);
   const RunUser user = ChooseUser(profile);
   if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
   const Result<Fd> copy = CopyInput(io.in);

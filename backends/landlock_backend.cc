@@ -14,6 +14,7 @@
 #include "backends/landlock_keeper.h"
 #include "backends/native/sys.h"
 #include "backends/outcome.h"
+#include "backends/request.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
@@ -212,19 +213,13 @@ Availability Landlock::Probe() {
 Outcome Landlock::Run(const Profile& profile, const Command& command,
                       const Io& io) {
   const uint64_t begin = MonotonicMs();
-  if (command.argv.empty() || command.argv[0].empty())
-    return Failed("there is no program to run");
   if (LandlockAbi() < kMinLandlockAbi)
     return Failed("Landlock ABI 3 (Linux 6.2) is needed");
   if (profile.network != Network::kNone && profile.network != Network::kOpen)
     return Failed("without namespaces the network is the host's or none");
-  if (!profile.overlays.empty())
-    return Failed("landlock has no previews (required feature overlay)");
-  if (const auto missing = profile.required.Without(kFeatureSet);
-      !missing.empty())
-    return Failed(std::string("landlock lacks what the profile requires: ") +
-                  backends::Name(missing.front()));
-  if (const Status checked = CheckStreams(io); !checked)
+  if (const Status checked =
+          CheckRequest(Name(), kFeatureSet, profile, command, io);
+      !checked)
     return Failed(checked.error().message);
   const RunUser user = ChooseUser(profile);
   if (user.all_ids)

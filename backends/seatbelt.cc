@@ -17,6 +17,7 @@
 #include "backends/outcome.h"
 #include "backends/program_search.h"
 #include "backends/relay.h"
+#include "backends/request.h"
 #include "backends/spawn.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -109,21 +110,14 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
                              const Io& io) {
   const uint64_t begin = MonotonicMs();
   if (!seatbelt_.here) return Failed("this is not macOS");
-  if (command.argv.empty() || command.argv[0].empty())
-    return Failed("there is no program to run");
   if (profile.network != Network::kNone && profile.network != Network::kOpen)
     return Failed("the network is the host's or none on macOS");
-  if (!profile.overlays.empty())
-    return Failed("seatbelt has no previews (required feature overlay)");
-  if (const auto missing = profile.required.Without(kFeatureSet);
-      !missing.empty())
-    return Failed(std::string("seatbelt lacks what the profile requires: ") +
-                  backends::Name(missing.front()));
-  if (const Status checked = CheckStreams(io); !checked)
+  if (const Status checked =
+          CheckRequest(Name(), kFeatureSet, profile, command, io);
+      !checked)
     return Failed(checked.error().message);
-  struct stat info = {};
-  if (stat(command.cwd.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return Failed("no working directory `" + command.cwd + "`");
+  if (const Status checked = CheckDirectory(command); !checked)
+    return Failed(checked.error().message);
   const RunUser user = ChooseUser(profile);
   if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
   const Temporary tmp(profile.private_tmp);

@@ -17,6 +17,7 @@
 #include "backends/native/process_one.h"
 #include "backends/outcome.h"
 #include "backends/relay.h"
+#include "backends/request.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
@@ -186,18 +187,13 @@ Availability Native::Probe() {
 Outcome Native::Run(const Profile& profile, const Command& command,
                     const Io& io) {
   const uint64_t begin = MonotonicMs();
-  if (const Status streams = CheckStreams(io); !streams)
-    return Failed(streams.error().message);
-  if (profile.network == Network::kDomains)
-    return Failed("a network limited to domains is not available here");
   const int abi = LandlockAbi();
   FeatureSet given = NativeFeatures(abi);
   given.Add(Feature::kOverlay);
-  const std::vector<Feature> missing = profile.required.Without(given);
-  if (!missing.empty())
-    return Failed(
-        std::string("this machine lacks what the profile requires: ") +
-        backends::Name(missing.front()));
+  if (const Status checked =
+          CheckRequest("this machine", given, profile, command, io);
+      !checked)
+    return Failed(checked.error().message);
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
