@@ -9,6 +9,8 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 #include "base/text.h"
 
@@ -78,10 +80,35 @@ std::vector<std::string> Regex::RequiredAny(std::string_view pattern) {
     return {};
   std::vector<std::string> atoms;
   filter.Compile(&atoms);
-  std::vector<int> possible_without_any;
-  filter.AllPotentials({}, &possible_without_any);
-  if (!possible_without_any.empty()) return {};
-  return atoms;
+  // Whether a text without those that are needed may match.
+  std::vector<bool> needed(atoms.size(), true);
+  const auto may_match = [&] {
+    std::vector<int> present, possible;
+    for (size_t i = 0; i < atoms.size(); ++i)
+      if (!needed[i]) present.push_back(static_cast<int>(i));
+    filter.AllPotentials(present, &possible);
+    return !possible.empty();
+  };
+  if (may_match()) return {};
+  // All of them will do, but short ones stand in many texts, and what a pattern
+  // begins with is mostly a program, in all that is tried against it. Those go
+  // first, as long as the rest is enough.
+  std::string_view begin = pattern;
+  for (const std::string_view sign : {"(?i)", "^"})
+    if (begin.starts_with(sign)) begin.remove_prefix(sign.size());
+  std::vector<size_t> order(atoms.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [&](size_t i) {
+    return std::tuple(!begin.starts_with(atoms[i]), atoms[i].size(), i);
+  });
+  for (const size_t i : order) {
+    needed[i] = false;
+    if (may_match()) needed[i] = true;
+  }
+  std::vector<std::string> required;
+  for (size_t i = 0; i < atoms.size(); ++i)
+    if (needed[i]) required.push_back(std::move(atoms[i]));
+  return required;
 }
 
 }  // namespace gate

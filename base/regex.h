@@ -39,8 +39,10 @@ class Regex {
 
   // Strings of lower-case letters of which at least one stands, in any case,
   // in every ASCII text that `pattern` matches; empty when RE2 finds no such
-  // set or the pattern does not compile. Costs as much as two Compile calls:
-  // for one who stores the answer and spares later ones.
+  // set or the pattern does not compile. None of them could be left out; long
+  // ones are preferred. Costs as much as two Compile calls and a walk for each
+  // string of the pattern: for one who stores the answer and spares later
+  // ones.
   static std::vector<std::string> RequiredAny(std::string_view pattern);
 
  private:

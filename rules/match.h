@@ -86,6 +86,9 @@ class Matcher {
     // might have a lower case that is not its own.
     bool lower_made = false;
     std::string lower;
+    // The lines in lower case, for those atoms that have a quote.
+    bool lower_lines_made = false;
+    std::string lower_lines;
     const parser::OptionsRead* options = nullptr;
     std::optional<parser::OptionsRead> own_options;
     // The characters of words that may be options, as bits of c & 63.
@@ -100,7 +103,7 @@ class Matcher {
   Tri PrefixAt(const Node& node, size_t start);
   Tri Glob(const Node& node);
   Tri RegexNode(const Node& node);
-  bool MayMatch(const RegexRecord& record, Prepared* prepared) const;
+  bool MayMatch(const RegexRecord& record, Prepared* prepared);
   const std::vector<std::u32string>& Gapped(Prepared* prepared);
   bool TriesGaps(const Node& node, std::string_view pattern, bool regex,
                  Prepared* prepared);

@@ -243,21 +243,37 @@ Tri Matcher::Glob(const Node& node) {
 }
 
 // Whether it is worth compiling and the lines worth making: most regexes of a
-// program's rules are about words that a given line does not have.
-bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) const {
+// program's rules are about words that a given line does not have. A cold
+// compilation costs more than all else of a decision.
+bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) {
   if (record.atoms.count == 0 || !facts_.first_looks) return true;
   if (!prepared->lower_made) {
     prepared->lower_made = true;
     prepared->lower = LowerWords();
   }
   if (prepared->lower.empty()) return true;
-  for (const ImageText& text : view_->In(view_->strings, record.atoms)) {
+  bool quotes = false;
+  const auto atoms = view_->In(view_->strings, record.atoms);
+  for (const ImageText& text : atoms) {
     const std::string_view atom = view_->Text(text);
-    bool quotes = false;
-    for (const char c : atom) quotes = quotes || c == '\'' || c == '\\';
-    if (quotes || prepared->lower.find(atom) != std::string::npos) return true;
+    if (atom.find_first_of("'\\") != std::string_view::npos)
+      quotes = true;
+    else if (prepared->lower.find(atom) != std::string::npos)
+      return true;
   }
-  return false;
+  if (!quotes) return false;
+  // A quote of a line may be one that quoting put there.
+  if (!prepared->lines_made) MakeLines(prepared);
+  if (!prepared->lower_lines_made) {
+    prepared->lower_lines_made = true;
+    prepared->lower_lines =
+        LowerForAtoms({prepared->line, prepared->line_by_name, prepared->bare,
+                       prepared->bare_by_name});
+  }
+  if (prepared->lower_lines.empty()) return true;
+  return std::any_of(atoms.begin(), atoms.end(), [&](const ImageText& text) {
+    return prepared->lower_lines.find(view_->Text(text)) != std::string::npos;
+  });
 }
 
 Tri Matcher::RegexNode(const Node& node) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <string>
 
 namespace gate {
@@ -111,6 +113,24 @@ TEST(Regex, OneOfTheRequiredStringsStandsInEveryMatch) {
         found = found || lower.find(one) != std::string::npos;
       EXPECT_TRUE(found) << pattern << " in " << text;
     }
+  }
+}
+
+TEST(Regex, TheRequiredStringsAreTheTellingOnes) {
+  const struct {
+    const char* pattern;
+    std::vector<std::string> required;
+  } kCases[] = {
+      {"^git .*--force", {"--force"}},
+      {"(?i)^[^ ]*git( [^ ]+)* -c ?alias\\.", {"alias."}},
+      {"^python3? -m (pip|build)( |$)", {" -m build", " -m pip"}},
+      {"for *\\(\\(.*do.*done", {"done"}},
+      {"://([a-z]+\\.)*(github|gitlab)\\.com", {"github.com", "gitlab.com"}},
+  };
+  for (const auto& [pattern, required] : kCases) {
+    std::vector<std::string> found = Regex::RequiredAny(pattern);
+    std::ranges::sort(found);
+    EXPECT_EQ(found, required) << pattern;
   }
 }
 
