@@ -18,7 +18,6 @@
 namespace gate {
 namespace {
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 // More than any path; git reads .git files and commondir whole.
 constexpr size_t kMaxPathFileBytes = size_t{1} << 16;
 
@@ -397,26 +396,6 @@ bool RunsProgram(const GitEntry& entry) {
   return std::any_of(
       kEndings.begin(), kEndings.end(),
       [name](std::string_view ending) { return name.ends_with(ending); });
-}
-
-std::vector<std::string> GitProgramKeysIn(std::string_view text) {
-  std::vector<std::string> keys;
-  std::vector<GitEntry> entries;
-  const bool whole = ParseGitConfig(text, &entries);
-  for (GitEntry& entry : entries) {
-    if (RunsProgram(entry) || entry.key == "core.worktree")
-      keys.push_back(std::move(entry.key));
-  }
-  if (!whole) keys.push_back("malformed");
-  return keys;
-}
-
-Result<std::vector<std::string>> GitProgramKeys(const std::string& file) {
-  const Result<std::string> text = ReadFile(file, kMaxConfigBytes);
-  if (text) return GitProgramKeysIn(*text);
-  if (text.error().code == ErrorCode::kNotFound)
-    return std::vector<std::string>();
-  return std::unexpected(text.error());
 }
 
 }  // namespace gate

@@ -12,8 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-
 namespace gate {
 
 // The git directory that git finds from a directory: its own one, and the one
@@ -51,13 +49,5 @@ bool RunsProgram(const GitEntry& entry);
 // from its arguments. Not one that runs a shell, begins with options (of which
 // -c sets any variable), or is not known here.
 bool IsPlainGitAlias(std::string_view value);
-
-// The keys of the entries in `text` that run programs, and core.worktree. A
-// file that git would refuse counts as the key "malformed".
-std::vector<std::string> GitProgramKeysIn(std::string_view text);
-
-// The same of a file; empty when it does not exist. kTooLarge beyond 1 MiB,
-// kInvalid for what is not a regular file, otherwise.
-Result<std::vector<std::string>> GitProgramKeys(const std::string& file);
 
 }  // namespace gate
