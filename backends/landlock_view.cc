@@ -2,17 +2,16 @@
 // therefore hidden by granting everything beside it: each directory on the way
 // to one is replaced by its entries.
 #include <dirent.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <set>
 
 #include "backends/landlock_backend.h"
+#include "base/file.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -25,23 +24,17 @@ constexpr auto kDevices =
     std::to_array<const char*>({"/dev/null", "/dev/zero", "/dev/full",
                                 "/dev/random", "/dev/urandom", "/dev/tty"});
 
-// `path` without links; empty when it is not there or out of reach.
-std::string Resolved(const std::string& path) {
-  char buffer[PATH_MAX];
-  return realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
-}
-
 class Builder {
  public:
   explicit Builder(const Profile& profile) : profile_(profile) {}
 
   Result<LandlockView> Run(const std::string& tmp) {
     for (const char* place : kPrivatePlaces)
-      if (const std::string path = Resolved(place); !path.empty())
+      if (const std::string path = RealPath(place); !path.empty())
         hidden_.insert(path);
     const std::set<std::string> covers = hidden_;
     for (const std::string& root : profile_.write) {
-      const std::string path = Resolved(root);
+      const std::string path = RealPath(root);
       if (path.empty() && root != profile_.workspace) continue;
       if (path.empty())
         return Fail(ErrorCode::kNotFound, "no workspace `" + root + "`");
@@ -54,11 +47,11 @@ class Builder {
                       "`" + root + "` cannot be a writable root");
       if (!covers.contains(path)) view_.write.push_back(path);
     }
-    if (!tmp.empty()) view_.write.push_back(Resolved(tmp));
+    if (!tmp.empty()) view_.write.push_back(RealPath(tmp));
     for (const std::string& path : profile_.deny_read) GATE_CHECK(Hide(path));
     shown_.insert(view_.write.begin(), view_.write.end());
     for (const char* device : kDevices) {
-      if (Resolved(device) != device) continue;
+      if (RealPath(device) != device) continue;
       view_.devices.emplace_back(device);
       shown_.insert(device);
     }
@@ -76,7 +69,7 @@ class Builder {
 
  private:
   Status Hide(const std::string& name) {
-    const std::string path = Resolved(name);
+    const std::string path = RealPath(name);
     struct stat info = {};
     if (path.empty() || stat(path.c_str(), &info) != 0) return {};
     if (path == "/")
@@ -90,7 +83,7 @@ class Builder {
     while (const dirent* entry = readdir(list)) {
       if (++seen > kMaxHiddenEntries) break;
       if (entry->d_type != DT_LNK) continue;
-      const std::string target = Resolved(path + "/" + entry->d_name);
+      const std::string target = RealPath(path + "/" + entry->d_name);
       if (!target.empty() && stat(target.c_str(), &info) == 0 &&
           S_ISREG(info.st_mode))
         hidden_.insert(target);
@@ -100,7 +93,7 @@ class Builder {
   }
 
   void Show(const std::string& name) {
-    if (const std::string path = Resolved(name); !path.empty())
+    if (const std::string path = RealPath(name); !path.empty())
       shown_.insert(path);
   }
 

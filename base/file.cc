@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 
 #include "base/hash.h"
 #include "base/paths.h"
@@ -202,6 +203,11 @@ Status CheckTrusted(const std::string& path, uid_t owner) {
                 Quoted(path) + " can be written by others (chmod go-w)");
   }
   return {};
+}
+
+std::string RealPath(const std::string& path) {
+  char buffer[PATH_MAX];
+  return realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
 }
 
 Status CheckTrustedPlace(const std::string& path, uid_t owner) {

@@ -57,6 +57,10 @@ Status WriteAll(int fd, std::string_view bytes);
 // `owner` and is writable by nobody else: the rule for files read as policy.
 Status CheckTrusted(const std::string& path, uid_t owner);
 
+// `path` without links, as the kernel finds it; empty when it is not there or
+// out of reach.
+std::string RealPath(const std::string& path);
+
 // kPermission unless nobody but root, `owner` and the owner of `/` can put
 // something else at `path`: no directory that leads there,
 // through links too, belongs to another or can be written by others. In a

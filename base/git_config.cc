@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "base/file.h"
 #include "base/paths.h"
@@ -287,19 +286,13 @@ bool IsGitDirectory(const std::string& path) {
          access((common + "/refs").c_str(), X_OK) == 0;
 }
 
-std::string RealPath(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  if (real == nullptr) return Normalise(path, "/");
-  std::string out = real;
-  std::free(real);
-  return out;
-}
-
 }  // namespace
 
 GitDirectories FindGitDirectories(const std::string& directory) {
   GitDirectories found;
-  for (std::string at = RealPath(directory);; at = std::string(DirName(at))) {
+  std::string at = RealPath(directory);
+  if (at.empty()) at = Normalise(directory, "/");
+  for (;; at = std::string(DirName(at))) {
     const std::string dot_git = at == "/" ? "/.git" : at + "/.git";
     struct stat info = {};
     const bool exists = stat(dot_git.c_str(), &info) == 0;

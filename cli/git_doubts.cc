@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -91,11 +89,6 @@ std::string ConfigurationDoubt(const std::string& file) {
              ")";
   }
   return whole ? "" : "the repository's configuration is malformed";
-}
-
-std::string RealPath(const std::string& path) {
-  char buffer[PATH_MAX];
-  return ::realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
 }
 
 // The index of the sub-command's word; nothing when the options before it may

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
-#include <cstdlib>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/paths.h"
 #include "cli/git_doubts.h"
 
@@ -17,11 +16,6 @@ namespace {
 
 // Places that any process of the machine may write.
 constexpr std::array kSharedWritable = {"/tmp", "/var/tmp", "/dev/shm"};
-
-std::string RealPath(const std::string& path) {
-  char buffer[PATH_MAX];
-  return ::realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
-}
 
 // Why git, as `invocation` starts it, might run a program or read a file that
 // the repository names; empty if not.
