@@ -224,10 +224,9 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   }
   Gateway gateway(ReadProcessFacts(globals));
   // What a file that does not load would have asked for is not known.
-  for (const Diagnostic& problem : gateway.settings().diagnostics) {
-    if (problem.severity != Severity::kError) continue;
-    Complain("gate's settings do not load: " + Visible(problem.file) + ": " +
-             Visible(problem.message));
+  if (const std::string trouble = SettingsTrouble(gateway.settings());
+      !trouble.empty()) {
+    Complain(Visible(trouble));
     return kExitPolicy;
   }
   Judgement judgement;

@@ -439,17 +439,15 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   const uint64_t loaded = MonotonicUs();
   judgement.timing.policy_us = loaded - parsed;
 
-  judgement.policy_broken =
-      policy.floor() == Action::kDeny || HasErrors(settings().diagnostics);
+  std::string trouble = SettingsTrouble(settings());
+  judgement.policy_broken = policy.floor() == Action::kDeny || !trouble.empty();
   judgement.decision = engine::Evaluate(policy, judgement.analysis, request,
                                         engine::Trust{}, trace);
   Decision& decision = judgement.decision;
-  if (HasErrors(settings().diagnostics)) {
+  if (!trouble.empty()) {
     decision = Decision{};
     decision.code = engine::ReasonCode::kPolicyBroken;
-    decision.reason =
-        "gate's settings do not load: " + settings().diagnostics.front().file +
-        ": " + settings().diagnostics.front().message;
+    decision.reason = std::move(trouble);
   }
   if (!question.file_writes.empty()) {
     JudgeFileWrites(question, request.workspace, &decision);

@@ -236,4 +236,12 @@ LoadedSettings LoadSettings(const ProcessFacts& facts) {
   return settings;
 }
 
+std::string SettingsTrouble(const LoadedSettings& settings) {
+  for (const Diagnostic& problem : settings.diagnostics)
+    if (problem.severity == Severity::kError)
+      return "gate's settings do not load: " + problem.file + ": " +
+             problem.message;
+  return "";
+}
+
 }  // namespace gate::cli

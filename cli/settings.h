@@ -32,4 +32,7 @@ struct LoadedSettings {
 
 LoadedSettings LoadSettings(const ProcessFacts& facts);
 
+// Why a file of them does not load, for a person; empty when all do.
+std::string SettingsTrouble(const LoadedSettings& settings);
+
 }  // namespace gate::cli
