@@ -213,10 +213,9 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
     return Failed(std::move(refusal));
   const RunUser user = ChooseUser(profile);
   if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
-  Guard guard = Guard::Record(profile, command.cwd);
-  if (!guard.refusal().empty()) return Failed(guard.refusal());
-  if (const Status noted = guard.Note(profile); !noted)
-    return Failed(noted.error().message);
+  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  if (!begun) return Failed(begun.error().message);
+  Guard& guard = *begun;
   Result<View> view = MakeView(profile, guard, user, command.cwd);
   if (!view) return Failed(view.error().message);
   const bool configured = !profile.image.empty();

@@ -112,6 +112,9 @@ class Guard {
   // Before the start; a run that cannot be noted must not start. `runner`: the
   // process whose end is the end of the whole run, where there is one.
   Status Note(const Profile& profile, pid_t runner = 0);
+  // Both: what a backend begins with that starts nothing before. Its refusal,
+  // or that it cannot be noted, is the error.
+  static Result<Guard> Begin(const Profile& profile, const std::string& cwd);
   // A guard by such a note. Nothing where it is not complete.
   static std::optional<Guard> FromNote(std::string_view note, pid_t* runner);
 

@@ -141,6 +141,14 @@ Status Guard::Note(const Profile& profile, pid_t runner) {
   return {};
 }
 
+Result<Guard> Guard::Begin(const Profile& profile, const std::string& cwd) {
+  Guard guard = Record(profile, cwd);
+  if (!guard.refusal().empty())
+    return Fail(ErrorCode::kUnavailable, guard.refusal());
+  GATE_CHECK(guard.Note(profile));
+  return guard;
+}
+
 std::optional<Guard> Guard::FromNote(std::string_view note, pid_t* runner) {
   if (!note.starts_with(kHead) || !note.ends_with(kTail)) return std::nullopt;
   Reader reader(note.substr(kHead.size()));

@@ -207,10 +207,9 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   if (!copy) return Failed(copy.error().message);
   Io streams = io;
   if (*copy) streams.in = copy->get();
-  Guard guard = Guard::Record(profile, command.cwd);
-  if (!guard.refusal().empty()) return Failed(guard.refusal());
-  if (const Status noted = guard.Note(profile); !noted)
-    return Failed(noted.error().message);
+  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  if (!begun) return Failed(begun.error().message);
+  Guard& guard = *begun;
   Result<View> view = MakeView(profile, guard, user, command.cwd);
   if (!view) return Failed(view.error().message);
 

@@ -247,10 +247,9 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     made.terminal = isatty(io.in) == 1;
     return made;
   }();
-  Guard guard = Guard::Record(profile, command.cwd);
-  if (!guard.refusal().empty()) return Failed(guard.refusal());
-  if (const Status noted = guard.Note(profile); !noted)
-    return Failed(noted.error().message);
+  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  if (!begun) return Failed(begun.error().message);
+  Guard& guard = *begun;
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
 

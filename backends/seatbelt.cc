@@ -124,10 +124,9 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   if (tmp.path().empty()) return Failed("no directory for temporary files");
   if (user.switched && chown(tmp.path().c_str(), user.uid, user.gid) != 0)
     return Failed("cannot give `" + tmp.path() + "` to its user");
-  Guard guard = Guard::Record(profile, command.cwd);
-  if (!guard.refusal().empty()) return Failed(guard.refusal());
-  if (const Status noted = guard.Note(profile); !noted)
-    return Failed(noted.error().message);
+  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  if (!begun) return Failed(begun.error().message);
+  Guard& guard = *begun;
 
   SeatbeltInputs inputs;
   inputs.write = Canonical(profile.write);
