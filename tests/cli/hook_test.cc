@@ -183,18 +183,23 @@ TEST(HookTest, OtherToolsAreNotGatesBusiness) {
   EXPECT_EQ(done.out + done.err, "");
 }
 
+// The client's own tool, asked to write `path`.
+Done WriteTool(const Machine& machine, const std::string& path) {
+  return machine.Gate(
+      {"hook", "claude"},
+      Dump({{"session_id", "s"},
+            {"cwd", machine.project()},
+            {"permission_mode", "bypassPermissions"},
+            {"hook_event_name", "PreToolUse"},
+            {"tool_name", "Write"},
+            {"tool_input", {{"file_path", path}, {"content", "x"}}}}));
+}
+
 TEST(HookTest, FileToolsAreJudgedByWhatTheyWrite) {
   const Machine machine;
   machine.Write(machine.project() + "/package.json", "{}");
   const auto write = [&machine](const std::string& path) {
-    return machine.Gate(
-        {"hook", "claude"},
-        Dump({{"session_id", "s"},
-              {"cwd", machine.project()},
-              {"permission_mode", "bypassPermissions"},
-              {"hook_event_name", "PreToolUse"},
-              {"tool_name", "Write"},
-              {"tool_input", {{"file_path", path}, {"content", "x"}}}}));
+    return WriteTool(machine, path);
   };
   EXPECT_EQ(write(machine.project() + "/src/a.c").exit_code, 0);
   for (const std::string& path :
@@ -210,14 +215,7 @@ TEST(HookTest, FileToolsAreJudgedByWhereLinksLead) {
   const Machine machine;
   machine.Write(machine.project() + "/package.json", "{}");
   const auto write = [&machine](const std::string& path) {
-    return machine.Gate(
-        {"hook", "claude"},
-        Dump({{"session_id", "s"},
-              {"cwd", machine.project()},
-              {"permission_mode", "bypassPermissions"},
-              {"hook_event_name", "PreToolUse"},
-              {"tool_name", "Write"},
-              {"tool_input", {{"file_path", path}, {"content", "x"}}}}));
+    return WriteTool(machine, path);
   };
   const auto link = [&machine](const std::string& to, const std::string& name) {
     EXPECT_EQ(machine.Run({"ln", "-s", to, name}).exit_code, 0);
