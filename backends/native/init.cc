@@ -168,6 +168,12 @@ void RunInit(const InitContext& context) {
   setrlimit(RLIMIT_NOFILE, &files);
   ApplyLimit(kNoCoreDump);  // now: the filter lets nobody set it later
   Await(kPlanReady);
+  if (context.confined && sched_setaffinity(0, sizeof(context.processors),
+                                            &context.processors) != 0) {
+    error.error = errno;
+    error.stage = Stage::kProcessors;
+    FinishSetup(error);
+  }
   NativePlan* plan = context.space->plan();
   if (!EnterGroups(plan->doors)) {
     error.error = errno;

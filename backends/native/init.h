@@ -1,6 +1,7 @@
 // Process 1 of the sandbox.
 #pragma once
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -60,9 +61,12 @@ struct InitContext {
   int control = -1;  // read end
   uid_t uid = 0;     // of gate
   gid_t gid = 0;
-  sigset_t mask;       // what the command starts with
-  rlimit open_files;   // RLIMIT_NOFILE, likewise
-  bool probe = false;  // try the walls instead of running a command
+  sigset_t mask;          // what the command starts with
+  rlimit open_files;      // RLIMIT_NOFILE, likewise
+  cpu_set_t processors;   // likewise, when `confined`
+  bool confined = false;  // gate takes one of them from process 1 before the
+                          // plan is ready
+  bool probe = false;     // try the walls instead of running a command
 };
 
 // Makes the namespaces and waits for the plan; builds the sandbox and waits for

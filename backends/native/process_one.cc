@@ -26,6 +26,22 @@ bool WriteMap(pid_t pid, const char* name, unsigned id, bool all) {
                    static_cast<ssize_t>(map.size());
 }
 
+// What the caller may run on; false where there is nothing to choose from.
+bool Processors(cpu_set_t* all) {
+  return sched_getaffinity(0, sizeof(*all), all) == 0 && CPU_COUNT(all) > 1;
+}
+
+// Moves `pid` off this processor. A new process is often left on its parent's,
+// and does not start there before the parent sleeps (8 of 10 on an idle virtual
+// machine of two processors), although the two are to work side by side. Only
+// a saving: when it fails nothing is lost but time.
+void MoveAside(pid_t pid, cpu_set_t processors) {
+  const int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE) return;
+  CPU_CLR(static_cast<size_t>(here), &processors);
+  (void)sched_setaffinity(pid, sizeof(processors), &processors);
+}
+
 }  // namespace
 
 bool Beginning::StartsAs(const Beginning& other) const {
@@ -68,6 +84,7 @@ Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
   context.probe = beginning.probe;
   if (getrlimit(RLIMIT_NOFILE, &context.open_files) != 0)
     return FailErrno("cannot read the limit of open files");
+  context.confined = Processors(&context.processors);
   int pidfd = -1;
   constexpr uint64_t kNew = CLONE_NEWUSER | CLONE_NEWPID;
   pid_t child = sys::Clone(kNew, &pidfd, started.group_->unified());
@@ -79,6 +96,7 @@ Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
   }
   if (child == 0) RunInit(context);
   if (child < 0) return FailErrno("the kernel refuses new namespaces");
+  if (context.confined) MoveAside(child, context.processors);
   started.pid_ = child;
   started.pidfd_ = Fd(pidfd);
   return started;

@@ -55,9 +55,10 @@ constexpr const char* kStages[] = {
     "the overlay of a preview (required feature overlay)",
     "the kernel refuses new namespaces",
     "entering a control group",
+    "the set of processors",
 };
 static_assert(sizeof(kStages) / sizeof(kStages[0]) ==
-              static_cast<size_t>(Stage::kCgroup) + 1);
+              static_cast<size_t>(Stage::kProcessors) + 1);
 
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr char kScratchPlace[] = "/dev";

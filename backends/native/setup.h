@@ -31,6 +31,7 @@ enum class Stage : uint32_t {
   kOverlay,
   kNamespaces,
   kCgroup,
+  kProcessors,
 };
 const char* Name(Stage stage);
 

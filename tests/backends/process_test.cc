@@ -2,6 +2,7 @@
 // while it runs.
 #include <fcntl.h>
 #include <pty.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -168,6 +169,29 @@ TEST_P(ProcessTest, WithoutATerminalThereIsNoControllingOne) {
   EXPECT_LT(read(master, &byte, 1), 0);
   close(master);
   close(slave);
+}
+
+// native moves its own process 1 to another processor for its start.
+TEST_P(ProcessTest, RunsOnTheProcessorsOfItsCaller) {
+  if (IsEngine())
+    GTEST_SKIP() << "an engine's daemon has processors of its own";
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  for (int only = -1; only < CPU_SETSIZE; ++only) {
+    cpu_set_t set = all;
+    if (only >= 0) {
+      if (!CPU_ISSET(static_cast<size_t>(only), &all)) continue;
+      CPU_ZERO(&set);
+      CPU_SET(static_cast<size_t>(only), &set);
+    }
+    ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+    std::string own;
+    std::ifstream status("/proc/thread-self/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("Cpus_allowed:")) own = line + "\n";
+    EXPECT_EQ(Bash("grep Cpus_allowed: /proc/self/status").output, own);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
 TEST_P(ProcessTest, AFileGrowsNoFurtherThanItsLimit) {
