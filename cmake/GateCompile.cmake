@@ -4,6 +4,7 @@ target_include_directories(gate_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(gate_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion
   -fstack-protector-strong $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>
+  $<$<CONFIG:Release>:-ffunction-sections>  # for cmake/functions.ld
   $<$<BOOL:${GATE_WERROR}>:-Werror>
   # gcc 12 warns of std::string's own copies: gcc bug 105329.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
