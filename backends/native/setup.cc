@@ -108,23 +108,11 @@ bool Same(int fd, const MountOp& op) {
 
 // A detached copy of what `fd` stands for, with the op's attributes.
 int CloneTree(int fd, const char* path, unsigned flags, const MountOp& op) {
-  const int tree =
-      sys::OpenTree(fd, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
-  if (tree < 0) return -1;
   sys::MountAttributes attributes;
   attributes.set = op.keep_devices ? MOUNT_ATTR_NOSUID : kQuiet;
   if (op.read_only) attributes.set |= MOUNT_ATTR_RDONLY;
   attributes.propagation = MS_PRIVATE;
-  if (sys::MountSetAttributes(
-          tree, "",
-          AT_EMPTY_PATH | (flags & static_cast<unsigned>(AT_RECURSIVE)),
-          attributes) != 0) {
-    const int saved = errno;
-    close(tree);
-    errno = saved;
-    return -1;
-  }
-  return tree;
+  return sys::CloneTree(fd, path, flags, attributes);
 }
 
 // With `first`, what cannot be opened is left for a second try. What is mounted
