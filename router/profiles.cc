@@ -234,6 +234,8 @@ constexpr auto kProtectedNames = std::to_array<std::string_view>({
     ".vscode",
     ".idea",
     ".zed",
+    ".devcontainer",
+    ".devcontainer.json",
     ".roo/mcp.json",
     ".kilocode/mcp.json",
     ".amazonq/mcp.json",

@@ -561,7 +561,9 @@ const char* ProtectedKind(const std::string& path) {
       ".gemini",   ".opencode",    "opencode.json",   "opencode.jsonc",
       ".continue", ".windsurf",    ".aider.conf.yml", ".amp",
       ".mcp.json", ".gate"};
-  static constexpr std::string_view kEditor[] = {".vscode", ".idea", ".zed"};
+  static constexpr std::string_view kEditor[] = {
+      ".vscode", ".idea",         ".zed",    ".helix",
+      ".exrc",   ".devcontainer", ".nvimrc", ".devcontainer.json"};
   static constexpr std::string_view kTool[] = {
       ".npmrc", ".yarnrc", ".pypirc", ".ripgreprc", ".gdbinit", ".lldbinit"};
   size_t begin = 0;
