@@ -26,8 +26,13 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/docs/man")
           DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
           FILES_MATCHING PATTERN "*.1")
 endif()
-if(EXISTS "${PROJECT_SOURCE_DIR}/docs/completions.bash")
-  install(FILES "${PROJECT_SOURCE_DIR}/docs/completions.bash"
-          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
-          RENAME gate)
-endif()
+# Those of zsh and fish ask bash's, which they find from where they are.
+foreach(_completion
+    "completions.bash:bash-completion/completions/gate"
+    "completions.zsh:zsh/site-functions/_gate"
+    "completions.fish:fish/vendor_completions.d/gate.fish")
+  string(REGEX MATCH "^(.*):(.*)/(.*)$" _ "${_completion}")
+  install(FILES "${PROJECT_SOURCE_DIR}/docs/${CMAKE_MATCH_1}"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2}"
+          RENAME "${CMAKE_MATCH_3}")
+endforeach()

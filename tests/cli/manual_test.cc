@@ -144,6 +144,50 @@ TEST(Manual, ThePageNamesEveryCommandAndOption) {
     EXPECT_TRUE(known.contains(option)) << "only in the page: " << option;
 }
 
+// zsh's and fish's ask bash's, from where they are or are installed.
+TEST(Manual, OtherShellsOfferTheSame) {
+  const std::string docs = GATE_SOURCE_DIR "/docs/";
+  const struct {
+    const char* shell;
+    const char* file;
+    const char* installed;
+    std::string line;  // after FILE was read
+  } shells[] = {
+      {"zsh", "completions.zsh", "zsh/site-functions/_gate",
+       "compadd() { shift; print -rl -- \"$@\" }; words=(gate audit show l); "
+       "CURRENT=4; source \"$FILE\"; words=(gate rules ''); CURRENT=3; _gate"},
+      {"fish", "completions.fish", "fish/vendor_completions.d/gate.fish",
+       "source $FILE; cd /; complete -C 'gate audit show l'; "
+       "complete -C 'gate rules '"},
+  };
+  for (const auto& c : shells) {
+    const Machine machine;
+    if (machine.Run({"/bin/sh", "-c", std::string("command -v ") + c.shell})
+            .exit_code != 0)
+      GATE_SKIP_WITHOUT(c.shell) << "no " << c.shell;
+    const std::string share = machine.project() + "/share/";
+    const std::string moved = share + c.installed;
+    const std::string bash = share + "bash-completion/completions/gate";
+    ASSERT_EQ(machine
+                  .Run({"/bin/sh", "-c",
+                        "mkdir -p \"${1%/*}\" \"${3%/*}\" && cp \"$0\" \"$1\" "
+                        "&& cp \"$2\" \"$3\"",
+                        docs + c.file, moved, docs + "completions.bash", bash})
+                  .exit_code,
+              0);
+    for (const std::string& file : {docs + c.file, moved}) {
+      const Done done =
+          machine.Run({"/usr/bin/env", "FILE=" + file, c.shell, "-c", c.line});
+      std::istringstream out(done.out);
+      std::set<std::string> offered;
+      for (std::string word; std::getline(out, word);) offered.insert(word);
+      std::set<std::string> expected = Offered(machine, {"rules"});
+      expected.insert("last");
+      EXPECT_EQ(offered, expected) << file << done.err;
+    }
+  }
+}
+
 TEST(Manual, AQuestionEndedByAKeyIsRecorded) {
   const Machine machine;
   const auto [code, text] =
