@@ -40,7 +40,7 @@ struct MountOp {
   bool optional = false;      // skipped where the run's user cannot reach
   bool same_target = false;   // kHost: the target is the source itself
   // What must be found at the target (kSelf, same_target) and at the source
-  // (kHost); inode 0: any.
+  // (kHost); inode 0: any target, no source.
   dev_t device = 0;
   ino_t inode = 0;
   // kOverlay

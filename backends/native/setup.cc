@@ -115,6 +115,18 @@ int CloneTree(int fd, const char* path, unsigned flags, const MountOp& op) {
   return sys::CloneTree(fd, path, flags, attributes);
 }
 
+// The same of what the parent saw at `path`: being that, it does not matter how
+// the path leads to it now. -1 and ESTALE when something else is there.
+int CloneSeen(const char* path, const MountOp& op) {
+  constexpr unsigned kFlags =
+      AT_RECURSIVE | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+  const int tree = CloneTree(AT_FDCWD, path, kFlags, op);
+  if (tree < 0 || (op.inode != 0 && Same(tree, op))) return tree;
+  close(tree);
+  errno = ESTALE;
+  return -1;
+}
+
 // With `first`, what cannot be opened is left for a second try. What is mounted
 // onto itself is cloned here as well, while nothing is mounted below it: a
 // clone looks at every mount below its source, which would make many of them
@@ -137,17 +149,12 @@ bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
     }
     if (op.kind == Source::kScratch || op.fd >= 0) continue;
     const bool self = op.kind == Source::kSelf;
-    const int fd = sys::OpenExact(self ? op.target : op.source);
-    if (fd < 0) {
-      if (self && errno == EMFILE) continue;
-      if (first || op.optional) continue;
-      return Fail(error, Stage::kOpenSource, static_cast<int>(i));
-    }
-    if (!Same(fd, op)) return Fail(error, Stage::kChanged, static_cast<int>(i));
-    op.fd = CloneTree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, op);
-    if (op.fd < 0 && !(self && errno == EMFILE))
-      return Fail(error, Stage::kOpenSource, static_cast<int>(i));
-    close(fd);
+    op.fd = CloneSeen(self ? op.target : op.source, op);
+    if (op.fd >= 0) continue;
+    if (errno == ESTALE)
+      return Fail(error, Stage::kChanged, static_cast<int>(i));
+    if ((self && errno == EMFILE) || first || op.optional) continue;
+    return Fail(error, Stage::kOpenSource, static_cast<int>(i));
   }
   return true;
 }
