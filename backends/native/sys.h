@@ -83,9 +83,8 @@ inline int CloneTree(int directory, const char* path, unsigned flags,
                      MountAttributes attributes) {
   constexpr long kOpenTreeAttr = 467;
   const unsigned open = flags | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
-  const int at_once =
-      static_cast<int>(syscall(kOpenTreeAttr, directory, path, open,
-                               &attributes, sizeof(attributes)));
+  const int at_once = static_cast<int>(syscall(
+      kOpenTreeAttr, directory, path, open, &attributes, sizeof(attributes)));
   if (at_once >= 0 || (errno != ENOSYS && errno != EPERM)) return at_once;
   const int tree = OpenTree(directory, path, open);
   if (tree < 0) return -1;
