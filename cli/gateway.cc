@@ -6,11 +6,11 @@
 #include <array>
 #include <string_view>
 
-#include "base/git_config.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/branch.h"
 #include "cli/candidates.h"
+#include "cli/git_roots.h"
 #include "cli/line.h"
 #include "cli/names.h"
 #include "cli/run_arguments.h"
@@ -313,11 +313,7 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
     inputs.git_dirs = known->second;
     return inputs;
   }
-  const GitDirectories git = FindGitDirectories(session.workspace);
-  for (const std::string& directory : {git.own, git.common})
-    if (!directory.empty() &&
-        (inputs.git_dirs.empty() || inputs.git_dirs[0] != directory))
-      inputs.git_dirs.push_back(directory);
+  inputs.git_dirs = WritableGitDirectories(session.workspace);
   git_dirs_[session.workspace] = inputs.git_dirs;
   return inputs;
 }
