@@ -109,6 +109,13 @@ std::optional<std::string> HomeOf(std::string_view user) {
   return home;
 }
 
+std::optional<std::string> HomeOfUid(unsigned uid) {
+  std::optional<std::string> home =
+      FindInPasswd(kUid, std::to_string(uid), kHome);
+  if (home && !IsAbsolute(*home)) return std::nullopt;
+  return home;
+}
+
 std::optional<std::string> UserName(unsigned uid) {
   return FindInPasswd(kUid, std::to_string(uid), kName);
 }

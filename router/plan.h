@@ -75,6 +75,9 @@ struct Plan {
 struct ProfileInputs {
   std::string workspace;  // empty: none, then nothing is writable
   std::string home;
+  // Of the same person or of the workspace's owner by the passwd file, where
+  // they are others: their secrets are hidden, too.
+  std::vector<std::string> other_homes;
   std::string config_dir, state_dir, cache_dir;
   std::string private_tmp;
   std::vector<std::string> caches;    // writable tool caches, existing

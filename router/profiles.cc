@@ -212,6 +212,10 @@ constexpr auto kProtectedNames = std::to_array<std::string_view>({
     ".ripgreprc",
     ".gdbinit",
     ".lldbinit",
+    ".pdbrc",
+    ".irbrc",
+    ".ghci",
+    ".Rprofile",
     ".mcp.json",
     ".claude.json",
     ".claude/settings.json",
@@ -227,6 +231,7 @@ constexpr auto kProtectedNames = std::to_array<std::string_view>({
     ".opencode",
     "opencode.json",
     "opencode.jsonc",
+    ".opencode.json",
     ".continue",
     ".windsurf",
     ".aider.conf.yml",
@@ -234,16 +239,23 @@ constexpr auto kProtectedNames = std::to_array<std::string_view>({
     ".vscode",
     ".idea",
     ".zed",
+    ".fleet",
     ".devcontainer",
     ".devcontainer.json",
     ".roo/mcp.json",
     ".kilocode/mcp.json",
     ".amazonq/mcp.json",
+    ".amazonq/cli-agents",
     ".kiro/settings",
     ".kiro/hooks",
+    ".kiro/agents",
+    ".clinerules/hooks",
+    ".github/hooks",
     ".junie/mcp",
     ".trae/mcp.json",
     ".factory/mcp.json",
+    ".factory/settings.json",
+    ".factory/hooks",
     ".qwen/settings.json",
     ".crush.json",
     "crush.json",
@@ -253,6 +265,7 @@ constexpr auto kProtectedNames = std::to_array<std::string_view>({
     ".nvim.lua",
     ".nvimrc",
     ".hg/hgrc",
+    ".hg/hgrc-not-shared",
     ".jj/repo/config.toml",
     ".gate",
 });
@@ -359,10 +372,12 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   // Tickets, keys and the record are out of reach in every profile.
   profile.deny_read.reserve(1 + kSecrets.size() + kSystemSecrets.size());
   if (!inputs.state_dir.empty()) profile.deny_read.push_back(inputs.state_dir);
+  std::vector<std::string> homes = inputs.other_homes;
+  if (!inputs.home.empty()) homes.insert(homes.begin(), inputs.home);
   if (!full) {
-    if (!inputs.home.empty())
+    for (const std::string& home : homes)
       for (std::string_view secret : kSecrets)
-        profile.deny_read.push_back(Below(inputs.home, secret));
+        profile.deny_read.push_back(Below(home, secret));
     for (std::string_view secret : kSystemSecrets)
       profile.deny_read.emplace_back(secret);
   }
@@ -371,11 +386,10 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   for (const std::string* place :
        {&inputs.config_dir, &inputs.cache_dir, &inputs.state_dir})
     if (!place->empty()) profile.protect.push_back(*place);
-  if (!full && !profile.write.empty() && !inputs.home.empty()) {
-    profile.sole_names.reserve(kSoleNames.size());
-    for (std::string_view sole : kSoleNames)
-      profile.sole_names.push_back(Below(inputs.home, sole));
-  }
+  if (!full && !profile.write.empty())
+    for (const std::string& home : homes)
+      for (std::string_view sole : kSoleNames)
+        profile.sole_names.push_back(Below(home, sole));
   if (full) {
     for (std::string_view protect : kProtectedSystem)
       profile.protect.emplace_back(protect);

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -21,6 +23,7 @@
 #include "backends/streams.h"
 #include "backends/supervise.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 namespace gate::backends {
 namespace {
@@ -65,6 +68,23 @@ std::string Describe(const NativePlan& plan, const SetupError& error) {
     text += std::string(" (") + plan.cwd + ")";
   if (error.error != 0) text += std::string(": ") + strerror(error.error);
   return text;
+}
+
+// Whether `fd` is a file that the guard keeps as it is. The command would hold
+// it by the host's own mount, around the read-only one.
+bool IsProtected(const Profile& profile, const std::string& cwd, int fd) {
+  struct stat info = {};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  char path[PATH_MAX] = {};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  if (readlink(link.c_str(), path, sizeof(path) - 1) < 0) return true;
+  const Guard guard = Guard::Record(profile, cwd);
+  return std::any_of(
+      guard.binds().begin(), guard.binds().end(), [&](const Bind& bind) {
+        return bind.read_only &&
+               (IsWithin(path, bind.path) ||
+                (bind.inode == info.st_ino && bind.device == info.st_dev));
+      });
 }
 
 InitReport ReadReport(int fd) {
@@ -199,8 +219,9 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   if (!relay) return Failed(relay.error().message);
   Io streams = (*relay)->io();
   Result<Fd> copy = Fd();
-  if (abi == 0) {
-    // As in bwrap: without Landlock the file itself could be opened again.
+  if (abi == 0 || IsProtected(profile, command.cwd, io.in)) {
+    // As in bwrap: the file itself could be opened again, for writing. Landlock
+    // refuses that outside the writable roots only.
     copy = CopyInput(io.in);
     if (!copy) return Failed(copy.error().message);
     if (*copy) streams.in = copy->get();

@@ -142,6 +142,7 @@ class Planner {
       device.device = info.st_dev;
       device.inode = info.st_ino;
       device.keep_devices = true;
+      device.read_only = true;  // its mode and times; what it does, it does
       plan_.mounts.push_back(device);
     }
     AddTerminal();
@@ -163,6 +164,7 @@ class Planner {
     terminal.device = info.st_dev;
     terminal.inode = info.st_ino;
     terminal.keep_devices = true;
+    terminal.read_only = true;
     terminal.optional = true;
     plan_.mounts.push_back(terminal);
   }

@@ -393,5 +393,51 @@ TEST_P(EscapeTest, TheRunEndsWithGate) {
   EXPECT_EQ(read(read_end.get(), text, sizeof(text)), 0);
 }
 
+// A file that stands on the command's input is held by the host's own mount.
+TEST_P(EscapeTest, ProtectedFilesCannotBeWrittenThroughTheInput) {
+  MakeDirectory(w_ + "/.git");
+  MakeDirectory(w_ + "/.git/hooks");
+  Write(w_ + "/.git/hooks/post-commit", "hook\n");
+  Write(w_ + "/.envrc", "env\n");
+  Write(w_ + "/plain", "plain\n");
+  profile_.protect_names = {".envrc"};
+  for (const std::string name : {".git/hooks/post-commit", ".envrc"}) {
+    const std::string before = Read(w_ + "/" + name);
+    const Fd in(open((w_ + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_TRUE(in);
+    in_ = in.get();
+    const Ran ran =
+        Bash("cat; echo pwned > /proc/self/fd/0; echo x >> " + name);
+    EXPECT_TRUE(ran.output.starts_with(before)) << ran.output;
+    EXPECT_EQ(Read(w_ + "/" + name), before) << ran.output;
+  }
+  const Fd in(open((w_ + "/plain").c_str(), O_RDONLY | O_CLOEXEC));
+  in_ = in.get();
+  EXPECT_EQ(Bash("cat").output, "plain\n");
+  in_ = -1;
+}
+
+TEST_P(EscapeTest, DevicesKeepTheirModesAndTimes) {
+  if (IsEngine()) GTEST_SKIP() << "an engine's devices are its own";
+  if (Is("bwrap")) GTEST_SKIP() << "what bwrap mounts read-only is no device";
+  const auto state = [] {
+    std::string text;
+    for (const char* name : {"/dev/full", "/dev/zero", "/dev/tty"}) {
+      struct stat info = {};
+      EXPECT_EQ(stat(name, &info), 0);
+      text += std::to_string(info.st_mode) + " " +
+              std::to_string(info.st_ctim.tv_sec) + "." +
+              std::to_string(info.st_ctim.tv_nsec) + "\n";
+    }
+    return text;
+  };
+  const std::string before = state();
+  // The mode that they have: what changes is the time of the change.
+  Bash("for d in full zero tty; do chmod 0666 /dev/$d; done");
+  EXPECT_EQ(state(), before);
+  EXPECT_TRUE(Bash("echo y > /dev/null && head -c 2 /dev/zero | wc -c")
+                  .output.ends_with("2\n"));
+}
+
 }  // namespace
 }  // namespace gate::backends

@@ -70,6 +70,17 @@ TEST(MakeProfile, SecretsAreHiddenUnlessAccessIsFull) {
   }
 }
 
+TEST(MakeProfile, SecretsOfOtherHomesAreHiddenToo) {
+  ProfileInputs inputs = Inputs();
+  inputs.other_homes = {"/home/owner"};
+  const Profile profile =
+      *MakeProfile("workspace-write", inputs, Network::kNone);
+  for (const char* home : {"/home/user", "/home/owner"}) {
+    EXPECT_TRUE(Has(profile.deny_read, home + std::string("/.ssh")));
+    EXPECT_TRUE(Has(profile.sole_names, home + std::string("/.bashrc")));
+  }
+}
+
 TEST(MakeProfile, FullAccessStillProtectsStartUpFiles) {
   const Profile profile = *MakeProfile("full-access", Inputs(), Network::kOpen);
   EXPECT_EQ(profile.write, std::vector<std::string>{"/"});
