@@ -157,6 +157,7 @@ void RunInit(const InitContext& context) {
     _exit(0);
   }
   if (!MakeNamespaces(context.new_network, &error)) FinishSetup(error);
+  NumberProcessesFrom(context.gate);  // unique as long as gate lives
   const bool mapped_by_gate = context.user.switched || context.user.all_ids;
   if (!mapped_by_gate && !MapSelf(context.uid, context.gid, &error))
     FinishSetup(error);

@@ -59,7 +59,8 @@ struct InitContext {
   int report = -1;   // write end: the InitReport; a socket where the plan
                      // asks for the filter's listener, which goes first
   int control = -1;  // read end
-  uid_t uid = 0;     // of gate
+  pid_t gate = 0;
+  uid_t uid = 0;  // of gate
   gid_t gid = 0;
   sigset_t mask;          // what the command starts with
   rlimit open_files;      // RLIMIT_NOFILE, likewise

@@ -78,6 +78,7 @@ Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
   context.err = beginning.io.err;
   context.report = report_write.get();
   context.control = started.control_read_.get();
+  context.gate = getpid();
   context.uid = geteuid();
   context.gid = getegid();
   context.mask = mask;

@@ -80,17 +80,23 @@ bool WriteProc(const char* path, const char* text, size_t size) {
   return written == static_cast<ssize_t>(size);
 }
 
-// "ID ID 1" without the C library's formatting.
-size_t IdentityMap(unsigned id, char* out) {
+// A number in decimal, without the C library's formatting.
+size_t Decimal(unsigned number, char* out) {
   char digits[12];
   size_t count = 0;
   do {
-    digits[count++] = static_cast<char>('0' + id % 10);
-    id /= 10;
-  } while (id != 0);
+    digits[count++] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  for (size_t i = 0; i < count; ++i) out[i] = digits[count - 1 - i];
+  return count;
+}
+
+// "ID ID 1".
+size_t IdentityMap(unsigned id, char* out) {
   size_t size = 0;
   for (int twice = 0; twice < 2; ++twice) {
-    for (size_t i = count; i > 0; --i) out[size++] = digits[i - 1];
+    size += Decimal(id, out + size);
     out[size++] = ' ';
   }
   out[size++] = '1';
@@ -354,6 +360,12 @@ bool MakeNamespaces(bool network, SetupError* error) {
   if (unshare(kAlways | (network ? CLONE_NEWNET : 0)) != 0)
     return Fail(error, Stage::kNamespaces);
   return true;
+}
+
+void NumberProcessesFrom(pid_t last) {
+  char text[16];
+  (void)WriteProc("/proc/sys/kernel/ns_last_pid", text,
+                  Decimal(static_cast<unsigned>(last), text));
 }
 
 bool MapSelf(uid_t uid, gid_t gid, SetupError* error) {

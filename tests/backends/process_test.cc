@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
 
 #include "backends/native/cgroup.h"
 #include "tests/backends/sandbox_fixture.h"
@@ -169,6 +170,20 @@ TEST_P(ProcessTest, WithoutATerminalThereIsNoControllingOne) {
   EXPECT_LT(read(master, &byte, 1), 0);
   close(master);
   close(slave);
+}
+
+// What is named after the number of a process would meet that of another run.
+TEST_P(ProcessTest, NumbersOfProcessesDifferBetweenRuns) {
+  if (!IsNative()) GTEST_SKIP() << "only native numbers them";
+  if (access("/proc/sys/kernel/ns_last_pid", F_OK) != 0)
+    GTEST_SKIP() << "this kernel does not let it";
+  std::set<std::string> numbers;
+  for (int i = 0; i < 3; ++i) {
+    const std::string number = Bash("echo $$").output;
+    EXPECT_GT(atoi(number.c_str()), 2);
+    numbers.insert(number);
+  }
+  EXPECT_EQ(numbers.size(), 3u);
 }
 
 // native moves its own process 1 to another processor for its start.
