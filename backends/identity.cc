@@ -44,6 +44,9 @@ RunUser ChooseUser(const Profile& profile) {
 
 void SwitchEnvironment(const RunUser& user,
                        std::vector<std::string>* environment) {
+  // It would give files away as root does, which this uid 0 cannot.
+  if (user.uid == 0 && !user.all_ids)
+    environment->push_back("TAR_OPTIONS=--no-same-owner");
   if (!user.switched) return;
   std::erase_if(*environment, [](const std::string& entry) {
     return entry.starts_with("HOME=") || entry.starts_with("USER=") ||

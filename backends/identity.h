@@ -30,8 +30,10 @@ struct RunUser {
 
 RunUser ChooseUser(const Profile& profile);
 
-// What must change in the environment of a switched user: HOME, USER and
-// LOGNAME, since the caller's home is not readable for it.
+// What must change in the environment of a switched user (HOME, USER and
+// LOGNAME, since the caller's home is not readable for it) and of a uid 0 that
+// cannot give files away (TAR_OPTIONS: tar would fail with every archive of
+// somebody else's).
 void SwitchEnvironment(const RunUser& user,
                        std::vector<std::string>* environment);
 

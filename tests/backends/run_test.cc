@@ -154,6 +154,16 @@ TEST_P(RunTest, KeepsTheWorkspaceVisibleBelowAPrivatePlace) {
   rmdir(pattern);
 }
 
+TEST_P(RunTest, UnpacksWhatSomebodyElsePacked) {
+  MakeDirectory(w_ + "/in");
+  Write(w_ + "/in/file", "packed\n");
+  const Ran ran = Bash(
+      "tar --owner=:1000 --group=:1000 -czf a.tgz in && mkdir out && tar -xzf "
+      "a.tgz -C out && cat out/in/file");
+  EXPECT_EQ(ran.output, "packed\n");
+  EXPECT_EQ(ran.outcome.exit_code, 0);
+}
+
 TEST_P(RunTest, SharesTheSessionsPrivateTmp) {
   profile_.private_tmp = base_ + "/session";
   MakeDirectory(profile_.private_tmp);
