@@ -226,10 +226,10 @@ class Committer {
       const PreviewEntry& entry = *item.entry;
       const LowerState now = Now(entry);
       const bool goes = going.contains({entry.root, entry.path});
-      if (entry.change == PreviewChange::kDeleted && now.exists)
-        going.insert({entry.root, entry.path});
       if (goes && entry.change == PreviewChange::kAdded) continue;
       if (Unchanged(entry.lower, now)) {
+        if (entry.change == PreviewChange::kDeleted && now.exists)
+          going.insert({entry.root, entry.path});
         const bool hashed = entry.change != PreviewChange::kDeleted &&
                             entry.lower.exists &&
                             entry.lower.type == PreviewType::kFile &&

@@ -58,6 +58,19 @@ Result<std::vector<std::string>> ListSome(int root, const std::string& path,
   return names;
 }
 
+// Whether what was just read from `fd` is a hole, so that it is not written.
+bool IsHole(int fd, std::string_view part) {
+  if (part[0] != '\0' || part.substr(1) != part.substr(0, part.size() - 1))
+    return false;
+  const off_t end = lseek(fd, 0, SEEK_CUR);
+  if (end < 0) return false;
+  const off_t data =
+      lseek(fd, end - static_cast<off_t>(part.size()), SEEK_DATA);
+  const bool hole = data < 0 ? errno == ENXIO : data >= end;
+  // Not set back, the content is not what was shown, and the commit ends.
+  return lseek(fd, end, SEEK_SET) == end && hole;
+}
+
 }  // namespace
 
 Fd OpenBelow(int root, const std::string& path, uint64_t flags) {
@@ -108,6 +121,7 @@ Result<std::string> ReadLinkBelow(int root, const std::string& path) {
 Result<std::string> HashContent(int fd, int copy) {
   Sha256Stream hash;
   std::string buffer(kChunk, '\0');
+  bool ends_with_hole = false;
   while (true) {
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
@@ -115,8 +129,15 @@ Result<std::string> HashContent(int fd, int copy) {
     if (got == 0) break;
     const std::string_view part(buffer.data(), static_cast<size_t>(got));
     hash.Add(part);
-    if (copy >= 0) GATE_CHECK(WriteAll(copy, part));
+    if (copy < 0) continue;
+    ends_with_hole = IsHole(fd, part);
+    if (!ends_with_hole)
+      GATE_CHECK(WriteAll(copy, part));
+    else if (lseek(copy, static_cast<off_t>(part.size()), SEEK_CUR) < 0)
+      return FailErrno("cannot write a file");
   }
+  if (ends_with_hole && ftruncate(copy, lseek(copy, 0, SEEK_CUR)) != 0)
+    return FailErrno("cannot write a file");
   return Hex(hash.Finish());
 }
 

@@ -297,6 +297,45 @@ TEST_P(Preview, KilledInTheMiddleItIsFinishedByTheSameCommit) {
             " 30 after\n40\nfile\nfile/in\nfile\nn\nold\n");
 }
 
+// What a commit leaves that is killed when the new type is in its place.
+TEST_P(Preview, KilledWhereATypeChangedItIsFinishedByTheSameCommit) {
+  MakeDirectory(w_ + "/dd/x");
+  Write(w_ + "/dd/x/y", "y");
+  Write(w_ + "/ff", "f");
+  Line(
+      "rm -r dd; echo file > dd; rm ff; mkdir ff; echo in > ff/in; echo b > a; "
+      "echo z > zz");
+  const std::string changes = Changes();
+  ASSERT_EQ(Outside("rm -r dd && echo file > dd && rm ff && mkdir ff && echo "
+                    "b > a"),
+            "");
+  EXPECT_EQ(Commit(), std::to_string(manifest_.entries.size()) + " committed\n")
+      << changes;
+  EXPECT_EQ(Outside("cat dd ff/in a zz; ls -A"),
+            "file\nin\nb\nz\na\ndd\nff\nfile\nzz\n");
+  EXPECT_EQ(Commit(),
+            std::to_string(manifest_.entries.size()) + " committed\n");
+}
+
+TEST_P(Preview, ASparseFileStaysSparse) {
+  Line(
+      "truncate -s 64M tail; echo x > tail-data; truncate -s 20M tail-data; "
+      "truncate -s 10M front; echo end >> front; head -c 1000000 /dev/zero > "
+      "dense; truncate -s 0 empty");
+  EXPECT_EQ(Commit(), "5 committed\n");
+  for (const char* name : {"tail", "tail-data", "front", "dense", "empty"}) {
+    struct stat info = {};
+    ASSERT_EQ(stat((w_ + "/" + name).c_str(), &info), 0) << name;
+    EXPECT_EQ(static_cast<uint64_t>(info.st_size), Entry(name)->size) << name;
+    if (std::string(name) != "dense") {
+      EXPECT_LT(info.st_blocks, 1024) << name;
+    }
+    EXPECT_EQ(Outside(std::string("sha256sum < ") + name).substr(0, 64),
+              Entry(name)->sha256)
+        << name;
+  }
+}
+
 TEST_P(Preview, UnusualNamesAndClosedModesWork) {
   Line(
       "echo a > $'new\\nline'; echo b > $'bad\\xff\\xfe'; echo c > ' -rf *'; "
