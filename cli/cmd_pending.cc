@@ -94,6 +94,10 @@ int Commit(const GlobalOptions& globals, const std::string& id,
   std::vector<std::string> paths;
   for (const std::string& word : words)
     paths.push_back(Normalise(word, gateway.facts().cwd));
+  if (const std::string path = NotInPreview(*preview, paths); !path.empty()) {
+    Complain(Visible(path) + " is not in the preview");
+    return kExitUsage;
+  }
   std::string text = RenderPreview(*preview, kShownLines);
   for (const std::string& path : paths) text += "only " + Visible(path) + "\n";
   const auto answer = AskLine(text + "Commit it? [y]es, [N]o: ");

@@ -1,9 +1,12 @@
 #include "cli/preview_run.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "base/git_config.h"
 #include "base/hash.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/decision_json.h"
@@ -84,6 +87,31 @@ void WriteBytes(JsonWriter* json, const char* name, const std::string& bytes) {
   if (!IsUtf8(bytes)) json->Field(std::string(name) + "_b64", Base64(bytes));
 }
 
+// Whether nothing at and below `path` could be committed, and why of the first;
+// empty otherwise.
+std::string RefusedWhole(const KeptPreview& preview, const std::string& path) {
+  std::string why;
+  for (const PreviewEntry& entry : preview.manifest.entries) {
+    if (!IsWithin(FullPath(preview.manifest, entry), path)) continue;
+    if (entry.refused.empty()) return "";
+    if (why.empty()) why = entry.refused;
+  }
+  return why;
+}
+
+// What a commit left that the manifest did not refuse already.
+size_t Failures(const KeptPreview& preview,
+                const backends::CommitResult& result) {
+  std::set<std::string> refused;
+  for (const PreviewEntry& entry : preview.manifest.entries)
+    if (!entry.refused.empty())
+      refused.insert(FullPath(preview.manifest, entry));
+  size_t count = 0;
+  for (const auto& [path, why] : result.left)
+    count += refused.contains(path) ? 0 : 1;
+  return count;
+}
+
 // What the person at the terminal wants. False: nothing at all; `*keep`:
 // later.
 bool AskCommit(const KeptPreview& preview, std::vector<std::string>* paths,
@@ -101,12 +129,27 @@ bool AskCommit(const KeptPreview& preview, std::vector<std::string>* paths,
   *keep = true;
   while (const auto line = AskLine("Path (an empty line ends): ")) {
     if (line->empty()) break;
-    paths->push_back(Normalise(*line, preview.workspace));
+    const std::string path = Normalise(*line, preview.workspace);
+    if (NotInPreview(preview, {path}).empty())
+      paths->push_back(path);
+    else
+      Complain(Visible(path) + " is not in the preview");
   }
   return !paths->empty();
 }
 
 }  // namespace
+
+std::string NotInPreview(const KeptPreview& preview,
+                         const std::vector<std::string>& paths) {
+  const auto& entries = preview.manifest.entries;
+  for (const std::string& path : paths)
+    if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) {
+          return IsWithin(FullPath(preview.manifest, entry), path);
+        }))
+      return path;
+  return "";
+}
 
 std::string RenderPreview(const KeptPreview& preview, size_t most) {
   const auto& entries = preview.manifest.entries;
@@ -182,6 +225,17 @@ std::string PreviewToJson(const KeptPreview& preview,
 bool CommitKept(Gateway& gateway, const KeptPreview& preview,
                 const std::vector<std::string>& paths, const std::string& who) {
   const std::string& state = gateway.facts().places.state;
+  if (const std::string path = NotInPreview(preview, paths); !path.empty()) {
+    Complain("not committed: " + Visible(path) + " is not in the preview");
+    return false;
+  }
+  for (const std::string& path : paths) {
+    const std::string why = RefusedWhole(preview, path);
+    if (why.empty()) continue;
+    Complain("not committed: " + Visible(path) +
+             " is refused: " + Visible(why));
+    return false;
+  }
   Session session;
   session.workspace = preview.workspace;
   auto profile =
@@ -209,6 +263,8 @@ bool CommitKept(Gateway& gateway, const KeptPreview& preview,
   };
   const auto result =
       backends::CommitPreview(*profile, preview.manifest, request);
+  // Nothing was changed, but by a commit before that was killed.
+  if (result || !preview.interrupted) CommitEnded(state, preview);
   if (!result) {
     Complain("not committed: " + result.error().message);
     return false;
@@ -241,7 +297,7 @@ bool CommitKept(Gateway& gateway, const KeptPreview& preview,
   const size_t seen = result->committed + Refused(preview.manifest);
   const bool all = paths.empty() && seen >= preview.manifest.entries.size();
   if (all) DropPreview(state, preview);
-  return all || !paths.empty();
+  return all || (!paths.empty() && Failures(preview, *result) == 0);
 }
 
 int RunPreview(Gateway& gateway, Judgement* judgement,

@@ -27,10 +27,15 @@ std::string RenderPreview(const KeptPreview& preview, size_t most);
 // One object, schema gate.preview/1. `state`: kept, committed, ….
 std::string PreviewToJson(const KeptPreview& preview, const std::string& state);
 
+// The first of `paths` (absolute) at and below which the preview changes
+// nothing; empty when there is none.
+std::string NotInPreview(const KeptPreview& preview,
+                         const std::vector<std::string>& paths);
+
 // Commits `paths` (absolute; none: everything) of a preview that the caller
-// has locked and shown. `who` is for the record. True when it was done; what
-// was left is told on stderr, and the preview is removed when nothing more of
-// it can be committed.
+// has locked and shown. `who` is for the record. True when it was done, each of
+// `paths` at least in part; what was left is told on stderr, and the preview is
+// removed when nothing more of it can be committed.
 bool CommitKept(Gateway& gateway, const KeptPreview& preview,
                 const std::vector<std::string>& paths, const std::string& who);
 

@@ -210,6 +210,11 @@ Status NoteCommit(const std::string& state_dir, const KeptPreview& preview) {
       0600);
 }
 
+void CommitEnded(const std::string& state_dir, const KeptPreview& preview) {
+  if (IsId(preview.id))
+    ::unlink((PreviewDirectory(state_dir, preview.id) + "/commit").c_str());
+}
+
 void DropPreview(const std::string& state_dir, const KeptPreview& preview) {
   backends::RemoveStages(preview.manifest, preview.id);
   const Fd root = OpenRoot(state_dir);

@@ -53,6 +53,9 @@ Result<Fd> LockPreview(const std::string& state_dir, const std::string& id);
 // Notes that a commit begins.
 Status NoteCommit(const std::string& state_dir, const KeptPreview& preview);
 
+// Takes that note back: the commit ended, whatever it did.
+void CommitEnded(const std::string& state_dir, const KeptPreview& preview);
+
 // Removes it and what a killed commit left in the workspace. The caller holds
 // the lock.
 void DropPreview(const std::string& state_dir, const KeptPreview& preview);

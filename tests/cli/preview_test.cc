@@ -114,6 +114,34 @@ TEST_F(PreviewTest, APersonCommitsAPartAndTheRest) {
   EXPECT_EQ(Id(), "");
 }
 
+TEST_F(PreviewTest, APathThatIsNotCommittedIsNoSuccess) {
+  machine_.Gate(
+      {"run", "--preview", "-c", "echo 1 > a; echo 2 > b; echo 3 > .bashrc"});
+  const std::string id = Id();
+  auto [code, text] = OnTerminal({"pending", "commit", id, "aa"}, "y");
+  if (NoPerson(text))
+    GATE_SKIP_WITHOUT("person") << "an agent runs this test: " << text;
+  EXPECT_EQ(code, 64) << text;
+  EXPECT_NE(text.find("/aa is not in the preview"), std::string::npos) << text;
+  std::tie(code, text) = OnTerminal({"pending", "commit", id, "a", "aa"}, "y");
+  EXPECT_EQ(code, 64) << text;
+  EXPECT_FALSE(There("a"));
+  std::tie(code, text) =
+      OnTerminal({"pending", "commit", id, "a", ".bashrc"}, "y");
+  EXPECT_EQ(code, 125) << text;
+  EXPECT_NE(text.find(".bashrc is refused: a protected name"),
+            std::string::npos)
+      << text;
+  EXPECT_FALSE(There("a"));
+  std::tie(code, text) = OnTerminal({"pending", "commit", id, "a"}, "y");
+  EXPECT_EQ(code, 0) << text;
+  EXPECT_TRUE(There("a"));
+  // It ended; nothing was interrupted.
+  const Done list = machine_.Gate({"pending"});
+  EXPECT_NE(list.out.find(id), std::string::npos) << list.out;
+  EXPECT_EQ(list.out.find("interrupted"), std::string::npos) << list.out;
+}
+
 TEST_F(PreviewTest, OnATerminalItAsksAtOnce) {
   auto [code, text] = OnTerminal({"pending", "discard", "00000000"}, "");
   if (NoPerson(text))
