@@ -25,6 +25,7 @@
 
 #include "backends/preview.h"
 #include "backends/preview_protect.h"
+#include "backends/preview_repository.h"
 #include "backends/preview_tree.h"
 #include "base/hash.h"
 #include "base/paths.h"
@@ -178,6 +179,27 @@ class Committer {
         Leave(entry, why);
       else
         items_.push_back({&entry, false, ""});
+    }
+    LeaveForRepositories();
+  }
+
+  // Once more, by what is there now and by what of the preview is chosen.
+  void LeaveForRepositories() {
+    const auto content = [&](const PreviewEntry& entry, bool after) {
+      return Content(entry, after);
+    };
+    for (size_t i = 0; i < places_.size(); ++i) {
+      if (!places_[i].root) continue;
+      std::vector<const PreviewEntry*> entries;
+      for (const Item& item : items_)
+        if (item.entry->root == i) entries.push_back(item.entry);
+      const auto refused = RefusedForRepositories(
+          places_[i].root.get(), manifest_.roots[i].root, entries, content);
+      std::erase_if(items_, [&](const Item& item) {
+        const auto at = refused.find(item.entry);
+        if (at != refused.end()) Leave(*item.entry, at->second);
+        return at != refused.end();
+      });
     }
   }
 

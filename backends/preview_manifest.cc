@@ -12,12 +12,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
 
 #include "backends/git_config.h"
 #include "backends/guard.h"
 #include "backends/preview.h"
 #include "backends/preview_protect.h"
+#include "backends/preview_repository.h"
 #include "backends/preview_tree.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -25,11 +25,33 @@
 namespace gate::backends {
 namespace {
 
+constexpr size_t kNoGit = std::string::npos;
+
+// Where the paths in `directory`, a git directory, are inside one: what holds
+// it already judges them, unless it lies among that one's data.
+size_t EnterGit(size_t git, const std::string& directory) {
+  const size_t begin = directory.empty() ? 0 : directory.size() + 1;
+  if (git == kNoGit || git >= directory.size()) return std::min(git, begin);
+  return IsGitData(std::string_view(directory).substr(git)) ? begin : git;
+}
+
+bool IsDotGit(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  constexpr std::string_view kName = ".git";
+  return path.size() - begin == kName.size() &&
+         std::equal(kName.begin(), kName.end(), path.begin() + begin,
+                    [](char a, char b) {
+                      return a == b || (b >= 'A' && b <= 'Z' && a == b + 32);
+                    });
+}
+
 // A directory of the upper tree that is still to be read.
 struct Open {
   std::string path;
-  bool lower = false;  // there is a real directory at the same path
-  bool hides = false;  // what is not in the upper one is deleted
+  bool lower = false;   // there is a real directory at the same path
+  bool hides = false;   // what is not in the upper one is deleted
+  size_t git = kNoGit;  // where paths in it are inside a git directory
 };
 
 std::string Attribute(int root, const std::string& path, const char* name) {
@@ -62,12 +84,13 @@ class Reader {
         info.st_dev != root.device || info.st_ino != root.inode)
       return Fail(ErrorCode::kInvalid,
                   root.root + " is not the directory that it was");
-    open_.push_back({"", true, false});
+    open_.push_back({"", true, false, kNoGit});
     while (!open_.empty() && manifest_->too_large.empty()) {
-      const Open at = std::move(open_.back());
+      Open at = std::move(open_.back());
       open_.pop_back();
-      GATE_CHECK(ReadDirectory(at));
+      GATE_CHECK(ReadDirectory(&at));
     }
+    if (manifest_->too_large.empty()) RefuseForRepositories();
     return {};
   }
 
@@ -77,7 +100,8 @@ class Reader {
     return false;
   }
 
-  Status ReadDirectory(const Open& at) {
+  Status ReadDirectory(Open* directory) {
+    const Open& at = *directory;
     const auto names = ListBelow(upper_.get(), at.path, true);
     if (!names && names.error().code == ErrorCode::kTooLarge) {
       TooLarge("preview-entries (" + std::to_string(kMaxPreviewEntries) + ")");
@@ -94,10 +118,10 @@ class Reader {
         return {};
       }
     }
-    const bool git =
-        LooksLikeGit(*names, at.hides ? std::vector<std::string>{} : real);
+    if (LooksLikeGit(*names, at.hides ? std::vector<std::string>{} : real))
+      directory->git = EnterGit(at.git, at.path);
     for (const std::string& name : *names)
-      if (!ReadEntry(at, JoinBelow(at.path, name), git)) return {};
+      if (!ReadEntry(at, JoinBelow(at.path, name))) return {};
     if (!at.hides) return {};
     for (const std::string& name : real)
       if (!std::binary_search(names->begin(), names->end(), name) &&
@@ -108,14 +132,32 @@ class Reader {
 
   static bool LooksLikeGit(const std::vector<std::string>& upper,
                            const std::vector<std::string>& lower) {
-    const auto has = [&](const char* name) {
-      return std::binary_search(upper.begin(), upper.end(), name) ||
-             std::binary_search(lower.begin(), lower.end(), name);
-    };
-    return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
+    GitNames found;
+    for (const char* name : {"HEAD", "objects", "refs", "commondir"})
+      if (std::binary_search(upper.begin(), upper.end(), name) ||
+          std::binary_search(lower.begin(), lower.end(), name))
+        found.Add(name);
+    return found.Whole();
   }
 
-  bool ReadEntry(const Open& at, const std::string& path, bool git) {
+  // Judged when all is known that would be committed.
+  void RefuseForRepositories() {
+    std::vector<const PreviewEntry*> entries;
+    for (const PreviewEntry& entry : manifest_->entries)
+      if (entry.root == index_ && entry.refused.empty())
+        entries.push_back(&entry);
+    const auto content = [&](const PreviewEntry& entry, bool after) {
+      return Content(after ? upper_.get() : lower_.get(), entry.path);
+    };
+    const auto refused = RefusedForRepositories(
+        lower_.get(), manifest_->roots[index_].root, entries, content);
+    if (refused.empty()) return;
+    for (PreviewEntry& entry : manifest_->entries)
+      if (const auto at = refused.find(&entry); at != refused.end())
+        entry.refused = at->second;
+  }
+
+  bool ReadEntry(const Open& at, const std::string& path) {
     struct stat info = {}, real = {};
     if (path.size() > kMaxPreviewPath)
       return TooLarge("preview-path (" + std::to_string(kMaxPreviewPath) + ")");
@@ -145,19 +187,19 @@ class Reader {
     if (S_ISDIR(info.st_mode)) {
       const bool opaque =
           Attribute(upper_.get(), path, "user.overlay.opaque") == "y";
-      open_.push_back(
-          {path, real_directory, real_directory && (opaque || at.hides)});
-      if (git) git_.insert(path);
+      open_.push_back({path, real_directory,
+                       real_directory && (opaque || at.hides),
+                       IsDotGit(path) ? EnterGit(at.git, path) : at.git});
       if (real_directory) {
         constexpr uint32_t kBits = 01777;
         if ((entry.mode & kBits) == (entry.lower.mode & kBits)) return true;
         entry.change = PreviewChange::kMode;
-        return Add(std::move(entry), git);
+        return Add(std::move(entry), at.git);
       }
       if (exists && !Deleted(path)) return false;
       entry.change = PreviewChange::kAdded;
       entry.lower = LowerState();
-      return Add(std::move(entry), git);
+      return Add(std::move(entry), at.git);
     }
     if (S_ISREG(info.st_mode)) {
       // Checked before anything is read: a sparse file costs no space.
@@ -200,7 +242,7 @@ class Reader {
       entry.change = PreviewChange::kAdded;
       entry.lower = LowerState();
     }
-    return Add(std::move(entry), git);
+    return Add(std::move(entry), at.git);
   }
 
   // `path` of the real root and everything below it.
@@ -222,7 +264,7 @@ class Reader {
       entry.type = entry.lower.type;
       entry.size = entry.lower.size;
       entry.mode = entry.lower.mode;
-      if (!Add(std::move(entry), false)) return false;
+      if (!Add(std::move(entry), kNoGit)) return false;
       if (!S_ISDIR(info.st_mode)) continue;
       auto names = ListBelow(lower_.get(), path, false);
       if (!names)
@@ -233,7 +275,7 @@ class Reader {
     return true;
   }
 
-  bool Add(PreviewEntry entry, bool git) {
+  bool Add(PreviewEntry entry, size_t git) {
     if (!manifest_->roots[index_].keep) return true;
     if (manifest_->entries.size() >= kMaxPreviewEntries)
       return TooLarge("preview-entries (" + std::to_string(kMaxPreviewEntries) +
@@ -243,7 +285,7 @@ class Reader {
     return true;
   }
 
-  std::string Refused(const PreviewEntry& entry, bool git) {
+  std::string Refused(const PreviewEntry& entry, size_t git) {
     const bool deleted = entry.change == PreviewChange::kDeleted;
     // A directory's change time says that a name in it changed, which its
     // entries say better.
@@ -268,23 +310,24 @@ class Reader {
     return RefusedGit(entry, git);
   }
 
-  std::string RefusedGit(const PreviewEntry& entry, bool git) {
-    const size_t slash = entry.path.rfind('/');
-    const std::string name = entry.path.substr(slash + 1);
-    std::string rest = AfterGit(entry.path);
-    if (rest.empty()) rest = AfterBare(entry.path, git);
-    if (rest.empty()) {
-      if (name != ".git" || entry.type != PreviewType::kFile) return "";
+  // `git`: where the path is inside a git directory.
+  std::string RefusedGit(const PreviewEntry& entry, size_t git) {
+    if (entry.type == PreviewType::kFile && IsDotGit(entry.path)) {
       if (entry.lower.exists) return "the .git file of a worktree or submodule";
-      return RefusedGitFile(entry.path, Content(upper_.get(), entry.path));
+      const std::string why =
+          RefusedGitFile(entry.path, Content(upper_.get(), entry.path));
+      if (!why.empty()) return why;
     }
-    switch (GitPartOf(rest)) {
+    if (git >= entry.path.size()) return "";
+    const std::string rest = entry.path.substr(git);
+    switch (GitPartOf(rest, entry.type)) {
       case GitPart::kNothing:
         return "";
       case GitPart::kRefused:
         return "a part of git that runs programs";
       case GitPart::kCommonDir:
-        return Content(upper_.get(), entry.path) == "../..\n"
+        return IsOwnCommonDir(manifest_->roots[index_].root + "/" + entry.path,
+                              Content(upper_.get(), entry.path))
                    ? ""
                    : "takes git configuration from elsewhere";
       case GitPart::kConfig:
@@ -297,20 +340,6 @@ class Reader {
     return RefusedConfig(
         entry.path, entry.lower.exists ? Content(lower_.get(), entry.path) : "",
         Content(upper_.get(), entry.path));
-  }
-
-  // The path inside a repository that is not called .git.
-  std::string AfterBare(const std::string& path, bool git) const {
-    if (git) {
-      const size_t slash = path.rfind('/');
-      return slash == std::string::npos ? path : path.substr(slash + 1);
-    }
-    for (const std::string& directory : git_)
-      if (path.starts_with(directory + "/")) {
-        const size_t slash = directory.rfind('/');
-        return path.substr(slash == std::string::npos ? 0 : slash + 1);
-      }
-    return "";
   }
 
   std::string Content(int root, const std::string& path) const {
@@ -326,7 +355,6 @@ class Reader {
   const size_t index_;
   Fd upper_, lower_;
   std::vector<Open> open_;
-  std::set<std::string> git_;  // directories right in a bare repository
   uint64_t bytes_ = 0;
 };
 

@@ -118,24 +118,39 @@ std::string RefusedName(const Profile& profile, const std::string& root,
       entry.type == PreviewType::kLink)
     return "a link to a git directory";
   const std::string rest = AfterGit(entry.path);
-  if (!rest.empty() && GitPartOf(rest) == GitPart::kRefused)
+  // A link or a file may go; nothing comes with that.
+  const PreviewType type = entry.change == PreviewChange::kDeleted
+                               ? PreviewType::kDirectory
+                               : entry.type;
+  if (!rest.empty() && GitPartOf(rest, type) == GitPart::kRefused)
     return "a part of git that runs programs";
   return "";
+}
+
+bool IsGitData(std::string_view rest) {
+  // Branches and their logs may be called anything.
+  const std::string first =
+      Lower(rest.substr(0, std::min(rest.find('/'), rest.size())));
+  return first == "refs" || first == "logs" || first == "objects";
 }
 
 std::string AfterGit(const std::string& path) {
   // The file systems of other machines fold case; git refuses such names too.
   const std::string lower = "/" + Lower(path);
-  const size_t at = lower.find("/.git/");
-  return at == std::string::npos ? "" : path.substr(at + 5);
+  size_t at = lower.find("/.git/");
+  if (at == std::string::npos) return "";
+  // Among git's data there may be another repository.
+  while (IsGitData(std::string_view(lower).substr(at + 6))) {
+    const size_t next = lower.find("/.git/", at + 5);
+    if (next == std::string::npos) break;
+    at = next;
+  }
+  return path.substr(at + 5);
 }
 
-GitPart GitPartOf(const std::string& rest) {
+GitPart GitPartOf(const std::string& rest, PreviewType type) {
   const std::vector<std::string> parts = Split(Lower(rest));
-  if (parts.empty()) return GitPart::kNothing;
-  // Branches and their logs may be called anything.
-  for (const char* data : {"refs", "logs", "objects"})
-    if (parts[0] == data) return GitPart::kNothing;
+  if (parts.empty() || IsGitData(rest)) return GitPart::kNothing;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i] != "hooks") continue;
     const bool sample =
@@ -143,9 +158,18 @@ GitPart GitPartOf(const std::string& rest) {
     if (i + 1 < parts.size() && !sample) return GitPart::kRefused;
   }
   if (EndsWith(parts, "info", "attributes")) return GitPart::kRefused;
+  // What stands in the place of a directory would bring all of the above.
+  if (type != PreviewType::kDirectory &&
+      (parts.back() == "hooks" || parts.back() == "info"))
+    return GitPart::kRefused;
   if (parts.back() == "commondir") return GitPart::kCommonDir;
   if (parts.back() == "config" || parts.back() == "config.worktree")
     return GitPart::kConfig;
+  // Git makes no links there but an old kind of HEAD; one could bring modules
+  // and worktrees from where nobody looks.
+  if (type == PreviewType::kLink && parts.back() != "head" &&
+      !parts.back().ends_with(".sample"))
+    return GitPart::kRefused;
   return GitPart::kNothing;
 }
 
@@ -190,17 +214,24 @@ std::string RefusedPlace(const Guard& guard, const std::string& root,
   return RefusedConfig(entry.path, content(false), content(true));
 }
 
-std::string RefusedGitFile(const std::string& path, const std::string& text) {
-  constexpr char kOutside[] = "a .git file that leads out of the workspace";
-  if (!text.starts_with("gitdir: ")) return kOutside;
+std::optional<std::string> GitFileTarget(const std::string& path,
+                                         const std::string& text) {
+  if (!text.starts_with("gitdir: ")) return std::nullopt;
   const std::string aim = text.substr(8, text.find_first_of("\r\n") - 8);
-  if (aim.starts_with('/')) return kOutside;
+  if (aim.starts_with('/')) return std::nullopt;
   // As if the root were deep enough for "..": what leaves it is told by name.
   const std::string inside =
-      Normalise(aim, "/\x01/" + std::string(path.find('/') == std::string::npos
-                                                ? ""
-                                                : DirName(path)));
-  return IsWithin(inside, "/\x01") ? "" : kOutside;
+      Normalise(aim, kRoot + std::string(path.find('/') == std::string::npos
+                                             ? ""
+                                             : DirName(path)));
+  if (!IsWithin(inside, "/\x01")) return std::nullopt;
+  return inside.substr(std::min(sizeof(kRoot) - 1, inside.size()));
+}
+
+std::string RefusedGitFile(const std::string& path, const std::string& text) {
+  return GitFileTarget(path, text)
+             ? ""
+             : "a .git file that leads out of the workspace";
 }
 
 }  // namespace gate::backends

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "backends/guard.h"
 #include "backends/preview.h"
@@ -11,9 +13,14 @@ namespace gate::backends {
 
 // What of `rest`, a path inside a git directory, matters to safety.
 enum class GitPart : uint8_t { kNothing, kRefused, kConfig, kCommonDir };
-GitPart GitPartOf(const std::string& rest);
+GitPart GitPartOf(const std::string& rest, PreviewType type);
 
-// The part of `path` after its last ".git" component; empty when it has none.
+// Whether `rest` is where git keeps its data, whose names say nothing. Another
+// repository may be below it, so one has to be looked for there.
+bool IsGitData(std::string_view rest);
+
+// The part of `path` after its first ".git" component, or after a later one
+// that is among the data of the one before; empty when it has none.
 std::string AfterGit(const std::string& path);
 
 // Why the configuration `after`, which replaces `before` at `path` below the
@@ -35,6 +42,10 @@ std::string RefusedPlace(const Guard& guard, const std::string& root,
                          const PreviewEntry& entry,
                          const std::function<std::string(bool)>& content);
 
+// What a `.git` file with this text names, below the root that `path` is below;
+// nothing when it leads out of that or names nothing.
+std::optional<std::string> GitFileTarget(const std::string& path,
+                                         const std::string& text);
 // Why a `.git` file with this text, at `path` below its root, is refused.
 std::string RefusedGitFile(const std::string& path, const std::string& text);
 

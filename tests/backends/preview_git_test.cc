@@ -68,5 +68,163 @@ TEST_P(Preview, WhatGitTakesOrdersFromIsNeverCommitted) {
                           "/hooks.d/notes: a hook of the repository's\n");
 }
 
+// What git runs may not come through a link or a file in the place of a
+// directory, nor below git's data.
+TEST_P(Preview, NoPartOfARepositoryComesByAnotherWay) {
+  for (const auto& [line, refused] :
+       std::initializer_list<std::pair<const char*, const char*>>{
+           {"git init -q .; rm -r .git/hooks; mkdir h; echo x > h/pre-commit; "
+            "ln -s ../h .git/hooks",
+            ".git/hooks"},
+           {"git init -q sub; rm -r sub/.git/hooks; mkdir h; echo x > "
+            "h/pre-commit; ln -s ../../h sub/.git/hooks",
+            "sub/.git/hooks"},
+           {"git init -q --bare b1; rm -r b1/hooks; mkdir h; echo x > "
+            "h/update; ln -s ../h b1/hooks",
+            "b1/hooks"},
+           {"git init -q .; rm -r .git/info; mkdir i; echo '* filter=x' > "
+            "i/attributes; ln -s ../i .git/info",
+            ".git/info"},
+           {"git init -q .; mkdir m; ln -s ../m .git/modules", ".git/modules"},
+           {"git init -q .; mkdir .git/worktrees; ln -s ../../m "
+            ".git/worktrees/w",
+            ".git/worktrees/w"},
+           {"git init -q .; rm -r .git/hooks; echo x > .git/hooks",
+            ".git/hooks"},
+           {"git init -q .; git init -q --bare .git/refs/heads/b; echo x > "
+            ".git/refs/heads/b/hooks/update",
+            ".git/refs/heads/b/hooks/update"},
+           {"git init -q .; git init -q --bare .git/objects/b; git -C "
+            ".git/objects/b config core.fsmonitor x",
+            ".git/objects/b/config"},
+           {"git init -q .; git init -q .git/objects/b; echo x > "
+            ".git/objects/b/.git/hooks/pre-commit",
+            ".git/objects/b/.git/hooks/pre-commit"},
+           {"git init -q --bare b; git init -q --bare b/refs/x; echo x > "
+            "b/refs/x/hooks/update",
+            "b/refs/x/hooks/update"},
+           {"git init -q .; mkdir -p .git/logs/x; echo '{}' > "
+            ".git/logs/x/.mcp.json",
+            ".git/logs/x/.mcp.json"},
+           {"git init -q .; mkdir .git/objects/x; echo 'gitdir: /tmp/x' > "
+            ".git/objects/x/.git",
+            ".git/objects/x/.git"},
+           // A common directory has no HEAD.
+           {"mkdir -p a/objects a/refs a/hooks a/worktrees/w; echo x > "
+            "a/hooks/pre-commit; echo 'ref: refs/heads/m' > "
+            "a/worktrees/w/HEAD; echo ../.. > a/worktrees/w/commondir",
+            "a/hooks/pre-commit"},
+           {"mkdir -p a/objects a/refs a/hooks a/b/w; echo 'ref: refs/heads/m' "
+            "> a/b/w/HEAD; echo ../.. > a/b/w/commondir",
+            "a/b/w/commondir"},
+           // What a .git file names.
+           {"mkdir sub store; echo 'gitdir: ../store' > sub/.git; git config "
+            "-f store/config core.fsmonitor x",
+            "store/config"},
+           {"mkdir sub; ln -s /tmp store; echo 'gitdir: ../store/x' > sub/.git",
+            "sub/.git"}}) {
+    Line(line);
+    const PreviewEntry* entry = nullptr;
+    for (const PreviewEntry& one : manifest_.entries)
+      if (one.path == refused && one.change != PreviewChange::kDeleted)
+        entry = &one;
+    ASSERT_NE(entry, nullptr) << line << "\n" << Changes();
+    EXPECT_FALSE(entry->refused.empty()) << line;
+    Commit();
+    struct stat info = {};
+    EXPECT_NE(lstat((w_ + "/" + refused).c_str(), &info), 0) << line;
+    Outside("rm -rf .git sub store b b1 h i m a");
+  }
+}
+
+TEST_P(Preview, TwoPreviewsMakeNoRepositoryThatOneMayNot) {
+  struct Case {
+    const char *first, *second, *both;
+  };
+  for (const Case& one : std::initializer_list<Case>{
+           {"mkdir -p d/hooks; echo x > d/hooks/post-receive",
+            "mkdir d/objects d/refs; echo 'ref: refs/heads/main' > d/HEAD; git "
+            "config -f d/config core.bare true",
+            "test -e d/HEAD"},
+           {"mkdir -p d/objects d/hooks; echo x > d/hooks/post-receive",
+            "mkdir d/refs; echo 'ref: refs/heads/main' > d/HEAD",
+            "test -e d/HEAD"},
+           {"mkdir d d/info; echo '* filter=x' > d/info/attributes",
+            "git init -q --bare d", "test -e d/HEAD"},
+           {"mkdir d sub; echo 'gitdir: ../d' > sub/.git",
+            "git config -f d/config core.fsmonitor x; mkdir d/objects d/refs; "
+            "echo 'ref: refs/heads/main' > d/HEAD",
+            "test -e d/config"},
+           {"mkdir d; git config -f d/config core.fsmonitor x",
+            "mkdir sub; echo 'gitdir: ../d' > sub/.git", "test -e sub/.git"},
+           {"mkdir d d/h; echo x > d/h/update; ln -s h d/hooks",
+            "git init -q --bare d", "test -e d/HEAD"},
+           {"mkdir -p d/hooks; echo x > d/hooks/pre-commit",
+            "mkdir -p d/objects d/refs d/worktrees/w; echo ../.. > "
+            "d/worktrees/w/commondir; echo 'ref: refs/heads/m' > "
+            "d/worktrees/w/HEAD",
+            "test -e d/worktrees/w/commondir"}}) {
+    Line(one.first);
+    EXPECT_EQ(Changes().find('!'), std::string::npos) << Changes();
+    Commit();
+    Line(one.second);
+    EXPECT_NE(Changes().find('!'), std::string::npos) << one.first << "\n"
+                                                      << Changes();
+    // Judged once more at the commit, for a manifest that says otherwise.
+    for (PreviewEntry& entry : manifest_.entries) entry.refused.clear();
+    Commit();
+    EXPECT_EQ(Outside(std::string(one.both) + " && echo both"), "")
+        << one.first << "\n"
+        << one.second;
+    Outside("rm -rf d sub");
+  }
+}
+
+// Kept at the same time, each is harmless without the other.
+TEST_P(Preview, AKeptPreviewIsJudgedByWhatAnotherMadeMeanwhile) {
+  Line("mkdir -p d/hooks; echo x > d/hooks/post-receive");
+  EXPECT_EQ(Changes().find('!'), std::string::npos) << Changes();
+  ASSERT_EQ(Outside("git init -q --bare d && rm -r d/hooks"), "");
+  const std::string done = Commit();
+  EXPECT_NE(done.find("/d/hooks/post-receive: "), std::string::npos) << done;
+  EXPECT_FALSE(Exists(w_ + "/d/hooks/post-receive"));
+  ASSERT_EQ(Outside("rm -rf d"), "");
+  Line("git init -q --bare d");
+  EXPECT_EQ(Changes().find('!'), std::string::npos) << Changes();
+  ASSERT_EQ(Outside("mkdir -p d/hooks && echo x > d/hooks/update"), "");
+  Commit();
+  EXPECT_FALSE(Exists(w_ + "/d/HEAD"));
+}
+
+TEST_P(Preview, OrdinaryGitIsCommittedWhole) {
+  ASSERT_EQ(Outside("git init -qb main . && git config user.name t && git "
+                    "config user.email t@t && echo 1 > f && git add f && git "
+                    "commit -qm 1"),
+            "");
+  for (const char* line :
+       {"git checkout -qb hooks/config && echo 2 > f && git commit -qam 2 && "
+        "git tag config && git branch info && git gc -q && "
+        "git checkout -q main",
+        "git clone -q --no-hardlinks . copy && git clone -q --no-hardlinks "
+        "--bare . copy.git",
+        "git init -q new && git init -q --bare new.git",
+        "mkdir -p src/hooks src/objects src/refs src/info && echo 1 > "
+        "src/hooks/useThing.ts && echo HEAD > src/objects/HEAD",
+        "git -c protocol.file.allow=always submodule --quiet add "
+        "\"file://$PWD/copy.git\" lib",
+        "git stash -q; git checkout -q main; rm -rf copy; git clone -q "
+        "--no-hardlinks . "
+        "copy"}) {
+    const Ran ran = Line(line);
+    EXPECT_EQ(ran.outcome.exit_code, 0) << line << ran.output;
+    EXPECT_EQ(Changes().find('!'), std::string::npos) << line << Changes();
+    const std::string done = Commit();
+    EXPECT_EQ(done, std::to_string(manifest_.entries.size()) + " committed\n");
+  }
+  EXPECT_EQ(Outside("git fsck --no-progress --no-dangling && git -C copy fsck "
+                    "--no-progress --no-dangling"),
+            "");
+}
+
 }  // namespace
 }  // namespace gate::backends

@@ -1,0 +1,275 @@
+#include "backends/preview_repository.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <optional>
+#include <set>
+
+#include "backends/guard.h"
+#include "backends/preview_protect.h"
+#include "backends/preview_tree.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr char kRunsPrograms[] = "a part of git that runs programs";
+
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::string NameOf(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// What cannot be looked at counts as there.
+bool IsThere(int root, const std::string& path, struct stat* info) {
+  *info = {};
+  return StatBelow(root, path, info) || (errno != ENOENT && errno != ENOTDIR);
+}
+
+// `whole`: the directory has a HEAD. Without one it is git's only by accident,
+// and source files in a directory called hooks are no hooks.
+bool IsHookName(const std::string& name, bool whole) {
+  if (name.ends_with(".sample")) return false;
+  return whole || name.find('.') == std::string::npos;
+}
+
+std::string RefusedText(const std::string& path, bool config,
+                        const std::string& root, const std::string& before,
+                        const std::string& after) {
+  if (config) return RefusedConfig(path, before, after);
+  return IsOwnCommonDir(root + "/" + path, after)
+             ? ""
+             : "takes git configuration from elsewhere";
+}
+
+class Judge {
+ public:
+  Judge(int real, const std::string& root,
+        const std::vector<const PreviewEntry*>& entries,
+        const std::function<std::string(const PreviewEntry&, bool)>& content)
+      : real_(real), root_(root), entries_(entries), content_(content) {}
+
+  std::map<const PreviewEntry*, std::string> Run() {
+    std::vector<const PreviewEntry*> naming, parts;
+    std::map<std::string, std::vector<const PreviewEntry*>> making;
+    for (const PreviewEntry* entry : entries_) {
+      if (entry->change == PreviewChange::kDeleted) continue;
+      const std::string name = NameOf(entry->path);
+      GitNames one;
+      one.Add(name);
+      if (entry->change == PreviewChange::kAdded &&
+          (one.head || one.objects || one.refs || one.common)) {
+        const std::string parent = ParentOf(entry->path);
+        making[parent].push_back(entry);
+        added_[parent].Add(name);
+      }
+      if (entry->type == PreviewType::kFile &&
+          (LowerCase(name) == ".git" || one.common))
+        naming.push_back(entry);
+      if (Owner(*entry)) parts.push_back(entry);
+    }
+    for (const PreviewEntry* entry : naming) Names(*entry);
+    for (const auto& [directory, makers] : making) Makes(directory, makers);
+    for (const PreviewEntry* entry : parts) Part(*entry);
+    return std::move(refused_);
+  }
+
+ private:
+  static std::string LowerCase(std::string text) {
+    for (char& c : text)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return text;
+  }
+
+  void Refuse(const PreviewEntry& entry, const std::string& why) {
+    refused_.emplace(&entry, why);
+  }
+
+  // The directory whose git part the entry is, if that directory is git's.
+  static std::optional<std::string> Owner(const PreviewEntry& entry) {
+    const std::string name = LowerCase(NameOf(entry.path));
+    const std::string parent = ParentOf(entry.path);
+    const std::string above = LowerCase(NameOf(parent));
+    if (name == "config" || name == "config.worktree" || name == "commondir")
+      return entry.type == PreviewType::kDirectory ? std::nullopt
+                                                   : std::optional(parent);
+    if ((name == "hooks" || name == "info") &&
+        entry.type != PreviewType::kDirectory)
+      return parent;
+    if (above == "hooks" || (above == "info" && name == "attributes"))
+      return ParentOf(parent);
+    return std::nullopt;
+  }
+
+  const GitNames& Real(const std::string& directory) {
+    const auto [at, fresh] = real_names_.try_emplace(directory);
+    struct stat info = {};
+    if (!fresh || !IsThere(real_, directory, &info)) return at->second;
+    for (const char* name : {"HEAD", "objects", "refs", "commondir"})
+      if (IsThere(real_, JoinBelow(directory, name), &info))
+        at->second.Add(name);
+    return at->second;
+  }
+
+  GitNames Both(const std::string& directory) {
+    GitNames names = Real(directory);
+    if (const auto at = added_.find(directory); at != added_.end()) {
+      names.head |= at->second.head;
+      names.objects |= at->second.objects;
+      names.refs |= at->second.refs;
+      names.common |= at->second.common;
+    }
+    return names;
+  }
+
+  // What git would obey in the real directory; empty when nothing.
+  std::string OrdersIn(const std::string& directory, bool whole) const {
+    struct stat info = {};
+    const std::string hooks = JoinBelow(directory, "hooks");
+    if (IsThere(real_, hooks, &info)) {
+      const auto names = ListBelow(real_, hooks, false);
+      if (!names) return "hooks";
+      for (const std::string& name : *names)
+        if (IsHookName(name, whole)) return "hooks/" + name;
+    }
+    if (IsThere(real_, JoinBelow(directory, "info"), &info) &&
+        (!S_ISDIR(info.st_mode) ||
+         IsThere(real_, JoinBelow(directory, "info/attributes"), &info)))
+      return "info/attributes";
+    for (const char* name : {"config", "config.worktree", "commondir"}) {
+      const std::string path = JoinBelow(directory, name);
+      if (!IsThere(real_, path, &info) || S_ISDIR(info.st_mode)) continue;
+      const Fd file = OpenFileBelow(real_, path, false);
+      const auto text = file ? ReadAll(file.get(), kMaxGitConfig)
+                             : Result<std::string>(FailErrno(""));
+      if (!text || !RefusedText(path, name[3] == 'f', root_, "", *text).empty())
+        return name;
+    }
+    return "";
+  }
+
+  // A file that names a git directory.
+  void Names(const PreviewEntry& entry) {
+    const std::string text = content_(entry, true);
+    const bool common = NameOf(entry.path) == "commondir";
+    std::string directory;
+    if (common) {
+      if (!IsOwnCommonDir(root_ + "/" + entry.path, text)) return;  // Part
+      // Of a root that is the worktree's own directory it lies outside, in a
+      // repository that was there.
+      if (ParentOf(ParentOf(entry.path)).empty()) return;
+      directory = ParentOf(ParentOf(ParentOf(entry.path)));
+    } else {
+      const auto named = GitFileTarget(entry.path, text);
+      if (!named) return Refuse(entry, RefusedGitFile(entry.path, text));
+      directory = *named;
+    }
+    named_.insert(directory);
+    if (ThroughALink(directory))
+      return Refuse(entry, "names a git directory through a link");
+    // The repository of a worktree, and submodules, are what they were.
+    if (Real(directory).Whole() &&
+        (common || !AfterGit(directory + "/HEAD").empty()))
+      return;
+    const std::string orders = OrdersIn(directory, true);
+    if (!orders.empty())
+      Refuse(entry, "names a git directory that holds " + orders);
+  }
+
+  bool ThroughALink(const std::string& directory) {
+    const Fd there = OpenBelow(real_, directory, O_PATH | O_NOFOLLOW);
+    if (!there && errno != ENOENT && errno != ENOTDIR) return true;
+    struct stat info = {};
+    if (there && (fstat(there.get(), &info) != 0 || S_ISLNK(info.st_mode)))
+      return true;
+    if (!links_) {
+      links_.emplace();
+      for (const PreviewEntry* entry : entries_)
+        if (entry->type == PreviewType::kLink &&
+            entry->change != PreviewChange::kDeleted)
+          links_->insert(entry->path);
+    }
+    for (std::string at = directory; !at.empty(); at = ParentOf(at))
+      if (links_->contains(at)) return true;
+    return false;
+  }
+
+  // Entries that make a directory a repository.
+  void Makes(const std::string& directory,
+             const std::vector<const PreviewEntry*>& makers) {
+    const GitNames before = Real(directory), after = Both(directory);
+    const bool whole = after.Whole() && !before.Whole();
+    const bool usable = after.Usable() && !before.Usable();
+    if (!whole && !usable) return;
+    const std::string orders = OrdersIn(directory, after.head);
+    if (orders.empty()) return;
+    // One missing name is enough.
+    const bool head = !before.head && after.head;
+    for (const PreviewEntry* entry : makers)
+      if (!head || NameOf(entry->path) == "HEAD")
+        Refuse(*entry, "makes a git directory that holds " + orders);
+  }
+
+  void Part(const PreviewEntry& entry) {
+    const auto owner = Owner(entry);
+    if (!owner) return;
+    const GitNames names = Both(*owner);
+    const bool whole = names.Whole() || named_.contains(*owner);
+    if (!whole && !names.Usable()) return;
+    const std::string name = LowerCase(NameOf(entry.path));
+    const bool config = name == "config" || name == "config.worktree";
+    if (!config && name != "commondir") {
+      if (LowerCase(NameOf(ParentOf(entry.path))) != "hooks" ||
+          IsHookName(name, whole))
+        Refuse(entry, kRunsPrograms);
+      return;
+    }
+    if (entry.type != PreviewType::kFile)
+      return Refuse(entry, "git configuration that is no file");
+    if (entry.size > kMaxGitConfig)
+      return Refuse(entry, "git configuration, too large");
+    const std::string why =
+        RefusedText(entry.path, config, root_,
+                    entry.lower.exists ? content_(entry, false) : "",
+                    content_(entry, true));
+    if (!why.empty()) Refuse(entry, why);
+  }
+
+  const int real_;
+  const std::string& root_;
+  const std::vector<const PreviewEntry*>& entries_;
+  const std::function<std::string(const PreviewEntry&, bool)>& content_;
+  std::map<std::string, GitNames> real_names_, added_;
+  std::set<std::string> named_;
+  std::optional<std::set<std::string>> links_;
+  std::map<const PreviewEntry*, std::string> refused_;
+};
+
+}  // namespace
+
+void GitNames::Add(const std::string& name) {
+  head |= name == "HEAD";
+  objects |= name == "objects";
+  refs |= name == "refs";
+  common |= name == "commondir";
+}
+
+bool IsOwnCommonDir(const std::string& path, const std::string& text) {
+  return text == "../..\n" && NameOf(ParentOf(ParentOf(path))) == "worktrees";
+}
+
+std::map<const PreviewEntry*, std::string> RefusedForRepositories(
+    int real, const std::string& root,
+    const std::vector<const PreviewEntry*>& entries,
+    const std::function<std::string(const PreviewEntry&, bool)>& content) {
+  return Judge(real, root, entries, content).Run();
+}
+
+}  // namespace gate::backends
