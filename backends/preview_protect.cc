@@ -219,6 +219,12 @@ std::optional<std::string> GitFileTarget(const std::string& path,
   if (!text.starts_with("gitdir: ")) return std::nullopt;
   const std::string aim = text.substr(8, text.find_first_of("\r\n") - 8);
   if (aim.starts_with('/')) return std::nullopt;
+  // Up again from a name, which can be a link: git does not write that.
+  bool down = false;
+  for (const std::string& part : Split(aim)) {
+    if (part == ".." && down) return std::nullopt;
+    down |= part != ".." && part != ".";
+  }
   // As if the root were deep enough for "..": what leaves it is told by name.
   const std::string inside =
       Normalise(aim, kRoot + std::string(path.find('/') == std::string::npos

@@ -108,18 +108,28 @@ class Judge {
     return std::nullopt;
   }
 
-  const GitNames& Real(const std::string& directory) {
+  struct Found {
+    GitNames sure;   // there
+    GitNames maybe;  // there, or it cannot be told
+  };
+
+  const Found& Real(const std::string& directory) {
     const auto [at, fresh] = real_names_.try_emplace(directory);
     struct stat info = {};
     if (!fresh || !IsThere(real_, directory, &info)) return at->second;
-    for (const char* name : {"HEAD", "objects", "refs", "commondir"})
-      if (IsThere(real_, JoinBelow(directory, name), &info))
-        at->second.Add(name);
+    for (const char* name : {"HEAD", "objects", "refs", "commondir"}) {
+      const std::string path = JoinBelow(directory, name);
+      if (StatBelow(real_, path, &info))
+        at->second.sure.Add(name);
+      else if (errno == ENOENT || errno == ENOTDIR)
+        continue;
+      at->second.maybe.Add(name);
+    }
     return at->second;
   }
 
   GitNames Both(const std::string& directory) {
-    GitNames names = Real(directory);
+    GitNames names = Real(directory).maybe;
     if (const auto at = added_.find(directory); at != added_.end()) {
       names.head |= at->second.head;
       names.objects |= at->second.objects;
@@ -175,7 +185,7 @@ class Judge {
     if (ThroughALink(directory))
       return Refuse(entry, "names a git directory through a link");
     // The repository of a worktree, and submodules, are what they were.
-    if (Real(directory).Whole() &&
+    if (Real(directory).sure.Whole() &&
         (common || !AfterGit(directory + "/HEAD").empty()))
       return;
     const std::string orders = OrdersIn(directory, true);
@@ -204,7 +214,7 @@ class Judge {
   // Entries that make a directory a repository.
   void Makes(const std::string& directory,
              const std::vector<const PreviewEntry*>& makers) {
-    const GitNames before = Real(directory), after = Both(directory);
+    const GitNames before = Real(directory).sure, after = Both(directory);
     const bool whole = after.Whole() && !before.Whole();
     const bool usable = after.Usable() && !before.Usable();
     if (!whole && !usable) return;
@@ -246,7 +256,8 @@ class Judge {
   const std::string& root_;
   const std::vector<const PreviewEntry*>& entries_;
   const std::function<std::string(const PreviewEntry&, bool)>& content_;
-  std::map<std::string, GitNames> real_names_, added_;
+  std::map<std::string, Found> real_names_;
+  std::map<std::string, GitNames> added_;
   std::set<std::string> named_;
   std::optional<std::set<std::string>> links_;
   std::map<const PreviewEntry*, std::string> refused_;

@@ -122,6 +122,9 @@ TEST_P(Preview, NoPartOfARepositoryComesByAnotherWay) {
             "-f store/config core.fsmonitor x",
             "store/config"},
            {"mkdir sub; ln -s /tmp store; echo 'gitdir: ../store/x' > sub/.git",
+            "sub/.git"},
+           {"mkdir sub store; ln -s /tmp sub/l; echo 'gitdir: l/../store' > "
+            "sub/.git",
             "sub/.git"}}) {
     Line(line);
     const PreviewEntry* entry = nullptr;
@@ -149,6 +152,8 @@ TEST_P(Preview, TwoPreviewsMakeNoRepositoryThatOneMayNot) {
            {"mkdir -p d/objects d/hooks; echo x > d/hooks/post-receive",
             "mkdir d/refs; echo 'ref: refs/heads/main' > d/HEAD",
             "test -e d/HEAD"},
+           {"mkdir -p d/hooks; echo x > d/hooks/update; chmod 0 d",
+            "chmod 700 d; git init -q --bare d", "test -e d/HEAD"},
            {"mkdir d d/info; echo '* filter=x' > d/info/attributes",
             "git init -q --bare d", "test -e d/HEAD"},
            {"mkdir d sub; echo 'gitdir: ../d' > sub/.git",
