@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <set>
 
-#include "base/git_config.h"
 #include "base/hash.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -12,6 +11,7 @@
 #include "cli/decision_json.h"
 #include "cli/execute.h"
 #include "cli/exit_codes.h"
+#include "cli/git_roots.h"
 #include "cli/json_writer.h"
 #include "cli/line.h"
 #include "cli/terminal.h"
@@ -58,9 +58,8 @@ std::vector<std::string> KeptRoots(const Judgement& judgement) {
   const std::string& workspace = judgement.plan.profile.workspace;
   if (workspace.empty()) return roots;
   roots.push_back(workspace);
-  const GitDirectories git = FindGitDirectories(workspace);
-  for (const std::string& directory : {git.own, git.common})
-    if (!directory.empty()) roots.push_back(directory);
+  for (std::string& directory : WritableGitDirectories(workspace))
+    roots.push_back(std::move(directory));
   return roots;
 }
 
