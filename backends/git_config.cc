@@ -60,8 +60,8 @@ std::string WithoutProgramEntries(string_view text, const GitEntryTest& also) {
   return out;
 }
 
-std::vector<std::string> IncludedFiles(string_view text,
-                                       string_view directory) {
+std::vector<std::string> IncludedFiles(string_view text, string_view directory,
+                                       string_view home) {
   std::vector<GitEntry> entries;
   ParseGitConfig(text, &entries);
   std::vector<std::string> files;
@@ -69,10 +69,24 @@ std::vector<std::string> IncludedFiles(string_view text,
     const bool includes =
         entry.key == "include.path" ||
         (entry.key.starts_with("includeif.") && entry.key.ends_with(".path"));
-    if (includes && !entry.value.empty() && entry.value[0] != '~')
-      files.push_back(Normalise(entry.value, directory));
+    if (!includes || entry.value.empty()) continue;
+    const std::string path = ExpandHome(entry.value, home);
+    if (path.starts_with('~') && home.empty()) continue;
+    files.push_back(Normalise(path, directory));
   }
   return files;
+}
+
+std::string ExpandHome(string_view value, string_view home) {
+  constexpr string_view kOptional = ":(optional)";
+  if (value.starts_with(kOptional)) value.remove_prefix(kOptional.size());
+  if (!value.starts_with('~')) return std::string(value);
+  const size_t slash = std::min(value.find('/'), value.size());
+  const string_view user = value.substr(1, slash - 1);
+  std::string base(home);
+  if (!user.empty()) base = HomeOf(user).value_or("");
+  if (base.empty()) return std::string(value);
+  return base.append(value.substr(slash));
 }
 
 }  // namespace gate::backends

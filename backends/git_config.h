@@ -26,9 +26,14 @@ std::string WithoutProgramEntries(std::string_view text,
                                   const GitEntryTest& also = {});
 
 // The files that `text`, a configuration file in `directory`, includes whatever
-// the conditions, as absolute paths. Those below a home directory (`~`) are
-// left out.
+// the conditions, as absolute paths. Those below `~` are left out when `home`
+// is empty.
 std::vector<std::string> IncludedFiles(std::string_view text,
-                                       std::string_view directory);
+                                       std::string_view directory,
+                                       std::string_view home = {});
+
+// A value that git takes for a path, without what git replaces at its
+// beginning: `~` (`home`), `~user`, and the `:(optional)` of newer ones.
+std::string ExpandHome(std::string_view value, std::string_view home);
 
 }  // namespace gate::backends

@@ -23,7 +23,9 @@
 //   place outside the writable roots. Files that they include already are
 //   treated alike.
 // - Hooks in a directory of the workspace that `core.hooksPath` named before
-//   the run (guard_hooks.cc): what changed is put back, new ones are taken.
+//   the run (guard_hooks.cc), in the configuration of a repository here, of one
+//   outside that a work tree here belongs to, or of the person: what changed
+//   is put back, new ones are taken.
 // - At any depth below the workspace, by the sweep: protected names that were
 //   created or changed since the start, hooks and program-running keys of
 //   repositories that the run made. Names inside such a repository stay. Of
@@ -176,7 +178,11 @@ class Guard {
   void RecordGitDirectory(const std::string& directory, bool main);
   void RecordConfig(const std::string& path);
   void RecordNamedHooks(const std::string& config, const std::string& content);
+  void RecordHome(const Profile& profile);
+  void RecordHooksAt(const std::string& path);
   void RecordHookPlace(const std::string& directory);
+  // Git directories, in the roots or not, with known work trees.
+  std::map<std::string, std::vector<std::string>> KnownGitDirectories();
   void RecordPersonsHooks(const std::vector<std::string>& sole_names);
   const std::string* RootOf(const std::string& path) const;
 
@@ -226,8 +232,10 @@ class Guard {
   std::vector<GitConfig> configs_;
   std::set<std::string> git_directories_;
   std::vector<Hooks> absent_hooks_;
-  std::vector<std::string> hook_places_;  // named by core.hooksPath
-  std::vector<HookFile> hook_files_;      // in these, before
+  std::vector<std::string> hook_places_;   // named by core.hooksPath
+  std::vector<HookFile> hook_files_;       // in these, before
+  std::set<std::string> telling_configs_;  // that name hooks, or include files
+  std::string home_;                       // what `~` is to git
   std::vector<KeptPlace> kept_;
   std::map<std::string, std::string> trusted_;  // path -> hash
   bool git_line_ = false, preview_ = false;

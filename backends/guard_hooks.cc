@@ -1,10 +1,15 @@
 // Places that git configuration named already before the run: hooks kept in a
 // directory of the workspace, and work trees.
 //
+// git takes a relative core.hooksPath from where the hook runs: the top of the
+// work tree in use, whichever it is, or the git directory (a push). So the
+// value counts for each of them, whichever file says it.
+//
 // Such a directory cannot be mounted read-only: tools that keep hooks there
 // write them again, with the same content, at every installation. So their
 // content is remembered and put back.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +20,7 @@
 #include "backends/guard.h"
 #include "backends/listing.h"
 #include "backends/quarantine.h"
+#include "base/file.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -52,63 +58,267 @@ constexpr auto kHookNames = std::to_array<std::string_view>({
     "post-index-change",
 });
 
-// The work tree of the repository whose configuration is `config`, as far as
-// its place tells: the directory that holds `.git`.
-std::string WorkTree(const std::string& config) {
-  const size_t git = config.rfind("/.git/");
-  return git == std::string::npos ? std::string(DirName(config))
-                                  : config.substr(0, git);
+bool IsHookName(std::string_view name) {
+  return std::find(kHookNames.begin(), kHookNames.end(), name) !=
+         kHookNames.end();
+}
+
+constexpr size_t kMaxConfigRead = size_t{16} << 20;
+constexpr size_t kMaxPathFile = size_t{1} << 20;  // git reads no more
+constexpr int kMaxHops = 40;  // links on one way, as the kernel counts
+
+struct Step {
+  std::string path, target;
+};
+
+// Where `path` leads, as the kernel goes, there or not. Adds the links on the
+// way to `links`.
+std::string Follow(const std::string& path, std::vector<Step>* links) {
+  std::string at = "/", rest = path;
+  int hops = 0;
+  while (!rest.empty()) {
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string name = rest.substr(0, slash);
+    rest.erase(0, slash + 1);
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      at = DirName(at);
+      continue;
+    }
+    const std::string next = at == "/" ? "/" + name : at + "/" + name;
+    char buffer[PATH_MAX];
+    const ssize_t size = readlink(next.c_str(), buffer, sizeof(buffer));
+    if (size <= 0 || ++hops > kMaxHops) {
+      at = next;
+      continue;
+    }
+    const std::string target(buffer, static_cast<size_t>(size));
+    links->push_back({next, target});
+    if (target[0] == '/') at = "/";
+    rest = target + "/" + rest;
+  }
+  return at;
+}
+
+std::string Follow(const std::string& path) {
+  std::vector<Step> links;
+  return Follow(path, &links);
+}
+
+std::string From(const std::string& directory, const std::string& path) {
+  return path.starts_with('/') ? path : directory + "/" + path;
+}
+
+// What configuration files say, with all that they include.
+struct Said {
+  std::vector<std::string> hooks;      // core.hooksPath
+  std::vector<std::string> worktrees;  // core.worktree
+  std::vector<std::string> included;
+  std::set<std::string> seen;
+  bool complete = true;
+};
+
+void Gather(const std::string& text, const std::string& directory,
+            const std::string& home, Said* said) {
+  std::vector<GitEntry> entries;
+  ParseGitConfig(text, &entries);
+  for (const GitEntry& entry : entries) {
+    if (entry.value.empty()) continue;
+    if (entry.key == "core.hookspath")
+      said->hooks.push_back(ExpandHome(entry.value, home));
+    if (entry.key == "core.worktree") said->worktrees.push_back(entry.value);
+  }
+  for (std::string& file : IncludedFiles(text, directory, home))
+    if (said->seen.insert(file).second)
+      said->included.push_back(std::move(file));
+}
+
+// Reads what is included, which may include more.
+void GatherIncluded(const std::string& home, Said* said) {
+  for (size_t i = 0; i < said->included.size(); ++i) {
+    if (i >= kMaxGitConfigs) {
+      said->complete = false;
+      return;
+    }
+    const std::string path = said->included[i];
+    const Result<std::string> text = ReadFile(path, kMaxConfigRead);
+    if (!text) {
+      said->complete &= text.error().code != ErrorCode::kTooLarge;
+      continue;
+    }
+    Gather(*text, Follow(std::string(DirName(path))), home, said);
+  }
+}
+
+// The text of a file that holds a path.
+std::string PathIn(const std::string& file) {
+  Result<std::string> text = ReadFile(file, kMaxPathFile);
+  if (!text) return "";
+  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+  return std::move(*text);
+}
+
+// Where the work trees of a git directory lie, as far as it tells, and the
+// directory itself, where hooks of a push run.
+std::vector<std::string> TreesOf(const std::string& git,
+                                 const std::vector<std::string>& named) {
+  std::vector<std::string> trees = {git};
+  if (BaseName(git) == ".git") trees.emplace_back(DirName(git));
+  for (const std::string& tree : named)
+    trees.push_back(Follow(From(git, tree)));
+  // A linked worktree's own directory holds where its `.git` is.
+  const auto add = [&](const std::string& own) {
+    const std::string back = PathIn(own + "/gitdir");
+    if (!back.empty())
+      trees.push_back(Follow(std::string(DirName(From(own, back)))));
+  };
+  add(git);
+  const std::string linked = git + "/worktrees";
+  for (const std::string& name : NamesIn(linked, kMaxModules))
+    add(linked + "/" + name);
+  return trees;
 }
 
 }  // namespace
 
 void Guard::RecordNamedHooks(const std::string& config,
                              const std::string& content) {
+  // Which work trees it is about and whose home `~` is are known later.
   std::vector<GitEntry> entries;
   ParseGitConfig(content, &entries);
-  for (const GitEntry& entry : entries) {
-    if (entry.key != "core.hookspath" || entry.value.empty() ||
-        entry.value[0] == '~')
-      continue;
-    char buffer[PATH_MAX];
-    const std::string place = Normalise(entry.value, WorkTree(config));
-    if (realpath(place.c_str(), buffer) == nullptr) {
-      // Named and not there: whatever appears is the run's.
-      if (RootOf(place) != nullptr) absent_hooks_.push_back({place});
-      continue;
+  for (const GitEntry& entry : entries)
+    if (entry.key == "core.hookspath" || entry.key.starts_with("include"))
+      telling_configs_.insert(config);
+}
+
+void Guard::RecordHome(const Profile& profile) {
+  for (const std::string& name : profile.sole_names)
+    if (constexpr std::string_view kName = "/.gitconfig"; name.ends_with(kName))
+      home_ = name.substr(0, name.size() - kName.size());
+  if (home_.empty()) home_ = FindPlaces().home;
+}
+
+std::map<std::string, std::vector<std::string>> Guard::KnownGitDirectories() {
+  // Each with the places that are known to be its work trees.
+  std::map<std::string, std::vector<std::string>> found;
+  const auto look = [&](const std::string& from) {
+    const GitDirectories git = FindGitDirectories(from);
+    if (git.own.empty()) return;
+    for (const std::string& one : {Follow(git.own), Follow(git.common)}) {
+      // What the .git file or `commondir` leads to is guarded as any other;
+      // outside the roots this does nothing.
+      RecordGitDirectory(one, true);
+      found[one].push_back(git.worktree);
     }
-    RecordHookPlace(buffer);
-    // husky keeps its starters one directory below the scripts they start.
-    if (BaseName(buffer) == "_") RecordHookPlace(std::string(DirName(buffer)));
+  };
+  for (const std::string& base : bases_)
+    if (bound_.contains(base + "/.git")) look(base);
+  if (!workspace_.empty() && !bound_.contains(workspace_ + "/.git") &&
+      !git_directories_.contains(workspace_ + "/.git"))
+    look(workspace_);  // part of a larger repository
+  const std::vector<std::string> known(git_directories_.begin(),
+                                       git_directories_.end());
+  for (const std::string& directory : known)
+    if (bound_.contains(directory + "/commondir")) look(directory);
+  // The submodules of those outside.
+  std::vector<std::string> open;
+  for (const auto& [directory, trees] : found)
+    if (!git_directories_.contains(directory))
+      open.push_back(directory + "/modules");
+  for (size_t i = 0; i < open.size() && i < kMaxModules; ++i) {
+    for (const std::string& name : NamesIn(open[i], kMaxModules)) {
+      const std::string below = open[i] + "/" + name;
+      struct stat info = {};
+      const bool module = lstat((below + "/HEAD").c_str(), &info) == 0;
+      if (module) found[below];
+      open.push_back(module ? below + "/modules" : below);
+    }
   }
+  for (const std::string& directory : git_directories_) found[directory];
+  return found;
 }
 
 void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
   // The person's own configuration may name a place in every repository.
-  if (workspace_.empty()) return;
-  for (const std::string& path : sole_names) {
-    if (!path.ends_with("/.gitconfig") && !path.ends_with("/git/config"))
-      continue;
-    const Result<std::string> text = ReadFile(path, kMaxGitConfig);
-    if (!text || text->find("ath") == std::string::npos) continue;
-    std::vector<GitEntry> entries;
-    ParseGitConfig(*text, &entries);
-    for (const GitEntry& entry : entries) {
-      if (entry.key != "core.hookspath" || entry.value.empty()) continue;
-      std::string place = entry.value;
-      const std::string home(path.substr(
-          0, path.size() - (path.ends_with("/.gitconfig")
-                                ? sizeof("/.gitconfig") - 1
-                                : sizeof("/.config/git/config") - 1)));
-      if (place.starts_with("~/")) place = home + place.substr(1);
-      place = Normalise(place, workspace_);
-      char buffer[PATH_MAX];
-      if (realpath(place.c_str(), buffer) != nullptr)
-        RecordHookPlace(buffer);
-      else if (RootOf(place) != nullptr)
-        absent_hooks_.push_back({place});
-    }
+  Said persons;
+  std::vector<std::string> files = {"/etc/gitconfig"};
+  for (const std::string& path : sole_names)
+    if (path.ends_with("/.gitconfig") || path.ends_with("/git/config"))
+      files.push_back(path);
+  // In a home directory that is writable there are no sole names.
+  if (sole_names.empty() && RootOf(home_) != nullptr) {
+    files.push_back(home_ + "/.gitconfig");
+    files.push_back(home_ + "/.config/git/config");
   }
+  for (const std::string& path : files) {
+    const Result<std::string> text = ReadFile(path, kMaxConfigRead);
+    if (text)
+      Gather(*text, std::string(DirName(path)), home_, &persons);
+    else if (text.error().code == ErrorCode::kTooLarge)
+      persons.complete = false;
+  }
+  const auto finish = [&](Said* said) {
+    GatherIncluded(home_, said);
+    for (const std::string& file : said->included) {
+      const std::string full = Follow(std::string(DirName(file))) + "/" +
+                               std::string(BaseName(file));
+      if (RootOf(full) != nullptr) RecordConfig(full);
+    }
+    if (!said->complete)
+      refusal_ =
+          "git's configuration is too large to find out where its hooks are";
+  };
+  finish(&persons);
+
+  for (auto& [directory, trees] : KnownGitDirectories()) {
+    Said said;
+    for (const char* name : {"config", "config.worktree"}) {
+      const std::string path = directory + "/" + name;
+      const auto known = std::find_if(
+          configs_.begin(), configs_.end(),
+          [&](const GitConfig& config) { return config.path == path; });
+      if (known == configs_.end() || !known->readable) {
+        const Result<std::string> text = ReadFile(path, kMaxConfigRead);
+        if (text)
+          Gather(*text, directory, home_, &said);
+        else
+          said.complete &= text.error().code != ErrorCode::kTooLarge;
+      } else if (telling_configs_.contains(path) || !persons.hooks.empty()) {
+        Gather(std::string(known->content), directory, home_, &said);
+      }
+    }
+    finish(&said);
+    said.hooks.insert(said.hooks.end(), persons.hooks.begin(),
+                      persons.hooks.end());
+    if (said.hooks.empty()) continue;
+    for (std::string& tree : TreesOf(directory, said.worktrees))
+      trees.push_back(std::move(tree));
+    for (const std::string& value : said.hooks)
+      for (const std::string& tree : trees) RecordHooksAt(From(tree, value));
+  }
+  if (!workspace_.empty())
+    for (const std::string& value : persons.hooks)
+      RecordHooksAt(From(workspace_, value));
+}
+
+void Guard::RecordHooksAt(const std::string& path) {
+  std::vector<Step> links;
+  const std::string place = Follow(path, &links);
+  for (const Step& link : links)
+    if (RootOf(link.path) != nullptr && bound_.insert(link.path).second)
+      links_.push_back({link.path, link.target});
+  struct stat info = {};
+  if (lstat(place.c_str(), &info) == 0) {
+    RecordHookPlace(place);
+    // husky keeps its starters one directory below the scripts they start.
+    if (BaseName(place) == "_") RecordHookPlace(std::string(DirName(place)));
+    return;
+  }
+  // Named and not there: whatever appears is the run's.
+  const bool known =
+      std::any_of(absent_hooks_.begin(), absent_hooks_.end(),
+                  [&](const Hooks& hooks) { return hooks.path == place; });
+  if (RootOf(place) != nullptr && !known) absent_hooks_.push_back({place});
 }
 
 bool Guard::IsNamedHook(const std::string& path) const {
@@ -118,24 +328,26 @@ bool Guard::IsNamedHook(const std::string& path) const {
   };
   if (std::none_of(hook_places_.begin(), hook_places_.end(), is_directory))
     return false;
-  return std::find(kHookNames.begin(), kHookNames.end(), name) !=
-             kHookNames.end() ||
+  return IsHookName(name) ||
          std::any_of(hook_files_.begin(), hook_files_.end(),
                      [&](const HookFile& known) { return known.path == path; });
 }
 
 void Guard::RecordHookPlace(const std::string& directory) {
-  // A root is no place of hooks alone.
-  if (const std::string* root = RootOf(directory);
-      root == nullptr || *root == directory || directory == workspace_)
-    return;
+  const std::string* root = RootOf(directory);
+  if (root == nullptr) return;
+  // A root is no place of hooks alone: what has no hook's name is left alone.
+  const bool mixed = *root == directory || directory == workspace_;
   if (std::find(hook_places_.begin(), hook_places_.end(), directory) !=
       hook_places_.end())
     return;
   hook_places_.push_back(directory);
-  Pin(*RootOf(directory), directory + "/*");  // stays where it is
+  struct stat place = {};
+  if (!StatPath(directory, &place) || !S_ISDIR(place.st_mode)) return;
+  Pin(*root, directory + "/*");  // stays where it is
   int count = 0;
   for (const std::string& name : NamesIn(directory)) {
+    if (mixed && !IsHookName(name)) continue;
     const std::string path = directory + "/" + name;
     struct stat info = {};
     if (!StatPath(path, &info) || S_ISDIR(info.st_mode)) continue;
@@ -164,9 +376,7 @@ void Guard::SweepNamedHooks() {
   for (const std::string& directory : hook_places_) {
     for (const std::string& name : NamesIn(directory)) {
       const std::string path = directory + "/" + name;
-      if (std::find(kHookNames.begin(), kHookNames.end(), name) ==
-              kHookNames.end() ||
-          bound_.contains(path) ||
+      if (!IsHookName(name) || bound_.contains(path) ||
           std::any_of(
               hook_files_.begin(), hook_files_.end(),
               [&](const HookFile& known) { return known.path == path; }))

@@ -113,6 +113,7 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
 }  // namespace
 
 std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
+  RecordHome(profile);
   constexpr int kMaxHops = 8;
   char buffer[PATH_MAX];
   std::vector<std::string> existing;

@@ -1,0 +1,179 @@
+// Hooks that git's configuration keeps in the workspace stay what they were,
+// wherever the configuration lies and whatever the place is relative to.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+class GuardHooks : public Sandbox {
+ protected:
+  void SetUp() override {
+    Sandbox::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    profile_.sole_names = {h_ + "/.gitconfig", h_ + "/.config/git/config"};
+  }
+  // All that a case made.
+  void Clear() {
+    Outside(
+        "cd / && rm -rf \"$H\"/.gitconfig \"$H\"/conf \"$X\"/* "
+        "\"$W\"/* \"$W\"/.git*");
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, GuardHooks, testing::ValuesIn(Everyone()),
+                         WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, GuardHooks, testing::ValuesIn(Engines()),
+                         WhoName);
+
+struct Case {
+  const char* name;
+  const char* setup;      // in the workspace
+  const char* tree;       // the work tree, below the workspace
+  const char* hooks;      // where git takes hooks from, below the workspace
+  const char* workspace;  // below the fixture's one
+};
+
+constexpr Case kCases[] = {
+    {"the repository of the workspace",
+     "git init -q . && git config core.hooksPath .githooks", "", "/.githooks",
+     ""},
+    {"a linked worktree of a repository outside",
+     "git init -q \"$X/m\" && cd \"$X/m\" && git commit -q --allow-empty -m 1 "
+     "&& git config core.hooksPath .githooks && git worktree add -q \"$W/t\" "
+     "2>&1",
+     "/t", "/t/.githooks", "/t"},
+    {"config.worktree of such a worktree",
+     "git init -q \"$X/m\" && cd \"$X/m\" && git commit -q --allow-empty -m 1 "
+     "&& git worktree add -q \"$W/t\" 2>&1 && git config "
+     "extensions.worktreeConfig true && cd \"$W/t\" && git config --worktree "
+     "core.hooksPath .githooks",
+     "/t", "/t/.githooks", "/t"},
+    {"a worktree inside",
+     "git init -q . && git commit -q --allow-empty -m 1 && git config "
+     "core.hooksPath .githooks && git worktree add -q t",
+     "/t", "/t/.githooks", ""},
+    {"a submodule inside",
+     "git init -q \"$X/m\" && git -C \"$X/m\" commit -q --allow-empty -m 1 && "
+     "git init -q . && git -c protocol.file.allow=always submodule --quiet add "
+     "\"$X/m\" sub && git -C sub config core.hooksPath .githooks",
+     "/sub", "/sub/.githooks", ""},
+    {"a submodule of a linked worktree",
+     "git init -q \"$X/s\" && git -C \"$X/s\" commit -q --allow-empty -m 1 && "
+     "git init -q \"$X/m\" && cd \"$X/m\" && git commit -q --allow-empty -m 1 "
+     "&& git worktree add -q \"$W/t\" && cd \"$W/t\" && git -c "
+     "protocol.file.allow=always submodule --quiet add \"$X/s\" sub && git -C "
+     "sub config core.hooksPath .githooks",
+     "/t/sub", "/t/sub/.githooks", "/t"},
+    {"a part of a larger repository",
+     "git init -q . && git config core.hooksPath part/.githooks && mkdir part",
+     "", "/part/.githooks", "/part"},
+    {"an included file elsewhere",
+     "git init -q . && mkdir conf && git config -f conf/git core.hooksPath "
+     ".githooks && git config include.path ../conf/git",
+     "", "/.githooks", ""},
+    {"an included file outside that includes another",
+     "git init -q . && mkdir \"$X/c\" && git config -f \"$X/c/1\" include.path "
+     "2 && git config -f \"$X/c/2\" core.hooksPath .githooks && git config "
+     "include.path \"$X/c/1\"",
+     "", "/.githooks", ""},
+    {"a place below ~",
+     "git init -q . && git config core.hooksPath '~/../work space/.githooks'",
+     "", "/.githooks", ""},
+    {"an included file below ~",
+     "git init -q . && mkdir \"$H/conf\" && git config -f \"$H/conf/g\" "
+     "core.hooksPath .githooks && git config include.path '~/conf/g'",
+     "", "/.githooks", ""},
+    {"a file that the person's configuration includes",
+     "git init -q . && mkdir \"$H/conf\" && git config -f \"$H/conf/g\" "
+     "core.hooksPath .githooks && git config --global include.path conf/g",
+     "", "/.githooks", ""},
+    {"the person's, in a worktree inside",
+     "git init -q . && git commit -q --allow-empty -m 1 && git config --global "
+     "core.hooksPath .githooks && git worktree add -q t",
+     "/t", "/t/.githooks", ""},
+    {"a configuration that is a link",
+     "git init -q . && git config core.hooksPath .githooks && mv .git/config "
+     "\"$X/config\" && ln -s \"$X/config\" .git/config",
+     "", "/.githooks", ""},
+    {"a place that a link leads to",
+     "git init -q . && git config core.hooksPath .githooks/h && mkdir real && "
+     "ln -s real .githooks",
+     "", "/real/h", ""},
+    {"the work tree itself", "git init -q . && git config core.hooksPath .", "",
+     "", ""},
+};
+
+constexpr char kMine[] = "#!/bin/sh\nexit 0\n";
+
+TEST_P(GuardHooks, KeepTheirContentWhereverConfigurationNamesThem) {
+  for (const Case& c : kCases) {
+    Clear();
+    ASSERT_EQ(Outside(c.setup), "") << c.name;
+    const std::string hooks = w_ + c.hooks;
+    ASSERT_EQ(Outside("mkdir -p '" + hooks + "'"), "") << c.name;
+    Write(hooks + "/pre-commit", kMine);
+    profile_.workspace = w_ + c.workspace;
+    profile_.write = {profile_.workspace};
+    cwd_ = profile_.workspace;
+    // Where the case says git looks is where it looks.
+    ASSERT_EQ(
+        Outside("chmod +x '" + hooks + "/pre-commit' && cd '" + w_ + c.tree +
+                "' && realpath \"$(git rev-parse --git-path "
+                "hooks/pre-commit)\""),
+        hooks + "/pre-commit\n")
+        << c.name;
+    Bash("cd '" + hooks + "'; echo x > pre-commit; echo x > post-merge");
+    EXPECT_EQ(Read(hooks + "/pre-commit"), kMine) << c.name;
+    EXPECT_FALSE(Exists(hooks + "/post-merge")) << c.name;
+  }
+}
+
+TEST_P(GuardHooks, OfAPlaceThatIsNotThereYetAreTaken) {
+  for (const Case& c : kCases) {
+    if (*c.hooks == '\0') continue;
+    Clear();
+    ASSERT_EQ(Outside(c.setup), "") << c.name;
+    const std::string hooks = w_ + c.hooks;
+    profile_.workspace = w_ + c.workspace;
+    profile_.write = {profile_.workspace};
+    cwd_ = profile_.workspace;
+    Bash("mkdir -p '" + hooks + "'; echo x > '" + hooks + "/pre-commit'");
+    EXPECT_FALSE(Exists(hooks + "/pre-commit")) << c.name;
+  }
+}
+
+TEST_P(GuardHooks, OfAPushAreTakenInTheGitDirectory) {
+  ASSERT_EQ(Outside("git init -q . && git config core.hooksPath .githooks"),
+            "");
+  Bash("mkdir .git/.githooks; echo x > .git/.githooks/post-receive");
+  EXPECT_FALSE(Exists(w_ + "/.git/.githooks/post-receive"));
+}
+
+TEST_P(GuardHooks, StayBehindALinkThatIsExchanged) {
+  ASSERT_EQ(Outside("git init -q . && git config core.hooksPath .githooks && "
+                    "mkdir real evil && ln -s real .githooks"),
+            "");
+  Write(w_ + "/real/pre-commit", kMine);
+  Bash("echo x > evil/pre-commit; rm .githooks; ln -s evil .githooks");
+  EXPECT_EQ(Read(w_ + "/.githooks/pre-commit"), kMine);
+}
+
+TEST_P(GuardHooks, OrdinaryFilesBesideThemAreTheRuns) {
+  ASSERT_EQ(Outside("git init -q . && git config core.hooksPath . && git "
+                    "config --global core.hooksPath .githooks"),
+            "");
+  Write(w_ + "/a", "1\n");
+  const Ran ran = Bash(
+      "echo 2 > a; echo 2 > b; mkdir .githooks; git add -A; git commit -qm 1; "
+      "git worktree add -q t; rm -r .githooks");
+  for (const Violation& violation : ran.outcome.violations)
+    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+  EXPECT_EQ(Read(w_ + "/a"), "2\n");
+  EXPECT_EQ(Read(w_ + "/b"), "2\n");
+}
+
+}  // namespace
+}  // namespace gate::backends
