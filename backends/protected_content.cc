@@ -179,28 +179,78 @@ bool IsEditorKey(string_view key) {
 }
 
 string_view Trim(string_view text) {
-  const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  const auto space = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && space(text.front())) text.remove_prefix(1);
   while (!text.empty() && space(text.back())) text.remove_suffix(1);
   return text;
 }
 
-// A line is a comment, or a key, `separator`s and a value. What does not look
-// so is an entry with power.
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// In quotes, with nothing in it that ends them sooner for some reader.
+bool IsQuoted(string_view text) {
+  return text.size() >= 2 && (text[0] == '"' || text[0] == '\'') &&
+         text.back() == text[0] &&
+         text.substr(1, text.size() - 2).find_first_of("\"'\\") ==
+             string_view::npos;
+}
+
+// npm's ini: KEY = VALUE, or a key alone.
+bool IsNpmPair(string_view line) {
+  const size_t equals = std::min(line.find('='), line.size());
+  const string_view value =
+      Trim(line.substr(std::min(equals + 1, line.size())));
+  return Has(kPackageKeys, Trim(line.substr(0, equals))) &&
+         (IsQuoted(value) || value.find_first_of("\"'\\") == string_view::npos);
+}
+
+// yarn 1 reads tokens, not lines: after a value comes another key, and a value
+// ends where it can be no longer (`truekey`, `10key`). Spaces at the beginning
+// of a line are a level, at which it stops reading.
+bool IsYarnPair(string_view line) {
+  const size_t space = line.find(' ');
+  if (space == string_view::npos || !Has(kPackageKeys, line.substr(0, space)))
+    return false;
+  const string_view value = Trim(line.substr(space));
+  if (value == "true" || value == "false") return true;
+  if (value.starts_with('"')) return IsQuoted(value);
+  if (value.empty() || value.starts_with("true") || value.starts_with("false"))
+    return false;
+  if (IsDigit(value[0]))
+    return std::all_of(value.begin(), value.end(), IsDigit);
+  return IsLetter(value[0]) &&
+         std::all_of(value.begin(), value.end(), [](char c) {
+           return IsLetter(c) || IsDigit(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+// A line is a comment, or exactly one key with one value. What does not look
+// so to every reader is an entry with power.
 std::vector<std::string> PackageEntries(string_view content, bool yarn) {
   std::vector<std::string> found;
   for (size_t begin = 0; begin < content.size();) {
     const size_t end = std::min(content.find('\n', begin), content.size());
-    const string_view line = Trim(content.substr(begin, end - begin));
+    string_view line = content.substr(begin, end - begin);
     begin = end + 1;
-    if (line.empty() || line[0] == '#' || (line[0] == ';' && !yarn)) continue;
-    const string_view key =
-        Trim(line.substr(0, yarn ? line.find_first_of(" \t") : line.find('=')));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!yarn) line = Trim(line);
+    if (line.empty()) continue;
+    // What is left of a carriage return ends a line to some readers, as other
+    // control characters do.
+    const bool plain = std::none_of(line.begin(), line.end(), [](char c) {
+      return (c >= '\0' && c < ' ' && c != '\t') || c == '\x7f';
+    });
+    if (plain && (line[0] == '#' || (line[0] == ';' && !yarn))) continue;
     // A value is never read as one of another kind: `${…}` is the
-    // environment's, and what is left of a carriage return is another line to
-    // some readers.
-    if (Has(kPackageKeys, key) && line.find("${") == string_view::npos &&
-        line.find('\r') == string_view::npos)
+    // environment's.
+    const bool ascii = std::all_of(line.begin(), line.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x80;
+    });
+    if (plain && ascii && line.find("${") == string_view::npos &&
+        (yarn ? IsYarnPair(line) : IsNpmPair(line)))
       continue;
     found.emplace_back(line);
   }
@@ -209,6 +259,9 @@ std::vector<std::string> PackageEntries(string_view content, bool yarn) {
 
 std::optional<std::vector<std::string>> EditorEntries(string_view content,
                                                       bool extensions) {
+  // JavaScript's own line ends, which end a comment in the editor's reader.
+  for (const string_view end : {"\xe2\x80\xa8", "\xe2\x80\xa9"})
+    if (content.find(end) != string_view::npos) return std::nullopt;
   auto json = ParseJson(content, /*comments=*/true);
   if (!json || !json->is_object()) return std::nullopt;
   std::vector<std::string> found;
