@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <optional>
 
 #include "base/file.h"
 #include "base/paths.h"
@@ -17,8 +19,10 @@
 namespace gate {
 namespace {
 
-// More than any path; git reads .git files and commondir whole.
-constexpr size_t kMaxPathFileBytes = size_t{1} << 16;
+constexpr size_t kMaxGitFileBytes = size_t{1} << 20;  // git refuses more
+// commondir git reads whole. What follows this much is line ends or behind a
+// NUL, or makes the path too long for the kernel.
+constexpr size_t kMaxCommonBytes = size_t{1} << 16;
 
 char LowerCase(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -231,10 +235,18 @@ bool IsTruthValue(std::string_view value) {
   return Contains(kWords, LowerCase(value));
 }
 
-// The text of a .git or commondir file without its line end, as git cuts it.
-std::string_view CutLineEnd(std::string_view text) {
+// The path in the text of a .git or commondir file, as git cuts it: without the
+// line ends, however many, and then as a C string.
+std::string_view PathIn(std::string_view text) {
   while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
-  return text;
+  return text.substr(0, text.find('\0'));
+}
+
+// Where such a path leads. `..` is that of the directory that a link leads to.
+std::string Resolve(std::string_view path, const std::string& directory) {
+  std::string full = path.starts_with('/') ? "" : directory + "/";
+  std::string real = RealPath(full.append(path));
+  return real.empty() ? Normalise(path, directory) : real;
 }
 
 bool IsObjectName(std::string_view text) {
@@ -271,11 +283,29 @@ bool IsHead(const std::string& path) {
   return text.starts_with("refs/");
 }
 
+// The first `limit` bytes of a regular file.
+std::optional<std::string> ReadHead(const std::string& path, size_t limit) {
+  const Fd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat info = {};
+  if (!fd || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return std::nullopt;
+  std::string text(limit, '\0');
+  size_t size = 0;
+  while (size < limit) {
+    const ssize_t got = read(fd.get(), text.data() + size, limit - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    size += static_cast<size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
 // setup.c, get_common_dir().
 std::string CommonOf(const std::string& git_directory) {
-  const Result<std::string> text =
-      ReadFile(git_directory + "/commondir", kMaxPathFileBytes);
-  return text ? Normalise(CutLineEnd(*text), git_directory) : git_directory;
+  const std::optional<std::string> text =
+      ReadHead(git_directory + "/commondir", kMaxCommonBytes);
+  return text ? Resolve(PathIn(*text), git_directory) : git_directory;
 }
 
 // setup.c, is_git_directory().
@@ -299,11 +329,12 @@ GitDirectories FindGitDirectories(const std::string& directory) {
     if (exists && S_ISREG(info.st_mode)) {
       // git goes no further than such a file, whatever is in it.
       found.own = dot_git;
-      const Result<std::string> text = ReadFile(dot_git, kMaxPathFileBytes);
+      const Result<std::string> text = ReadFile(dot_git, kMaxGitFileBytes);
       constexpr std::string_view kPrefix = "gitdir: ";
       if (text && text->starts_with(kPrefix)) {
-        found.own = Normalise(
-            CutLineEnd(std::string_view(*text).substr(kPrefix.size())), at);
+        const std::string_view path =
+            PathIn(std::string_view(*text).substr(kPrefix.size()));
+        if (!path.empty()) found.own = Resolve(path, at);
       }
     } else if (exists && IsGitDirectory(dot_git)) {
       found.own = dot_git;

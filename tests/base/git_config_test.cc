@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -280,6 +281,175 @@ TEST(GitDirectories, AreTheOnesThatGitFinds) {
     ASSERT_NE(fgets(line.data(), line.size(), pipe), nullptr) << c.from;
     pclose(pipe);
     EXPECT_EQ(std::string(line.data()), git.own + "\n") << c.from;
+  }
+}
+
+// What git says in `directory`: its own and the common git directory, each with
+// a newline; empty where it finds none or refuses what it found.
+std::string GitSays(const std::string& directory) {
+  const std::string command =
+      "cd " + ShellQuote(directory) +
+      " && D=$(HOME=/nonexistent GIT_CEILING_DIRECTORIES= git -c "
+      "safe.directory='*' rev-parse --absolute-git-dir 2>/dev/null) && C=$("
+      "HOME=/nonexistent git -c safe.directory='*' rev-parse --git-common-dir "
+      "2>/dev/null) && realpath -- \"$D\" \"$C\"";
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return "";
+  std::string out;
+  std::array<char, 4096> buffer = {};
+  while (const size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+    out.append(buffer.data(), got);
+  pclose(pipe);
+  return out;
+}
+
+TEST(GitDirectories, AreNeverMissedForAnOddForm) {
+  if (system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP();
+  using Text = std::string;
+  const Text sha(40, 'a');
+  const auto head = [](const Text& text) {
+    return [text](const Text& at) { Write(at + "/.git/HEAD", text); };
+  };
+  const auto file = [](const Text& text) {
+    return [text](const Text& at) {
+      fs::rename(at + "/.git", at + "/real");
+      fs::create_directories(at + "/a/b");
+      fs::create_directory_symlink("a/b", at + "/link");
+      MakeRepository(at + "/a/far");
+      MakeRepository(at + "/real ");
+      Text expanded = text;
+      if (const size_t mark = expanded.find('@'); mark != Text::npos)
+        expanded.replace(mark, 1, at);
+      Write(at + "/.git", expanded);
+    };
+  };
+  const auto common = [](const Text& text) {
+    return [text](const Text& at) {
+      fs::create_directories(at + "/a/b");
+      fs::create_directory_symlink("../a/b", at + "/.git/link");
+      MakeRepository(at + "/a/far");
+      MakeRepository(at + "/other");
+      MakeRepository(at + "/third");
+      Write(at + "/other/commondir", "../third\n");
+      fs::remove_all(at + "/.git/objects");
+      fs::remove_all(at + "/.git/refs");
+      Write(at + "/.git/commondir", text);
+    };
+  };
+  const auto replace = [](const char* name, const char* target, int mode) {
+    return [=](const Text& at) {
+      const Text path = at + "/.git/" + name;
+      fs::remove_all(path);
+      if (*target != '\0') {
+        fs::create_directories(at + "/elsewhere");
+        fs::create_symlink(target, path);
+      } else if (mode >= 0) {
+        Write(path, "");
+        fs::permissions(path, static_cast<fs::perms>(mode));
+      }
+    };
+  };
+  const struct {
+    const char* name;
+    std::function<void(const Text&)> change;
+  } cases[] = {
+      {"plain", [](const Text&) {}},
+      {"hash", head(sha + "\n")},
+      {"hash without an end", head(sha)},
+      {"long hash", head(Text(64, 'B'))},
+      {"hash and more", head(sha + "ggg")},
+      {"short hash", head(Text(39, 'a') + "\n")},
+      {"no space", head("ref:refs/x")},
+      {"spaces", head("ref: \t\r\n refs/x\n")},
+      {"a form feed", head("ref:\frefs/x\n")},
+      {"not below refs", head("ref: heads/x\n")},
+      {"only refs/", head("ref: refs/")},
+      {"upper case", head("REF: refs/x")},
+      {"far in", head("ref:" + Text(240, ' ') + "refs/heads/x\n")},
+      {"too far in", head("ref:" + Text(250, ' ') + "refs/heads/x\n")},
+      {"a NUL", head(Text("ref: refs/x\0y", 13))},
+      {"empty HEAD", head("")},
+      {"HEAD a link to refs/", replace("HEAD", "refs/none", 0)},
+      {"HEAD a link to elsewhere", replace("HEAD", "objects", 0)},
+      {"HEAD a link that climbs", replace("HEAD", "refs/../x", 0)},
+      {"objects a link", replace("objects", "../elsewhere", 0)},
+      {"objects a dangling link", replace("objects", "none", 0)},
+      {"objects a file", replace("objects", "", 0644)},
+      {"objects a program", replace("objects", "", 0755)},
+      {"no objects", replace("objects", "", -1)},
+      {"refs a link", replace("refs", "../elsewhere", 0)},
+      {"refs a program", replace("refs", "", 0755)},
+      {"no refs", replace("refs", "", -1)},
+      {".git a link",
+       [](const Text& at) {
+         fs::rename(at + "/.git", at + "/real");
+         fs::create_directory_symlink("real", at + "/.git");
+       }},
+      {".git a link to a file",
+       [](const Text& at) {
+         fs::rename(at + "/.git", at + "/real");
+         Write(at + "/file", "gitdir: real\n");
+         fs::create_symlink("file", at + "/.git");
+       }},
+      {".git a dangling link in a bare one",
+       [](const Text& at) {
+         fs::remove_all(at + "/.git");
+         MakeRepository(at);
+         fs::create_symlink("none", at + "/.git");
+       }},
+      {"file, relative", file("gitdir: real\n")},
+      {"file, absolute", file("gitdir: @/real")},
+      {"file, line ends", file("gitdir: real\n\r\r\n\n")},
+      {"file, CR LF", file("gitdir: real\r\n")},
+      {"file, many line ends", file("gitdir: real" + Text(5000, '\n'))},
+      {"file, 64 KiB", file("gitdir: real" + Text(70000, '\n'))},
+      {"file, all of a MiB", file("gitdir: real" + Text((1 << 20) - 12, '\n'))},
+      {"file, more than a MiB", file("gitdir: real" + Text(1 << 20, '\n'))},
+      {"file, a space at the end", file("gitdir: real \n")},
+      {"file, two spaces", file("gitdir:  real\n")},
+      {"file, no space", file("gitdir:real\n")},
+      {"file, upper case", file("GITDIR: real\n")},
+      {"file, a mark", file("\xef\xbb\xbfgitdir: real\n")},
+      {"file, two lines", file("gitdir: real\nx\n")},
+      {"file, a NUL", file(Text("gitdir: real\0x\n", 15))},
+      {"file, through a link", file("gitdir: link/../far\n")},
+      {"file, slashes and dots", file("gitdir: .//a/../real/.//\n")},
+      {"file, nothing", file("gitdir: \n")},
+      {"file, no repository", file("gitdir: a\n")},
+      {"file, itself", file("gitdir: .git\n")},
+      {"file, empty", file("")},
+      {"commondir", common("../third")},
+      {"commondir of commondir", common("../other\n")},
+      {"commondir, line ends", common("../third\r\n\n\r")},
+      {"commondir, many line ends", common("../third" + Text(100000, '\n'))},
+      {"commondir, more than a MiB",
+       common("../third" + Text((1 << 20) + 9, '\n'))},
+      {"commondir, a NUL", common(Text("../third\0x\n", 11))},
+      {"commondir, sparse",
+       [common](const Text& at) {
+         common("../third")(at);
+         fs::resize_file(at + "/.git/commondir", size_t{2} << 20);
+       }},
+      {"commondir, a space", common("../third \n")},
+      {"commondir, through a link", common("link/../far\n")},
+      {"commondir, nowhere", common("../none\n")},
+  };
+  const TemporaryDirectory dir;
+  const Text root = fs::canonical(dir.path());
+  int number = 0;
+  for (const auto& c : cases) {
+    const Text at = root + "/" + std::to_string(++number);
+    MakeRepository(at + "/.git");
+    c.change(at);
+    const Text said = GitSays(at);
+    // What git refuses may be anything: nothing runs there.
+    if (said.empty()) continue;
+    const GitDirectories git = FindGitDirectories(at);
+    EXPECT_EQ(Visible(RealPath(git.own) + "\n" + RealPath(git.common) + "\n"),
+              Visible(said))
+        << c.name;
+    EXPECT_EQ(git.own.find('\0'), Text::npos) << c.name;
+    EXPECT_EQ(git.common.find('\0'), Text::npos) << c.name;
   }
 }
 
