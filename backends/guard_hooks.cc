@@ -270,35 +270,51 @@ void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
   };
   finish(&persons);
 
-  for (auto& [directory, trees] : KnownGitDirectories()) {
-    Said said;
-    for (const char* name : {"config", "config.worktree"}) {
-      const std::string path = directory + "/" + name;
-      const auto known = std::find_if(
-          configs_.begin(), configs_.end(),
-          [&](const GitConfig& config) { return config.path == path; });
-      if (known == configs_.end() || !known->readable) {
-        const Result<std::string> text = ReadFile(path, kMaxConfigRead);
-        if (text)
-          Gather(*text, directory, home_, &said);
-        else
-          said.complete &= text.error().code != ErrorCode::kTooLarge;
-      } else if (telling_configs_.contains(path) || !persons.hooks.empty()) {
-        Gather(std::string(known->content), directory, home_, &said);
-      }
-    }
-    finish(&said);
-    said.hooks.insert(said.hooks.end(), persons.hooks.begin(),
-                      persons.hooks.end());
-    if (said.hooks.empty()) continue;
-    for (std::string& tree : TreesOf(directory, said.worktrees))
-      trees.push_back(std::move(tree));
-    for (const std::string& value : said.hooks)
-      for (const std::string& tree : trees) RecordHooksAt(From(tree, value));
+  std::vector<std::string> everywhere;  // relative: one in each work tree
+  for (const std::string& value : persons.hooks) {
+    if (value.starts_with('/'))
+      RecordHooksAt(value);
+    else
+      everywhere.push_back(value);
   }
   if (!workspace_.empty())
-    for (const std::string& value : persons.hooks)
-      RecordHooksAt(From(workspace_, value));
+    for (const std::string& value : everywhere)
+      RecordHooksAt(workspace_ + "/" + value);
+
+  std::map<std::string, std::vector<std::string>> repositories =
+      KnownGitDirectories();
+  std::map<std::string, size_t> recorded;
+  for (size_t i = 0; i < configs_.size(); ++i)
+    if (configs_[i].readable) recorded.emplace(configs_[i].path, i);
+  for (auto& [directory, trees] : repositories) {
+    Said said;
+    for (const char* name : {"/config", "/config.worktree"}) {
+      const std::string path = directory + name;
+      if (const auto known = recorded.find(path); known != recorded.end()) {
+        if (telling_configs_.contains(path) || !everywhere.empty())
+          Gather(configs_[known->second].content, directory, home_, &said);
+        continue;
+      }
+      const Result<std::string> text = ReadFile(path, kMaxConfigRead);
+      if (text)
+        Gather(*text, directory, home_, &said);
+      else
+        said.complete &= text.error().code != ErrorCode::kTooLarge;
+    }
+    finish(&said);
+    std::vector<std::string> relative = everywhere;
+    for (const std::string& value : said.hooks) {
+      if (value.starts_with('/'))
+        RecordHooksAt(value);
+      else
+        relative.push_back(value);
+    }
+    if (relative.empty()) continue;
+    for (std::string& tree : TreesOf(directory, said.worktrees))
+      trees.push_back(std::move(tree));
+    for (const std::string& value : relative)
+      for (const std::string& tree : trees) RecordHooksAt(tree + "/" + value);
+  }
 }
 
 void Guard::RecordHooksAt(const std::string& path) {
