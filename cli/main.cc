@@ -1,9 +1,12 @@
 // gate: a command gateway for AI agents. Dispatch only; one file per command.
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -75,6 +78,29 @@ int failure_code = kExitInternal;
   [[maybe_unused]] const ssize_t ignored =
       ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
   ::_exit(failure_code);
+}
+
+// A standard stream that is closed would be the next file that is opened: the
+// log, or what gate hands to process 1. The command would read and write it.
+bool OpenClosedStreams() {
+  pollfd streams[3] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+  int known = 0;
+  do {
+    known = ::poll(streams, 3, 0);
+  } while (known < 0 && errno == EINTR);
+  if (known == 0) return true;
+  for (const pollfd& stream : streams) {
+    if (known > 0 && (stream.revents & POLLNVAL) == 0) continue;
+    // Where no files can be waited for, each is asked about.
+    if (known < 0 && ::fcntl(stream.fd, F_GETFD) >= 0) continue;
+    const int file = ::open("/dev/null", stream.fd == 0 ? O_RDONLY : O_WRONLY);
+    if (file < 0) return false;
+    if (file == stream.fd) continue;
+    // It was a mere handle, which can be neither read nor written.
+    if (::dup2(file, stream.fd) < 0) return false;
+    ::close(file);
+  }
+  return true;
 }
 
 int FailureCodeOf(std::string_view command) {
@@ -168,6 +194,8 @@ std::optional<int> ParseWith(Options& app, const Arguments& arguments) {
 }  // namespace gate::cli
 
 int main(int argc, char** argv) {
+  // Every client takes this code for a refusal.
+  if (!gate::cli::OpenClosedStreams()) return gate::cli::kExitHookRefused;
 #ifdef __GLIBC__
   // The heap grows by 128 KB at a time otherwise, ten times for one decision,
   // and shrinks again.

@@ -37,6 +37,37 @@ TEST(RunTest, PassesExitCodesAndStreams) {
         << command;
 }
 
+TEST(RunTest, AClosedStandardStreamIsAnEmptyOneAndNoFileOfGates) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  Project(machine);
+  for (const char* way : {"run --", "sandbox --", "sandbox --backend bwrap --",
+                          // Unlike the others not contained.
+                          "run -c"}) {
+    const auto closed = [&](const std::string& command, const char* streams) {
+      const std::string quoted =
+          std::string(way) == "run -c" ? "'" + command + "'" : command;
+      return machine.Run(
+          {"bash", "-c",
+           test::GateBinary() + " " + way + " " + quoted + " " + streams});
+    };
+    const Done name = closed("readlink /proc/self/fd/0", "<&-");
+    if (name.exit_code == 125 && !test::MustWork("bwrap")) continue;
+    EXPECT_EQ(name.out, "/dev/null\n") << way << name.err;
+    EXPECT_EQ(closed("cat", "<&-").exit_code, 0) << way;
+    EXPECT_EQ(closed("touch made", "<&- >&- 2>&-").exit_code, 0) << way;
+    EXPECT_TRUE(machine.Exists(machine.project() + "/made")) << way;
+    std::filesystem::remove(machine.project() + "/made");
+    const Done silent = closed("echo hi", ">&-");
+    EXPECT_EQ(silent.exit_code, 0) << way << silent.err;
+    EXPECT_EQ(silent.err, "") << way;
+    EXPECT_EQ(closed("ls /nowhere", "2>&-").exit_code, 2) << way;
+  }
+  const Done verified = machine.Gate({"audit", "verify"});
+  EXPECT_NE(verified.out.find("ok"), std::string::npos)
+      << verified.out << verified.err;
+}
+
 TEST(RunTest, RefusesWhatIsDeniedAndWhatNobodyCanBeAskedAbout) {
   Machine machine;
   Project(machine);
