@@ -40,7 +40,8 @@ struct Served {
 struct Watch {
   int pidfd = -1;
   uint64_t wall_ms = 0;  // 0: no limit
-  // The terminal has sent its signals to the command itself already.
+  // The terminal sends what its keys mean to the command itself: of the
+  // kernel's signals only its hang-up is forwarded.
   bool terminal = false;
   std::function<void(int signal)> forward;  // to the command
   std::function<void()> expire;             // SIGTERM to everything

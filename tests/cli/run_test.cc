@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "tests/cli/process.h"
@@ -66,6 +70,51 @@ TEST(RunTest, AClosedStandardStreamIsAnEmptyOneAndNoFileOfGates) {
   const Done verified = machine.Gate({"audit", "verify"});
   EXPECT_NE(verified.out.find("ok"), std::string::npos)
       << verified.out << verified.err;
+}
+
+// The kernel tells the leader of the session alone, which is gate here.
+TEST(RunTest, TheTerminalsHangUpReachesTheCommand) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  Project(machine);
+  const std::string script =
+      "trap 'exit 5' HUP; echo ready; mkfifo wait; "
+      "for ((i = 0; i < 1000; ++i)); do read -t 0.02 <> wait; done";
+  machine.Write(machine.project() + "/wait.sh", script);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run", "--", "bash", "-c", script},
+        std::vector<std::string>{"sandbox", "--", "bash", "wait.sh"}}) {
+    int terminal = -1;
+    const pid_t gate = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (gate == 0) {
+      ::setenv("HOME", machine.home().c_str(), 1);
+      for (const char* name :
+           {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
+        ::unsetenv(name);
+      if (::chdir(machine.project().c_str()) != 0) ::_exit(99);
+      std::string binary = test::GateBinary();
+      std::vector<std::string> rest = words;
+      std::vector<char*> argv = {binary.data()};
+      for (std::string& word : rest) argv.push_back(word.data());
+      argv.push_back(nullptr);
+      ::execv(argv[0], argv.data());
+      ::_exit(98);
+    }
+    ASSERT_GT(gate, 0);
+    std::string shown;
+    char buffer[4096];
+    while (shown.find("ready") == std::string::npos) {
+      const ssize_t got = ::read(terminal, buffer, sizeof buffer);
+      if (got <= 0) break;
+      shown.append(buffer, static_cast<size_t>(got));
+    }
+    ::close(terminal);
+    int status = 0;
+    ASSERT_EQ(::waitpid(gate, &status, 0), gate);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5)
+        << words[0] << status << shown;
+    std::filesystem::remove(machine.project() + "/wait");
+  }
 }
 
 TEST(RunTest, RefusesWhatIsDeniedAndWhatNobodyCanBeAskedAbout) {
