@@ -358,9 +358,8 @@ void Cgroup::HoldMemory(uint64_t bytes, const std::string& parent,
   // With swap, which not every kernel counts.
   Put(group, "memory.memsw.limit_in_bytes", text);
   memory_ = OpenIn(group, "memory.oom_control", O_RDONLY);
-  memory_failures_ = OpenIn(group, "memory.failcnt", O_RDONLY);
-  swap_failures_ = OpenIn(group, "memory.memsw.failcnt", O_RDONLY);
-  if (!memory_ || !memory_failures_) return;
+  if (!memory_) return;
+  memory1_ = static_cast<int>(groups_.size()) - 1;
   // A group inherits that its processes are halted instead of ended.
   const std::string control = Slurp(memory_.get()).value_or("");
   if (KeyedNumber(control, "oom_kill_disable") != 0 &&
@@ -484,6 +483,16 @@ void Cgroup::Join(Watch* watch) {
   };
 }
 
+namespace {
+
+// Eight pages at once, and one that a limit is rounded by. For more the kernel
+// ends nobody.
+uint64_t LargestKillingRequest() {
+  return 9 * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
 TreeLimit Cgroup::MemoryExceeded() const {
   const std::optional<std::string> events = Slurp(memory_.get());
   if (!events) return TreeLimit::kHidden;
@@ -495,10 +504,23 @@ TreeLimit Cgroup::MemoryExceeded() const {
                                                  : TreeLimit::kNone;
   }
   if (KeyedNumber(*events, "oom_kill") == 0) return TreeLimit::kNone;
-  const auto failed = [](const Fd& file) {
-    return file && Number(Slurp(file.get()).value_or("1")) != 0;
+  // Opened only now: most runs never come here. Without swap the second ones
+  // are absent; what is there and cannot be read counts as met.
+  const Fd& group = groups_[static_cast<size_t>(memory1_)].directory;
+  const auto number = [&](const char* name) {
+    const Fd file = OpenIn(group, name, O_RDONLY);
+    if (!file) return errno == ENOENT ? 0 : ~uint64_t{0};
+    const std::optional<std::string> text = Slurp(file.get());
+    return text ? Number(*text) : ~uint64_t{0};
   };
-  return failed(memory_failures_) || failed(swap_failures_)
+  if (number("memory.failcnt") != 0 || number("memory.memsw.failcnt") != 0)
+    return TreeLimit::kMemory;
+  // Not every kernel counts a failure for which it ended a process (6.18 does
+  // not). The largest request for which one is ended did not fit then.
+  const uint64_t nearly = held_.memory_bytes -
+                          std::min(held_.memory_bytes, LargestKillingRequest());
+  return number("memory.max_usage_in_bytes") >= nearly ||
+                 number("memory.memsw.max_usage_in_bytes") >= nearly
              ? TreeLimit::kMemory
              : TreeLimit::kMemoryAbove;
 }

@@ -121,8 +121,8 @@ class Cgroup {
   std::vector<Group> groups_;
   int unified_ = -1;
   bool memory2_ = false, pids2_ = false, cpu2_ = false;
-  Fd memory_, memory_failures_, swap_failures_;  // what tells of each
-  Fd pids_, pids_peak_, cpu_;
+  Fd memory_, pids_, pids_peak_, cpu_;  // what tells of each
+  int memory1_ = -1;  // the group of version 1 that holds the memory
   Guardian guardian_;
   std::function<void()> kill_;
   bool guarded_ = false;

@@ -194,6 +194,53 @@ TEST_F(UnifiedTest, AnAccountThatCannotBeReadCountsAsMet) {
   EXPECT_EQ(group.Exceeded(), TreeLimit::kHidden);
 }
 
+struct MetCase {
+  const char* name;
+  std::string killed, failed, failed_with_swap, most;
+  TreeLimit want;
+};
+
+class FirstVersionMemoryTest : public UnifiedTest,
+                               public testing::WithParamInterface<MetCase> {};
+
+TEST_P(FirstVersionMemoryTest, IsMetWhereAProcessWasEndedAndItHadNoRoomLeft) {
+  const MetCase& row = GetParam();
+  places_ = {};
+  places_.memory = root_;
+  const Cgroup group = Cgroup::Make(
+      {0, 64 << 20, 0, 0}, places_, [this](const char* path, mode_t mode) {
+        made_ = path;
+        const int made = mkdir(path, mode);
+        for (const char* name : {"tasks", "memory.limit_in_bytes"})
+          Now(name, "");
+        Now("memory.oom_control", "oom_kill_disable 0\noom_kill 0\n");
+        return made;
+      });
+  EXPECT_EQ(group.held().memory_bytes, uint64_t{64} << 20);
+  EXPECT_EQ(group.Exceeded(), TreeLimit::kNone);
+  Now("memory.oom_control", "under_oom 0\noom_kill " + row.killed + "\n");
+  Now("memory.failcnt", row.failed);
+  if (!row.failed_with_swap.empty())
+    Now("memory.memsw.failcnt", row.failed_with_swap);
+  Now("memory.max_usage_in_bytes", row.most);
+  EXPECT_EQ(group.Exceeded(), row.want);
+}
+
+const std::string kFull = std::to_string(64 << 20);
+const MetCase kMet[] = {
+    {"nobody_was_ended", "0", "9", "", kFull, TreeLimit::kNone},
+    {"for_the_machine", "1", "0", "0", "30000000", TreeLimit::kMemoryAbove},
+    {"counted", "1", "3", "", "30000000", TreeLimit::kMemory},
+    {"counted_with_swap", "1", "0", "3", "30000000", TreeLimit::kMemory},
+    {"not_counted", "1", "0", "0", kFull, TreeLimit::kMemory},
+    {"one_request_below", "1", "0", "", std::to_string((64 << 20) - 4096),
+     TreeLimit::kMemory},
+};
+INSTANTIATE_TEST_SUITE_P(Accounts, FirstVersionMemoryTest,
+                         testing::ValuesIn(kMet), [](const auto& row) {
+                           return std::string(row.param.name);
+                         });
+
 TEST_F(UnifiedTest, ProcessorTimeIsAskedForNoSoonerThanItCanBeUsedUp) {
   const Cgroup group = Cgroup::Make({600000, 0, 0, 0}, places_, Maker());
   EXPECT_GE(group.Wait(), 599999 / sysconf(_SC_NPROCESSORS_ONLN));

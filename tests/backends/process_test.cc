@@ -322,7 +322,7 @@ TEST_P(TreeLimitTest, MemoryIsSummedOverProcesses) {
   ExpectLimit(
       "hold() { x=$(head -c 30M /dev/zero | tr '\\0' x); sleep 50; }; "
       "hold & hold & hold & hold & wait",
-      "memory");
+      "the memory limit of");
 }
 
 TEST_P(TreeLimitTest, ProcessesAreLimitedForEveryUser) {
@@ -344,9 +344,10 @@ TEST_P(ControlGroupTest, AProcessThatTakesAllMemoryAtOnceEndsTheRun) {
     GTEST_SKIP() << "without a control group it gets an error";
   profile_.limits.memory_bytes = 96 << 20;
   // Anonymous files and private memory alike; whatever is left alive of it.
-  ExpectLimit("head -c 400M /dev/zero > /dev/shm/x; sleep 50", "memory");
+  ExpectLimit("head -c 400M /dev/zero > /dev/shm/x; sleep 50",
+              "the memory limit of");
   ExpectLimit("x=$(head -c 300M /dev/zero | tr '\\0' x) & wait; sleep 50",
-              "memory");
+              "the memory limit of");
 }
 
 // The directories of the groups that a run was in.
