@@ -307,6 +307,11 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
     return program.error;
   }
   event.complete = target::ReadVector(thread, args[at ? 2 : 1], &event.argv);
+  if (!event.complete && errno == E2BIG) {
+    if (StillWaits(call))
+      Report("exec", "starting " + event.path + ": its arguments are too long");
+    return E2BIG;
+  }
   Expectation expected;
   const int error =
       Expect(root_.get(), program, event.cwd, event.argv, &expected);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "backends/native/sys.h"
@@ -26,22 +27,70 @@ constexpr uint16_t kMachine = EM_X86_64;
 constexpr uint16_t kMachine = EM_AARCH64;
 #endif
 
-// Appends to `out` up to a NUL, at most `limit` bytes in all.
-bool AppendString(pid_t thread, uint64_t address, size_t limit,
-                  std::string* out) {
-  char buffer[kPage];
-  while (out->size() <= limit) {
-    // A page may be the last one there is.
-    const size_t want = std::min(size_t{256}, kPage - address % kPage);
-    const size_t got = Read(thread, address, buffer, want);
-    if (got == 0) return false;
-    const size_t length = strnlen(buffer, got);
-    out->append(buffer, length);
-    if (length < got) return out->size() <= limit;
-    address += got;
+// Memory that is read more at a time for as long as what is read is asked for.
+class Window {
+ public:
+  explicit Window(pid_t thread) : thread_(thread) {}
+
+  // Appends up to a NUL, at most `limit` bytes. False with errno: E2BIG, or
+  // EFAULT when it is unreadable.
+  bool AppendString(uint64_t address, size_t limit, std::string* out) {
+    while (true) {
+      if (!Covers(address) && !Fill(address)) return false;
+      const char* begin = buffer_.data() + (address - begin_);
+      const size_t there = begin_ + size_ - address;
+      const size_t length = strnlen(begin, std::min(there, limit + 1));
+      if (length > limit) {
+        errno = E2BIG;
+        return false;
+      }
+      out->append(begin, length);
+      used_ += length + kApart;
+      if (length < there) return true;
+      limit -= length;
+      address += length;
+    }
   }
-  return false;
-}
+
+ private:
+  // What the heap puts between two words.
+  static constexpr size_t kApart = 32;
+
+  bool Covers(uint64_t address) const {
+    return address >= begin_ && address - begin_ < size_;
+  }
+  bool Fill(uint64_t address) {
+    constexpr size_t kFirst = 256, kMost = 16 * kPage;
+    // Words that are scattered on purpose cost no more than eight times what
+    // they hold.
+    want_ = used_ >= size_ / 8 ? std::clamp(4 * want_, kFirst, kMost) : kFirst;
+    if (buffer_.size() < want_) buffer_.resize(want_);
+    size_ = used_ = 0;
+    begin_ = address;
+    // A page may be the last one there is, so each is a part of its own.
+    iovec here = {buffer_.data(), want_};
+    iovec there[kMost / kPage + 1];
+    size_t parts = 0;
+    for (size_t left = want_; left != 0; ++parts) {
+      const size_t size = std::min(left, kPage - address % kPage);
+      there[parts] = {reinterpret_cast<void*>(address), size};
+      address += size;
+      left -= size;
+    }
+    const ssize_t got = process_vm_readv(thread_, &here, 1, there, parts, 0);
+    if (got <= 0) {
+      errno = EFAULT;
+      return false;
+    }
+    size_ = static_cast<size_t>(got);
+    return true;
+  }
+
+  pid_t thread_;
+  std::string buffer_;
+  uint64_t begin_ = 0;
+  size_t size_ = 0, want_ = 0, used_ = 0;
+};
 
 }  // namespace
 
@@ -54,25 +103,40 @@ size_t Read(pid_t thread, uint64_t address, void* out, size_t size) {
 
 bool ReadString(pid_t thread, uint64_t address, std::string* out) {
   out->clear();
-  return AppendString(thread, address, PATH_MAX, out);
+  return Window(thread).AppendString(address, PATH_MAX, out);
 }
 
 bool ReadVector(pid_t thread, uint64_t address, std::vector<std::string>* out) {
   if (address == 0) return true;
-  size_t total = 0;
-  while (out->size() < kMaxArguments) {
-    uint64_t pointer = 0;
-    if (Read(thread, address, &pointer, sizeof(pointer)) != sizeof(pointer))
+  uint64_t pointers[kPage / sizeof(uint64_t)];
+  Window words(thread);
+  size_t left = kMaxArgumentBytes;
+  // Most are short.
+  for (size_t want = 16;; want = std::size(pointers)) {
+    const size_t room = kPage - address % kPage;  // to the end of its page
+    size_t got = Read(thread, address, pointers,
+                      std::min(want * sizeof(uint64_t),
+                               std::max(room, sizeof(uint64_t)))) /
+                 sizeof(uint64_t);
+    if (got == 0) {
+      errno = EFAULT;
       return false;
-    if (pointer == 0) return true;
-    std::string word;
-    if (!AppendString(thread, pointer, kMaxArgumentBytes - total, &word))
-      return false;
-    total += word.size();
-    out->push_back(std::move(word));
-    address += sizeof(pointer);
+    }
+    address += got * sizeof(uint64_t);
+    for (const uint64_t* pointer = pointers; got > 0; --got, ++pointer) {
+      if (*pointer == 0) return true;
+      constexpr size_t kOverhead = sizeof(*pointer) + 1;
+      if (left < kOverhead) {
+        errno = E2BIG;
+        return false;
+      }
+      left -= kOverhead;
+      std::string word;
+      if (!words.AppendString(*pointer, left, &word)) return false;
+      left -= word.size();
+      out->push_back(std::move(word));
+    }
   }
-  return false;
 }
 
 std::string LinkOf(pid_t thread, const char* name) {

@@ -14,14 +14,17 @@
 
 namespace gate::backends::target {
 
-inline constexpr size_t kMaxArguments = 4096;
-inline constexpr size_t kMaxArgumentBytes = size_t{1} << 20;
+// Of one program start, each word with its NUL and its pointer, counted as the
+// kernel counts: for more than this (three quarters of 8 MiB, whatever the
+// limit of the stack is) it starts nothing either.
+inline constexpr size_t kMaxArgumentBytes = size_t{6} << 20;
 
 // The bytes read.
 size_t Read(pid_t thread, uint64_t address, void* out, size_t size);
 // A path: false when it is unreadable or longer than PATH_MAX.
 bool ReadString(pid_t thread, uint64_t address, std::string* out);
-// An argument vector; false when it was not read to its end.
+// An argument vector; false when it was not read to its end, with errno: E2BIG
+// when it is longer than kMaxArgumentBytes.
 bool ReadVector(pid_t thread, uint64_t address, std::vector<std::string>* out);
 
 // What /proc/THREAD/NAME links to; empty when unreadable.

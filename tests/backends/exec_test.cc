@@ -190,6 +190,45 @@ TEST_P(ExecTest, AProgramThatIsOverwrittenAfterTheLookEndsTheRun) {
   ExpectEnded(Bash("./tool evil; : > survived"));
 }
 
+struct ManyCase {
+  const char* name;
+  const char* words;  // what makes them, for bash
+  size_t count, bytes;
+};
+
+TEST_P(ExecTest, AllArgumentsThatTheKernelTakesAreReadAndMoreAreRefused) {
+  judge_ = [this](const ExecEvent& event) {
+    if (!event.complete || event.argv.front() != "/bin/true")
+      return ExecVerdict{true, ""};
+    size_t all = 0;
+    for (const std::string& word : event.argv) all += word.size();
+    Note(std::to_string(event.argv.size()) + " " + std::to_string(all) + " " +
+         event.argv.back());
+    return ExecVerdict{true, ""};
+  };
+  const std::string long_word = "x=$(head -c 100000 /dev/zero | tr '\\0' x); ";
+  const ManyCase kMany[] = {
+      {"many", "$(seq 60000)", 60001, 288894 + 9},
+      {"few", "a b", 3, 11},
+      {"long", "$x $x $x $x $x $x $x $x $x $x end", 12, 1000000 + 3 + 9},
+  };
+  for (const ManyCase& row : kMany) {
+    const Ran ran =
+        Bash(long_word + "/bin/true " + row.words + " && echo through");
+    EXPECT_EQ(ran.output, "through\n") << row.name << ran.outcome.reason;
+    EXPECT_TRUE(ran.outcome.violations.empty()) << row.name;
+    const std::string seen = Noted();
+    EXPECT_TRUE(seen.starts_with(std::to_string(row.count) + " " +
+                                 std::to_string(row.bytes) + " "))
+        << row.name << seen;
+  }
+  // For the kernel too.
+  const Ran ran = Bash("/bin/true $(seq 1000000); echo $?");
+  EXPECT_NE(ran.output.find("too long\n126\n"), std::string::npos)
+      << ran.output;
+  EXPECT_EQ(Noted(), "");
+}
+
 TEST_P(ExecTest, WhatAnInterpreterStartsIsJudgedAsWell) {
   Write(w_ + "/script", "#!/usr/bin/env -S touch evil\n");
   ASSERT_EQ(chmod((w_ + "/script").c_str(), 0755), 0);
