@@ -82,6 +82,30 @@ int Fail(const std::string& message) {
   return kExitGateFailed;
 }
 
+std::string WhyNoPlan(const Judgement& judgement) {
+  return judgement.plan_error.empty() ? "there is no sandbox for this"
+                                      : judgement.plan_error;
+}
+
+// For a decision that let something run: that nothing was started. `code` is
+// gate's own already.
+int TellNotStarted(Gateway& gateway, const Judgement& judgement,
+                   const std::string& parent, const std::string& mode,
+                   const std::string& why, int code) {
+  const Status stored = RecordNotStarted(gateway, judgement, parent, mode, why);
+  if (stored) return code;
+  return Fail("the outcome could not be recorded: " + stored.error().message);
+}
+
+int Preview(Gateway& gateway, Judgement* judgement, const std::string& parent,
+            const PreviewOptions& options) {
+  const int code = RunPreview(gateway, judgement, parent, options);
+  // Set before the outcome of a preview that was run is recorded.
+  if (!judgement->preview.empty()) return code;
+  return TellNotStarted(gateway, *judgement, parent, "run",
+                        "the preview could not be made", code);
+}
+
 // A ticket is enforced exactly as the hook planned it. Nothing when it does
 // not hold for this command, directory and policy: then it is judged afresh.
 std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
@@ -121,7 +145,7 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     judgement.decision.action = Action::kAsk;
     PreviewOptions options;
     options.json = arguments.json;
-    return RunPreview(gateway, &judgement, ticket->decision_id, options);
+    return Preview(gateway, &judgement, ticket->decision_id, options);
   }
   return Report(Execute(gateway, &judgement, ticket->decision_id, "run"));
 }
@@ -178,11 +202,11 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
       (judgement.decision.action <= Action::kSandbox || approved) &&
       judgement.plan.mode != router::Mode::kRefused;
   if (may_run && judgement.question.preview.empty()) {
-    const auto outcome = RecordAndExecute(gateway, &judgement, "run");
-    if (!outcome) return Fail(kNotRecorded + outcome.error().message);
+    const auto executed = RecordAndExecute(gateway, &judgement, "run");
+    if (!executed) return Fail(kNotRecorded + executed.error().message);
     if (arguments->json)
       std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
-    const int code = Report(*outcome);
+    const int code = Report(*executed);
     gateway.Maintain();
     return code;
   }
@@ -194,7 +218,10 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
                        QuestionOf(judgement, NowMs())))
         Complain("a person can say yes with: gate approve " + judgement.id);
     }
-    const int code = Refuse(judgement, arguments->json);
+    int code = Refuse(judgement, arguments->json);
+    if (judgement.decision.action <= Action::kSandbox || approved)
+      code = TellNotStarted(gateway, judgement, judgement.id, "run",
+                            WhyNoPlan(judgement), code);
     gateway.Maintain();
     return code;
   }
@@ -203,7 +230,7 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   options.automatic = judgement.question.preview == "auto" &&
                       judgement.decision.action <= Action::kSandbox;
   options.json = arguments->json;
-  const int code = RunPreview(gateway, &judgement, judgement.id, options);
+  const int code = Preview(gateway, &judgement, judgement.id, options);
   gateway.Maintain();
   return code;
 }
@@ -258,13 +285,14 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   if (judgement.plan.mode != router::Mode::kSandbox) {
     if (auto stored = gateway.Record(&judgement, "sandbox", true); !stored)
       return Fail(kNotRecorded + stored.error().message);
-    Complain(judgement.plan_error.empty() ? "there is no sandbox for this"
-                                          : judgement.plan_error);
-    return kExitGateFailed;
+    const std::string why = WhyNoPlan(judgement);
+    Complain(why);
+    return TellNotStarted(gateway, judgement, judgement.id, "sandbox", why,
+                          kExitGateFailed);
   }
-  const auto outcome = RecordAndExecute(gateway, &judgement, "sandbox");
-  if (!outcome) return Fail(kNotRecorded + outcome.error().message);
-  const int code = Report(*outcome);
+  const auto executed = RecordAndExecute(gateway, &judgement, "sandbox");
+  if (!executed) return Fail(kNotRecorded + executed.error().message);
+  const int code = Report(*executed);
   gateway.Maintain();
   return code;
 }

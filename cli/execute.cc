@@ -164,8 +164,8 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   return with_finished(backend->Run(plan.profile, command, {}));
 }
 
-Result<Outcome> RecordAndExecute(Gateway& gateway, Judgement* judgement,
-                                 const std::string& mode) {
+Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
+                                  const std::string& mode) {
   // No connection of SQLite's is carried into what is started. native starts
   // its process before the record is made, so that there the connection that
   // wrote it can write the outcome as well.
@@ -179,33 +179,43 @@ Result<Outcome> RecordAndExecute(Gateway& gateway, Judgement* judgement,
     if (!keep_log) gateway.CloseLog();
     return *decided;
   };
+  Status recorded;
   bool told = false;
   const auto record_outcome = [&](const Outcome& outcome) {
     told = true;
     if (outcome.duration_ms > kKeepLogMs) gateway.CloseLog();
-    if (auto stored =
-            gateway.RecordOutcome(judgement->id, *judgement, outcome, mode);
-        !stored)
-      Complain("the outcome could not be recorded: " + stored.error().message);
+    recorded = gateway.RecordOutcome(judgement->id, *judgement, outcome, mode);
     gateway.CloseIdleLog();
   };
-  Outcome outcome = RunPlanned(
-      gateway, judgement, backends::Permit(record_decision), record_outcome);
+  Executed executed;
+  Outcome& outcome = executed.outcome;
+  outcome = RunPlanned(gateway, judgement, backends::Permit(record_decision),
+                       record_outcome);
   // What failed before its start was decided as well.
   if (const Status stored = record_decision(); !stored)
     return std::unexpected(stored.error());
-  if (!told) record_outcome(outcome);
-  return outcome;
+  // The sandbox and what only it held is gone by now, so that there may be room
+  // where there was none before.
+  if (told && !recorded) gateway.CloseLog();
+  if (!told || !recorded) record_outcome(outcome);
+  executed.recorded = std::move(recorded);
+  return executed;
 }
 
-Outcome Execute(Gateway& gateway, Judgement* judgement,
-                const std::string& parent, const std::string& mode) {
+Executed Execute(Gateway& gateway, Judgement* judgement,
+                 const std::string& parent, const std::string& mode) {
   gateway.CloseLog();
-  Outcome outcome = RunPlanned(gateway, judgement, backends::Permit::Given());
-  if (auto stored = gateway.RecordOutcome(parent, *judgement, outcome, mode);
-      !stored)
-    Complain("the outcome could not be recorded: " + stored.error().message);
-  return outcome;
+  Executed executed;
+  executed.outcome = RunPlanned(gateway, judgement, backends::Permit::Given());
+  executed.recorded =
+      gateway.RecordOutcome(parent, *judgement, executed.outcome, mode);
+  return executed;
+}
+
+Status RecordNotStarted(Gateway& gateway, const Judgement& judgement,
+                        const std::string& parent, const std::string& mode,
+                        const std::string& why) {
+  return gateway.RecordOutcome(parent, judgement, NotStarted(why), mode);
 }
 
 namespace {
@@ -258,6 +268,14 @@ int Report(const Outcome& outcome) {
   Complain((outcome.not_found ? "not found: " : "did not start: ") +
            Visible(outcome.reason));
   return outcome.not_found ? kExitNotFound : kExitGateFailed;
+}
+
+int Report(const Executed& executed) {
+  const int code = Report(executed.outcome);
+  if (executed.recorded) return code;
+  Complain("the outcome could not be recorded: " +
+           Visible(executed.recorded.error().message));
+  return kExitGateFailed;
 }
 
 }  // namespace gate::cli

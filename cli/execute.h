@@ -8,18 +8,28 @@
 
 namespace gate::cli {
 
+struct Executed {
+  backends::Outcome outcome;
+  Status recorded;  // of the outcome
+};
+
 // Carries out `judgement->plan` (direct or sandbox) with the process's own
 // stdin, stdout and stderr. The decision record is committed before the command
 // starts, while the sandbox is being built where the backend can do that; the
 // outcome's after it. An error: the decision could not be recorded, and nothing
 // has run. A mode of kRefused is kSetupFailed.
-Result<backends::Outcome> RecordAndExecute(Gateway& gateway,
-                                           Judgement* judgement,
-                                           const std::string& mode);
+Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
+                                  const std::string& mode);
 
 // The same for a decision that is on record as `parent`.
-backends::Outcome Execute(Gateway& gateway, Judgement* judgement,
-                          const std::string& parent, const std::string& mode);
+Executed Execute(Gateway& gateway, Judgement* judgement,
+                 const std::string& parent, const std::string& mode);
+
+// The outcome of a decision that let something run, where nothing was started.
+// Without it the log would look like that of a killed gate.
+Status RecordNotStarted(Gateway& gateway, const Judgement& judgement,
+                        const std::string& parent, const std::string& mode,
+                        const std::string& why);
 
 // The middle of it: runs with `permit`, records nothing. The log must be
 // closed. `ended`: as in backends::Command.
@@ -31,5 +41,8 @@ backends::Outcome RunPlanned(
 // on stderr what the command itself cannot: failed set-up, time-out, limits,
 // violations.
 int Report(const backends::Outcome& outcome);
+// The same. An outcome that is not on record is gate's failure, whatever the
+// command returned: it must not be able to hide it by filling the disk.
+int Report(const Executed& executed);
 
 }  // namespace gate::cli

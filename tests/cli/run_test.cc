@@ -259,6 +259,72 @@ TEST(RunTest, WhatCannotBeRecordedDoesNotRun) {
   }
 }
 
+TEST(RunTest, AnOutcomeThatCannotBeRecordedIsGatesFailure) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  Project(machine);
+  for (const char* way : {"run 'cat wait'",
+                          "sandbox --backend bwrap -- cat "
+                          "wait"}) {
+    // What runs opens the pipe; the log is damaged before it can end.
+    const Done done = machine.Run(
+        {"python3", "-c",
+         "import os, subprocess, sys, time\n"
+         "os.mkfifo('wait')\n"
+         "gate = subprocess.Popen(sys.argv[1], shell=True)\n"
+         "pipe = None\n"
+         "while pipe is None and gate.poll() is None:\n"
+         "  try: pipe = os.open('wait', os.O_WRONLY | os.O_NONBLOCK)\n"
+         "  except OSError: time.sleep(0.002)\n"
+         "for end in '', '-wal', '-shm':\n"
+         "  if os.path.exists(sys.argv[2] + end): os.unlink(sys.argv[2] + "
+         "end)\n"
+         "open(sys.argv[2], 'w').write('not a database')\n"
+         "if pipe is not None: os.close(pipe)\n"
+         "code = gate.wait()\n"
+         "os.unlink('wait')\n"
+         "os.unlink(sys.argv[2])\n"
+         "sys.exit(code)\n",
+         "exec " + test::GateBinary() + " " + way,
+         machine.state() + "/audit.db"});
+    if (done.err.find("recorded") == std::string::npos &&
+        done.err.find("bwrap") != std::string::npos && !test::MustWork("bwrap"))
+      continue;
+    EXPECT_EQ(done.exit_code, 125) << way << done.err;
+    EXPECT_NE(done.err.find("the outcome could not be recorded"),
+              std::string::npos)
+        << way << done.err;
+  }
+}
+
+TEST(RunTest, ADecisionThatStartsNothingHasAnOutcomeThatSaysSo) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  Project(machine);
+  const std::vector<std::vector<std::string>> kRefused = {
+      {"run", "--backend", "nosuch", "touch made"},
+      {"run", "--preview", "--backend", "bwrap", "touch made"},
+      {"run", "--preview", "--cwd", "/", "touch made"},
+      {"run", "--preview", "--profile", "full-access", "touch made"},
+      {"sandbox", "--backend", "nosuch", "--", "touch", "made"},
+  };
+  for (const std::vector<std::string>& arguments : kRefused) {
+    const auto count = [&](const char* what) {
+      const std::string list = machine.Gate({"audit", "list", "--json"}).out;
+      size_t found = 0;
+      for (size_t at = 0; (at = list.find(what, at)) != std::string::npos; ++at)
+        ++found;
+      return found;
+    };
+    const size_t before = count("\"status\":\"setup_failed\"");
+    const Done done = machine.Gate(arguments);
+    EXPECT_GE(done.exit_code, 125) << arguments[1] << arguments[2] << done.err;
+    EXPECT_EQ(count("\"status\":\"setup_failed\""), before + 1)
+        << arguments[1] << " " << arguments[2] << done.err;
+    EXPECT_FALSE(machine.Exists(machine.project() + "/made"));
+  }
+}
+
 TEST(RunTest, TheCallersNetworkIsOnlyEverLess) {
   Machine machine;
   machine.Write(machine.home() + "/.config/gate/config.json", "{}");
