@@ -7,8 +7,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,73 +37,7 @@ bool LeavesDirectories(int number) {
          number == SYS_fchmodat || number == SYS_set_tid_address;
 }
 
-// One message, and how many descriptors came with it. -1 with errno.
-ssize_t Receive(int socket, void* message, size_t size, int* files,
-                int* count) {
-  iovec part = {message, size};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
-  msghdr header = {};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof(control);
-  ssize_t got = 0;
-  do {
-    got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  *count = 0;
-  const cmsghdr* item = got > 0 ? CMSG_FIRSTHDR(&header) : nullptr;
-  if (item == nullptr || item->cmsg_type != SCM_RIGHTS) return got;
-  const size_t bytes = item->cmsg_len - CMSG_LEN(0);
-  *count = static_cast<int>(bytes / sizeof(int));
-  memcpy(files, CMSG_DATA(item), bytes);
-  return got;
-}
-
 }  // namespace
-
-Result<Fd> ReceiveListener(int socket, void* message, size_t size,
-                           ssize_t* got) {
-  int files[kMaxDescriptors], count = 0;
-  *got = Receive(socket, message, size, files, &count);
-  if (count == 0) return Fail(ErrorCode::kNotFound, "no descriptor came");
-  return Fd(files[0]);  // only one is ever sent
-}
-
-int SendDescriptors(int socket, const int* files, int count) {
-  const size_t size = static_cast<size_t>(count) * sizeof(int);
-  char byte = 'l';
-  iovec part = {&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
-  msghdr header = {};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = CMSG_SPACE(size);
-  cmsghdr* item = CMSG_FIRSTHDR(&header);
-  item->cmsg_level = SOL_SOCKET;
-  item->cmsg_type = SCM_RIGHTS;
-  item->cmsg_len = CMSG_LEN(size);
-  memcpy(CMSG_DATA(item), files, size);
-  return sendmsg(socket, &header, MSG_NOSIGNAL) == 1 ? 0 : -1;
-}
-
-int ReceiveDescriptors(int socket, int* files, int count) {
-  char byte = 0;
-  int all[kMaxDescriptors], came = 0;
-  const ssize_t got = Receive(socket, &byte, 1, all, &came);
-  if (got < 0) return -1;
-  if (came != count) {
-    errno = EPROTO;
-    return -1;
-  }
-  memcpy(files, all, static_cast<size_t>(count) * sizeof(int));
-  return 0;
-}
-
-int SendListener(int socket, int listener) {
-  return SendDescriptors(socket, &listener, 1);
-}
 
 CallWatch::CallWatch(const Profile& profile, const Command& command,
                      const NativePlan& plan, const Guard& guard)
@@ -200,8 +132,9 @@ int CallWatch::Look(const seccomp_notif& call) {
       LookAtOpen(call, directory(0), args[1], args[2]);
       break;
     case SYS_unlinkat:
-      LookAtEntry(call, directory(0), args[1], true, "deleting");
+      LookAtRemoval(call, directory(0), args[1], (args[2] & AT_REMOVEDIR) != 0);
       break;
+    case SYS_mknodat:
     case SYS_mkdirat:
       LookAtEntry(call, directory(0), args[1], false, "making");
       break;
@@ -209,21 +142,24 @@ int CallWatch::Look(const seccomp_notif& call) {
       LookAtEntry(call, directory(1), args[2], false, "making");
       break;
     case SYS_linkat:
-      LookAtEntry(call, directory(2), args[3], false, "making");
+      LookAtLink(call, directory(0), args[1], directory(2), args[3], args[4]);
       break;
     case SYS_renameat2:
+      LookAtRename(call, directory(0), args[1], directory(2), args[3], args[4]);
+      break;
 #ifdef SYS_renameat
     case SYS_renameat:
-#endif
-      LookAtEntry(call, directory(0), args[1], true, "moving");
-      LookAtEntry(call, directory(2), args[3], true, "replacing");
+      LookAtRename(call, directory(0), args[1], directory(2), args[3], 0);
       break;
+#endif
     case SYS_fchmodat:
     case 452:  // fchmodat2
       LookAtTarget(call, directory(0), args[1], "changing the mode of");
       break;
     case SYS_truncate:
-      LookAtTarget(call, AT_FDCWD, args[0], "writing");
+      // Of nothing else is there a length.
+      if (static_cast<int64_t>(args[1]) >= 0)
+        LookAtTarget(call, AT_FDCWD, args[0], "writing", S_IFREG);
       break;
 #ifdef __x86_64__
     case SYS_open:
@@ -234,18 +170,20 @@ int CallWatch::Look(const seccomp_notif& call) {
       break;
     case SYS_unlink:
     case SYS_rmdir:
-      LookAtEntry(call, AT_FDCWD, args[0], true, "deleting");
+      LookAtRemoval(call, AT_FDCWD, args[0], call.data.nr == SYS_rmdir);
       break;
     case SYS_mkdir:
+    case SYS_mknod:
       LookAtEntry(call, AT_FDCWD, args[0], false, "making");
       break;
-    case SYS_symlink:
     case SYS_link:
+      LookAtLink(call, AT_FDCWD, args[0], AT_FDCWD, args[1], 0);
+      break;
+    case SYS_symlink:
       LookAtEntry(call, AT_FDCWD, args[1], false, "making");
       break;
     case SYS_rename:
-      LookAtEntry(call, AT_FDCWD, args[0], true, "moving");
-      LookAtEntry(call, AT_FDCWD, args[1], true, "replacing");
+      LookAtRename(call, AT_FDCWD, args[0], AT_FDCWD, args[1], 0);
       break;
     case SYS_chmod:
       LookAtTarget(call, AT_FDCWD, args[0], "changing the mode of");
@@ -352,6 +290,7 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
   if (full.empty() || !OpenRoot(thread)) return;
   const bool follow = (flags & O_NOFOLLOW) == 0;
   constexpr uint64_t kWrites = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
+  if ((flags & O_PATH) != 0) flags &= ~kWrites;
   if ((flags & kWrites) == 0) {
     if (profile_.report_reads && MeetsHidden(full, follow))
       ReportPath("reading", full, /*hidden=*/true);
@@ -363,7 +302,12 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
   if (const Fd there =
           target::OpenIn(root_.get(), full, follow ? 0 : O_NOFOLLOW)) {
     if ((flags & kMakesOnly) == kMakesOnly) return;
-    if (Blocked(there.get(), full)) ReportPath("writing", full);
+    // A directory holds what has no name; it is not written itself.
+    struct stat info = {};
+    const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+    if (fstat(there.get(), &info) == 0 && unnamed == S_ISDIR(info.st_mode) &&
+        (unnamed || (flags & O_DIRECTORY) == 0) && Blocked(there.get(), full))
+      ReportPath("writing", full);
     return;
   }
   if (errno == EACCES || errno == ENOENT) {
@@ -380,7 +324,11 @@ void CallWatch::LookAtOpen(const seccomp_notif& call, int directory,
 void CallWatch::LookAtEntry(const seccomp_notif& call, int directory,
                             uint64_t path, bool removes, const char* verb) {
   const auto thread = static_cast<pid_t>(call.pid);
-  const std::string full = PathOf(thread, directory, path);
+  LookAtEntry(thread, PathOf(thread, directory, path), removes, verb);
+}
+
+void CallWatch::LookAtEntry(pid_t thread, const std::string& full, bool removes,
+                            const char* verb) {
   if (full.empty() || full == "/" || !OpenRoot(thread)) return;
   const Fd there = target::OpenIn(root_.get(), full, O_NOFOLLOW);
   // What is to be made and is there, or is to be removed and is not, fails by
@@ -390,12 +338,65 @@ void CallWatch::LookAtEntry(const seccomp_notif& call, int directory,
     ReportPath(verb, full);
 }
 
+CallWatch::Entry CallWatch::EntryAt(pid_t thread, int directory,
+                                    uint64_t path) {
+  const std::string full = PathOf(thread, directory, path);
+  if (full.empty() || !OpenRoot(thread)) return Entry::kUnknown;
+  const Fd there = target::OpenIn(root_.get(), full, O_NOFOLLOW);
+  struct stat info = {};
+  if (!there)
+    return errno == ENOENT || errno == ENOTDIR ? Entry::kAbsent
+                                               : Entry::kUnknown;
+  if (fstat(there.get(), &info) != 0) return Entry::kUnknown;
+  return S_ISDIR(info.st_mode) ? Entry::kDirectory : Entry::kOther;
+}
+
+void CallWatch::LookAtRemoval(const seccomp_notif& call, int directory,
+                              uint64_t path, bool is_directory) {
+  const Entry there = EntryAt(static_cast<pid_t>(call.pid), directory, path);
+  if (there == (is_directory ? Entry::kOther : Entry::kDirectory)) return;
+  LookAtEntry(call, directory, path, true, "deleting");
+}
+
+void CallWatch::LookAtLink(const seccomp_notif& call, int from_directory,
+                           uint64_t from, int directory, uint64_t path,
+                           uint64_t flags) {
+  const Entry old =
+      (flags & AT_EMPTY_PATH) != 0
+          ? Entry::kUnknown
+          : EntryAt(static_cast<pid_t>(call.pid), from_directory, from);
+  if (old == Entry::kAbsent || old == Entry::kDirectory) return;
+  LookAtEntry(call, directory, path, false, "making");
+}
+
+void CallWatch::LookAtRename(const seccomp_notif& call, int from_directory,
+                             uint64_t from, int directory, uint64_t path,
+                             uint64_t flags) {
+  constexpr uint64_t kNoReplace = 1, kExchange = 2;
+  const auto thread = static_cast<pid_t>(call.pid);
+  if (EntryAt(thread, from_directory, from) == Entry::kAbsent) return;
+  if (flags != 0) {
+    const Entry there = EntryAt(thread, directory, path);
+    if ((flags & kExchange) != 0 && there == Entry::kAbsent) return;
+    if ((flags & kNoReplace) != 0 &&
+        (there == Entry::kDirectory || there == Entry::kOther))
+      return;
+  }
+  LookAtEntry(call, from_directory, from, true, "moving");
+  LookAtEntry(call, directory, path, true, "replacing");
+}
+
 void CallWatch::LookAtTarget(const seccomp_notif& call, int directory,
-                             uint64_t path, const char* verb) {
+                             uint64_t path, const char* verb, mode_t type) {
   const auto thread = static_cast<pid_t>(call.pid);
   const std::string full = PathOf(thread, directory, path);
-  if (!full.empty() && OpenRoot(thread) && Blocked(full))
-    ReportPath(verb, full);
+  if (full.empty() || !OpenRoot(thread)) return;
+  const Fd there = target::OpenIn(root_.get(), full, 0);
+  struct stat info = {};
+  if (!there || (type != 0 && (fstat(there.get(), &info) != 0 ||
+                               (info.st_mode & S_IFMT) != type)))
+    return;
+  if (Blocked(there.get(), full)) ReportPath(verb, full);
 }
 
 void CallWatch::LookAtConnect(const seccomp_notif& call) {
@@ -404,13 +405,8 @@ void CallWatch::LookAtConnect(const seccomp_notif& call) {
   const size_t size = std::min<uint64_t>(call.data.args[2], sizeof(address));
   if (target::Read(thread, call.data.args[1], &address, size) != size) return;
   if (address.ss_family == AF_UNIX) {
-    const auto& local = reinterpret_cast<const sockaddr_un&>(address);
-    if (size <= sizeof(sa_family_t) || local.sun_path[0] == '\0') return;
-    const std::string name(
-        local.sun_path,
-        strnlen(local.sun_path, std::min(size - offsetof(sockaddr_un, sun_path),
-                                         sizeof(local.sun_path))));
-    const std::string full = Normalise(name, target::LinkOf(thread, "cwd"));
+    const std::string full = LocalPath(thread, address, size);
+    if (full.empty()) return;
     struct stat outside = {}, inside = {};
     if (!OpenRoot(thread) || stat(full.c_str(), &outside) != 0 ||
         !S_ISSOCK(outside.st_mode))
@@ -429,13 +425,15 @@ void CallWatch::LookAtConnect(const seccomp_notif& call) {
 }
 
 void CallWatch::LookAtBind(const seccomp_notif& call) {
-  // Without a network no interface has an address. Of all addresses together a
-  // datagram socket gets a port all the same; for TCP Landlock refuses it.
-  if (profile_.network != Network::kNone) return;
   const auto thread = static_cast<pid_t>(call.pid);
   sockaddr_storage address = {};
   const size_t size = std::min<uint64_t>(call.data.args[2], sizeof(address));
   if (target::Read(thread, call.data.args[1], &address, size) != size) return;
+  if (const std::string full = LocalPath(thread, address, size); !full.empty())
+    return LookAtEntry(thread, full, false, "making");
+  // Without a network no interface has an address. Of all addresses together a
+  // datagram socket gets a port all the same; for TCP Landlock refuses it.
+  if (profile_.network != Network::kNone) return;
   const auto where = Internet(address);
   if (!where) return;
   if (where->any && (plan_.abi < kTcpAbi ||
@@ -466,13 +464,6 @@ std::string CallWatch::PathOf(pid_t thread, int directory, uint64_t path) {
   return text.empty() ? base : (base == "/" ? "/" : base + "/") + text;
 }
 
-// Whether writing to what is there is refused by a read-only mount, and not
-// already by its permissions.
-bool CallWatch::Blocked(const std::string& path) const {
-  const Fd there = target::OpenIn(root_.get(), path, 0);
-  return there && Blocked(there.get(), path);
-}
-
 bool CallWatch::DirectoryBlocked(const std::string& path) {
   const std::string_view directory = DirName(path);
   if (!writable_.empty() && directory == writable_) return false;
@@ -483,6 +474,8 @@ bool CallWatch::DirectoryBlocked(const std::string& path) {
   return false;
 }
 
+// Whether writing to what is there is refused by a read-only mount, and not
+// already by its permissions.
 bool CallWatch::Blocked(int there, const std::string& path) const {
   if (target::MayWrite(there)) return false;
   if (errno == EROFS) return true;
@@ -550,46 +543,6 @@ void CallWatch::Report(const std::string& kind, const std::string& detail) {
   }
   reported_.insert(detail);
   violations_.push_back({kind, detail});
-}
-
-const char* ProtectedKind(const std::string& path) {
-  static constexpr std::string_view kShell[] = {
-      ".bashrc",       ".bash_profile", ".bash_login", ".bash_logout",
-      ".bash_aliases", ".profile",      ".zshrc",      ".zprofile",
-      ".zshenv",       ".zlogin",       ".zlogout",    ".kshrc",
-      ".cshrc",        ".tcshrc",       ".login",      ".inputrc",
-      "fish",          ".envrc",        ".direnvrc",   ".bashrc.d"};
-  static constexpr std::string_view kGit[] = {".git", ".gitconfig", "hooks",
-                                              "git"};
-  static constexpr std::string_view kAgent[] = {
-      ".claude",   ".claude.json", ".codex",          ".cursor",
-      ".gemini",   ".opencode",    "opencode.json",   "opencode.jsonc",
-      ".continue", ".windsurf",    ".aider.conf.yml", ".amp",
-      ".mcp.json", ".gate"};
-  static constexpr std::string_view kEditor[] = {
-      ".vscode", ".idea",         ".zed",    ".helix",
-      ".exrc",   ".devcontainer", ".nvimrc", ".devcontainer.json"};
-  static constexpr std::string_view kTool[] = {
-      ".npmrc", ".yarnrc", ".pypirc", ".ripgreprc", ".gdbinit", ".lldbinit"};
-  size_t begin = 0;
-  while (begin < path.size()) {
-    size_t end = path.find('/', begin);
-    if (end == std::string::npos) end = path.size();
-    const std::string_view part(path.data() + begin, end - begin);
-    const auto in = [&](const auto& names) {
-      return std::find(std::begin(names), std::end(names), part) !=
-             std::end(names);
-    };
-    if (part.starts_with('.') || end == path.size()) {
-      if (in(kShell)) return "shell-startup";
-      if (in(kAgent)) return "agent-settings";
-      if (in(kGit)) return "git";
-      if (in(kEditor)) return "editor";
-      if (in(kTool)) return "tool-settings";
-    }
-    begin = end + 1;
-  }
-  return "path";
 }
 
 }  // namespace gate::backends

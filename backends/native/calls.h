@@ -70,14 +70,26 @@ class CallWatch {
                   uint64_t flags);
   void LookAtEntry(const seccomp_notif& call, int directory, uint64_t path,
                    bool removes, const char* verb);
+  void LookAtEntry(pid_t thread, const std::string& full, bool removes,
+                   const char* verb);
+  // What a name stands for itself, links not followed.
+  enum class Entry : uint8_t { kUnknown, kAbsent, kDirectory, kOther };
+  Entry EntryAt(pid_t thread, int directory, uint64_t path);
+  void LookAtRemoval(const seccomp_notif& call, int directory, uint64_t path,
+                     bool is_directory);
+  void LookAtLink(const seccomp_notif& call, int from_directory, uint64_t from,
+                  int directory, uint64_t path, uint64_t flags);
+  void LookAtRename(const seccomp_notif& call, int from_directory,
+                    uint64_t from, int directory, uint64_t path,
+                    uint64_t flags);
+  // `type`: the only one of which the call is true (S_IFMT); 0: any.
   void LookAtTarget(const seccomp_notif& call, int directory, uint64_t path,
-                    const char* verb);
+                    const char* verb, mode_t type = 0);
   void LookAtConnect(const seccomp_notif& call);
   void LookAtBind(const seccomp_notif& call);
 
   bool OpenRoot(pid_t thread);
   std::string PathOf(pid_t thread, int directory, uint64_t path);
-  bool Blocked(const std::string& path) const;
   bool Blocked(int there, const std::string& path) const;
   bool DirectoryBlocked(const std::string& path);
   bool Hidden(const std::string& path) const;

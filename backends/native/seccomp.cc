@@ -289,8 +289,8 @@ Filter MakeFilter(FilterAsks asks) {
   // Device nodes: without capabilities only 0:0 could be made, which is how an
   // overlay marks a deletion. The bit is common to the two device types.
   constexpr uint32_t kDeviceBit = S_IFCHR | S_ISUID;
-  look_at_mode(on.device1, 1, kDeviceBit, allow);
-  look_at_mode(on.device2, 2, kDeviceBit, allow);
+  look_at_mode(on.device1, 1, kDeviceBit, asks.writes ? ask : allow);
+  look_at_mode(on.device2, 2, kDeviceBit, asks.writes ? ask : allow);
 
   if (asks.execs) {
     w.Place(on.prctl);

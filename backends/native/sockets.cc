@@ -2,11 +2,17 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "backends/native/target.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 namespace gate::backends {
 namespace {
@@ -51,6 +57,19 @@ bool IsStream(pid_t thread, int descriptor) {
   return socket &&
          getsockopt(socket.get(), SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
          type == SOCK_STREAM;
+}
+
+std::string LocalPath(pid_t thread, const sockaddr_storage& address,
+                      size_t size) {
+  const auto& local = reinterpret_cast<const sockaddr_un&>(address);
+  if (address.ss_family != AF_UNIX || size <= sizeof(sa_family_t) ||
+      local.sun_path[0] == '\0')
+    return "";
+  const std::string name(
+      local.sun_path,
+      strnlen(local.sun_path, std::min(size - offsetof(sockaddr_un, sun_path),
+                                       sizeof(local.sun_path))));
+  return Normalise(name, target::LinkOf(thread, "cwd"));
 }
 
 }  // namespace gate::backends

@@ -21,4 +21,9 @@ std::optional<InternetAddress> Internet(const sockaddr_storage& address);
 // cannot be had.
 bool IsStream(pid_t thread, int descriptor);
 
+// The file that a local address of `size` bytes names for `thread`; empty for
+// any other address.
+std::string LocalPath(pid_t thread, const sockaddr_storage& address,
+                      size_t size);
+
 }  // namespace gate::backends

@@ -127,6 +127,61 @@ TEST_P(CallsTest, RefusedWritesAreReportedByNameAndKind) {
   EXPECT_EQ(ran.outcome.exit_code, 0);
 }
 
+TEST_P(CallsTest, WhatWouldHaveFailedAnywayIsNotReported) {
+  profile_.report_blocked = true;
+  const Ran ran = Bash(
+      "cd \"$X\" && python3 -c '\n"
+      "import os, socket, stat\n"
+      "def attempt(call, *words):\n"
+      "  try: call(*words)\n"
+      "  except OSError: pass\n"
+      "attempt(os.open, \".\", os.O_WRONLY)\n"
+      "attempt(os.open, \"existing\", os.O_WRONLY | os.O_DIRECTORY)\n"
+      "attempt(os.open, \"existing\", os.O_WRONLY | os.O_PATH)\n"
+      "attempt(os.truncate, \"existing\", -1)\n"
+      "attempt(os.truncate, \".\", 0)\n"
+      "attempt(os.link, \"absent\", \"new\")\n"
+      "attempt(os.link, \"existing\", \"existing\")\n"
+      "attempt(os.rename, \"absent\", \"new\")\n"
+      "attempt(os.rename, \"absent\", \"existing\")\n"
+      "attempt(os.rmdir, \"existing\")\n"
+      "attempt(os.unlink, \".\")\n"
+      "attempt(os.mkfifo, \"existing\")\n"
+      "attempt(socket.socket(socket.AF_UNIX).bind, \"existing\")\n"
+      "'; exit 3");
+  EXPECT_EQ(ran.outcome.exit_code, 3) << ran.output;
+  EXPECT_EQ(ran.output, "");
+  EXPECT_TRUE(ran.outcome.violations.empty()) << All(ran.outcome);
+}
+
+TEST_P(CallsTest, EveryKindOfFileThatIsRefusedIsReported) {
+  profile_.report_blocked = true;
+  const Ran ran = Bash(
+      "mkfifo \"$X/fifo\"; cd \"$X\" && python3 -c '\n"
+      "import os, socket, stat\n"
+      "def attempt(call, *words):\n"
+      "  try: call(*words)\n"
+      "  except OSError: pass\n"
+      "attempt(os.mknod, \"node\", stat.S_IFREG | 0o600)\n"
+      "attempt(socket.socket(socket.AF_UNIX).bind, \"socket\")\n"
+      "attempt(os.link, \"existing\", \"link\")\n"
+      "attempt(os.symlink, \"existing\", \"symlink\")\n"
+      "attempt(os.open, \".\", os.O_RDWR | os.O_TMPFILE)\n"
+      "attempt(os.truncate, \"existing\", 0)\n"
+      "attempt(os.rename, \"existing\", \"other\")\n"
+      "'; exit 3");
+  EXPECT_EQ(ran.outcome.exit_code, 3) << ran.output;
+  for (const char* what :
+       {"making ?/fifo", "making ?/node", "making ?/socket", "making ?/link",
+        "making ?/symlink", "writing ?", "writing ?/existing",
+        "moving ?/existing", "replacing ?/other"}) {
+    std::string line = std::string(what) + " (read-only)";
+    line.replace(line.find('?'), 1, x_);
+    ExpectBlocked(ran, line);
+  }
+  EXPECT_EQ(ran.outcome.violations.size(), 9u) << All(ran.outcome);
+}
+
 TEST_P(CallsTest, AttemptsToReadHiddenPathsAreReported) {
   profile_.report_reads = true;
   MakeDirectory(h_ + "/.ssh/keys");
