@@ -28,8 +28,8 @@
 //   is put back, new ones are taken.
 // - At any depth below the workspace, by the sweep: protected names that were
 //   created or changed since the start, hooks and program-running keys of
-//   repositories that the run made. Names inside such a repository stay. Of
-//   a protected directory at depth only its direct entries are looked at.
+//   repositories that the run made. Names that such a repository tracks stay.
+//   Of a protected directory at depth only its direct entries are looked at.
 //
 // - Names that git brings, or that say nothing dangerous, may stay
 //   (backends/protected_content.h). In a line that runs git alone
@@ -120,6 +120,9 @@ class Guard {
   // A guard by such a note. Nothing where it is not complete.
   static std::optional<Guard> FromNote(std::string_view note, pid_t* runner);
 
+  // Whether a file with this stamp was changed after `start`, or may have been.
+  static bool IsSince(const timespec& stamp, const timespec& start);
+
   // Quarantines and reports. Call once, when no process of the run is left.
   void Sweep(Outcome* outcome);
 
@@ -199,22 +202,33 @@ class Guard {
   bool IsTwin(const std::string& path, const std::string& content) const;
   bool IsCheckedOut(const std::string& path, const struct stat& info) const;
   void TakeNamed(const std::string& path, const std::string& relative,
-                 const std::string& why);
+                 const std::string& why, bool own = false);
+  bool IsTracked(const std::string& path) const;
   bool IsKept(const std::string& path) const;
   bool HasOlder(const std::string& directory) const;
+  struct Walk;
   void SweepTree();
-  void SweepDirectory(const std::string& directory, bool own_repository,
-                      bool exact, std::vector<std::pair<std::string, bool>>*);
+  void SweepModules();
+  void SweepDirectory(const std::string& directory, bool own, bool store,
+                      Walk* walk);
+  bool IsOwn(const std::string& directory, const std::string& git) const;
+  bool IsPlainStore(int directory, const char* name) const;
   // `found`: paths, and the part of each that is the protected name.
   void FindProtected(const std::string& path, const std::string& lower,
                      std::map<std::string, std::string>* found);
   bool MovedOnTheWay(const std::string& path, const std::string& full) const;
   void SweepGitDirectory(const std::string& directory);
+  void SweepAim(const std::string& path);
+  bool IsFresh(const std::string& directory) const;
   void SweepHooks(const std::string& directory, bool all);
   void SweepHookNames(const std::string& directory);
   void CleanConfig(const std::string& path);
   void SweepGitFile(const std::string& path);
   bool Changed(const struct stat& info) const;
+  // `unknown`: the answer of a file system that does not tell goes by changes.
+  bool MadeSince(const std::string& path, bool unknown = false) const;
+  // By errno: reports what could not be opened and is there.
+  void Unopened(const std::string& path);
   void Quarantine(const std::string& path, const std::string& kind,
                   const std::string& why);
   void Report(const std::string& kind, const std::string& detail);

@@ -1,11 +1,13 @@
 // Protected names that may stay, and those that are put back after a line of
 // git alone.
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "backends/guard.h"
@@ -20,6 +22,20 @@ namespace gate::backends {
 namespace {
 
 constexpr int kMaxNamedDepth = 6;
+constexpr size_t kMaxTrackedFiles = 256;  // of one directory
+
+// Whether the link at `path` leads to something in the innermost repository
+// around it. The index is not asked of links.
+bool LinksInside(const std::string& path) {
+  char buffer[PATH_MAX];
+  struct stat info = {};
+  if (realpath(path.c_str(), buffer) == nullptr) return false;
+  for (std::string at(DirName(path)); at.size() > 1;
+       at = std::string(DirName(at)))
+    if (StatPath(at + "/.git", &info))
+      return IsWithin(buffer, at) && !IsWithin(buffer, at + "/.git");
+  return false;
+}
 
 struct Found {
   std::string path, relative;
@@ -36,8 +52,9 @@ bool ListFiles(const std::string& path, const std::string& relative, int depth,
     return files->size() <= kMaxKeptFiles;
   }
   if (!S_ISDIR(info.st_mode)) return false;
-  const std::vector<std::string> names = NamesIn(path, kMaxKeptFiles);
-  if (names.size() > kMaxKeptFiles) return false;
+  bool opened = false;
+  const std::vector<std::string> names = NamesIn(path, kMaxKeptFiles, &opened);
+  if (!opened || names.size() > kMaxKeptFiles) return false;
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     return ListFiles(path + "/" + name, relative + "/" + name, depth + 1,
                      files);
@@ -111,6 +128,23 @@ bool Guard::IsCheckedOut(const std::string& path,
   return false;
 }
 
+bool Guard::IsTracked(const std::string& path) const {
+  struct stat info = {};
+  if (!StatPath(path, &info)) return false;
+  if (S_ISREG(info.st_mode))
+    return info.st_nlink == 1 && IsCheckedOut(path, info);
+  if (S_ISLNK(info.st_mode)) return LinksInside(path);
+  if (!S_ISDIR(info.st_mode)) return false;
+  bool opened = false;
+  const std::vector<std::string> names =
+      NamesIn(path, kMaxTrackedFiles, &opened);
+  // Something is there: git tracks no empty directory.
+  return opened && !names.empty() && names.size() <= kMaxTrackedFiles &&
+         std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+           return IsTracked(path + "/" + name);
+         });
+}
+
 bool Guard::MayStay(const std::string& path, const std::string& relative,
                     const std::string* before) const {
   struct stat info = {};
@@ -137,13 +171,15 @@ bool Guard::MayStay(const std::string& path, const std::string& relative,
 }
 
 void Guard::TakeNamed(const std::string& path, const std::string& relative,
-                      const std::string& why) {
+                      const std::string& why, bool own) {
+  if (own && IsTracked(path)) return;
   std::vector<Found> files, taken;
   const bool plain = ListFiles(path, relative, 0, &files);
   if (plain)
     std::copy_if(files.begin(), files.end(), std::back_inserter(taken),
                  [&](const Found& found) {
-                   return !MayStay(found.path, found.relative, nullptr);
+                   return !MayStay(found.path, found.relative, nullptr) &&
+                          !(own && IsTracked(found.path));
                  });
   if (plain && taken.empty() && !files.empty()) return;
   if (!plain || taken.size() == files.size()) {
@@ -166,6 +202,7 @@ void Guard::Restore(const KeptPlace& place, const KeptFile& file) {
     if (StatPath(part, &info)) continue;
     const Fd parent = OpenPath(std::string(DirName(part)));
     const std::string name(BaseName(part));
+    OpenToOwner(std::string(DirName(part)));
     if (!parent || mkdirat(parent.get(), name.c_str(), 0755) != 0) continue;
     if (geteuid() == 0)
       (void)!fchownat(parent.get(), name.c_str(), base.st_uid, base.st_gid,

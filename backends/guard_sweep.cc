@@ -1,13 +1,12 @@
-// The half of the guard that looks after the run.
-#include <dirent.h>
+// The half of the guard that looks after the run: at the places it knew. What
+// lies deeper is looked for in guard_tree.cc.
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <memory>
+#include <cstring>
 
 #include "backends/guard.h"
 #include "backends/listing.h"
@@ -17,58 +16,23 @@
 namespace gate::backends {
 namespace {
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
-
-Directory OpenDirectory(const std::string& path) {
-  const Fd handle = OpenPath(path);
-  if (!handle) return nullptr;
-  const int fd = openat(handle.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return nullptr;
-  DIR* directory = fdopendir(fd);
-  if (directory == nullptr) close(fd);
-  return Directory(directory);
-}
+// git reads no longer `.git` file.
+constexpr size_t kMaxGitFile = 1 << 20;
 
 std::string Join(const std::string& base, const std::string& name) {
   return base == "/" ? "/" + name : base + "/" + name;
 }
 
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
+// The path in a `.git` or `commondir` file as git takes it: without the line
+// ends at its end, of which there may be many, and to the first NUL.
+std::string PathIn(std::string_view text) {
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+  return std::string(text.substr(0, text.find('\0')));
 }
 
-bool NotBefore(const timespec& a, const timespec& b) {
-  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec >= b.tv_nsec;
-}
-
-bool MadeSince(const std::string& path, const timespec& start) {
-  const Fd fd = OpenPath(path);
-  struct statx info = {};
-  if (!fd || statx(fd.get(), "", AT_EMPTY_PATH, STATX_BTIME, &info) != 0 ||
-      (info.stx_mask & STATX_BTIME) == 0)
-    return false;
-  return NotBefore({info.stx_btime.tv_sec, info.stx_btime.tv_nsec}, start);
-}
-
-timespec After(int milliseconds) {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  now.tv_nsec += milliseconds * 1000000L;
-  now.tv_sec += now.tv_nsec / 1000000000L;
-  now.tv_nsec %= 1000000000L;
-  return now;
-}
-
-bool Passed(const timespec& deadline) {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return NotBefore(now, deadline);
+bool Exists(const std::string& path) {
+  struct stat info = {};
+  return StatPath(path, &info);
 }
 
 std::string Keys(const std::vector<GitEntry>& entries) {
@@ -80,10 +44,40 @@ std::string Keys(const std::vector<GitEntry>& entries) {
 
 }  // namespace
 
-bool Guard::Changed(const struct stat& info) const {
+bool Guard::IsSince(const timespec& stamp, const timespec& start) {
   // The coarse clock stamps files, so what changed after the start is not
-  // older than the start by the same clock.
-  return NotBefore(info.st_ctim, start_);
+  // older than the start by the same clock. Where a file system keeps whole
+  // seconds, the second of the start counts.
+  if (stamp.tv_sec != start.tv_sec) return stamp.tv_sec > start.tv_sec;
+  return stamp.tv_nsec == 0 || stamp.tv_nsec >= start.tv_nsec;
+}
+
+bool Guard::Changed(const struct stat& info) const {
+  return IsSince(info.st_ctim, start_);
+}
+
+bool Guard::MadeSince(const std::string& path, bool unknown) const {
+  const Fd fd = OpenPath(path);
+  struct statx info = {};
+  if (!fd ||
+      statx(fd.get(), "", AT_EMPTY_PATH, STATX_BTIME | STATX_CTIME, &info) != 0)
+    return false;
+  if ((info.stx_mask & STATX_BTIME) == 0)
+    return unknown &&
+           IsSince({info.stx_ctime.tv_sec, info.stx_ctime.tv_nsec}, start_);
+  return IsSince({info.stx_btime.tv_sec, info.stx_btime.tv_nsec}, start_);
+}
+
+void Guard::Unopened(const std::string& path) {
+  const int error = errno;
+  if (error == ENOENT || error == ENOTDIR || error == ELOOP) return;
+  // Somebody else's, and closed to this user: it was closed to the command.
+  struct stat info = {};
+  if (error == EACCES && StatPath(path, &info) && info.st_uid != geteuid() &&
+      faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
+    return;
+  outcome_->sweep_complete = false;
+  Report("protected-path", path + ": not looked at: " + std::strerror(error));
 }
 
 void Guard::Report(const std::string& kind, const std::string& detail) {
@@ -109,6 +103,7 @@ void Guard::Quarantine(const std::string& path, const std::string& kind,
 void Guard::Sweep(Outcome* outcome) {
   outcome_ = outcome;
   if (roots_.empty()) return;
+  const OwnersWay way(roots_);
   SweepAbsent();
   SweepKept();
   SweepLinks();
@@ -138,7 +133,10 @@ void Guard::SweepAbsent() {
         Quarantine(path, "protected-path", kWhy);
       continue;
     }
-    if (errno != ELOOP) continue;
+    if (errno != ELOOP) {
+      Unopened(path);
+      continue;
+    }
     // A directory on the way became a link.
     for (size_t slash = path.find('/', absent.base.size() + 1);
          slash != std::string::npos; slash = path.find('/', slash + 1)) {
@@ -163,6 +161,7 @@ void Guard::SweepLinks() {
       Quarantine(link.path, "protected-path", "a protected link was replaced");
     else
       Report("protected-path", link.path + ": a protected link was removed");
+    OpenToOwner(std::string(DirName(link.path)));
     const Fd parent = OpenPath(std::string(DirName(link.path)));
     if (!parent || symlinkat(link.target.c_str(), parent.get(),
                              std::string(BaseName(link.path)).c_str()) != 0)
@@ -238,21 +237,32 @@ void Guard::SweepHooks(const std::string& directory, bool all) {
       if (StatPath(path, &info) && (all || Changed(info)))
         found.push_back(path);
     }
+  } else {
+    Unopened(directory);
   }
   for (const std::string& path : found)
     Quarantine(path, "git-hook", "a hook made by the run");
 }
 
+bool Guard::IsFresh(const std::string& directory) const {
+  // A directory becomes git's by a name and a few entries; what an earlier run
+  // put there is older than that. Git itself makes `refs` first of all and
+  // seldom something directly in it; and it makes directories, where anything
+  // else that can be entered serves it as well.
+  const std::string refs = Join(directory, "refs");
+  const std::string objects = Join(directory, "objects");
+  const auto put = [&](const std::string& path) {
+    struct stat info = {};
+    return StatPath(path, &info) && !S_ISDIR(info.st_mode) && Changed(info);
+  };
+  return MadeSince(refs, true) || MadeSince(objects) || put(refs) ||
+         put(objects) || (Exists(refs) && MovedOnTheWay(refs, refs));
+}
+
 void Guard::SweepGitDirectory(const std::string& directory) {
   if (!git_directories_.insert(directory).second) return;
   struct stat info = {};
-  // A directory becomes git's by a name and a few entries; what an earlier run
-  // put there is older than that. Git itself makes `refs` first of all and
-  // seldom something directly in it.
-  const std::string refs = Join(directory, "refs");
-  const bool fresh = StatPath(refs, &info) &&
-                     (MadeSince(refs, start_) || MovedOnTheWay(refs, refs) ||
-                      MadeSince(Join(directory, "objects"), start_));
+  const bool fresh = IsFresh(directory);
   const std::string hooks = Join(directory, "hooks");
   SweepHooks(hooks, fresh || (StatPath(hooks, &info) && Changed(info)));
   for (const char* name : {"config", "config.worktree"}) {
@@ -260,209 +270,35 @@ void Guard::SweepGitDirectory(const std::string& directory) {
     if (StatPath(path, &info) && (fresh || Changed(info))) CleanConfig(path);
   }
   const std::string common = Join(directory, "commondir");
-  if (StatPath(common, &info) && Changed(info)) {
-    // In a linked worktree this is git's own content; anything else would
-    // take configuration and hooks from another place.
-    const Result<std::string> text = ReadRegular(common, 4096);
-    if (!text || *text != "../..\n")
-      Quarantine(common, "git-config", "takes configuration from elsewhere");
+  if (!StatPath(common, &info)) return;
+  // In a linked worktree this is git's own content; anything else would take
+  // configuration and hooks from another place. One that was there before may
+  // lead to what became a place of such in this run.
+  const Result<std::string> text = ReadRegular(common, kMaxGitFile);
+  if ((fresh || Changed(info)) && (!text || *text != "../..\n")) {
+    Quarantine(common, "git-config", "takes configuration from elsewhere");
+  } else if (text) {
+    SweepAim(Normalise(PathIn(*text), directory));
   }
+}
+
+void Guard::SweepAim(const std::string& path) {
+  char buffer[PATH_MAX];
+  if (realpath(path.c_str(), buffer) != nullptr && RootOf(buffer) != nullptr)
+    SweepGitDirectory(buffer);
 }
 
 void Guard::SweepGitFile(const std::string& path) {
   struct stat info = {};
   if (bound_.contains(path) || !StatPath(path, &info) || !Changed(info)) return;
-  const Result<std::string> text = ReadRegular(path, 4096);
-  if (!text || !text->starts_with("gitdir: ")) return;
-  char buffer[PATH_MAX];
-  const std::string aim = Normalise(
-      std::string_view(*text).substr(8, text->find_first_of("\r\n") - 8),
-      std::string(DirName(path)));
-  if (realpath(aim.c_str(), buffer) == nullptr) return;
-  if (RootOf(buffer) != nullptr) SweepGitDirectory(buffer);
-}
-
-void Guard::SweepTree() {
-  // Git directories that a known one has gained.
-  const std::vector<std::string> known(git_directories_.begin(),
-                                       git_directories_.end());
-  std::vector<std::string> open;
-  for (const std::string& directory : known)
-    for (const char* name : {"modules", "worktrees"})
-      open.push_back(Join(directory, name));
-  for (size_t i = 0; i < open.size(); ++i) {
-    if (i >= kMaxModules) {
-      outcome_->sweep_complete = false;
-      break;
-    }
-    const Directory list = OpenDirectory(open[i]);
-    if (!list) continue;
-    while (const dirent* entry = readdir(list.get())) {
-      const std::string name = entry->d_name;
-      if (entry->d_type != DT_DIR || name == "." || name == "..") continue;
-      const std::string below = Join(open[i], name);
-      struct stat info = {};
-      if (StatPath(Join(below, "HEAD"), &info)) {
-        SweepGitDirectory(below);
-        open.push_back(Join(below, "modules"));
-      } else {
-        open.push_back(below);
-      }
-    }
+  const Result<std::string> text = ReadRegular(path, kMaxGitFile);
+  if (!text) {
+    // Git's own are short, and every user of the repository can read them.
+    Quarantine(path, "git-config", "leads to a place that cannot be read");
+  } else if (text->starts_with("gitdir: ")) {
+    SweepAim(Normalise(PathIn(std::string_view(*text).substr(8)),
+                       std::string(DirName(path))));
   }
-
-  if (workspace_.empty()) return;
-  for (const std::string& name : names_) {
-    const size_t slash = std::min(name.find('/'), name.size());
-    Pattern pattern{Lower(std::string_view(name).substr(0, slash)),
-                    name.substr(slash)};
-    const char letter = pattern.first[0];
-    first_letters_.set(static_cast<unsigned char>(letter));
-    if (letter >= 'a' && letter <= 'z')
-      first_letters_.set(static_cast<unsigned char>(letter - 'a' + 'A'));
-    patterns_.push_back(std::move(pattern));
-  }
-  const timespec deadline = After(kMaxSweepMs);
-  std::vector<std::pair<std::string, bool>> queue = {{workspace_, false}};
-  for (size_t i = 0; i < queue.size(); ++i) {
-    if (i >= kMaxSweepDirectories || Passed(deadline)) {
-      outcome_->sweep_complete = false;
-      return;
-    }
-    const std::pair<std::string, bool> at = queue[i];
-    const bool base =
-        std::find(bases_.begin(), bases_.end(), at.first) != bases_.end();
-    SweepDirectory(at.first, at.second, base, &queue);
-  }
-}
-
-bool Guard::IsKept(const std::string& path) const {
-  return std::any_of(kept_.begin(), kept_.end(), [&](const KeptPlace& place) {
-    return path == Join(place.base, place.name);
-  });
-}
-
-bool Guard::HasOlder(const std::string& directory) const {
-  const Directory list = OpenDirectory(directory);
-  if (!list) return true;
-  while (const dirent* entry = readdir(list.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != ".." && name != ".git" &&
-        !MadeSince(Join(directory, entry->d_name), start_))
-      return true;
-  }
-  return false;
-}
-
-void Guard::FindProtected(const std::string& path, const std::string& lower,
-                          std::map<std::string, std::string>* found) {
-  struct stat info = {};
-  const size_t above = path.rfind('/') + 1;
-  const auto add = [&](const std::string& one) {
-    (*found)[one] = one.substr(above);
-  };
-  for (const Pattern& pattern : patterns_) {
-    if (pattern.first != lower) continue;
-    const std::string full = path + pattern.rest;
-    if (bound_.contains(full) || IsKept(full)) continue;
-    if (!StatPath(full, &info)) {
-      // A link instead of a directory on the way.
-      if (errno == ELOOP && StatPath(path, &info) && S_ISLNK(info.st_mode) &&
-          Changed(info) && !bound_.contains(path))
-        add(path);
-      continue;
-    }
-    // A directory on the way, or the last one, that got its name in this run
-    // brings what is older than the run. What of it was here before cannot be
-    // told: git's index is the command's to write.
-    const bool moved = MovedOnTheWay(path, full);
-    if (!S_ISDIR(info.st_mode) || MadeSince(full, start_)) {
-      if (moved || Changed(info)) add(full);
-      continue;
-    }
-    // A directory that was there before: only what changed in it.
-    const Directory list = OpenDirectory(full);
-    if (!list) continue;
-    while (const dirent* entry = readdir(list.get())) {
-      const std::string name = entry->d_name;
-      if (name == "." || name == "..") continue;
-      const std::string child = Join(full, name);
-      if (StatPath(child, &info) && (moved || Changed(info))) add(child);
-    }
-  }
-}
-
-bool Guard::MovedOnTheWay(const std::string& path,
-                          const std::string& full) const {
-  // Renaming changes the directory itself and the one it is in; making
-  // something in it leaves the latter alone.
-  struct stat above = {}, here = {};
-  if (!StatPath(std::string(DirName(path)), &above)) return true;
-  for (size_t end = path.size();; above = here) {
-    if (!StatPath(full.substr(0, end), &here)) return true;
-    if (S_ISDIR(here.st_mode) && Changed(here) && Changed(above)) return true;
-    if (end == full.size()) return false;
-    end = std::min(full.find('/', end + 1), full.size());
-  }
-}
-
-void Guard::SweepDirectory(const std::string& directory, bool own_repository,
-                           bool base,
-                           std::vector<std::pair<std::string, bool>>* queue) {
-  const Directory list = OpenDirectory(directory);
-  if (!list) return;
-  struct stat info = {};
-  const std::string git = Join(directory, ".git");
-  if (!git_directories_.contains(git) && StatPath(git, &info)) {
-    if (S_ISDIR(info.st_mode)) {
-      // A repository that the run made may hold what it likes, except in the
-      // places that were already protected before it was made.
-      if (!base && MadeSince(git, start_) && !HasOlder(directory))
-        own_repository = true;
-      SweepGitDirectory(git);
-    } else if (S_ISREG(info.st_mode)) {
-      SweepGitFile(git);
-      // So may a submodule that the run brought. A linked worktree is another
-      // place of a repository that was there.
-      if (!base && MadeSince(git, start_) && !HasOlder(directory)) {
-        const Result<std::string> text = ReadRegular(git, 4096);
-        own_repository |= text && text->find("/modules/") != std::string::npos;
-      }
-    } else if (Changed(info) && !bound_.contains(git)) {
-      Quarantine(git, "git-config", "a link to a git directory");
-    }
-  }
-  bool head = false, objects = false, refs = false, hooks = false;
-  std::map<std::string, std::string> found;
-  std::vector<std::string> below;
-  while (const dirent* entry = readdir(list.get())) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == ".." || name == ".git") continue;
-    head |= name == "HEAD";
-    objects |= name == "objects";
-    refs |= name == "refs";
-    hooks |= name == "hooks";
-    const std::string path = Join(directory, entry->d_name);
-    if (!own_repository && first_letters_[static_cast<unsigned char>(name[0])])
-      FindProtected(path, Lower(name), &found);
-    if (entry->d_type == DT_DIR ||
-        (entry->d_type == DT_UNKNOWN && StatPath(path, &info) &&
-         S_ISDIR(info.st_mode)))
-      below.push_back(path);
-  }
-  if (head && objects && refs) {
-    SweepGitDirectory(directory);
-    return;
-  }
-  // What lacks little to be a git directory (see there).
-  if (refs && hooks) SweepHookNames(Join(directory, "hooks"));
-  if (const std::string config = Join(directory, "config");
-      refs && (hooks || objects) && StatPath(config, &info) && Changed(info))
-    CleanConfig(config);
-  for (const auto& [path, relative] : found)
-    TakeNamed(path, relative, "created or changed by the run");
-  for (std::string& path : below)
-    queue->push_back({std::move(path), own_repository});
 }
 
 }  // namespace gate::backends

@@ -1,13 +1,12 @@
 #include "backends/listing.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
-#include <memory>
 
 #include "backends/quarantine.h"
 
@@ -82,11 +81,22 @@ bool Listing::MayHold(std::string_view path) const {
   return !certain_ || hashes_[HashOf(path.substr(0, path.find('/')))];
 }
 
-std::vector<std::string> NamesIn(const std::string& directory, size_t most) {
+Directory OpenDirectory(const std::string& path) {
+  Fd fd = OpenToList(path);
+  if (!fd) return nullptr;
+  Directory list(fdopendir(fd.get()));
+  if (list) fd.release();
+  return list;
+}
+
+std::vector<std::string> NamesIn(const std::string& directory, size_t most,
+                                 bool* opened) {
   std::vector<std::string> names;
-  const auto end = [](DIR* open) { closedir(open); };
-  const std::unique_ptr<DIR, decltype(end)> list(opendir(directory.c_str()),
-                                                 end);
+  Directory list(opendir(directory.c_str()));
+  // Closed by its mode, or deeper than a path may be.
+  if (!list && (errno == EACCES || errno == ENAMETOOLONG))
+    list = OpenDirectory(directory);
+  if (opened != nullptr) *opened = list != nullptr;
   if (!list) return names;
   while (const dirent* entry = readdir(list.get())) {
     const std::string name = entry->d_name;

@@ -1,18 +1,31 @@
 // The names in a directory, to save looking each one up.
 #pragma once
 
+#include <dirent.h>
+
 #include <bitset>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gate::backends {
 
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+// For readdir; no link on the way is followed. Empty with the errno of OpenPath
+// (quarantine.h).
+Directory OpenDirectory(const std::string& path);
+
 // The names in `directory` but "." and "..", sorted; no more than `most` and
-// one. Empty when it cannot be opened.
+// one. Empty when it cannot be opened, which `opened` tells.
 std::vector<std::string> NamesIn(const std::string& directory,
-                                 size_t most = SIZE_MAX);
+                                 size_t most = SIZE_MAX,
+                                 bool* opened = nullptr);
 
 // Says of a name that it is not there without asking the kernel again. Where
 // that is not certain (too many entries, names that a file system may take for

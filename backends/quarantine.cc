@@ -1,12 +1,15 @@
 #include "backends/quarantine.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "base/paths.h"
 
@@ -15,12 +18,50 @@ namespace {
 
 constexpr size_t kMaxCopyBytes = size_t{64} << 20;
 
-Fd OpenNoLinks(const std::string& path, uint64_t flags) {
+thread_local OwnersWay* owners_way = nullptr;
+
+Fd OpenAt(int from, const std::string& path, uint64_t flags) {
   open_how how = {};
   how.flags = flags | O_CLOEXEC;
   how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   return Fd(static_cast<int>(
-      syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof(how))));
+      syscall(SYS_openat2, from, path.c_str(), &how, sizeof(how))));
+}
+
+// The kernel takes no path of PATH_MAX bytes, but directories nest deeper.
+Fd OpenPieces(const std::string& path, uint64_t flags) {
+  Fd at;
+  size_t begin = 0;
+  while (path.size() - begin >= PATH_MAX) {
+    const size_t slash = path.rfind('/', begin + PATH_MAX - 1);
+    if (slash == std::string::npos || slash <= begin) {
+      errno = ENAMETOOLONG;
+      return {};
+    }
+    Fd next = OpenAt(at ? at.get() : AT_FDCWD,
+                     path.substr(begin, slash - begin), O_PATH | O_DIRECTORY);
+    if (!next) return {};
+    at = std::move(next);
+    begin = slash + 1;
+  }
+  Fd fd = OpenAt(at ? at.get() : AT_FDCWD, path.substr(begin), flags);
+  const int error = errno;
+  at = {};
+  errno = error;
+  return fd;
+}
+
+Fd OpenNoLinks(const std::string& path, uint64_t flags) {
+  Fd fd = path.size() < PATH_MAX ? OpenAt(AT_FDCWD, path, flags)
+                                 : OpenPieces(path, flags);
+  if (!fd && errno == EACCES && OpenToOwner(path)) fd = OpenPieces(path, flags);
+  return fd;
+}
+
+bool SetMode(const Fd& fd, mode_t mode) {
+  // fchmod takes no O_PATH handle.
+  const std::string name = "/proc/self/fd/" + std::to_string(fd.get());
+  return chmod(name.c_str(), mode & 07777) == 0;
 }
 
 Fd OpenParent(const std::string& path) {
@@ -41,6 +82,51 @@ bool Rename(int from, const char* name, int to, const char* new_name) {
 
 }  // namespace
 
+OwnersWay::OwnersWay(const std::vector<std::string>& roots)
+    : roots_(roots), outer_(owners_way) {
+  owners_way = this;
+}
+
+OwnersWay::~OwnersWay() {
+  // The inner ones first: the outer ones may lead to them.
+  std::reverse(closed_.begin(), closed_.end());
+  for (const Closed& closed : closed_) {
+    const Fd fd = OpenPieces(closed.path, O_PATH | O_NOFOLLOW);
+    struct stat info = {};
+    if (fd && fstat(fd.get(), &info) == 0 &&
+        info.st_ino == closed.info.st_ino && info.st_dev == closed.info.st_dev)
+      SetMode(fd, closed.info.st_mode);
+  }
+  owners_way = outer_;
+}
+
+bool OpenToOwner(const std::string& path) {
+  const int error = errno;
+  bool opened = false;
+  if (owners_way != nullptr) {
+    const std::vector<std::string>& roots = owners_way->roots_;
+    for (size_t end = 0; end != std::string::npos;) {
+      end = path.find('/', end + 1);
+      const std::string part = path.substr(0, end);
+      if (std::none_of(
+              roots.begin(), roots.end(),
+              [&](const std::string& root) { return IsWithin(part, root); }))
+        continue;
+      const Fd fd = OpenPieces(part, O_PATH | O_NOFOLLOW);
+      struct stat info = {};
+      if (!fd || fstat(fd.get(), &info) != 0) break;
+      if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
+          (info.st_mode & S_IRWXU) == S_IRWXU)
+        continue;
+      if (!SetMode(fd, info.st_mode | S_IRWXU)) break;
+      owners_way->closed_.push_back({part, info});
+      opened = true;
+    }
+  }
+  errno = error;
+  return opened;
+}
+
 Fd OpenPath(const std::string& path) {
   return OpenNoLinks(path, O_PATH | O_NOFOLLOW);
 }
@@ -48,6 +134,10 @@ Fd OpenPath(const std::string& path) {
 bool StatPath(const std::string& path, struct stat* info) {
   const Fd fd = OpenPath(path);
   return fd && fstat(fd.get(), info) == 0;
+}
+
+Fd OpenToList(const std::string& path) {
+  return OpenNoLinks(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
 Result<std::string> ReadRegular(const std::string& path, size_t limit) {
@@ -75,9 +165,14 @@ Status WriteRegular(const std::string& path, const std::string& content,
   if (!parent || fstat(parent.get(), &info) != 0)
     return FailErrno("cannot open the directory of " + path);
   const std::string name(BaseName(path));
-  fd = Fd(openat(parent.get(), name.c_str(),
-                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                 mode & 0777));
+  const auto create = [&] {
+    return Fd(openat(parent.get(), name.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                     mode & 0777));
+  };
+  fd = create();
+  if (!fd && errno == EACCES && OpenToOwner(std::string(DirName(path))))
+    fd = create();
   if (!fd) return FailErrno("cannot create " + path);
   if (geteuid() == 0 && fchown(fd.get(), info.st_uid, info.st_gid) != 0)
     return FailErrno("cannot give " + path + " to its owner");
@@ -87,6 +182,8 @@ Status WriteRegular(const std::string& path, const std::string& content,
 Result<std::string> MoveAside(const std::string& path,
                               const std::string& directory,
                               const std::string& name) {
+  // Its directory must be writable, and so must a directory that moves.
+  if (geteuid() != 0) OpenToOwner(path);
   const Fd parent = OpenParent(path);
   if (!parent) return FailErrno("cannot open the directory of " + path);
   const std::string last(BaseName(path));

@@ -8,11 +8,38 @@
 #include <sys/stat.h>
 
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
 
 namespace gate::backends {
+
+// While one lives, what its thread does here opens the directories below
+// `roots` that a mode closes to their owner (chmod 0311): whoever owns them
+// can, and a command must not keep gate out of what it leaves. The end puts the
+// modes back, of directories that are still there.
+class OwnersWay {
+ public:
+  explicit OwnersWay(const std::vector<std::string>& roots);
+  ~OwnersWay();
+  OwnersWay(const OwnersWay&) = delete;
+  OwnersWay& operator=(const OwnersWay&) = delete;
+
+ private:
+  friend bool OpenToOwner(const std::string& path);
+  struct Closed {
+    std::string path;
+    struct stat info;
+  };
+  const std::vector<std::string>& roots_;
+  std::vector<Closed> closed_;
+  OwnersWay* outer_;
+};
+
+// Opens what such a mode closes, on the way to `path` and there. False, with
+// errno as it was: nothing was closed, or nothing can be done about it.
+bool OpenToOwner(const std::string& path);
 
 // A handle on what stands at `path` itself. Empty with errno ELOOP when a
 // directory on the way is a link, ENOENT when there is nothing.
@@ -20,6 +47,9 @@ Fd OpenPath(const std::string& path);
 
 // lstat of `path` by OpenPath. False with the same errno.
 bool StatPath(const std::string& path, struct stat* info);
+
+// The directory at `path`, to be listed. Same errno; EACCES: closed.
+Fd OpenToList(const std::string& path);
 
 // The regular file at `path`, at most `limit` bytes. Never blocks.
 Result<std::string> ReadRegular(const std::string& path, size_t limit);

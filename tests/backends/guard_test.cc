@@ -299,7 +299,8 @@ TEST_P(GuardTest, OtherFilesThatLeadGitElsewhereAreProtected) {
 TEST_P(GuardTest, ANewRepositoryKeepsItsFilesButNoPrograms) {
   const Ran ran = Bash(
       "git init -q new; cd new; mkdir .claude; echo '{}' > "
-      ".claude/settings.json; echo x > .git/hooks/pre-commit; git config "
+      ".claude/settings.json; git add .; echo x > .git/hooks/pre-commit; git "
+      "config "
       "core.pager evil; git config user.name kept");
   EXPECT_TRUE(Exists(w_ + "/new/.claude/settings.json"));
   EXPECT_FALSE(Exists(w_ + "/new/.git/hooks/pre-commit"));

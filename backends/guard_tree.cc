@@ -1,0 +1,341 @@
+// The search of the workspace after the run: for protected names and git
+// directories at any depth.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "backends/guard.h"
+#include "backends/listing.h"
+#include "backends/quarantine.h"
+#include "base/paths.h"
+
+namespace gate::backends {
+namespace {
+
+std::string Join(const std::string& base, const std::string& name) {
+  return base == "/" ? "/" + name : base + "/" + name;
+}
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+timespec After(int milliseconds) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  now.tv_nsec += milliseconds * 1000000L;
+  now.tv_sec += now.tv_nsec / 1000000000L;
+  now.tv_nsec %= 1000000000L;
+  return now;
+}
+
+bool Passed(const timespec& deadline) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec != deadline.tv_sec ? now.tv_sec > deadline.tv_sec
+                                       : now.tv_nsec >= deadline.tv_nsec;
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat info = {};
+  return StatPath(path, &info) && S_ISDIR(info.st_mode);
+}
+
+// Whether `directory` is what `git init` makes: what git would accept, and
+// without a link.
+bool IsRepository(const std::string& directory) {
+  constexpr size_t kMaxHead = 4096, kObjectDigits = 40;
+  const Result<std::string> head =
+      ReadRegular(Join(directory, "HEAD"), kMaxHead);
+  if (!head) return false;
+  const size_t digits =
+      std::min(head->find_first_not_of("0123456789abcdef"), head->size());
+  return (head->starts_with("ref: refs/") || digits >= kObjectDigits) &&
+         IsDirectory(Join(directory, "objects")) &&
+         IsDirectory(Join(directory, "refs"));
+}
+
+// File systems that count the directories in a directory by its links.
+bool CountsDirectories(int fd) {
+  struct statfs info = {};
+  if (fstatfs(fd, &info) != 0) return false;
+  switch (static_cast<uint32_t>(info.f_type)) {
+    case 0x0000ef53:  // ext2, ext3, ext4
+    case 0x58465342:  // XFS
+    case 0x01021994:  // tmpfs
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+// Where the search goes on.
+struct Guard::Walk {
+  struct Step {
+    std::string path;
+    bool own = false;    // in a repository that the run made
+    bool store = false;  // where git keeps what it writes itself
+  };
+  std::vector<Step> tree, stores;
+};
+
+void Guard::SweepTree() {
+  SweepModules();
+  if (workspace_.empty()) return;
+  for (const std::string& name : names_) {
+    const size_t slash = std::min(name.find('/'), name.size());
+    Pattern pattern{Lower(std::string_view(name).substr(0, slash)),
+                    name.substr(slash)};
+    const char letter = pattern.first[0];
+    first_letters_.set(static_cast<unsigned char>(letter));
+    if (letter >= 'a' && letter <= 'z')
+      first_letters_.set(static_cast<unsigned char>(letter - 'a' + 'A'));
+    patterns_.push_back(std::move(pattern));
+  }
+  const timespec deadline = After(kMaxSweepMs);
+  Walk walk;
+  walk.tree.push_back({workspace_});
+  // What git keeps comes last: much of it, and seldom anything else.
+  for (size_t i = 0, j = 0; i < walk.tree.size() || j < walk.stores.size();) {
+    if (i + j >= kMaxSweepDirectories || Passed(deadline)) {
+      outcome_->sweep_complete = false;
+      return;
+    }
+    const Walk::Step at =
+        i < walk.tree.size() ? walk.tree[i++] : walk.stores[j++];
+    SweepDirectory(at.path, at.own, at.store, &walk);
+  }
+}
+
+void Guard::SweepModules() {
+  // Git directories that a known one has gained.
+  const std::vector<std::string> known(git_directories_.begin(),
+                                       git_directories_.end());
+  std::vector<std::string> open;
+  for (const std::string& directory : known)
+    for (const char* name : {"modules", "worktrees"})
+      open.push_back(Join(directory, name));
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (i >= kMaxModules) {
+      outcome_->sweep_complete = false;
+      break;
+    }
+    const Directory list = OpenDirectory(open[i]);
+    if (!list) {
+      Unopened(open[i]);
+      continue;
+    }
+    while (const dirent* entry = readdir(list.get())) {
+      const std::string name = entry->d_name;
+      if (entry->d_type != DT_DIR || name == "." || name == "..") continue;
+      const std::string below = Join(open[i], name);
+      struct stat info = {};
+      if (StatPath(Join(below, "HEAD"), &info)) {
+        SweepGitDirectory(below);
+        open.push_back(Join(below, "modules"));
+      } else {
+        open.push_back(below);
+      }
+    }
+  }
+}
+
+bool Guard::IsKept(const std::string& path) const {
+  return std::any_of(kept_.begin(), kept_.end(), [&](const KeptPlace& place) {
+    return path == Join(place.base, place.name);
+  });
+}
+
+bool Guard::HasOlder(const std::string& directory) const {
+  const Directory list = OpenDirectory(directory);
+  if (!list) return true;
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && name != ".git" &&
+        !MadeSince(Join(directory, entry->d_name)))
+      return true;
+  }
+  return false;
+}
+
+void Guard::FindProtected(const std::string& path, const std::string& lower,
+                          std::map<std::string, std::string>* found) {
+  struct stat info = {};
+  const size_t above = path.rfind('/') + 1;
+  const auto add = [&](const std::string& one) {
+    (*found)[one] = one.substr(above);
+  };
+  for (const Pattern& pattern : patterns_) {
+    if (pattern.first != lower) continue;
+    const std::string full = path + pattern.rest;
+    if (bound_.contains(full) || IsKept(full)) continue;
+    if (!StatPath(full, &info)) {
+      if (errno != ELOOP) {
+        Unopened(full);
+        continue;
+      }
+      // A link instead of a directory on the way.
+      for (size_t end = path.size(); end < full.size();
+           end = std::min(full.find('/', end + 1), full.size())) {
+        const std::string part = full.substr(0, end);
+        if (!StatPath(part, &info)) break;
+        if (!S_ISLNK(info.st_mode)) continue;
+        if (Changed(info) && !bound_.contains(part)) add(part);
+        break;
+      }
+      continue;
+    }
+    // A directory on the way, or the last one, that got its name in this run
+    // brings what is older than the run. What of it was here before cannot be
+    // told: git's index is the command's to write.
+    const bool moved = MovedOnTheWay(path, full);
+    if (!S_ISDIR(info.st_mode) || MadeSince(full)) {
+      if (moved || Changed(info)) add(full);
+      continue;
+    }
+    // A directory that was there before: only what changed in it.
+    const Directory list = OpenDirectory(full);
+    if (!list) {
+      Unopened(full);
+      continue;
+    }
+    while (const dirent* entry = readdir(list.get())) {
+      const std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      const std::string child = Join(full, name);
+      if (StatPath(child, &info) && (moved || Changed(info))) add(child);
+    }
+  }
+}
+
+bool Guard::MovedOnTheWay(const std::string& path,
+                          const std::string& full) const {
+  // Renaming changes the directory itself and the one it is in; making
+  // something in it leaves the latter alone.
+  struct stat above = {}, here = {};
+  if (!StatPath(std::string(DirName(path)), &above)) return true;
+  for (size_t end = path.size();; above = here) {
+    if (!StatPath(full.substr(0, end), &here)) return true;
+    if (S_ISDIR(here.st_mode) && Changed(here) && Changed(above)) return true;
+    if (end == full.size()) return false;
+    end = std::min(full.find('/', end + 1), full.size());
+  }
+}
+
+bool Guard::IsOwn(const std::string& directory, const std::string& git) const {
+  // A repository that the run made may hold what it tracks, except in the
+  // places that were already protected before it was made. So may a submodule
+  // that the run brought. A linked worktree is another place of a repository
+  // that was there.
+  if (std::find(bases_.begin(), bases_.end(), directory) != bases_.end() ||
+      !MadeSince(git))
+    return false;
+  std::string repository = git;
+  if (!IsDirectory(git)) {
+    constexpr size_t kMaxPointer = 4096;
+    const Result<std::string> text = ReadRegular(git, kMaxPointer);
+    if (!text || !text->starts_with("gitdir: ") ||
+        text->find("/modules/") == std::string::npos)
+      return false;
+    repository = Normalise(
+        std::string_view(*text).substr(8, text->find_first_of("\r\n") - 8),
+        directory);
+  }
+  return RootOf(repository) != nullptr && IsRepository(repository) &&
+         !HasOlder(directory);
+}
+
+bool Guard::IsPlainStore(int directory, const char* name) const {
+  // Nothing in it was made, renamed or removed, no directory is in it, and it
+  // is no git directory: so nothing in it, and it itself, is git's business.
+  struct stat info = {}, other = {};
+  const auto has = [&](const char* entry) {
+    const std::string path = std::string(name) + entry;
+    return fstatat(directory, path.c_str(), &other, AT_SYMLINK_NOFOLLOW) == 0 ||
+           errno != ENOENT;
+  };
+  return fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISDIR(info.st_mode) && info.st_nlink == 2 && !Changed(info) &&
+         !has("/HEAD") && !has("/.git");
+}
+
+void Guard::SweepDirectory(const std::string& directory, bool own, bool store,
+                           Walk* walk) {
+  const Directory list = OpenDirectory(directory);
+  if (!list) {
+    Unopened(directory);
+    return;
+  }
+  struct stat info = {};
+  const std::string git = Join(directory, ".git");
+  if (StatPath(git, &info)) {
+    const bool known = git_directories_.contains(git);
+    if (S_ISDIR(info.st_mode)) {
+      if (!known) {
+        own = own || IsOwn(directory, git);
+        SweepGitDirectory(git);
+      }
+      walk->stores.push_back({git, false, IsRepository(git)});
+    } else if (S_ISREG(info.st_mode)) {
+      SweepGitFile(git);
+      own = own || IsOwn(directory, git);
+    } else if (Changed(info) && !bound_.contains(git)) {
+      Quarantine(git, "git-config", "a link to a git directory");
+    }
+  } else {
+    Unopened(git);
+  }
+  bool head = false, objects = false, refs = false, hooks = false;
+  bool common = false;
+  std::map<std::string, std::string> found;
+  const bool leaves = store && CountsDirectories(dirfd(list.get()));
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || name == ".git") continue;
+    head |= name == "HEAD";
+    objects |= name == "objects";
+    refs |= name == "refs";
+    hooks |= name == "hooks";
+    common |= name == "commondir";
+    // In what git keeps, a name without a dot may be a branch's.
+    const bool named = first_letters_[static_cast<unsigned char>(name[0])] &&
+                       (!store || name[0] == '.');
+    if (!named && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
+      continue;
+    const std::string path = Join(directory, entry->d_name);
+    if (named) FindProtected(path, Lower(name), &found);
+    if (entry->d_type != DT_DIR &&
+        (entry->d_type != DT_UNKNOWN || !IsDirectory(path)))
+      continue;
+    if (leaves && IsPlainStore(dirfd(list.get()), entry->d_name)) continue;
+    (store ? walk->stores : walk->tree).push_back({path, own, store});
+  }
+  // A known one's entries are compared with what they were.
+  if (head && ((objects && refs) || common)) {
+    SweepGitDirectory(directory);
+  } else if (refs && (hooks || objects) &&
+             !git_directories_.contains(directory)) {
+    // What lacks little to be a git directory (see there).
+    const bool fresh = IsFresh(directory);
+    if (hooks) SweepHookNames(Join(directory, "hooks"));
+    if (const std::string config = Join(directory, "config");
+        StatPath(config, &info) && (fresh || Changed(info)))
+      CleanConfig(config);
+  }
+  for (const auto& [path, relative] : found)
+    TakeNamed(path, relative, "created or changed by the run", own);
+}
+
+}  // namespace gate::backends

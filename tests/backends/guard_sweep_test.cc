@@ -1,0 +1,229 @@
+// What a command may do to be passed over by the search after the run.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "backends/guard.h"
+#include "backends/quarantine.h"
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+constexpr char kEvil[] = "printf '[core]\\n\\tfsmonitor = ./e\\n' >> ";
+
+class GuardSweep : public Sandbox {
+ protected:
+  void SetUp() override {
+    Sandbox::SetUp();
+    profile_.protect_names = {".envrc",   ".mcp.json",
+                              ".vscode",  ".claude/settings.json",
+                              ".jj/repo", ".config/git/config"};
+  }
+  // Runs `line`; nothing at `paths` afterwards, and that is reported.
+  void ExpectTaken(const std::string& line,
+                   const std::vector<std::string>& paths) {
+    const Ran ran = Bash(line);
+    ASSERT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed)
+        << ran.outcome.reason;
+    for (const std::string& path : paths)
+      EXPECT_FALSE(Exists(w_ + "/" + path)) << path << " after " << line;
+    EXPECT_FALSE(ran.outcome.violations.empty()) << line << ran.output;
+  }
+  void ExpectHarmless(const std::string& config, const std::string& line) {
+    const std::string text = Read(w_ + "/" + config);
+    EXPECT_EQ(text.find("fsmonitor"), std::string::npos) << line;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, GuardSweep, testing::ValuesIn(Everyone()),
+                         WhoName);
+
+void AwaitTick() {
+  timespec begin = {}, now = {};
+  clock_gettime(CLOCK_REALTIME, &begin);
+  do {
+    usleep(1000);
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  } while (now.tv_sec < begin.tv_sec ||
+           (now.tv_sec == begin.tv_sec && now.tv_nsec <= begin.tv_nsec));
+}
+
+TEST_P(GuardSweep, NamesOfABareRepositoryHideNothing) {
+  ASSERT_EQ(Outside("mkdir pkg && git init -q nest && mkdir hooks"), "");
+  Write(w_ + "/hooks/use-state.js", "mine\n");
+  for (const char* made :
+       {"touch HEAD objects refs", "mkdir objects refs; touch HEAD",
+        "mkdir objects refs; echo ref: refs/heads/m > HEAD",
+        "cp -r nest/.git/{HEAD,objects,refs} ."}) {
+    const std::string line =
+        std::string(made) +
+        "; mkdir -p pkg/.claude pkg/.vscode; touch pkg/.envrc pkg/.mcp.json "
+        "pkg/.claude/settings.json pkg/.vscode/tasks.json "
+        "nest/.git/hooks/pre-commit; " +
+        kEvil + "nest/.git/config";
+    ExpectTaken(line,
+                {"pkg/.envrc", "pkg/.mcp.json", "pkg/.claude/settings.json",
+                 "pkg/.vscode/tasks.json", "nest/.git/hooks/pre-commit"});
+    ExpectHarmless("nest/.git/config", line);
+    Outside("rm -rf HEAD objects refs");
+  }
+}
+
+TEST_P(GuardSweep, OnlyARepositoryKeepsNamesAndOnlyWhatItTracks) {
+  const std::string copy = "cp -r pkg p2; rm -rf pkg; mv p2 pkg; ";
+  const std::string write =
+      "; mkdir -p pkg/.claude pkg/.vscode; touch pkg/.envrc pkg/.mcp.json "
+      "pkg/.claude/settings.json pkg/.vscode/tasks.json";
+  for (const char* made :
+       {"mkdir pkg/.git", "mkdir -p pkg/.git/objects pkg/.git/refs",
+        "mkdir -p pkg/.git/objects pkg/.git/refs; touch pkg/.git/HEAD",
+        "echo gitdir: /modules/ > pkg/.git",
+        "mkdir -p x/modules/m; echo gitdir: ../x/modules/m > pkg/.git",
+        "git init -q pkg"}) {
+    ASSERT_EQ(Outside("mkdir pkg && echo 1 > pkg/a"), "");
+    ExpectTaken(copy + made + write,
+                {"pkg/.envrc", "pkg/.mcp.json", "pkg/.claude/settings.json",
+                 "pkg/.vscode/tasks.json"});
+    Outside("rm -rf pkg x");
+  }
+}
+
+TEST_P(GuardSweep, ACloneKeepsWhatItBringsAndLinksInIt) {
+  ASSERT_EQ(Outside("mkdir ../o && cd ../o && git init -q . && mkdir -p "
+                    ".vscode .claude s && echo x > .envrc && echo '{}' > "
+                    ".vscode/tasks.json && echo '{}' > s/c.json && ln -s "
+                    "../s/c.json .claude/settings.json && ln -s s/c.json "
+                    ".mcp.json && git add -A && git commit -qm 1"),
+            "");
+  const Ran ran = Bash("git clone -q \"$W/../o\" c");
+  for (const Violation& violation : ran.outcome.violations)
+    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+  EXPECT_TRUE(ran.outcome.sweep_complete);
+  for (const char* name : {"c/.envrc", "c/.vscode/tasks.json", "c/.mcp.json",
+                           "c/.claude/settings.json"})
+    EXPECT_TRUE(Exists(w_ + "/" + name)) << name;
+  ExpectTaken("git clone -q \"$W/../o\" d; echo y > d/.envrc", {"d/.envrc"});
+}
+
+TEST_P(GuardSweep, ClosedDirectoriesAreOpenedAndClosedAgain) {
+  ASSERT_EQ(Outside("git init -q sub && mkdir a v"), "");
+  for (const char* mode : {"0311", "0000", "0500"}) {
+    const std::string close = std::string("; chmod ") + mode + " ";
+    ExpectTaken("mkdir -p a/b; echo x > a/b/.envrc" + close + "a/b a",
+                {"a/b/.envrc"});
+    struct stat info = {};
+    ASSERT_EQ(stat((w_ + "/a").c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, std::stoul(mode, nullptr, 8));
+    ExpectTaken("mkdir -p v/.vscode; echo x > v/.vscode/tasks.json" + close +
+                    "v/.vscode",
+                {"v/.vscode/tasks.json"});
+    const std::string line =
+        std::string("echo x > sub/.git/hooks/pre-commit; ") + kEvil +
+        "sub/.git/config";
+    ExpectTaken(line + close + "sub/.git/hooks sub/.git",
+                {"sub/.git/hooks/pre-commit"});
+    ExpectHarmless("sub/.git/config", mode);
+    ASSERT_EQ(Outside("chmod -R u+rwx sub"), "");
+    ExpectTaken(
+        "rm -rf sub/.git/hooks; mkdir sub/.git/hooks; echo x > "
+        "sub/.git/hooks/update" +
+            close + "sub/.git/hooks",
+        {"sub/.git/hooks/update"});
+    ASSERT_EQ(Outside("chmod -R u+rwx a v sub"), "");
+  }
+}
+
+TEST_P(GuardSweep, WhatIsReadOnlyIsPutBackAllTheSame) {
+  ASSERT_EQ(Outside("git init -q . && rm -rf .git/hooks"), "");
+  ExpectTaken(std::string(kEvil) +
+                  ".git/config; mkdir .git/hooks; echo x > "
+                  ".git/hooks/pre-push; chmod 555 .git/hooks; chmod 444 "
+                  ".git/config; chmod 555 .git",
+              {".git/hooks/pre-push"});
+  ExpectHarmless(".git/config", "");
+  EXPECT_TRUE(Exists(w_ + "/.git/config"));
+  ASSERT_EQ(Outside("chmod u+w .git"), "");
+  ExpectTaken("echo x > .envrc; chmod 555 .", {".envrc"});
+  ASSERT_EQ(Outside("chmod u+w ."), "");
+}
+
+TEST_P(GuardSweep, WhatLiesInAGitDirectoryIsLookedAt) {
+  ASSERT_EQ(Outside("git init -q x && cd x && echo 1 > f && git add f && git "
+                    "commit -qm 1"),
+            "");
+  for (const char* place :
+       {"x/.git/refs/inner", "x/.git/objects/in2", "x/.git/objects/ab",
+        "x/.git/objects/pack", "x/.git/refs/heads/b", "x/.git/logs/l",
+        "x/.git/anything/else"}) {
+    const std::string at = place;
+    const std::string line =
+        "git init -q " + at + "; " + kEvil + at + "/.git/config; touch " + at +
+        "/.git/hooks/pre-commit " + at + "/.mcp.json; ln -sfn " + at + " lib";
+    ExpectTaken(line, {at + "/.git/hooks/pre-commit", at + "/.mcp.json"});
+    ExpectHarmless(at + "/.git/config", line);
+    // What an earlier run left harmless, a later one does not change.
+    AwaitTick();
+    ExpectTaken(std::string(kEvil) + at + "/.git/config", {});
+    ExpectHarmless(at + "/.git/config", line);
+  }
+}
+
+TEST_P(GuardSweep, PathsLongerThanThePathLimitAreLookedAt) {
+  const std::string name(200, 'd');
+  const Ran ran = Bash("for i in {1..24}; do mkdir " + name + "; cd " + name +
+                       "; done; echo x > .envrc; git init -q r; cd r; echo x "
+                       "> .git/hooks/pre-push");
+  EXPECT_EQ(Outside("find . -name .envrc -o -name pre-push"), "");
+  EXPECT_FALSE(ran.outcome.violations.empty());
+  Outside("rm -rf " + name);
+}
+
+TEST_P(GuardSweep, ALinkOnTheWayToANameIsTaken) {
+  ASSERT_EQ(Outside("mkdir -p sub/.config sub/.jj e"), "");
+  ExpectTaken(
+      "echo x > e/config; ln -s ../../e sub/.config/git; ln -s ../../e "
+      "sub/.jj/repo",
+      {"sub/.config/git", "sub/.jj/repo"});
+}
+
+TEST_P(GuardSweep, RenamesMakeNoGitDirectoryOfOlderParts) {
+  ASSERT_EQ(Outside("mkdir -p x/g/hooks x/e/objects x/r x/h"), "");
+  Bash(
+      "ln -s ../r x/g/later; mkdir x/g/objects; echo ref: refs/heads/m > "
+      "x/g/HEAD; echo x > x/g/hooks/pre-commit; printf '[core]\\n\\tfsmonitor "
+      "= ./e\\n' > x/g/config; cp x/g/config x/e/config; echo ref: "
+      "refs/heads/m > x/h/HEAD; echo ../e > x/h/commondir");
+  ASSERT_TRUE(Exists(w_ + "/x/g/hooks/pre-commit"));
+  AwaitTick();
+  Bash(
+      "mv x/g/later x/g/refs; mv x/g x/.git; mkdir x/y x/e/refs; mv x/h "
+      "x/y/.git");
+  EXPECT_FALSE(Exists(w_ + "/x/.git/hooks/pre-commit"));
+  ExpectHarmless("x/.git/config", "a link renamed to refs");
+  ExpectHarmless("x/e/config", "an older commondir");
+}
+
+TEST_P(GuardSweep, AGitFileIsReadAsGitReadsIt) {
+  ASSERT_EQ(Outside("mkdir -p sub two e"), "");
+  ExpectTaken(
+      "mkdir -p e/objects e/refs \"e/li\nne\"; { printf 'gitdir: ../e'; printf "
+      "'\\n%.0s' {1..5000}; } > sub/.git; echo ref: refs/heads/m > e/HEAD; "
+      "printf '[core]\\n\\tfsmonitor = ./e\\n' > e/config; { printf 'gitdir: "
+      "../e'; head -c 2000000 /dev/zero | tr '\\0' '\\n'; } > two/.git",
+      {"two/.git"});
+  ExpectHarmless("e/config", "");
+}
+
+TEST(GuardStamps, AWholeSecondCountsAsChanged) {
+  const timespec start = {100, 500};
+  EXPECT_TRUE(Guard::IsSince({100, 500}, start));
+  EXPECT_TRUE(Guard::IsSince({101, 0}, start));
+  EXPECT_TRUE(Guard::IsSince({100, 0}, start)) << "whole seconds";
+  EXPECT_FALSE(Guard::IsSince({100, 499}, start));
+  EXPECT_FALSE(Guard::IsSince({99, 0}, start));
+  EXPECT_FALSE(Guard::IsSince({99, 999}, start));
+}
+
+}  // namespace
+}  // namespace gate::backends
