@@ -212,7 +212,8 @@ class Guard {
   void SweepDirectory(const std::string& directory, bool own, bool store,
                       Walk* walk);
   bool IsOwn(const std::string& directory, const std::string& git) const;
-  bool IsPlainStore(int directory, const char* name) const;
+  bool IsPlainStore(int parent, const char* name, bool fan) const;
+  void SweepFan(const std::string& directory);
   // `found`: paths, and the part of each that is the protected name.
   void FindProtected(const std::string& path, const std::string& lower,
                      std::map<std::string, std::string>* found);

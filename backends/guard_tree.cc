@@ -65,6 +65,13 @@ bool IsRepository(const std::string& directory) {
          IsDirectory(Join(directory, "refs"));
 }
 
+// Where git fans its objects out: some 256 directories of two digits.
+bool IsFan(std::string_view directory, std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  return BaseName(directory) == "objects" && name.size() == 2 &&
+         name.find_first_not_of(kDigits) == std::string_view::npos;
+}
+
 // File systems that count the directories in a directory by its links.
 bool CountsDirectories(int fd) {
   struct statfs info = {};
@@ -257,18 +264,30 @@ bool Guard::IsOwn(const std::string& directory, const std::string& git) const {
          !HasOlder(directory);
 }
 
-bool Guard::IsPlainStore(int directory, const char* name) const {
+bool Guard::IsPlainStore(int parent, const char* name, bool fan) const {
   // Nothing in it was made, renamed or removed, no directory is in it, and it
   // is no git directory: so nothing in it, and it itself, is git's business.
+  // Of a fan's the last is known: see SweepFan.
   struct stat info = {}, other = {};
   const auto has = [&](const char* entry) {
     const std::string path = std::string(name) + entry;
-    return fstatat(directory, path.c_str(), &other, AT_SYMLINK_NOFOLLOW) == 0 ||
+    return fstatat(parent, path.c_str(), &other, AT_SYMLINK_NOFOLLOW) == 0 ||
            errno != ENOENT;
   };
-  return fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+  return fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
          S_ISDIR(info.st_mode) && info.st_nlink == 2 && !Changed(info) &&
-         !has("/HEAD") && !has("/.git");
+         (fan || (!has("/HEAD") && !has("/.git")));
+}
+
+void Guard::SweepFan(const std::string& directory) {
+  // With these a directory of objects would lead git elsewhere, and what they
+  // lead to may change later without a trace in the directory.
+  for (const char* name : {"HEAD", ".git"}) {
+    const std::string path = Join(directory, name);
+    struct stat info = {};
+    if (StatPath(path, &info) && !S_ISDIR(info.st_mode))
+      Quarantine(path, "git-config", "not git's, among its objects");
+  }
 }
 
 void Guard::SweepDirectory(const std::string& directory, bool own, bool store,
@@ -278,6 +297,8 @@ void Guard::SweepDirectory(const std::string& directory, bool own, bool store,
     Unopened(directory);
     return;
   }
+  if (store && IsFan(DirName(directory), BaseName(directory)))
+    SweepFan(directory);
   struct stat info = {};
   const std::string git = Join(directory, ".git");
   if (StatPath(git, &info)) {
@@ -319,7 +340,9 @@ void Guard::SweepDirectory(const std::string& directory, bool own, bool store,
     if (entry->d_type != DT_DIR &&
         (entry->d_type != DT_UNKNOWN || !IsDirectory(path)))
       continue;
-    if (leaves && IsPlainStore(dirfd(list.get()), entry->d_name)) continue;
+    if (leaves &&
+        IsPlainStore(dirfd(list.get()), entry->d_name, IsFan(directory, name)))
+      continue;
     (store ? walk->stores : walk->tree).push_back({path, own, store});
   }
   // A known one's entries are compared with what they were.

@@ -169,6 +169,24 @@ TEST_P(GuardSweep, WhatLiesInAGitDirectoryIsLookedAt) {
   }
 }
 
+TEST_P(GuardSweep, ADirectoryOfObjectsLeadsNowhereElse) {
+  ASSERT_EQ(Outside("git init -q x && mkdir -p x/.git/objects/ab"), "");
+  const std::string at = "x/.git/objects/ab/";
+  Bash("cd " + at +
+       "; echo ref: refs/heads/m > HEAD; ln -s .. objects; ln -s ../../refs "
+       "refs; touch config .git");
+  AwaitTick();
+  Bash(std::string(kEvil) + at + "config");
+  EXPECT_FALSE(Exists(w_ + "/" + at + "HEAD"));
+  EXPECT_FALSE(Exists(w_ + "/" + at + ".git"));
+  // Where refs lie, a name may be a remote's.
+  const Ran ran = Bash(
+      "mkdir -p x/.git/refs/remotes/ab; echo ref: refs/heads/m > "
+      "x/.git/refs/remotes/ab/HEAD");
+  EXPECT_TRUE(ran.outcome.violations.empty());
+  EXPECT_TRUE(Exists(w_ + "/x/.git/refs/remotes/ab/HEAD"));
+}
+
 TEST_P(GuardSweep, PathsLongerThanThePathLimitAreLookedAt) {
   const std::string name(200, 'd');
   const Ran ran = Bash("for i in {1..24}; do mkdir " + name + "; cd " + name +
