@@ -191,6 +191,11 @@ class Guard {
 
   void SweepAbsent();
   void SweepLinks();
+  // Whether what is at `path` (`text`, as it was read) may be what a killed
+  // gate left between taking a file away and putting `content` back: nothing,
+  // or a part of it. Only for a guard by a note.
+  bool LeftByKilled(const std::string& path, const std::string& content,
+                    const Result<std::string>& text) const;
   void SweepConfigs();
   void SweepNamedHooks();
   bool IsNamedHook(const std::string& path) const;
@@ -261,6 +266,7 @@ class Guard {
   int quarantined_ = 0;
   Outcome* outcome_ = nullptr;
   RunNote note_;
+  bool finishing_ = false;  // by a note of a killed gate
 };
 
 }  // namespace gate::backends

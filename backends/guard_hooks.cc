@@ -380,8 +380,12 @@ void Guard::RecordHookPlace(const std::string& directory) {
 void Guard::SweepNamedHooks() {
   for (const HookFile& hook : hook_files_) {
     struct stat info = {};
-    if (!StatPath(hook.path, &info)) continue;  // removed: runs nothing
     const Result<std::string> text = ReadRegular(hook.path, kMaxHookFile);
+    if (LeftByKilled(hook.path, hook.content, text)) {
+      (void)WriteRegular(hook.path, hook.content, hook.mode);
+      continue;
+    }
+    if (!StatPath(hook.path, &info)) continue;  // removed: runs nothing
     if (text && *text == hook.content) continue;
     Quarantine(hook.path, "git-hook", "a hook changed by the run");
     if (Status restored = WriteRegular(hook.path, hook.content, hook.mode);

@@ -219,6 +219,11 @@ void Guard::SweepKept() {
     const std::string top = place.base + "/" + place.name;
     for (const KeptFile& file : place.files) {
       struct stat info = {};
+      const Result<std::string> text = ReadRegular(file.path, kMaxKeptFile);
+      if (LeftByKilled(file.path, file.content, text)) {
+        Restore(place, file);
+        continue;
+      }
       if (!StatPath(file.path, &info)) {
         const bool gone = errno == ENOENT;
         if (gone && (MayGo(file.relative) ||
@@ -228,7 +233,6 @@ void Guard::SweepKept() {
         Restore(place, file);
         continue;
       }
-      const Result<std::string> text = ReadRegular(file.path, kMaxKeptFile);
       if (text && *text == file.content && info.st_nlink == 1) continue;
       if (MayStay(file.path, file.relative, &file.content)) continue;
       Quarantine(file.path, "protected-path", "changed by the run; put back");

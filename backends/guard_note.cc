@@ -1,9 +1,13 @@
 // The guard's note: all that its sweep needs, written before the run.
 #include <string.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <type_traits>
 
 #include "backends/guard.h"
+#include "backends/quarantine.h"
+#include "base/paths.h"
 
 namespace gate::backends {
 namespace {
@@ -156,7 +160,17 @@ std::optional<Guard> Guard::FromNote(std::string_view note, pid_t* runner) {
   reader(*runner);
   guard.Through(reader);
   if (!reader.good || reader.rest != kTail) return std::nullopt;
+  guard.finishing_ = true;
   return guard;
+}
+
+bool Guard::LeftByKilled(const std::string& path, const std::string& content,
+                         const Result<std::string>& text) const {
+  if (!finishing_) return false;
+  struct stat info = {};
+  if (text) return text->size() < content.size() && content.starts_with(*text);
+  return !StatPath(path, &info) && errno == ENOENT &&
+         StatPath(std::string(DirName(path)), &info);
 }
 
 }  // namespace gate::backends

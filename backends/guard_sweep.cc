@@ -177,9 +177,13 @@ void Guard::SweepConfigs() {
       continue;
     }
     struct stat info = {};
-    if (!StatPath(config.path, &info)) continue;  // removed: runs nothing
     std::string what;
     const Result<std::string> text = ReadRegular(config.path, kMaxGitConfig);
+    if (LeftByKilled(config.path, config.content, text)) {
+      (void)WriteRegular(config.path, config.content, config.mode);
+      continue;
+    }
+    if (!StatPath(config.path, &info)) continue;  // removed: runs nothing
     if (text) {
       if (*text == config.content) continue;
       const std::vector<GitEntry> found = NewProgramEntries(

@@ -139,6 +139,36 @@ TEST_P(RunNoteTest, HoldsWheneverGateIsKilled) {
   }
 }
 
+// Gate takes a file away before it puts the old one back.
+TEST_P(RunNoteTest, WhatAKilledGateHadInHandComesBack) {
+  const std::string hook = w_ + "/.git/hooks/pre-commit";
+  ASSERT_EQ(Outside("mkdir -p .git/hooks && printf 'hook\\n' > "
+                    ".git/hooks/pre-commit && git config core.hooksPath "
+                    ".git/hooks"),
+            "");
+  config_ = Read(w_ + "/.git/config");
+  for (const std::string& rest :
+       {std::string("-"), std::string(), std::string("[co")}) {
+    AsUser([&]() -> std::string {
+      Guard guard = Guard::Record(profile_, w_);
+      if (!guard.Note(profile_)) _exit(1);
+      for (const std::string& path :
+           {w_ + "/.git/config", w_ + "/.mcp.json", hook}) {
+        unlink(path.c_str());
+        if (rest != "-" && path.ends_with("config"))
+          (void)WriteAll(
+              Fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644))
+                  .get(),
+              rest);
+      }
+      _exit(0);  // without the guard's end
+    });
+    Finish();
+    ExpectAsBefore("after " + rest);
+    EXPECT_EQ(Read(hook), "hook\n");
+  }
+}
+
 TEST_P(RunNoteTest, IsFinishedByOneGateWhileTheOthersWait) {
   int pipes[2];
   ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
