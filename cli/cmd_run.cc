@@ -1,6 +1,7 @@
 // gate run, gate sandbox.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 
 #include "base/hash.h"
@@ -106,6 +107,19 @@ int Preview(Gateway& gateway, Judgement* judgement, const std::string& parent,
                         "the preview could not be made", code);
 }
 
+// A shell ends its loop at Ctrl-C only if what it waited for died of it, too.
+// Whoever is process 1 of a namespace does not die so, and exits with `code`.
+int EndAs(const backends::Outcome& outcome, int code) {
+  if (outcome.status == backends::OutcomeStatus::kSignalled &&
+      outcome.signal == SIGINT && code == 128 + SIGINT &&
+      ::isatty(STDIN_FILENO) == 1) {
+    std::fflush(nullptr);
+    ::signal(SIGINT, SIG_DFL);
+    ::raise(SIGINT);
+  }
+  return code;
+}
+
 // A ticket is enforced exactly as the hook planned it. Nothing when it does
 // not hold for this command, directory and policy: then it is judged afresh.
 std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
@@ -208,7 +222,7 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
       std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
     const int code = Report(*executed);
     gateway.Maintain();
-    return code;
+    return EndAs(executed->outcome, code);
   }
   if (auto stored = gateway.Record(&judgement, "run", true); !stored)
     return Fail(kNotRecorded + stored.error().message);
@@ -294,7 +308,7 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   if (!executed) return Fail(kNotRecorded + executed.error().message);
   const int code = Report(*executed);
   gateway.Maintain();
-  return code;
+  return EndAs(executed->outcome, code);
 }
 
 }  // namespace gate::cli

@@ -117,6 +117,45 @@ TEST(RunTest, TheTerminalsHangUpReachesTheCommand) {
   }
 }
 
+TEST(RunTest, AnInterruptEndsAShellsLoopToo) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  Project(machine);
+  for (const std::string& command :
+       {"run -- bash -c 'echo ready; exec sleep 20'",
+        "sandbox -- bash -c 'echo ready; exec sleep 20'"}) {
+    std::string loop = "for i in 1 2; do '" + test::GateBinary() + "' " +
+                       command + "; echo after $i; done";
+    int terminal = -1;
+    const pid_t shell = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (shell == 0) {
+      ::setenv("HOME", machine.home().c_str(), 1);
+      for (const char* name :
+           {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
+        ::unsetenv(name);
+      if (::chdir(machine.project().c_str()) != 0) ::_exit(99);
+      ::execl("/bin/bash", "bash", "--norc", "-c", loop.c_str(), nullptr);
+      ::_exit(98);
+    }
+    ASSERT_GT(shell, 0);
+    std::string shown;
+    char buffer[4096];
+    bool told = false;
+    for (ssize_t got = 0;
+         (got = ::read(terminal, buffer, sizeof buffer)) > 0;) {
+      shown.append(buffer, static_cast<size_t>(got));
+      if (told || shown.find("ready") == std::string::npos) continue;
+      told = ::write(terminal, "\x03", 1) == 1;
+    }
+    ::close(terminal);
+    int status = 0;
+    ASSERT_EQ(::waitpid(shell, &status, 0), shell);
+    EXPECT_TRUE(told);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << shown;
+    EXPECT_EQ(shown.find("after"), std::string::npos) << shown;
+  }
+}
+
 TEST(RunTest, RefusesWhatIsDeniedAndWhatNobodyCanBeAskedAbout) {
   Machine machine;
   Project(machine);
