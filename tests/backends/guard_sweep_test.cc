@@ -39,16 +39,6 @@ class GuardSweep : public Sandbox {
 INSTANTIATE_TEST_SUITE_P(All, GuardSweep, testing::ValuesIn(Everyone()),
                          WhoName);
 
-void AwaitTick() {
-  timespec begin = {}, now = {};
-  clock_gettime(CLOCK_REALTIME, &begin);
-  do {
-    usleep(1000);
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  } while (now.tv_sec < begin.tv_sec ||
-           (now.tv_sec == begin.tv_sec && now.tv_nsec <= begin.tv_nsec));
-}
-
 TEST_P(GuardSweep, NamesOfABareRepositoryHideNothing) {
   ASSERT_EQ(Outside("mkdir pkg && git init -q nest && mkdir hooks"), "");
   Write(w_ + "/hooks/use-state.js", "mine\n");

@@ -402,19 +402,6 @@ TEST(Listing, DeniesOnlyWhatIsNotThere) {
   std::filesystem::remove_all(place);
 }
 
-// What is made from here on is newer, by the clock that stamps files.
-void AwaitTick() {
-  // The coarse clock may lag behind by more than a tick, and Linux 6.13 and
-  // later stamp some files by the fine one.
-  timespec begin = {}, now = {};
-  clock_gettime(CLOCK_REALTIME, &begin);
-  do {
-    usleep(1000);
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  } while (now.tv_sec < begin.tv_sec ||
-           (now.tv_sec == begin.tv_sec && now.tv_nsec <= begin.tv_nsec));
-}
-
 TEST_P(GuardTest, ADirectoryMadeByAnEarlierRunGetsNoProtectedNameLater) {
   profile_.protect_names = {".vscode", ".claude/settings.json",
                             ".config/git/config"};

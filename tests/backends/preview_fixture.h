@@ -104,6 +104,15 @@ class Preview : public Sandbox {
     return nullptr;
   }
 
+  // Whether what comes to `path` is refused.
+  bool IsRefused(const std::string& path) const {
+    const PreviewEntry* found = nullptr;
+    for (const PreviewEntry& entry : manifest_.entries)
+      if (entry.path == path && entry.change != PreviewChange::kDeleted)
+        found = &entry;
+    return found != nullptr && !found->refused.empty();
+  }
+
   std::string AsUser(const std::function<std::string()>& body) {
     int pipes[2];
     if (pipe2(pipes, O_CLOEXEC) != 0) return "! pipe";

@@ -40,12 +40,7 @@ TEST_P(Preview, WhatGitTakesOrdersFromIsNeverCommitted) {
            {"printf '[core]\\nfsmonitor=x\\n' > .git/config.worktree",
             ".git/config.worktree"}}) {
     Line(line);
-    const PreviewEntry* entry = nullptr;
-    for (const PreviewEntry& one : manifest_.entries)
-      if (one.path == refused && one.change != PreviewChange::kDeleted)
-        entry = &one;
-    ASSERT_NE(entry, nullptr) << line << "\n" << Changes();
-    EXPECT_FALSE(entry->refused.empty()) << line;
+    ASSERT_TRUE(IsRefused(refused)) << line << "\n" << Changes();
     // Judged once more at the commit, for a manifest that says otherwise.
     for (PreviewEntry& one : manifest_.entries)
       if (one.path == refused) one.refused.clear();
@@ -127,12 +122,7 @@ TEST_P(Preview, NoPartOfARepositoryComesByAnotherWay) {
             "sub/.git",
             "sub/.git"}}) {
     Line(line);
-    const PreviewEntry* entry = nullptr;
-    for (const PreviewEntry& one : manifest_.entries)
-      if (one.path == refused && one.change != PreviewChange::kDeleted)
-        entry = &one;
-    ASSERT_NE(entry, nullptr) << line << "\n" << Changes();
-    EXPECT_FALSE(entry->refused.empty()) << line;
+    ASSERT_TRUE(IsRefused(refused)) << line << "\n" << Changes();
     Commit();
     struct stat info = {};
     EXPECT_NE(lstat((w_ + "/" + refused).c_str(), &info), 0) << line;

@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -362,6 +363,18 @@ bool Sandbox::HasViolation(const Outcome& outcome, const std::string& kind) {
   for (const Violation& violation : outcome.violations)
     if (violation.kind == kind) return true;
   return false;
+}
+
+void AwaitTick() {
+  // The coarse clock may lag behind by more than a tick, and Linux 6.13 and
+  // later stamp some files by the fine one.
+  timespec begin = {}, now = {};
+  clock_gettime(CLOCK_REALTIME, &begin);
+  do {
+    usleep(1000);
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  } while (now.tv_sec < begin.tv_sec ||
+           (now.tv_sec == begin.tv_sec && now.tv_nsec <= begin.tv_nsec));
 }
 
 }  // namespace gate::backends

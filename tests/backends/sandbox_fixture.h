@@ -76,6 +76,9 @@ class Sandbox : public testing::TestWithParam<Who> {
   gid_t gid_ = 0;
 };
 
+// What is made from here on is newer, by the clock that stamps files.
+void AwaitTick();
+
 // A backend by name; fails the test, or skips it, when it does not work here:
 // it fails when the environment variable GATE_MUST_WORK names it.
 std::unique_ptr<Backend> Find(const std::string& name);

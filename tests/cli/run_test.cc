@@ -72,6 +72,23 @@ TEST(RunTest, AClosedStandardStreamIsAnEmptyOneAndNoFileOfGates) {
       << verified.out << verified.err;
 }
 
+// A program in the project, as the leader of a session on `terminal`.
+pid_t StartOnTerminal(const Machine& machine, std::vector<std::string> words,
+                      int* terminal) {
+  const pid_t child = ::forkpty(terminal, nullptr, nullptr, nullptr);
+  if (child != 0) return child;
+  ::setenv("HOME", machine.home().c_str(), 1);
+  for (const char* name :
+       {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
+    ::unsetenv(name);
+  if (::chdir(machine.project().c_str()) != 0) ::_exit(99);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(argv[0], argv.data());
+  ::_exit(98);
+}
+
 // The kernel tells the leader of the session alone, which is gate here.
 TEST(RunTest, TheTerminalsHangUpReachesTheCommand) {
   Machine machine;
@@ -85,21 +102,9 @@ TEST(RunTest, TheTerminalsHangUpReachesTheCommand) {
        {std::vector<std::string>{"run", "--", "bash", "-c", script},
         std::vector<std::string>{"sandbox", "--", "bash", "wait.sh"}}) {
     int terminal = -1;
-    const pid_t gate = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-    if (gate == 0) {
-      ::setenv("HOME", machine.home().c_str(), 1);
-      for (const char* name :
-           {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
-        ::unsetenv(name);
-      if (::chdir(machine.project().c_str()) != 0) ::_exit(99);
-      std::string binary = test::GateBinary();
-      std::vector<std::string> rest = words;
-      std::vector<char*> argv = {binary.data()};
-      for (std::string& word : rest) argv.push_back(word.data());
-      argv.push_back(nullptr);
-      ::execv(argv[0], argv.data());
-      ::_exit(98);
-    }
+    std::vector<std::string> argv = {test::GateBinary()};
+    argv.insert(argv.end(), words.begin(), words.end());
+    const pid_t gate = StartOnTerminal(machine, argv, &terminal);
     ASSERT_GT(gate, 0);
     std::string shown;
     char buffer[4096];
@@ -127,16 +132,8 @@ TEST(RunTest, AnInterruptEndsAShellsLoopToo) {
     std::string loop = "for i in 1 2; do '" + test::GateBinary() + "' " +
                        command + "; echo after $i; done";
     int terminal = -1;
-    const pid_t shell = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-    if (shell == 0) {
-      ::setenv("HOME", machine.home().c_str(), 1);
-      for (const char* name :
-           {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
-        ::unsetenv(name);
-      if (::chdir(machine.project().c_str()) != 0) ::_exit(99);
-      ::execl("/bin/bash", "bash", "--norc", "-c", loop.c_str(), nullptr);
-      ::_exit(98);
-    }
+    const pid_t shell = StartOnTerminal(
+        machine, {"/bin/bash", "--norc", "-c", loop}, &terminal);
     ASSERT_GT(shell, 0);
     std::string shown;
     char buffer[4096];
