@@ -14,12 +14,15 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "tests/base/temporary.h"
+#include "tests/must_work.h"
 
 namespace gate {
 namespace {
 
 namespace fs = std::filesystem;
 using Keys = std::vector<std::string>;
+
+bool HasGit() { return system("git --version >/dev/null 2>&1") == 0; }
 
 // The keys that run programs, and core.worktree; "malformed" where git would
 // refuse the rest.
@@ -139,8 +142,7 @@ std::string AskGit(const std::string& file, bool* refused) {
 }
 
 TEST(GitConfig, ReadsWhatGitReads) {
-  if (system("git --version >/dev/null 2>&1") != 0)
-    GTEST_SKIP() << "git is not installed";
+  if (!HasGit()) GATE_SKIP_WITHOUT("git") << "git is not installed";
   const TemporaryDirectory dir;
   // Pieces that mean something to the grammar, put together at random.
   constexpr std::array kPieces = {"[a]",
@@ -267,7 +269,7 @@ TEST(GitDirectories, AreTheOnesThatGitFinds) {
     EXPECT_EQ(git.worktree, root + c.worktree) << c.from;
     EXPECT_EQ(git.own, root + c.own) << c.from;
     EXPECT_EQ(git.common, root + c.common) << c.from;
-    if (c.from == "/file-bad" || system("git --version >/dev/null 2>&1") != 0) {
+    if (c.from == "/file-bad" || !HasGit()) {
       continue;
     }
     // The same question to git.
@@ -304,7 +306,7 @@ std::string GitSays(const std::string& directory) {
 }
 
 TEST(GitDirectories, AreNeverMissedForAnOddForm) {
-  if (system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP();
+  if (!HasGit()) GATE_SKIP_WITHOUT("git") << "git is not installed";
   using Text = std::string;
   const Text sha(40, 'a');
   const auto head = [](const Text& text) {
