@@ -317,7 +317,9 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   router::ProfileInputs inputs;
   inputs.workspace = session.workspace;
   inputs.home = facts_.home;
-  inputs.other_homes = OtherHomes(facts_, session.workspace);
+  const auto [homes, unknown] = other_homes_.try_emplace(session.workspace);
+  if (unknown) homes->second = OtherHomes(facts_, session.workspace);
+  inputs.other_homes = homes->second;
   inputs.config_dir = facts_.places.config;
   inputs.state_dir = facts_.places.state;
   inputs.cache_dir = facts_.places.cache;
