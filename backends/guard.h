@@ -196,6 +196,8 @@ class Guard {
   // or a part of it. Only for a guard by a note.
   bool LeftByKilled(const std::string& path, const std::string& content,
                     const Result<std::string>& text) const;
+  void PutBack(const std::string& kind, const std::string& path,
+               const std::string& content, mode_t mode);
   void SweepConfigs();
   void SweepNamedHooks();
   bool IsNamedHook(const std::string& path) const;

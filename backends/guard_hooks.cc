@@ -152,10 +152,8 @@ void GatherIncluded(const std::string& home, Said* said) {
 
 // The text of a file that holds a path.
 std::string PathIn(const std::string& file) {
-  Result<std::string> text = ReadFile(file, kMaxPathFile);
-  if (!text) return "";
-  while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
-  return std::move(*text);
+  const Result<std::string> text = ReadFile(file, kMaxPathFile);
+  return text ? std::string(GitPathIn(*text)) : "";
 }
 
 // Where the work trees of a git directory lie, as far as it tells, and the
@@ -382,16 +380,13 @@ void Guard::SweepNamedHooks() {
     struct stat info = {};
     const Result<std::string> text = ReadRegular(hook.path, kMaxHookFile);
     if (LeftByKilled(hook.path, hook.content, text)) {
-      (void)WriteRegular(hook.path, hook.content, hook.mode);
+      PutBack("git-hook", hook.path, hook.content, hook.mode);
       continue;
     }
     if (!StatPath(hook.path, &info)) continue;  // removed: runs nothing
     if (text && *text == hook.content) continue;
     Quarantine(hook.path, "git-hook", "a hook changed by the run");
-    if (Status restored = WriteRegular(hook.path, hook.content, hook.mode);
-        !restored)
-      Report("git-hook", hook.path + ": could not be restored: " +
-                             restored.error().message);
+    PutBack("git-hook", hook.path, hook.content, hook.mode);
   }
   for (const std::string& directory : hook_places_) {
     for (const std::string& name : NamesIn(directory)) {

@@ -208,10 +208,7 @@ void Guard::Restore(const KeptPlace& place, const KeptFile& file) {
       (void)!fchownat(parent.get(), name.c_str(), base.st_uid, base.st_gid,
                       AT_SYMLINK_NOFOLLOW);
   }
-  if (Status restored = WriteRegular(file.path, file.content, file.mode);
-      !restored)
-    Report("protected-path",
-           file.path + ": could not be restored: " + restored.error().message);
+  PutBack("protected-path", file.path, file.content, file.mode);
 }
 
 void Guard::SweepKept() {

@@ -23,13 +23,6 @@ std::string Join(const std::string& base, const std::string& name) {
   return base == "/" ? "/" + name : base + "/" + name;
 }
 
-// The path in a `.git` or `commondir` file as git takes it: without the line
-// ends at its end, of which there may be many, and to the first NUL.
-std::string PathIn(std::string_view text) {
-  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
-  return std::string(text.substr(0, text.find('\0')));
-}
-
 bool Exists(const std::string& path) {
   struct stat info = {};
   return StatPath(path, &info);
@@ -180,7 +173,7 @@ void Guard::SweepConfigs() {
     std::string what;
     const Result<std::string> text = ReadRegular(config.path, kMaxGitConfig);
     if (LeftByKilled(config.path, config.content, text)) {
-      (void)WriteRegular(config.path, config.content, config.mode);
+      PutBack("git-config", config.path, config.content, config.mode);
       continue;
     }
     if (!StatPath(config.path, &info)) continue;  // removed: runs nothing
@@ -195,12 +188,14 @@ void Guard::SweepConfigs() {
       what = "no longer a readable file";
     }
     Quarantine(config.path, "git-config", "program-running keys: " + what);
-    if (Status restored =
-            WriteRegular(config.path, config.content, config.mode);
-        !restored)
-      Report("git-config", config.path + ": could not be restored: " +
-                               restored.error().message);
+    PutBack("git-config", config.path, config.content, config.mode);
   }
+}
+
+void Guard::PutBack(const std::string& kind, const std::string& path,
+                    const std::string& content, mode_t mode) {
+  if (const Status restored = WriteRegular(path, content, mode); !restored)
+    Report(kind, path + ": could not be restored: " + restored.error().message);
 }
 
 void Guard::CleanConfig(const std::string& path) {
@@ -282,7 +277,7 @@ void Guard::SweepGitDirectory(const std::string& directory) {
   if ((fresh || Changed(info)) && (!text || *text != "../..\n")) {
     Quarantine(common, "git-config", "takes configuration from elsewhere");
   } else if (text) {
-    SweepAim(Normalise(PathIn(*text), directory));
+    SweepAim(Normalise(GitPathIn(*text), directory));
   }
 }
 
@@ -300,7 +295,7 @@ void Guard::SweepGitFile(const std::string& path) {
     // Git's own are short, and every user of the repository can read them.
     Quarantine(path, "git-config", "leads to a place that cannot be read");
   } else if (text->starts_with("gitdir: ")) {
-    SweepAim(Normalise(PathIn(std::string_view(*text).substr(8)),
+    SweepAim(Normalise(GitPathIn(std::string_view(*text).substr(8)),
                        std::string(DirName(path))));
   }
 }

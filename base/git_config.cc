@@ -235,14 +235,8 @@ bool IsTruthValue(std::string_view value) {
   return Contains(kWords, LowerCase(value));
 }
 
-// The path in the text of a .git or commondir file, as git cuts it: without the
-// line ends, however many, and then as a C string.
-std::string_view PathIn(std::string_view text) {
-  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
-  return text.substr(0, text.find('\0'));
-}
-
-// Where such a path leads. `..` is that of the directory that a link leads to.
+// Where a path of GitPathIn leads. `..` is that of the directory that a link
+// leads to.
 std::string Resolve(std::string_view path, const std::string& directory) {
   std::string full = path.starts_with('/') ? "" : directory + "/";
   std::string real = RealPath(full.append(path));
@@ -305,7 +299,7 @@ std::optional<std::string> ReadHead(const std::string& path, size_t limit) {
 std::string CommonOf(const std::string& git_directory) {
   const std::optional<std::string> text =
       ReadHead(git_directory + "/commondir", kMaxCommonBytes);
-  return text ? Resolve(PathIn(*text), git_directory) : git_directory;
+  return text ? Resolve(GitPathIn(*text), git_directory) : git_directory;
 }
 
 // setup.c, is_git_directory().
@@ -317,6 +311,11 @@ bool IsGitDirectory(const std::string& path) {
 }
 
 }  // namespace
+
+std::string_view GitPathIn(std::string_view text) {
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+  return text.substr(0, text.find('\0'));
+}
 
 GitDirectories FindGitDirectories(const std::string& directory) {
   GitDirectories found;
@@ -333,7 +332,7 @@ GitDirectories FindGitDirectories(const std::string& directory) {
       constexpr std::string_view kPrefix = "gitdir: ";
       if (text && text->starts_with(kPrefix)) {
         const std::string_view path =
-            PathIn(std::string_view(*text).substr(kPrefix.size()));
+            GitPathIn(std::string_view(*text).substr(kPrefix.size()));
         if (!path.empty()) found.own = Resolve(path, at);
       }
     } else if (exists && IsGitDirectory(dot_git)) {

@@ -26,6 +26,11 @@ struct GitDirectories {
 };
 GitDirectories FindGitDirectories(const std::string& directory);
 
+// The path in the text of a `.git` (behind `gitdir: `), `gitdir` or commondir
+// file, as git cuts it: without the line ends, however many, and then as a C
+// string.
+std::string_view GitPathIn(std::string_view text);
+
 // One variable of a configuration file.
 struct GitEntry {
   std::string key;  // section.subsection.name; section and name lower case
