@@ -190,8 +190,10 @@ void Guard::RecordNamedHooks(const std::string& config,
 }
 
 void Guard::RecordHome(const Profile& profile) {
+  // The person's home comes first, homes of others after it.
   for (const std::string& name : profile.sole_names)
-    if (constexpr std::string_view kName = "/.gitconfig"; name.ends_with(kName))
+    if (constexpr std::string_view kName = "/.gitconfig";
+        home_.empty() && name.ends_with(kName))
       home_ = name.substr(0, name.size() - kName.size());
   if (home_.empty()) home_ = FindPlaces().home;
 }

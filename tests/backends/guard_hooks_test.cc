@@ -145,6 +145,16 @@ TEST_P(GuardHooks, OfAPlaceThatIsNotThereYetAreTaken) {
   }
 }
 
+// `~` is the home of the person, whosever homes are protected as well.
+TEST_P(GuardHooks, AreThoseOfThePersonsHome) {
+  profile_.sole_names = {h_ + "/.gitconfig", x_ + "/other/.gitconfig"};
+  ASSERT_EQ(Outside("git init -q . && git config core.hooksPath "
+                    "'~/../work space/.githooks'"),
+            "");
+  Bash("mkdir .githooks; echo x > .githooks/pre-commit");
+  EXPECT_FALSE(Exists(w_ + "/.githooks/pre-commit"));
+}
+
 TEST_P(GuardHooks, OfAPushAreTakenInTheGitDirectory) {
   ASSERT_EQ(Outside("git init -q . && git config core.hooksPath .githooks"),
             "");
