@@ -62,6 +62,7 @@
 
 #include "backends/backend.h"
 #include "backends/git_config.h"
+#include "backends/listing.h"
 #include "backends/run_note.h"
 
 namespace gate::backends {
@@ -106,6 +107,9 @@ class Guard {
   // Whether any of that lies below `path`, where a link or a file would take
   // its place.
   bool HoldsBelow(const std::string& path) const;
+
+  // What it listed of the homes, for a view that is made at once.
+  const Listings& listings() const { return listings_; }
 
   // Why the command must not start; empty: it may.
   const std::string& refusal() const { return refusal_; }
@@ -260,6 +264,7 @@ class Guard {
   std::string home_;                       // what `~` is to git
   std::vector<KeptPlace> kept_;
   std::map<std::string, std::string> trusted_;  // path -> hash
+  Listings listings_;
   bool git_line_ = false, preview_ = false;
   timespec start_ = {};
   std::vector<Pattern> patterns_;

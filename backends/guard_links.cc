@@ -119,8 +119,12 @@ std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
   std::vector<std::string> existing;
   for (const std::string& name : profile.sole_names) {
     struct stat info = {};
+    if (!listings_.MayExist(name)) continue;
     const bool plain = StatPath(name, &info);
-    if (!plain && errno == ENOENT) continue;
+    if (!plain && errno == ENOENT) {
+      listings_.NoteMissing(name);
+      continue;
+    }
     existing.push_back(name);
     if ((plain && !S_ISLNK(info.st_mode)) || RootOf(name) != nullptr) continue;
     if (realpath(name.c_str(), buffer) != nullptr) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "backends/quarantine.h"
+#include "base/paths.h"
 
 namespace gate::backends {
 namespace {
@@ -79,6 +80,29 @@ bool Listing::MayHold(std::string_view path) const {
   for (const char c : path)
     if (static_cast<unsigned char>(c) >= 0x80) return true;
   return !certain_ || hashes_[HashOf(path.substr(0, path.find('/')))];
+}
+
+bool Listings::MayExist(std::string_view path) const {
+  return std::none_of(places_.begin(), places_.end(), [&](const Place& place) {
+    const size_t size = place.directory.size();
+    return place.listing && path.size() > size + 1 && path[size] == '/' &&
+           path.starts_with(place.directory) &&
+           !place.listing->MayHold(path.substr(size + 1));
+  });
+}
+
+void Listings::NoteMissing(std::string_view path) {
+  const std::string_view parent = DirName(path);
+  if (parent.size() < 2) return;
+  auto place =
+      std::find_if(places_.begin(), places_.end(),
+                   [&](const Place& each) { return each.directory == parent; });
+  if (place == places_.end()) {
+    if (places_.size() >= kMaxDirectories) return;
+    place = places_.insert(places_.end(), {std::string(parent), 0, {}});
+  }
+  if (!place->listing && ++place->missing >= kMissesToList)
+    place->listing = Listing::Of(place->directory);
 }
 
 Directory OpenDirectory(const std::string& path) {

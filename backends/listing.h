@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,30 @@ class Listing {
 
   bool certain_ = false;
   std::bitset<4096> hashes_;
+};
+
+// The same for paths in many directories: one of which several paths were
+// missing is listed, and answers for the rest. A snapshot, for one plan.
+class Listings {
+ public:
+  // False: nothing is at `path` (absolute and normal), in any spelling. True
+  // says nothing.
+  bool MayExist(std::string_view path) const;
+
+  // That the kernel found nothing at `path`. The kMissesToList-th in one
+  // directory lists it: some seven system calls in place of one for each name.
+  void NoteMissing(std::string_view path);
+
+  static constexpr int kMissesToList = 4;
+  static constexpr size_t kMaxDirectories = 16;
+
+ private:
+  struct Place {
+    std::string directory;
+    int missing = 0;
+    std::optional<Listing> listing;
+  };
+  std::vector<Place> places_;
 };
 
 }  // namespace gate::backends

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <optional>
 
 #include "backends/listing.h"
 #include "backends/unix_sockets.h"
@@ -28,23 +27,62 @@ struct Found {
   struct stat info = {};
 };
 
-// `path` with its links resolved. kNotFound when it is not there or out of the
-// caller's (and so of the command's) reach.
-Result<Found> Resolve(const std::string& path) {
-  char buffer[PATH_MAX];
-  Found found;
-  // Most of what a profile names is not there: one call says so, and realpath
-  // would make one for each directory on the way.
-  if (stat(path.c_str(), &found.info) != 0 ||
-      realpath(path.c_str(), buffer) == nullptr ||
-      lstat(buffer, &found.info) != 0) {
+// Resolves links. Directories that were found to have none on the way to them
+// are remembered, so that what lies in them takes one call and not one for each
+// component.
+class Resolver {
+ public:
+  // `path` with its links resolved. kNotFound when it is not there or out of
+  // the caller's (and so of the command's) reach.
+  Result<Found> operator()(const std::string& path) {
+    char buffer[PATH_MAX];
+    Found found;
+    if (IsStraight(path)) {
+      if (lstat(path.c_str(), &found.info) != 0) return Failed(path);
+      if (!S_ISLNK(found.info.st_mode)) {
+        found.path = path;
+        return found;
+      }
+    }
+    // Most of what a profile names is not there: one call says so, and realpath
+    // would make one for each directory on the way.
+    if (stat(path.c_str(), &found.info) != 0 ||
+        realpath(path.c_str(), buffer) == nullptr ||
+        lstat(buffer, &found.info) != 0)
+      return Failed(path);
+    found.path = buffer;
+    Remember(DirName(found.path));
+    if (S_ISDIR(found.info.st_mode)) Remember(found.path);
+    return found;
+  }
+
+ private:
+  static constexpr size_t kMaxStraight = 32;
+
+  static std::unexpected<Error> Failed(const std::string& path) {
     if (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
       return Fail(ErrorCode::kNotFound, "no `" + path + "`");
     return FailErrno("cannot resolve `" + path + "`");
   }
-  found.path = buffer;
-  return found;
-}
+
+  // Whether only the last component of `path` may be a link.
+  bool IsStraight(std::string_view path) const {
+    const std::string_view parent = DirName(path), name = BaseName(path);
+    return name != "." && name != ".." && !name.empty() &&
+           path.size() == parent.size() + 1 + name.size() &&
+           std::find(straight_.begin(), straight_.end(), parent) !=
+               straight_.end();
+  }
+
+  void Remember(std::string_view directory) {
+    if (straight_.size() < kMaxStraight &&
+        std::find(straight_.begin(), straight_.end(), directory) ==
+            straight_.end())
+      straight_.emplace_back(directory);
+  }
+
+  std::vector<std::string> straight_;
+};
 
 long Depth(const std::string& path) {
   return path == "/" ? 0 : std::count(path.begin(), path.end(), '/');
@@ -59,7 +97,11 @@ class Builder {
  public:
   Builder(const Profile& profile, const Guard& guard, const RunUser& user,
           const std::string& cwd)
-      : profile_(profile), guard_(guard), user_(user), cwd_(cwd) {}
+      : profile_(profile),
+        guard_(guard),
+        user_(user),
+        cwd_(cwd),
+        listings_(guard.listings()) {}
 
   Result<View> Run() {
     GATE_CHECK(AddCovers());
@@ -106,7 +148,7 @@ class Builder {
   }
 
   void AddFresh(const char* path, mode_t mode) {
-    const Result<Found> found = Resolve(path);
+    const Result<Found> found = resolve_(path);
     if (!found || !S_ISDIR(found->info.st_mode) || Has(found->path)) return;
     Add(MountKind::kFresh, found->path).mode = mode;
     view_.writable.push_back(found->path);
@@ -120,7 +162,7 @@ class Builder {
     const std::string backing = profile_.private_tmp + "/" + name;
     if (mkdir(backing.c_str(), 0700) != 0 && errno != EEXIST)
       return FailErrno("cannot make `" + backing + "`");
-    GATE_TRY(const Found source, Resolve(backing));
+    GATE_TRY(const Found source, resolve_(backing));
     if (BaseName(source.path) != name || !S_ISDIR(source.info.st_mode))
       return Fail(ErrorCode::kInvalid, "`" + backing + "` is not a directory");
     if (user_.switched && source.info.st_uid != user_.uid &&
@@ -129,7 +171,7 @@ class Builder {
     if ((source.info.st_mode & 07777) != 01777 &&
         chmod(source.path.c_str(), 01777) != 0)
       return FailErrno("cannot set the mode of `" + backing + "`");
-    const Result<Found> target = Resolve(path);
+    const Result<Found> target = resolve_(path);
     if (!target || Has(target->path)) return {};
     ViewMount& mount = Add(MountKind::kBacked, target->path);
     mount.source = source.path;
@@ -141,7 +183,7 @@ class Builder {
 
   Status AddRoots() {
     for (const std::string& path : profile_.write) {
-      const Result<Found> found = Resolve(path);
+      const Result<Found> found = resolve_(path);
       if (!found) {
         if (found.error().code == ErrorCode::kNotFound &&
             path != profile_.workspace)
@@ -197,7 +239,7 @@ class Builder {
   // What must stay readable although a cover hides the place it is in.
   void AddVisible(const std::string& path, bool read_only) {
     if (path.empty()) return;
-    const Result<Found> found = Resolve(path);
+    const Result<Found> found = resolve_(path);
     if (!found || Has(found->path)) return;
     const ViewMount* in = Innermost(found->path, mounts_.size());
     if (in != nullptr && IsCover(in->kind)) Show(*found, read_only);
@@ -207,10 +249,10 @@ class Builder {
   // gate's own files) is a place to work in all the same.
   void AddWorkingDirectory() {
     if (!IsWithin(cwd_, "/tmp") && !IsWithin(cwd_, "/var/tmp")) return;
-    const Result<Found> here = Resolve(cwd_);
+    const Result<Found> here = resolve_(cwd_);
     if (!here) return;
     for (const std::string& hidden : profile_.deny_read) {
-      const Result<Found> place = Resolve(hidden);
+      const Result<Found> place = resolve_(hidden);
       if (place && IsWithin(here->path, place->path)) return;
     }
     AddVisible(here->path, !view_.write_everything);
@@ -218,11 +260,11 @@ class Builder {
 
   Status AddHidden() {
     for (const std::string& path : profile_.deny_read) {
-      if (IsListedMissing(path)) continue;
-      const Result<Found> found = Resolve(path);
+      if (!listings_.MayExist(path)) continue;
+      const Result<Found> found = resolve_(path);
       if (!found) {
         if (found.error().code == ErrorCode::kNotFound) {
-          NoteMissing(path);
+          listings_.NoteMissing(path);
           continue;
         }
         return std::unexpected(found.error());
@@ -233,31 +275,12 @@ class Builder {
       if (S_ISDIR(found->info.st_mode)) HideTargets(found->path);
     }
     for (const std::string& path : FindUnixSockets()) {
-      const Result<Found> found = Resolve(path);
+      const Result<Found> found = resolve_(path);
       if (!found || !S_ISSOCK(found->info.st_mode)) continue;
       Hide(*found);
       mounts_.back().fleeting = true;
     }
     return {};
-  }
-
-  // Most of what is hidden lies in a home, and most of that is not there: where
-  // two in turn are missing in one directory, its names say so of the rest.
-  void NoteMissing(const std::string& path) {
-    const std::string_view parent = DirName(path);
-    if (listing_ || parent.size() < 2) return;
-    if (parent == missing_in_) {
-      listing_ = Listing::Of(missing_in_);
-    } else {
-      missing_in_ = parent;
-    }
-  }
-
-  bool IsListedMissing(const std::string& path) const {
-    return listing_ && path.size() > missing_in_.size() + 1 &&
-           IsWithin(path, missing_in_) &&
-           !listing_->MayHold(
-               std::string_view(path).substr(missing_in_.size() + 1));
   }
 
   void Hide(const Found& found) {
@@ -275,7 +298,7 @@ class Builder {
     while (const dirent* entry = readdir(list)) {
       if (++seen > kMaxHiddenEntries) break;
       if (entry->d_type != DT_LNK) continue;
-      const Result<Found> target = Resolve(directory + "/" + entry->d_name);
+      const Result<Found> target = resolve_(directory + "/" + entry->d_name);
       if (!target || IsWithin(target->path, directory)) continue;
       // A link to a place that holds other things (a home, the root) is not
       // what is meant.
@@ -346,8 +369,8 @@ class Builder {
   const RunUser& user_;
   const std::string& cwd_;
   std::vector<ViewMount> mounts_;
-  std::string missing_in_;
-  std::optional<Listing> listing_;  // of missing_in_
+  Listings listings_;
+  Resolver resolve_;
   View view_;
 };
 

@@ -145,6 +145,35 @@ TEST_P(EscapeTest, AHiddenPlaceInTheWorkspaceStaysHidden) {
   EXPECT_EQ(Read(w_ + "/secrets/key"), "CANARY\n");
 }
 
+// Many names of one directory that are missing are answered for by its listing,
+// and names in a directory without links on the way by one look.
+TEST_P(EscapeTest, AHiddenFileIsFoundAmongManyThatAreNotThere) {
+  ASSERT_EQ(symlink("home", (base_ + "/linked").c_str()), 0);
+  MakeDirectory(h_ + "/.config");
+  MakeDirectory(h_ + "/dotfiles");
+  Write(h_ + "/dotfiles/token", "CANARY-TOKEN\n");
+  ASSERT_EQ(symlink("dotfiles/token", (h_ + "/.token").c_str()), 0);
+  for (const char* there : {"/.netrc", "/.config/key", "/.vault"})
+    Write(h_ + there, "CANARY-FILE\n");
+  profile_.deny_read.clear();
+  for (const std::string& home : {h_, base_ + "/linked"}) {
+    for (int i = 0; i < 9; ++i) {
+      profile_.deny_read.push_back(home + "/.absent" + std::to_string(i));
+      profile_.deny_read.push_back(home + "/.config/absent" +
+                                   std::to_string(i));
+    }
+    const bool real = home == h_;
+    profile_.deny_read.push_back(home + (real ? "/.netrc" : "/.vault"));
+    profile_.deny_read.push_back(home + (real ? "/.token" : "/.config/key"));
+    profile_.deny_read.push_back(home + "/.absent/deep");
+  }
+  const Ran ran = Bash(
+      "cat \"$H/.netrc\" \"$H/.vault\" \"$H/.config/key\" \"$H/.token\" "
+      "\"$H/dotfiles/token\" \"$H/../linked/.vault\"; ls -A \"$H\"");
+  EXPECT_EQ(ran.output.find("CANARY"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("dotfiles"), std::string::npos) << ran.output;
+}
+
 TEST_P(EscapeTest, ProcessesOutsideAreNeitherSeenNorSignalled) {
   const pid_t canary = fork();
   if (canary == 0) {

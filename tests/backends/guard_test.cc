@@ -402,6 +402,34 @@ TEST(Listing, DeniesOnlyWhatIsNotThere) {
   std::filesystem::remove_all(place);
 }
 
+TEST(Listings, DenyOnlyWhereSeveralPathsWereMissing) {
+  char pattern[] = "/tmp/gate-listing-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern), nullptr);
+  const std::string place = pattern, below = place + "/.config";
+  std::filesystem::create_directory(below);
+  std::ofstream(place + "/.bashrc") << "x";
+  std::ofstream(below + "/token") << "x";
+  Listings listings;
+  for (int i = 1; i < Listings::kMissesToList; ++i) {
+    listings.NoteMissing(place + "/.absent" + std::to_string(i));
+    EXPECT_TRUE(listings.MayExist(place + "/.zshrc")) << i;
+  }
+  listings.NoteMissing(place + "/.absent");
+  for (const std::string& there :
+       {place, place + "/", place + "/.bashrc", below, below + "/token",
+        below + "/unlisted", place + "-other/.zshrc", std::string("/.zshrc")})
+    EXPECT_TRUE(listings.MayExist(there)) << there;
+  for (const std::string& missing :
+       {place + "/.zshrc", place + "/.zsh/rc", place + "/.configuration"})
+    EXPECT_FALSE(listings.MayExist(missing)) << missing;
+
+  for (int i = 0; i < Listings::kMissesToList; ++i)
+    listings.NoteMissing(below + "/absent");
+  EXPECT_TRUE(listings.MayExist(below + "/token"));
+  EXPECT_FALSE(listings.MayExist(below + "/unlisted"));
+  std::filesystem::remove_all(place);
+}
+
 TEST_P(GuardTest, ADirectoryMadeByAnEarlierRunGetsNoProtectedNameLater) {
   profile_.protect_names = {".vscode", ".claude/settings.json",
                             ".config/git/config"};
