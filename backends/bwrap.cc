@@ -89,6 +89,14 @@ std::string FindBwrap() {
   return "";
 }
 
+// bwrap has no word for a mount that may be left out.
+void LeaveOut(const RunUser& user, View* view) {
+  if (geteuid() != 0) return;  // saw only what it can reach
+  std::erase_if(view->mounts, [&](const ViewMount& mount) {
+    return (mount.optional || mount.fleeting) && IsClosedTo(user, mount.target);
+  });
+}
+
 class Bwrap : public Backend {
  public:
   const char* Name() const override { return "bwrap"; }
@@ -197,9 +205,13 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   Guard& guard = *begun;
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
+  Profile reached = profile;
+  if (geteuid() == 0 && IsClosedTo(user, profile.private_tmp + "/"))
+    reached.private_tmp.clear();  // fresh ones, for this run only
   for (int attempt = 1;; ++attempt) {
-    Result<View> view = MakeView(profile, guard, user, command.cwd);
+    Result<View> view = MakeView(reached, guard, user, command.cwd);
     if (!view) return Failed(view.error().message);
+    LeaveOut(user, &*view);
     std::vector<std::string> covered;
     for (const ViewMount& mount : view->mounts)
       if (mount.kind == MountKind::kHidden) covered.push_back(mount.target);

@@ -29,12 +29,27 @@ bool CanWalk(const std::string& path, uid_t uid, gid_t gid) {
 
 }  // namespace
 
+bool IsClosedTo(const RunUser& user, const std::string& path) {
+  for (size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    struct stat info = {};
+    if (stat(path.substr(0, slash).c_str(), &info) != 0) return false;
+    if (info.st_uid != user.uid && (info.st_mode & (S_IXGRP | S_IXOTH)) == 0)
+      return true;
+  }
+  return false;
+}
+
 RunUser ChooseUser(const Profile& profile) {
   RunUser user{geteuid(), getegid(), false};
   struct stat info = {};
   if (user.uid != 0 || profile.workspace.empty() ||
-      stat(profile.workspace.c_str(), &info) != 0 || info.st_uid == 0)
+      stat(profile.workspace.c_str(), &info) != 0)
     return user;
+  if (info.st_uid == 0) {
+    user.all_ids = IsClosedTo(user, profile.workspace);
+    return user;
+  }
   if (!CanWalk(profile.workspace, info.st_uid, info.st_gid)) {
     user.all_ids = true;
     return user;

@@ -287,7 +287,9 @@ class Builder {
     ViewMount& mount = Add(MountKind::kHidden, found.path);
     mount.directory = S_ISDIR(found.info.st_mode);
     mount.read_only = true;
-    mount.optional = user_.switched;
+    // What the one who builds the view cannot reach (a home that is closed to
+    // a root without capabilities over it) the command cannot reach either.
+    mount.optional = true;
   }
 
   // A hidden directory may hold links to where its content really is.

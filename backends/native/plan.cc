@@ -33,8 +33,14 @@ class Planner {
     plan_.filter = MakeFilter(plan_.asks);
     plan_.abi = LandlockAbi();
     GATE_CHECK(SetNetwork());
-    GATE_TRY(const View view,
-             MakeView(profile_, guard_, plan_.user, command_.cwd));
+    Profile without_tmp;
+    const bool closed = IsTemporaryClosed();
+    if (closed) {
+      without_tmp = profile_;
+      without_tmp.private_tmp.clear();  // fresh ones, for this run only
+    }
+    GATE_TRY(const View view, MakeView(closed ? without_tmp : profile_, guard_,
+                                       plan_.user, command_.cwd));
     plan_.write_everything = view.write_everything;
     Node("hidden", 0);
     Node("hidden-file", 0, ScratchNode::kFile);
@@ -49,6 +55,15 @@ class Planner {
   }
 
  private:
+  // Whether root without capabilities cannot go where private temporary
+  // directories are kept: the state of a caller with somebody else's home.
+  bool IsTemporaryClosed() const {
+    const RunUser& user = plan_.user;
+    return geteuid() == 0 && !user.switched && !user.all_ids &&
+           !profile_.private_tmp.empty() &&
+           IsClosedTo(user, profile_.private_tmp + "/");
+  }
+
   Status SetNetwork() {
     switch (profile_.network) {
       case Network::kNone:

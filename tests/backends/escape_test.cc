@@ -174,6 +174,50 @@ TEST_P(EscapeTest, AHiddenFileIsFoundAmongManyThatAreNotThere) {
   EXPECT_NE(ran.output.find("dotfiles"), std::string::npos) << ran.output;
 }
 
+// A home of a third user: root without capabilities over it and the workspace's
+// owner cannot go there, and so cannot cover anything in it.
+TEST_P(EscapeTest,
+       WhatIsClosedToTheRunNeedsNoCoverAndKeepsNothingFromStarting) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs a third user";
+  const std::string theirs = base_ + "/theirs", closed = base_ + "/closed";
+  MakeDirectory(theirs);
+  MakeDirectory(theirs + "/.ssh");
+  MakeDirectory(closed);
+  Write(theirs + "/.netrc", "CANARY\n");
+  ASSERT_EQ(chown(theirs.c_str(), 12345, 12345), 0);
+  for (const std::string& place : {theirs, closed})
+    ASSERT_EQ(chmod(place.c_str(), 0700), 0);
+  // Where gate is root it makes its private places for whoever runs.
+  const uid_t owner = uid_ == geteuid() ? 12345 : uid_;
+  ASSERT_EQ(chown(closed.c_str(), owner, owner), 0);
+  profile_.private_tmp = closed;
+  profile_.deny_read.push_back(theirs + "/.ssh");
+  profile_.deny_read.push_back(theirs + "/.netrc");
+  const Ran ran = Bash("echo started; echo x > /tmp/x && cat /tmp/x; cat '" +
+                       theirs + "/.netrc'; ls '" + theirs + "/.ssh'");
+  EXPECT_TRUE(ran.output.starts_with("started\nx\n"))
+      << ran.output << ran.outcome.reason;
+  EXPECT_EQ(ran.output.find("CANARY"), std::string::npos) << ran.output;
+}
+
+TEST_P(EscapeTest, AWorkspaceInAClosedHomeOfAThirdUserIsWorkedIn) {
+  const bool native = std::string(GetParam().backend) == "native";
+  if (geteuid() != 0 || uid_ != 0 || !native)
+    GTEST_SKIP() << "needs root and a map of every id";
+  const std::string theirs = base_ + "/theirs";
+  MakeDirectory(theirs);
+  ASSERT_EQ(rename(w_.c_str(), (theirs + "/work").c_str()), 0);
+  w_ = theirs + "/work";
+  ASSERT_EQ(chown(theirs.c_str(), 12345, 12345), 0);
+  ASSERT_EQ(chmod(theirs.c_str(), 0700), 0);
+  profile_.workspace = w_;
+  profile_.write = {w_};
+  cwd_ = w_;
+  const Ran ran = Bash("echo x > made; echo x > ../outside");
+  EXPECT_EQ(Read(w_ + "/made"), "x\n") << ran.outcome.reason;
+  EXPECT_FALSE(Exists(theirs + "/outside"));
+}
+
 TEST_P(EscapeTest, ProcessesOutsideAreNeitherSeenNorSignalled) {
   const pid_t canary = fork();
   if (canary == 0) {
