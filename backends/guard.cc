@@ -66,6 +66,7 @@ Guard Guard::Record(const Profile& profile, const std::string& cwd) {
 
 void Guard::Look(const Profile& profile, const std::string& cwd) {
   clock_gettime(CLOCK_REALTIME_COARSE, &start_);
+  since_ = start_;
   quarantine_ = profile.quarantine_dir;
   git_line_ = profile.git_line;
   trusted_ = profile.trusted;

@@ -29,6 +29,8 @@
 // - At any depth below the workspace, by the sweep: protected names that were
 //   created or changed since the start, hooks and program-running keys of
 //   repositories that the run made. Names that such a repository tracks stay.
+//   "Since the start" is since that of the first of several runs at the same
+//   time whose places meet: what one made another may have moved.
 //   Of a protected directory at depth only its direct entries are looked at.
 //
 // - Names that git brings, or that say nothing dangerous, may stay
@@ -163,6 +165,10 @@ class Guard {
     std::string base, name;
     std::vector<KeptFile> files;
   };
+  // Of a repository: made by this run, or before it while another one of the
+  // same places went on, which then judged it. Of the latter only what this run
+  // left alone may stay.
+  enum class Own : unsigned char { kNo, kEarlier, kYes };
   struct Pattern {
     std::string first;  // first component of a name, lower case
     std::string rest;   // "" or "/…"
@@ -171,6 +177,11 @@ class Guard {
   // What is looked at after the run goes through `archive`, to or from a note.
   template <typename Archive>
   void Through(Archive& archive);
+  template <typename Archive>
+  void ThroughStart(Archive& archive);
+  // Takes the starts of other runs that reach the same places for its own.
+  Status LookAtOthers(const std::string& directory);
+  bool Meets(const std::vector<std::string>& roots) const;
   void Look(const Profile& profile, const std::string& cwd);
   void AddBase(const std::string& base);
   void Protect(const std::string& base, const std::string& relative, int hops,
@@ -213,16 +224,16 @@ class Guard {
   bool IsTwin(const std::string& path, const std::string& content) const;
   bool IsCheckedOut(const std::string& path, const struct stat& info) const;
   void TakeNamed(const std::string& path, const std::string& relative,
-                 const std::string& why, bool own = false);
-  bool IsTracked(const std::string& path) const;
+                 const std::string& why, Own own = Own::kNo);
+  bool IsTracked(const std::string& path, Own own) const;
   bool IsKept(const std::string& path) const;
   bool HasOlder(const std::string& directory) const;
   struct Walk;
   void SweepTree();
   void SweepModules();
-  void SweepDirectory(const std::string& directory, bool own, bool store,
+  void SweepDirectory(const std::string& directory, Own own, bool store,
                       Walk* walk);
-  bool IsOwn(const std::string& directory, const std::string& git) const;
+  Own IsOwn(const std::string& directory, const std::string& git) const;
   bool IsPlainStore(int parent, const char* name, bool fan) const;
   void SweepFan(const std::string& directory);
   // `found`: paths, and the part of each that is the protected name.
@@ -239,6 +250,8 @@ class Guard {
   bool Changed(const struct stat& info) const;
   // `unknown`: the answer of a file system that does not tell goes by changes.
   bool MadeSince(const std::string& path, bool unknown = false) const;
+  static bool MadeAfter(const std::string& path, const timespec& start,
+                        bool unknown = false);
   // By errno: reports what could not be opened and is there.
   void Unopened(const std::string& path);
   void Quarantine(const std::string& path, const std::string& kind,
@@ -267,6 +280,7 @@ class Guard {
   Listings listings_;
   bool git_line_ = false, preview_ = false;
   timespec start_ = {};
+  timespec since_ = {};  // that of runs at the same time, where it is earlier
   std::vector<Pattern> patterns_;
   std::bitset<256> first_letters_;
   std::string refusal_;

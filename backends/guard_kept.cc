@@ -128,9 +128,11 @@ bool Guard::IsCheckedOut(const std::string& path,
   return false;
 }
 
-bool Guard::IsTracked(const std::string& path) const {
+bool Guard::IsTracked(const std::string& path, Own own) const {
   struct stat info = {};
-  if (!StatPath(path, &info)) return false;
+  if (!StatPath(path, &info) || own == Own::kNo ||
+      (own == Own::kEarlier && IsSince(info.st_ctim, start_)))
+    return false;
   if (S_ISREG(info.st_mode))
     return info.st_nlink == 1 && IsCheckedOut(path, info);
   if (S_ISLNK(info.st_mode)) return LinksInside(path);
@@ -141,7 +143,7 @@ bool Guard::IsTracked(const std::string& path) const {
   // Something is there: git tracks no empty directory.
   return opened && !names.empty() && names.size() <= kMaxTrackedFiles &&
          std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-           return IsTracked(path + "/" + name);
+           return IsTracked(path + "/" + name, own);
          });
 }
 
@@ -171,15 +173,15 @@ bool Guard::MayStay(const std::string& path, const std::string& relative,
 }
 
 void Guard::TakeNamed(const std::string& path, const std::string& relative,
-                      const std::string& why, bool own) {
-  if (own && IsTracked(path)) return;
+                      const std::string& why, Own own) {
+  if (IsTracked(path, own)) return;
   std::vector<Found> files, taken;
   const bool plain = ListFiles(path, relative, 0, &files);
   if (plain)
     std::copy_if(files.begin(), files.end(), std::back_inserter(taken),
                  [&](const Found& found) {
                    return !MayStay(found.path, found.relative, nullptr) &&
-                          !(own && IsTracked(found.path));
+                          !IsTracked(found.path, own);
                  });
   if (plain && taken.empty() && !files.empty()) return;
   if (!plain || taken.size() == files.size()) {

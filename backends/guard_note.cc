@@ -2,7 +2,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <type_traits>
 
 #include "backends/guard.h"
@@ -12,8 +14,8 @@
 namespace gate::backends {
 namespace {
 
-constexpr std::string_view kHead = "gate.run-note/1\n";
-constexpr std::string_view kTail = "\nend";
+constexpr std::string_view kHead = "gate.run-note/2\n";
+constexpr std::string_view kTail = kNoteTail;
 
 class Writer {
  public:
@@ -74,6 +76,16 @@ class Reader {
 
 }  // namespace
 
+// What other runs read: it comes first.
+template <typename Archive>
+void Guard::ThroughStart(Archive& archive) {
+  for (timespec* stamp : {&start_, &since_}) {
+    archive(stamp->tv_sec);
+    archive(stamp->tv_nsec);
+  }
+  archive.List(roots_, [&](std::string& text) { archive(text); });
+}
+
 template <typename Archive>
 void Guard::Through(Archive& archive) {
   const auto texts = [&](std::vector<std::string>& list) {
@@ -84,12 +96,11 @@ void Guard::Through(Archive& archive) {
     texts(list);
     of.insert(list.begin(), list.end());
   };
-  archive(start_.tv_sec);
-  archive(start_.tv_nsec);
+  ThroughStart(archive);
   archive(git_line_);
   archive(workspace_);
   archive(quarantine_);
-  for (auto* list : {&roots_, &bases_, &names_, &hook_places_}) texts(*list);
+  for (auto* list : {&bases_, &names_, &hook_places_}) texts(*list);
   set(bound_);
   set(git_directories_);
   archive.List(absent_, [&](Absent& one) {
@@ -133,8 +144,52 @@ void Guard::Through(Archive& archive) {
   trusted_.insert(trusted.begin(), trusted.end());
 }
 
+// Whether another run that writes below `roots` can have put something where
+// this one looks, or this one can put it there.
+bool Guard::Meets(const std::vector<std::string>& roots) const {
+  const auto meets = [&](const std::string& place) {
+    return !place.empty() &&
+           std::any_of(roots.begin(), roots.end(), [&](const auto& root) {
+             return IsWithin(root, place) || IsWithin(place, root);
+           });
+  };
+  return meets(workspace_) ||
+         std::any_of(git_directories_.begin(), git_directories_.end(), meets) ||
+         std::any_of(hook_places_.begin(), hook_places_.end(), meets);
+}
+
+Status Guard::LookAtOthers(const std::string& directory) {
+  // A run that goes on may have made, before this one began, what this one
+  // moves out of its reach; or this one may move it about while the other looks
+  // for it. So this one answers for it as well, and the run that ends last for
+  // all of them: each start counts those that the other runs count.
+  const auto since = [&](std::string_view text) -> std::optional<timespec> {
+    if (!text.starts_with(kHead)) return std::nullopt;
+    Reader reader(text.substr(kHead.size()));
+    Guard other;
+    pid_t runner = 0;
+    reader(runner);
+    other.ThroughStart(reader);
+    if (!reader.good) return std::nullopt;
+    return Meets(other.roots_) ? other.since_ : since_;
+  };
+  GATE_TRY(const std::vector<NoteHead> heads,
+           ReadNoteHeads(directory, [&](std::string_view text) {
+             return since(text).has_value();
+           }));
+  for (const NoteHead& head : heads) {
+    // Of another version's, what it made itself: that is younger than its note.
+    const timespec start = since(head.text).value_or(head.written);
+    if (start.tv_sec < since_.tv_sec ||
+        (start.tv_sec == since_.tv_sec && start.tv_nsec < since_.tv_nsec))
+      since_ = start;
+  }
+  return {};
+}
+
 Status Guard::Note(const Profile& profile, pid_t runner) {
   if (profile.runs_dir.empty() || roots_.empty()) return {};
+  GATE_CHECK(LookAtOthers(profile.runs_dir));
   Writer writer;
   writer.text = kHead;
   writer(runner);

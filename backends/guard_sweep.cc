@@ -46,10 +46,15 @@ bool Guard::IsSince(const timespec& stamp, const timespec& start) {
 }
 
 bool Guard::Changed(const struct stat& info) const {
-  return IsSince(info.st_ctim, start_);
+  return IsSince(info.st_ctim, since_);
 }
 
 bool Guard::MadeSince(const std::string& path, bool unknown) const {
+  return MadeAfter(path, since_, unknown);
+}
+
+bool Guard::MadeAfter(const std::string& path, const timespec& start,
+                      bool unknown) {
   const Fd fd = OpenPath(path);
   struct statx info = {};
   if (!fd ||
@@ -57,8 +62,8 @@ bool Guard::MadeSince(const std::string& path, bool unknown) const {
     return false;
   if ((info.stx_mask & STATX_BTIME) == 0)
     return unknown &&
-           IsSince({info.stx_ctime.tv_sec, info.stx_ctime.tv_nsec}, start_);
-  return IsSince({info.stx_btime.tv_sec, info.stx_btime.tv_nsec}, start_);
+           IsSince({info.stx_ctime.tv_sec, info.stx_ctime.tv_nsec}, start);
+  return IsSince({info.stx_btime.tv_sec, info.stx_btime.tv_nsec}, start);
 }
 
 void Guard::Unopened(const std::string& path) {

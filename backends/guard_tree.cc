@@ -92,7 +92,7 @@ bool CountsDirectories(int fd) {
 struct Guard::Walk {
   struct Step {
     std::string path;
-    bool own = false;    // in a repository that the run made
+    Own own = Own::kNo;  // what the repository is that it is in
     bool store = false;  // where git keeps what it writes itself
   };
   std::vector<Step> tree, stores;
@@ -241,27 +241,30 @@ bool Guard::MovedOnTheWay(const std::string& path,
   }
 }
 
-bool Guard::IsOwn(const std::string& directory, const std::string& git) const {
+Guard::Own Guard::IsOwn(const std::string& directory,
+                        const std::string& git) const {
   // A repository that the run made may hold what it tracks, except in the
   // places that were already protected before it was made. So may a submodule
   // that the run brought. A linked worktree is another place of a repository
   // that was there.
   if (std::find(bases_.begin(), bases_.end(), directory) != bases_.end() ||
       !MadeSince(git))
-    return false;
+    return Own::kNo;
   std::string repository = git;
   if (!IsDirectory(git)) {
     constexpr size_t kMaxPointer = 4096;
     const Result<std::string> text = ReadRegular(git, kMaxPointer);
     if (!text || !text->starts_with("gitdir: ") ||
         text->find("/modules/") == std::string::npos)
-      return false;
+      return Own::kNo;
     repository = Normalise(
         std::string_view(*text).substr(8, text->find_first_of("\r\n") - 8),
         directory);
   }
-  return RootOf(repository) != nullptr && IsRepository(repository) &&
-         !HasOlder(directory);
+  if (RootOf(repository) == nullptr || !IsRepository(repository) ||
+      HasOlder(directory))
+    return Own::kNo;
+  return MadeAfter(git, start_) ? Own::kYes : Own::kEarlier;
 }
 
 bool Guard::IsPlainStore(int parent, const char* name, bool fan) const {
@@ -290,7 +293,7 @@ void Guard::SweepFan(const std::string& directory) {
   }
 }
 
-void Guard::SweepDirectory(const std::string& directory, bool own, bool store,
+void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
                            Walk* walk) {
   const Directory list = OpenDirectory(directory);
   if (!list) {
@@ -305,13 +308,13 @@ void Guard::SweepDirectory(const std::string& directory, bool own, bool store,
     const bool known = git_directories_.contains(git);
     if (S_ISDIR(info.st_mode)) {
       if (!known) {
-        own = own || IsOwn(directory, git);
+        if (own != Own::kYes) own = std::max(own, IsOwn(directory, git));
         SweepGitDirectory(git);
       }
-      walk->stores.push_back({git, false, IsRepository(git)});
+      walk->stores.push_back({git, Own::kNo, IsRepository(git)});
     } else if (S_ISREG(info.st_mode)) {
       SweepGitFile(git);
-      own = own || IsOwn(directory, git);
+      if (own != Own::kYes) own = std::max(own, IsOwn(directory, git));
     } else if (Changed(info) && !bound_.contains(git)) {
       Quarantine(git, "git-config", "a link to a git directory");
     }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/guard.h"
@@ -50,14 +51,18 @@ bool HasEnded(pid_t runner) {
   return ready > 0;
 }
 
+// Nobody else has any business in the directory.
+bool IsOurs(const struct stat& info) {
+  return S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+         (info.st_mode & 077) == 0;
+}
+
 void Finish(const std::string& directory, const std::string& name, Fd note,
             std::vector<Violation>* done) {
   const std::string path = directory + "/" + name;
   struct stat info = {};
   if (fstat(note.get(), &info) != 0 || info.st_nlink == 0) return;
-  // Nobody else has any business there.
-  if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
-      (info.st_mode & 077) != 0) {
+  if (!IsOurs(info)) {
     unlink(path.c_str());
     return;
   }
@@ -85,7 +90,80 @@ void Finish(const std::string& directory, const std::string& name, Fd note,
   }
 }
 
+// Names in the directory; nothing where it is not there.
+Result<std::vector<std::string>> NoteNames(const std::string& directory) {
+  std::vector<std::string> names;
+  DIR* list = opendir(directory.c_str());
+  if (list == nullptr) {
+    if (errno == ENOENT) return names;
+    return FailErrno("cannot read the notes of other runs in " + directory);
+  }
+  errno = 0;
+  while (const dirent* entry = readdir(list))
+    if (entry->d_name[0] != '.' && std::string_view(entry->d_name) != kLockName)
+      names.emplace_back(entry->d_name);
+  const int error = errno;
+  closedir(list);
+  errno = error;
+  if (error != 0)
+    return FailErrno("cannot read the notes of other runs in " + directory);
+  return names;
+}
+
+// The note at `path`. No text where there is none, or none of a run that has
+// started; false with errno where that cannot be told.
+bool ReadNoteHead(const std::string& path, Fd* note, NoteHead* head) {
+  struct stat info = {};
+  if (lstat(path.c_str(), &info) != 0) return errno == ENOENT;
+  if (!IsOurs(info)) return true;
+  *note =
+      Fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!*note) return errno == ENOENT;
+  if (fstat(note->get(), &info) != 0) return false;
+  constexpr auto kTailSize = static_cast<off_t>(kNoteTail.size());
+  if (!IsOurs(info) || info.st_nlink == 0 || info.st_size < kTailSize)
+    return true;
+  char tail[kNoteTail.size()];
+  const ssize_t end =
+      pread(note->get(), tail, sizeof(tail), info.st_size - kTailSize);
+  if (end < 0) return false;
+  if (std::string_view(tail, static_cast<size_t>(end)) != kNoteTail)
+    return true;  // still being written
+  std::string text(std::min(static_cast<size_t>(info.st_size), kNoteHeadBytes),
+                   '\0');
+  const ssize_t got = pread(note->get(), text.data(), text.size(), 0);
+  if (got < 0) return false;
+  text.resize(static_cast<size_t>(got));
+  head->text = std::move(text);
+  head->written = info.st_mtim;
+  return true;
+}
+
 }  // namespace
+
+Result<std::vector<NoteHead>> ReadNoteHeads(
+    const std::string& directory,
+    const std::function<bool(std::string_view)>& understood) {
+  GATE_TRY(const std::vector<std::string> names, NoteNames(directory));
+  std::vector<NoteHead> heads;
+  for (const std::string& name : names) {
+    const std::string path = directory + "/" + name;
+    NoteHead head;
+    Fd note;
+    bool read = ReadNoteHead(path, &note, &head);
+    // Renamed by whoever finishes it.
+    if (read && head.text.empty() && !note && !name.ends_with(kAgain))
+      read = ReadNoteHead(path + std::string(kAgain), &note, &head);
+    if (!read) return FailErrno("cannot read the note of another run, " + path);
+    if (head.text.empty()) continue;
+    // Whoever holds this lock for a moment keeps nobody from finishing it:
+    // nobody could.
+    if (!understood(head.text) && flock(note.get(), LOCK_SH | LOCK_NB) == 0)
+      continue;
+    heads.push_back(std::move(head));
+  }
+  return heads;
+}
 
 Result<RunNote> RunNote::Write(const std::string& directory,
                                std::string_view content) {
@@ -123,13 +201,8 @@ RunNote::~RunNote() {
 
 std::vector<Violation> FinishKilledRuns(const std::string& directory) {
   std::vector<Violation> done;
-  DIR* list = opendir(directory.c_str());
-  if (list == nullptr) return done;
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(list))
-    if (entry->d_name[0] != '.' && std::string_view(entry->d_name) != kLockName)
-      names.emplace_back(entry->d_name);
-  closedir(list);
+  const std::vector<std::string> names =
+      NoteNames(directory).value_or(std::vector<std::string>());
   if (names.empty()) return done;
   // One at a time, and the others wait: what is put back must be there before
   // anybody takes it for what was there.

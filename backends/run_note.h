@@ -8,6 +8,8 @@
 // it.
 #pragma once
 
+#include <ctime>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,9 @@
 #include "base/result.h"
 
 namespace gate::backends {
+
+// What the last bytes of a complete note are.
+inline constexpr std::string_view kNoteTail = "\nend";
 
 class RunNote {
  public:
@@ -31,6 +36,22 @@ class RunNote {
   Fd lock_;
   std::string path_;
 };
+
+// A note whose run may have started: its beginning, kNoteHeadBytes at most.
+struct NoteHead {
+  std::string text;
+  timespec written = {};  // nothing of the run is older
+};
+inline constexpr size_t kNoteHeadBytes = size_t{256} << 10;
+
+// Those in `directory`, of runs that go on and of killed ones that nobody has
+// finished; but of what `understood` does not take only those of runs that go
+// on, since nobody finishes the others. Read after the start of a run was
+// stamped and before it is noted itself, what is not among them has ended, or
+// starts later.
+Result<std::vector<NoteHead>> ReadNoteHeads(
+    const std::string& directory,
+    const std::function<bool(std::string_view)>& understood);
 
 // Does what killed gates left undone, before anything looks at their places
 // again, and says what it did. Waits for the end of what they started, as far
