@@ -242,8 +242,8 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   const Fd status_read(status_pipe[0]);
   Fd status_write(status_pipe[1]);
   BwrapInputs inputs;
+  inputs.cwd = view.cwd;
   inputs.view = std::move(view);
-  inputs.cwd = command.cwd;
   inputs.network = profile.network;
   inputs.terminal = isatty(io.in) == 1;
   inputs.seccomp_fd = seccomp->get();

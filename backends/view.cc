@@ -119,6 +119,7 @@ class Builder {
       mount.inode = bind.inode;
     }
     Arrange();
+    GATE_CHECK(SetHere());
     if (view_.write_everything) view_.writable.push_back("/");
     return std::move(view_);
   }
@@ -258,6 +259,44 @@ class Builder {
     AddVisible(here->path, !view_.write_everything);
   }
 
+  // The command begins where its caller stands, or not at all: what has this
+  // name in a private place was made there by an earlier command.
+  Status SetHere() {
+    view_.cwd = cwd_;
+    const auto covers = [&](const ViewMount* in) {
+      return in != nullptr &&
+             (in->kind == MountKind::kFresh || in->kind == MountKind::kBacked);
+    };
+    const auto at = [&](const std::string& path) -> const ViewMount* {
+      for (const ViewMount& mount : mounts_)
+        if (mount.target == path && mount.kind != MountKind::kBind)
+          return &mount;
+      return Innermost(path, mounts_.size());
+    };
+    const ViewMount* named = at(cwd_);
+    const Result<Found> here = resolve_(cwd_);
+    const std::string& path = here ? here->path : cwd_;
+    const ViewMount* in = here ? at(path) : named;
+    const bool place = in != nullptr && in->target == path;
+    if (covers(in) && !place)
+      return Fail(ErrorCode::kInvalid,
+                  "the working directory `" + cwd_ + "` is not to be seen: `" +
+                      in->target + "` is private inside, and of it only " +
+                      (profile_.workspace.empty()
+                           ? std::string("a workspace")
+                           : "the workspace `" + profile_.workspace + "`") +
+                      " is shown");
+    if (!here) return {};
+    // By a link in such a place the name leads elsewhere.
+    if (covers(named) && named->target != cwd_) view_.cwd = path;
+    if ((in != nullptr && IsCover(in->kind)) || IsWithin(path, "/proc") ||
+        !profile_.overlays.empty())
+      return {};
+    view_.cwd_device = here->info.st_dev;
+    view_.cwd_inode = here->info.st_ino;
+    return {};
+  }
+
   Status AddHidden() {
     for (const std::string& path : profile_.deny_read) {
       if (!listings_.MayExist(path)) continue;
@@ -354,6 +393,7 @@ class Builder {
       if (mount.kind == MountKind::kShown) {
         if (covered) {
           mount.make = true;
+          mount.cover = in->target.size();
           const size_t which = static_cast<size_t>(in - mounts_.data());
           view_.mounts[place[which]].holds_others = true;
         }

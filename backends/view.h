@@ -35,6 +35,7 @@ struct ViewMount {
   bool directory = true;
   bool read_only = false;
   bool make = false;  // the target is below a cover: make it there first
+  size_t cover = 0;   // with `make`: how much of the target is that cover's
   bool holds_others = false;  // something is made below this cover
   bool optional = false;      // out of reach for the run's user: leave it out
   bool fleeting = false;      // may be gone by the time it is covered
@@ -48,12 +49,18 @@ struct View {
   std::vector<ViewMount> mounts;      // outermost first
   std::vector<std::string> writable;  // private places and writable roots
   bool write_everything = false;      // "/" is a writable root
+  // Where the command begins, and what must be found there (inode 0: a private
+  // place, or nothing that can be told before).
+  std::string cwd;
+  dev_t cwd_device = 0;
+  ino_t cwd_inode = 0;
 };
 
-// kInvalid for a root that cannot be writable or a hidden "/"; kNotFound for a
-// workspace that is not there. Makes the sub-directories tmp, var-tmp and shm
-// of `profile.private_tmp`. Where there is no workspace, `cwd` below /tmp stays
-// visible in its place, unless it is hidden.
+// kInvalid for a root that cannot be writable or a hidden "/", and for a `cwd`
+// that a private place covers; kNotFound for a workspace that is not there.
+// Makes the sub-directories tmp, var-tmp and shm of `profile.private_tmp`.
+// Where there is no workspace, `cwd` below /tmp stays visible in its place,
+// unless it is hidden.
 Result<View> MakeView(const Profile& profile, const Guard& guard,
                       const RunUser& user, const std::string& cwd);
 

@@ -66,7 +66,10 @@ std::string Describe(const NativePlan& plan, const SetupError& error) {
     text += std::string(" (") + plan.mounts[index].target + ")";
   if (error.stage == Stage::kWorkingDirectory)
     text += std::string(" (") + plan.cwd + ")";
-  if (error.error != 0) text += std::string(": ") + strerror(error.error);
+  if (error.stage == Stage::kWorkingDirectory && error.error == ESTALE)
+    text += ": inside, this is another directory than the caller's";
+  else if (error.error != 0)
+    text += std::string(": ") + strerror(error.error);
   return text;
 }
 

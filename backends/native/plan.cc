@@ -49,7 +49,9 @@ class Planner {
     plan_.landlock.push_back({"/dev", true});
     for (const std::string& path : view.writable)
       plan_.landlock.push_back({plan_.Keep(path), false});
-    plan_.cwd = plan_.Keep(command_.cwd);
+    plan_.cwd = plan_.Keep(view.cwd);
+    plan_.cwd_device = view.cwd_device;
+    plan_.cwd_inode = view.cwd_inode;
     SetLimits();
     return {};
   }
@@ -88,6 +90,7 @@ class Planner {
     op.optional = mount.optional;
     op.fleeting = mount.fleeting;
     if (mount.make) op.make = mount.directory ? Make::kDirectory : Make::kFile;
+    op.cover = mount.cover;
     switch (mount.kind) {
       case MountKind::kDevices:
         AddDevices(op);

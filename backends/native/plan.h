@@ -34,6 +34,7 @@ struct MountOp {
   const char* source = "";
   Source kind = Source::kSelf;
   Make make = Make::kNothing;  // the target is missing in what covers it
+  size_t cover = 0;            // how much of the target that is
   bool read_only = false;
   bool keep_devices = false;  // a device node must stay usable
   bool fleeting = false;      // skipped when the target is gone
@@ -72,6 +73,8 @@ struct NativePlan {
   std::pmr::vector<const char*> programs{space};     // to try, in order
   std::pmr::vector<char*> argv{space}, envp{space};  // null-terminated
   const char* cwd = "/";
+  dev_t cwd_device = 0;  // what must be there; inode 0: anything
+  ino_t cwd_inode = 0;
   const char* tmpfs_options = "";
   Filter filter;
   FilterAsks asks;

@@ -195,6 +195,53 @@ bool MakeScratch(NativePlan* plan, SetupError* error) {
   return true;
 }
 
+// Gives what stands at `name` another name in the same private directory.
+bool PutAside(int directory, const char* name) {
+  constexpr int kTries = 100;
+  timespec now = {};
+  for (int i = 0; i < kTries; ++i) {
+    // Not to be guessed, and so not to be taken, by an earlier command.
+    clock_gettime(CLOCK_REALTIME, &now);
+    char aside[40] = ".in-the-way-";
+    size_t size = strlen(aside);
+    size += Decimal(static_cast<unsigned>(now.tv_sec), aside + size);
+    aside[size++] = '-';
+    size += Decimal(static_cast<unsigned>(now.tv_nsec), aside + size);
+    aside[size] = '\0';
+    if (syscall(SYS_renameat2, directory, name, directory, aside,
+                1u /* RENAME_NOREPLACE */) == 0)
+      return true;
+    if (errno != EEXIST) return false;
+  }
+  return false;
+}
+
+// Makes `name`, or finds it, and opens it. What an earlier command left there
+// that is of another kind, a link too, is put aside. -1 and errno.
+int MakePlace(int directory, const char* name, bool file) {
+  for (int i = 0; i < 3; ++i) {
+    const int made = file ? mknodat(directory, name, S_IFREG | 0600, 0)
+                          : mkdirat(directory, name, 0755);
+    if (made != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+      return -1;
+    // What could not be made may be there all the same.
+    const int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+      if (errno == ENOENT && made == 0) continue;  // taken away by another run
+      return -1;
+    }
+    struct stat info = {};
+    if (fstat(fd, &info) == 0 &&
+        (info.st_mode & S_IFMT) ==
+            static_cast<mode_t>(file ? S_IFREG : S_IFDIR))
+      return fd;
+    close(fd);
+    if (!PutAside(directory, name) && errno != ENOENT) return -1;
+  }
+  errno = ESTALE;
+  return -1;
+}
+
 // Makes the missing part of a target inside what covers its place.
 bool MakeTarget(const MountOp& op) {
   char path[PATH_MAX];
@@ -204,20 +251,21 @@ bool MakeTarget(const MountOp& op) {
     return false;
   }
   memcpy(path, op.target, size + 1);
-  for (size_t i = 1; i <= size; ++i) {
+  path[op.cover] = '\0';
+  int at = sys::OpenExact(path);
+  for (size_t from = op.cover + 1, i = from; at >= 0 && i <= size; ++i) {
     if (path[i] != '/' && path[i] != '\0') continue;
     const bool last = path[i] == '\0';
     path[i] = '\0';
-    int made = 0;
-    if (last && op.make == Make::kFile)
-      made = mknod(path, S_IFREG | 0600, 0);
-    else
-      made = mkdir(path, 0755);
-    // What cannot be made but is there is found when the target is opened.
-    if (made != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
-      return false;
-    if (!last) path[i] = '/';
+    const int next = MakePlace(at, path + from, last && op.make == Make::kFile);
+    const int error = errno;
+    close(at);
+    errno = error;
+    at = next;
+    from = i + 1;
   }
+  if (at < 0) return false;
+  close(at);
   return true;
 }
 
@@ -434,6 +482,13 @@ bool BuildView(NativePlan* plan, const Early& early, SetupError* error) {
     return Fail(error, Stage::kDevpts);
   umask(mask);
   if (chdir(plan->cwd) != 0) return Fail(error, Stage::kWorkingDirectory);
+  struct stat here = {};
+  if (plan->cwd_inode != 0 &&
+      (stat(".", &here) != 0 || here.st_dev != plan->cwd_device ||
+       here.st_ino != plan->cwd_inode)) {
+    errno = ESTALE;
+    return Fail(error, Stage::kWorkingDirectory);
+  }
   return true;
 }
 

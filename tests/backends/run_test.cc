@@ -339,5 +339,79 @@ TEST_P(BelowTmp, ShowsNoHiddenDirectory) {
   EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed);
 }
 
+// A private place that outlives the run, and what a command left in it where
+// the workspace of the next one is shown.
+class LeftInTmp : public BelowTmp {
+ protected:
+  void SetUp() override {
+    BelowTmp::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    profile_.deny_read.clear();
+    profile_.protect.clear();
+    profile_.private_tmp = base_ + "/session";
+    MakeDirectory(profile_.private_tmp);
+    UseWorkspace(w_);
+  }
+  void UseWorkspace(const std::string& path) {
+    profile_.workspace = cwd_ = path;
+    profile_.write = {path};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, LeftInTmp, testing::ValuesIn(Everyone()),
+                         WhoName);
+
+TEST_P(LeftInTmp, ACommandBeginsWhereItsCallerStandsOrNotAtAll) {
+  const std::string work = place_ + "/work";
+  const std::string link = base_ + "/link";
+  ASSERT_EQ(Outside("ln -s '" + work + "' ../link"), "");
+  for (const std::string& left :
+       {"mkdir -p " + work, "mkdir -p /tmp/z/work && ln -s z " + place_,
+        "mkdir -p /tmp/z " + place_ + " && ln -s /tmp/z " + work,
+        "mkdir -p " + work + "/deeper", std::string("true")}) {
+    UseWorkspace(w_);
+    EXPECT_EQ(Bash("rm -rf /tmp/*; " + left).outcome.exit_code, 0) << left;
+    for (const std::string& here : {work, link, work + "/deeper"}) {
+      cwd_ = here;
+      const Ran ran = Bash("echo started; echo x > made");
+      EXPECT_EQ(ran.output, "") << left;
+      EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed) << left;
+      EXPECT_NE(ran.outcome.reason.find(here), std::string::npos)
+          << ran.outcome.reason;
+    }
+    EXPECT_FALSE(Exists(work + "/made")) << left;
+    // The private place itself, and what is outside of it, stay as they were.
+    cwd_ = "/tmp";
+    EXPECT_EQ(Bash("true").outcome.exit_code, 0) << left;
+    cwd_ = w_;
+    EXPECT_EQ(Bash("true").outcome.exit_code, 0) << left;
+    UseWorkspace(work);
+    if (!Is("native")) continue;
+    EXPECT_EQ(Bash("echo x > there").outcome.exit_code, 0) << left;
+    EXPECT_TRUE(Exists(work + "/there")) << left;
+  }
+}
+
+TEST_P(LeftInTmp, WhatStandsInTheWayOfTheWorkspaceIsPutAside) {
+  if (!Is("native")) return;  // bwrap makes its own places
+  const std::string work = place_ + "/work";
+  ASSERT_EQ(Outside("mkdir ../out"), "");
+  UseWorkspace(work);
+  for (const std::string& left :
+       {"ln -s '" + base_ + "/out' " + place_,
+        "ln -s '" + base_ + "/out/new' " + place_, "ln -s /gone " + place_,
+        "echo > " + place_, "mkfifo " + place_, "ln -s . " + place_,
+        "mkdir " + place_ + "; echo > " + work,
+        "mkdir " + place_ + "; ln -s /tmp " + work,
+        "mkdir " + place_ + "; chmod 0 " + place_}) {
+    EXPECT_EQ(Bash("mv " + place_ + " /tmp/z-$$; " + left).outcome.exit_code, 0)
+        << left;
+    const Ran ran = Bash("echo x > made; ls");
+    EXPECT_EQ(ran.outcome.exit_code, 0) << left << ran.outcome.reason;
+    EXPECT_EQ(ran.output, "made\nsub\n") << left;
+    EXPECT_TRUE(Exists(work + "/made")) << left;
+    EXPECT_TRUE(std::filesystem::is_empty(base_ + "/out")) << left;
+  }
+}
+
 }  // namespace
 }  // namespace gate::backends
