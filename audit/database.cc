@@ -82,6 +82,18 @@ Status Database::Open(const std::string& file) {
   // A database file is not program text: no triggers or views may call
   // anything with side effects, whatever was planted in its schema.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  // Nor may they stand between gate and its table: a trigger can drop a record
+  // without an error, and a view can take the table's place.
+  for (const int door :
+       {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW}) {
+    int open = 1;
+    sqlite3_db_config(handle, door, 0, &open);
+    if (open == 0) continue;
+    Close();
+    return Fail(ErrorCode::kInternal, "audit log " + file +
+                                          ": this SQLite cannot do without "
+                                          "triggers and views");
+  }
   sqlite3_busy_handler(handle, OnBusy, this);
   sqlite3_wal_hook(handle, OnCommit, this);
   Arm();

@@ -234,6 +234,7 @@ void Log::Close() {
 }
 
 Status InsertRecord(Database* db, Record* record) {
+  GATE_CHECK(CheckTable(db));
   Hash previous{};
   uint64_t sequence = 1;
   {
@@ -285,6 +286,10 @@ Status InsertRecord(Database* db, Record* record) {
   row.Bind(23, hash);
   const int code = row.Step();
   if (code != SQLITE_DONE) return db->Failed(code, "write the record");
+  if (sqlite3_changes64(db->handle) != 1) {
+    return Fail(ErrorCode::kCorrupt,
+                "audit log " + db->path + ": the record was not taken");
+  }
   record->sequence = sequence;
   record->previous = Hex(previous);
   record->hash = Hex(hash);

@@ -1,7 +1,11 @@
 #include "audit/schema.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace gate::audit {
 
@@ -9,29 +13,40 @@ namespace gate::audit {
 // no index, because every index is another page in the WAL for each record.
 // Readers scan: sequence numbers grow with time, and the log is at most
 // 256 MB.
+// The texts are what SQLite keeps of them in sqlite_schema: compared as they
+// stand. Gate's own connections run no triggers (database.cc); these two stop
+// plain statements of other programs.
+#define GATE_TABLE                                                     \
+  "CREATE TABLE log(seq INTEGER PRIMARY KEY,v INT NOT NULL,"           \
+  "kind TEXT NOT NULL,id TEXT NOT NULL,parent TEXT NOT NULL,"          \
+  "time_ns INT NOT NULL,agent TEXT NOT NULL,session TEXT NOT NULL,"    \
+  "mode TEXT NOT NULL,enforced INT NOT NULL,command TEXT NOT NULL,"    \
+  "cwd TEXT NOT NULL,action TEXT NOT NULL,reason TEXT NOT NULL,"       \
+  "rule_id TEXT NOT NULL,policy_revision TEXT NOT NULL,"               \
+  "backend TEXT NOT NULL,status TEXT NOT NULL,exit_code INT NOT NULL," \
+  "duration_ms INT NOT NULL,detail TEXT NOT NULL,prev BLOB NOT NULL,"  \
+  "hash BLOB NOT NULL)STRICT"
+#define GATE_UPDATE_GUARD                                    \
+  "CREATE TRIGGER log_no_update BEFORE UPDATE ON log BEGIN " \
+  "SELECT RAISE(ABORT,'the audit log is append-only');END"
 #define GATE_DELETE_GUARD                                    \
   "CREATE TRIGGER log_no_delete BEFORE DELETE ON log BEGIN " \
-  "SELECT RAISE(ABORT,'the audit log is append-only');END;"
-
-const char kDropDeleteGuard[] = "DROP TRIGGER IF EXISTS log_no_delete";
-const char kCreateDeleteGuard[] = GATE_DELETE_GUARD;
+  "SELECT RAISE(ABORT,'the audit log is append-only');END"
 
 namespace {
 
 constexpr MigrationStep kSteps[] = {
-    {0,
-     "CREATE TABLE log(seq INTEGER PRIMARY KEY,v INT NOT NULL,"
-     "kind TEXT NOT NULL,id TEXT NOT NULL,parent TEXT NOT NULL,"
-     "time_ns INT NOT NULL,agent TEXT NOT NULL,session TEXT NOT NULL,"
-     "mode TEXT NOT NULL,enforced INT NOT NULL,command TEXT NOT NULL,"
-     "cwd TEXT NOT NULL,action TEXT NOT NULL,reason TEXT NOT NULL,"
-     "rule_id TEXT NOT NULL,policy_revision TEXT NOT NULL,"
-     "backend TEXT NOT NULL,status TEXT NOT NULL,exit_code INT NOT NULL,"
-     "duration_ms INT NOT NULL,detail TEXT NOT NULL,prev BLOB NOT NULL,"
-     "hash BLOB NOT NULL)STRICT;"
-     "CREATE TRIGGER log_no_update BEFORE UPDATE ON log BEGIN "
-     "SELECT RAISE(ABORT,'the audit log is append-only');END;"  //
-     GATE_DELETE_GUARD},
+    {0, GATE_TABLE ";" GATE_UPDATE_GUARD ";" GATE_DELETE_GUARD ";"},
+};
+
+struct Object {
+  std::string_view type, name, sql;
+};
+// The schema of kSchemaVersion.
+constexpr Object kObjects[] = {
+    {"table", "log", GATE_TABLE},
+    {"trigger", "log_no_update", GATE_UPDATE_GUARD},
+    {"trigger", "log_no_delete", GATE_DELETE_GUARD},
 };
 
 uint32_t BigEndian(const unsigned char* bytes) {
@@ -132,6 +147,55 @@ Status Migrate(Database* db, std::span<const MigrationStep> steps,
     GATE_CHECK(db->Execute(touch.c_str()));
   }
   return {};
+}
+
+Status CheckTable(Database* db) {
+  GATE_TRY(Statement row,
+           db->Prepare("SELECT type,sql FROM sqlite_schema WHERE "
+                       "name='log' COLLATE NOCASE"));
+  int code = row.Step();
+  const bool own = code == SQLITE_ROW && row.Text(0) == kObjects[0].type &&
+                   row.Text(1) == kObjects[0].sql;
+  if (own) code = row.Step();
+  if (own && code == SQLITE_DONE) return {};
+  if (code != SQLITE_ROW && code != SQLITE_DONE)
+    return db->Failed(code, "read the schema");
+  return Fail(ErrorCode::kCorrupt,
+              "audit log " + db->path + ": its table was changed");
+}
+
+Result<std::string> SchemaDifference(Database* db) {
+  std::string difference;
+  const auto add = [&](const std::string& what) {
+    difference += (difference.empty() ? "" : ", ") + what;
+  };
+  const auto is_own = [](const Object& object) {
+    return std::find_if(
+        std::begin(kObjects), std::end(kObjects), [&](const Object& own) {
+          return own.type == object.type && own.name == object.name;
+        });
+  };
+  bool seen[std::size(kObjects)] = {};
+  GATE_TRY(Statement row,
+           db->Prepare("SELECT type,name,sql FROM sqlite_schema"));
+  int code = 0;
+  while ((code = row.Step()) == SQLITE_ROW) {
+    const std::string type = row.Text(0), name = row.Text(1), sql = row.Text(2);
+    const Object* own = is_own({type, name, sql});
+    const auto which = static_cast<size_t>(own - kObjects);
+    if (own == std::end(kObjects) || std::exchange(seen[which], true)) {
+      add("the " + type + " `" + name + "` is not gate's");
+    } else if (own->sql != sql) {
+      add("the " + type + " `" + name + "` was changed");
+    }
+  }
+  if (code != SQLITE_DONE) return db->Failed(code, "read the schema");
+  for (size_t i = 0; i < std::size(kObjects); ++i) {
+    if (seen[i]) continue;
+    add("the " + std::string(kObjects[i].type) + " `" +
+        std::string(kObjects[i].name) + "` is missing");
+  }
+  return difference;
 }
 
 }  // namespace gate::audit

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "audit/database.h"
 #include "base/result.h"
@@ -38,8 +39,13 @@ std::span<const MigrationStep> MigrationSteps();
 Status Migrate(Database* db, std::span<const MigrationStep> steps,
                uint32_t target);
 
-// The trigger that prune takes away for the length of its transaction.
-extern const char kDropDeleteGuard[];
-extern const char kCreateDeleteGuard[];
+// Inside the transaction that writes: kCorrupt unless `log` is the table that
+// gate makes. Another one may drop or change what is put into it.
+Status CheckTable(Database* db);
+
+// How the schema differs from the one that gate makes, in words: a trigger, a
+// view or a table that is not gate's, a changed or a missing one. Empty when it
+// does not.
+Result<std::string> SchemaDifference(Database* db);
 
 }  // namespace gate::audit

@@ -5,8 +5,12 @@
 // The chain has no key. Who may write the file can rewrite all of it, and a
 // cut tail leaves a shorter log that is whole; both show only against an
 // anchor that was kept elsewhere.
+#include <algorithm>
+#include <iterator>
+
 #include "audit/chain.h"
 #include "audit/log_impl.h"
+#include "audit/schema.h"
 #include "base/json.h"
 
 namespace gate::audit {
@@ -45,6 +49,33 @@ void ReadCheckpoint(const Record& record, Walk* walk) {
     walk->pruned_through = through->get<uint64_t>();
     walk->pruned_hash = text("hash");
   }
+}
+
+// Whether `row` holds exactly what a writer of gate's puts there. ReadRecord
+// makes the nearest record of anything: a blob in the place of a text, another
+// number than 0 and 1 for a flag, a word that is no kind, a number too great
+// for an exit code would hash to what was written. Types are asked before
+// anything is read, which may turn a value into the type that is wanted.
+bool HasTypes(const Statement& row) {
+  constexpr int kNumbers[] = {0, kColumnVersion, 5, 9, 18, 19};
+  for (int column = 0; column <= kColumnHash; ++column) {
+    int type = SQLITE_TEXT;
+    if (std::find(std::begin(kNumbers), std::end(kNumbers), column) !=
+        std::end(kNumbers))
+      type = SQLITE_INTEGER;
+    if (column == kColumnPrevious || column == kColumnHash) type = SQLITE_BLOB;
+    if (sqlite3_column_type(row.get(), column) != type) return false;
+  }
+  return true;
+}
+
+bool IsAsWritten(const Statement& row, const Record& record) {
+  const auto number = [&](int column) {
+    return sqlite3_column_int64(row.get(), column);
+  };
+  return number(0) > 0 && row.Text(2) == Name(record.kind) &&
+         number(9) == (record.enforced ? 1 : 0) &&
+         number(18) == record.exit_code;
 }
 
 // Whether `record` is whole at another place of the log than where it stands.
@@ -138,12 +169,20 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
   }
   db.Arm();
   Verdict verdict;
-  GATE_TRY(const uint64_t newest, db.Number("SELECT max(seq) FROM log"));
-  GATE_TRY(Statement row, db.Prepare(std::string("SELECT ") + kColumns +
-                                     " FROM log ORDER BY seq"));
+  GATE_TRY(const std::string schema, SchemaDifference(&db));
+  auto newest = db.Number("SELECT max(seq) FROM log");
+  auto read =
+      db.Prepare(std::string("SELECT ") + kColumns + " FROM log ORDER BY seq");
+  if (!newest || !read) {
+    if (schema.empty())
+      return std::unexpected(newest ? read.error() : newest.error());
+    return Bad(&verdict, Finding::kUnreadable, 0, schema);
+  }
+  Statement row = std::move(*read);
   Walk walk;
   int code = 0;
   while ((code = row.Step()) == SQLITE_ROW) {
+    const bool typed = HasTypes(row);
     const Record record = ReadRecord(row);
     const uint64_t sequence = record.sequence;
     Hash previous{};
@@ -157,6 +196,11 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
       return Bad(&verdict, Finding::kUnreadable, sequence,
                  "record " + Number(sequence) +
                      " is of a version this gate does not know");
+    }
+    if (!typed || !IsAsWritten(row, record)) {
+      return Bad(&verdict, Finding::kEdited, sequence,
+                 "record " + Number(sequence) +
+                     " holds a value that gate does not write");
     }
     if (walk.first == 0) {
       walk.first = sequence;
@@ -172,7 +216,7 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
                      Number(sequence - 1) + " are missing");
     }
     if (ChainHash(record, sequence, previous) != hash) {
-      if (BelongsElsewhere(record, previous, hash, newest)) {
+      if (BelongsElsewhere(record, previous, hash, *newest)) {
         return Bad(
             &verdict, Finding::kReordered, sequence,
             "record " + Number(sequence) + " stands where another one was");
@@ -212,6 +256,10 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
       "ok but unanchored: whether records were cut off at the end cannot be "
       "known";
   if (!anchor_text.empty()) CompareAnchor(anchor, walk, &verdict);
+  // The records stand, and records may have been kept out of the log.
+  if (verdict.finding == Finding::kOk && !schema.empty()) {
+    Bad(&verdict, Finding::kEdited, 0, schema);
+  }
   return verdict;
 }
 

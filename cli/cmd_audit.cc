@@ -269,8 +269,11 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
                     : "\nnot anchored: records cut off at the end would not "
                       "show; keep the head elsewhere and give it as --anchor");
   } else {
-    std::printf("%s at record %llu: %s\n", audit::Name(verdict->finding),
-                static_cast<unsigned long long>(verdict->sequence),
+    // Without a number it is the file as a whole.
+    std::string where;
+    if (verdict->sequence != 0)
+      where = " at record " + std::to_string(verdict->sequence);
+    std::printf("%s%s: %s\n", audit::Name(verdict->finding), where.c_str(),
                 Visible(verdict->message).c_str());
   }
   if (!ok) return verdict->finding == audit::Finding::kUnreadable ? 2 : 1;

@@ -14,6 +14,15 @@
 namespace gate::audit {
 namespace {
 
+// What stops plain statements, and what puts it back as it was.
+constexpr char kWithoutGuards[] =
+    "DROP TRIGGER log_no_update;DROP TRIGGER log_no_delete;";
+constexpr char kGuards[] =
+    ";CREATE TRIGGER log_no_update BEFORE UPDATE ON log BEGIN "
+    "SELECT RAISE(ABORT,'the audit log is append-only');END;"
+    "CREATE TRIGGER log_no_delete BEFORE DELETE ON log BEGIN "
+    "SELECT RAISE(ABORT,'the audit log is append-only');END;";
+
 class TamperTest : public TemporaryState {
  protected:
   void Sql(const std::string& sql) {
@@ -88,8 +97,7 @@ TEST_F(TamperTest, EachKindIsNamed) {
     std::filesystem::remove_all(state_);
     Fill(10);
     const std::string anchor = VerifyLog().anchor;
-    Sql(std::string("DROP TRIGGER log_no_update;DROP TRIGGER log_no_delete;") +
-        c.sql);
+    Sql(std::string(kWithoutGuards) + c.sql + kGuards);
     const Verdict verdict = VerifyLog();
     EXPECT_EQ(verdict.finding, c.finding) << c.what << ": " << verdict.message;
     EXPECT_EQ(verdict.sequence, c.sequence) << c.what;
@@ -105,6 +113,153 @@ TEST_F(TamperTest, EachKindIsNamed) {
       } else {
         EXPECT_EQ(anchored.finding, Finding::kTruncated) << c.what;
       }
+    }
+  }
+}
+
+// The nearest record to each of these hashes to what was written.
+TEST_F(TamperTest, OnlyTheVeryValuesThatWereWrittenVerify) {
+  const struct {
+    const char* what;
+    const char* sql;
+  } cases[] = {
+      {"another true", "UPDATE log SET enforced=2 WHERE seq=2"},
+      {"a negative true", "UPDATE log SET enforced=-1 WHERE seq=2"},
+      {"a wide exit code",
+       "UPDATE log SET exit_code=exit_code+4294967296 WHERE seq=2"},
+      {"a kind that is none", "UPDATE log SET kind='notes' WHERE seq=2"},
+      {"an empty kind", "UPDATE log SET kind='' WHERE seq=2"},
+      {"a zero byte behind a text",
+       "UPDATE log SET cwd=cwd||char(0) WHERE seq=2"},
+      {"a zero byte in an empty text",
+       "UPDATE log SET parent=char(0) WHERE seq=2"},
+      {"a wide version", "UPDATE log SET v=4294967297 WHERE seq=2"},
+      {"a record before the first",
+       "INSERT INTO log SELECT 0,v,kind,id,parent,time_ns,agent,session,mode,"
+       "enforced,command,cwd,action,reason,rule_id,policy_revision,backend,"
+       "status,exit_code,duration_ms,detail,prev,hash FROM log WHERE seq=1"},
+      // As the schema of a table can be rewritten in place, without STRICT.
+      {"a blob for a text",
+       "UPDATE log SET command=CAST(command AS BLOB) WHERE seq=2"},
+      {"nothing for an empty text", "UPDATE log SET parent=NULL WHERE seq=2"},
+      {"a text for a hash", "UPDATE log SET hash=CAST(hash AS TEXT)"},
+      {"a text for a number",
+       "UPDATE log SET duration_ms=duration_ms||'x' WHERE seq=2"},
+      {"a real for a number",
+       "UPDATE log SET duration_ms=duration_ms+0.5 WHERE seq=2"},
+  };
+  const std::string table =
+      "CREATE TABLE log(seq INTEGER PRIMARY KEY,v INT,kind TEXT,id TEXT,"
+      "parent TEXT,time_ns INT,agent TEXT,session TEXT,mode TEXT,"
+      "enforced INT,command TEXT,cwd TEXT,action TEXT,reason TEXT,"
+      "rule_id TEXT,policy_revision TEXT,backend TEXT,status TEXT,"
+      "exit_code INT,duration_ms INT,detail TEXT,prev BLOB,hash BLOB)";
+  for (const bool loose : {false, true}) {
+    int held = 0;
+    for (const auto& c : cases) {
+      std::filesystem::remove_all(state_);
+      auto log = Log::Open(state_, Options{});
+      ASSERT_TRUE(log);
+      for (int i = 0; i < 3; ++i) {
+        Record record = Decision("command");
+        record.kind = Kind::kNote;
+        record.exit_code = 0;
+        ASSERT_TRUE(log->Append(&record));
+      }
+      log->Close();
+      sqlite3* db = nullptr;
+      ASSERT_EQ(sqlite3_open(database_.c_str(), &db), SQLITE_OK);
+      std::string before = kWithoutGuards;
+      if (loose)
+        before += "ALTER TABLE log RENAME TO was;" + table +
+                  ";INSERT INTO log SELECT * FROM was;DROP TABLE was;";
+      ASSERT_EQ(sqlite3_exec(db, before.c_str(), nullptr, nullptr, nullptr),
+                SQLITE_OK);
+      // A strict table takes no value of another type in the first place.
+      const bool taken =
+          sqlite3_exec(db, c.sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+      held += taken ? 0 : 1;
+      ASSERT_EQ(sqlite3_exec(db, kGuards, nullptr, nullptr, nullptr),
+                SQLITE_OK);
+      sqlite3_close(db);
+      if (!taken) continue;
+      const Verdict verdict = VerifyLog();
+      EXPECT_NE(verdict.finding, Finding::kOk) << c.what;
+      if (loose) {
+        EXPECT_EQ(verdict.message.find("the table `log`"), std::string::npos)
+            << c.what << ": " << verdict.message;
+      }
+    }
+    EXPECT_EQ(held, loose ? 0 : 5);
+  }
+}
+
+// A record is in the log when Append said so, whatever stands in the schema.
+TEST_F(TamperTest, WhatStandsInTheSchemaDropsNoRecord) {
+  const std::string insert = "CREATE TRIGGER t BEFORE INSERT ON log BEGIN ";
+  const struct {
+    const char* what;
+    std::string sql;
+    bool written;
+    const char* named;
+  } cases[] = {
+      {"ignores", insert + "SELECT RAISE(IGNORE);END", true,
+       "the trigger `t` is not gate's"},
+      {"ignores some",
+       "CREATE TRIGGER t BEFORE INSERT ON log WHEN NEW.command LIKE 'later%' "
+       "BEGIN SELECT RAISE(IGNORE);END",
+       true, "the trigger `t` is not gate's"},
+      {"deletes again",
+       "DROP TRIGGER log_no_delete;CREATE TRIGGER t AFTER INSERT ON log BEGIN "
+       "DELETE FROM log WHERE seq=NEW.seq;END",
+       true, "the trigger `t` is not gate's"},
+      {"a guard that is none",
+       "DROP TRIGGER log_no_delete;CREATE TRIGGER log_no_delete AFTER INSERT "
+       "ON log BEGIN DELETE FROM log WHERE seq=NEW.seq;END",
+       true, "the trigger `log_no_delete` was changed"},
+      {"no guard", "DROP TRIGGER log_no_update", true,
+       "the trigger `log_no_update` is missing"},
+      {"another table", "CREATE TABLE log2 AS SELECT * FROM log", true,
+       "the table `log2` is not gate's"},
+      {"an index", "CREATE INDEX i ON log(command)", true,
+       "the index `i` is not gate's"},
+      {"a view in its place",
+       "ALTER TABLE log RENAME TO was;CREATE VIEW log AS SELECT * FROM was",
+       false, "the view `log` is not gate's"},
+      {"a view that takes records",
+       "ALTER TABLE log RENAME TO was;CREATE VIEW log AS SELECT * FROM was;"
+       "CREATE TRIGGER t INSTEAD OF INSERT ON log BEGIN SELECT 1;END",
+       false, "the view `log` is not gate's"},
+      {"a table that keeps one record",
+       "ALTER TABLE log RENAME TO was;CREATE TABLE log(seq INTEGER PRIMARY "
+       "KEY,v UNIQUE ON CONFLICT IGNORE,kind,id,parent,time_ns,agent,session,"
+       "mode,enforced,command,cwd,action,reason,rule_id,policy_revision,"
+       "backend,status,exit_code,duration_ms,detail,prev,hash);"
+       "INSERT INTO log SELECT * FROM was WHERE seq=1",
+       false, "the table `log` was changed"},
+      {"another column", "ALTER TABLE log ADD COLUMN more TEXT", false,
+       "the table `log` was changed"},
+  };
+  for (const auto& c : cases) {
+    std::filesystem::remove_all(state_);
+    Fill(2);
+    Sql(c.sql);
+    auto log = Log::Open(state_, Options{});
+    ASSERT_TRUE(log) << c.what << ": " << log.error().message;
+    Record record = Decision("later");
+    const Status stored = log->Append(&record);
+    EXPECT_EQ(stored.has_value(), c.written)
+        << c.what << ": " << (stored ? "stored" : stored.error().message);
+    if (!stored) {
+      EXPECT_EQ(stored.error().code, ErrorCode::kCorrupt) << c.what;
+    }
+    log->Close();
+    const Verdict verdict = VerifyLog();
+    EXPECT_NE(verdict.finding, Finding::kOk) << c.what;
+    EXPECT_NE(verdict.message.find(c.named), std::string::npos)
+        << c.what << ": " << verdict.message;
+    if (c.written) {
+      EXPECT_EQ(verdict.records, 3u) << c.what;
     }
   }
 }
@@ -153,7 +308,7 @@ TEST_F(TamperTest, ConsistentRewriteIsFoundWithTheAnchor) {
   Fill(5);
   const std::string anchor = VerifyLog().anchor;
   // The last record replaced by another that fits the chain.
-  Sql("DROP TRIGGER log_no_delete;DELETE FROM log WHERE seq=5");
+  Sql(std::string(kWithoutGuards) + "DELETE FROM log WHERE seq=5" + kGuards);
   Fill(1);
   EXPECT_EQ(VerifyLog().finding, Finding::kOk);
   EXPECT_EQ(VerifyLog(anchor).finding, Finding::kEdited);
