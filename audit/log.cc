@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "audit/chain.h"
+#include "audit/cut.h"
 #include "audit/log_impl.h"
 #include "audit/redact.h"
 #include "audit/schema.h"
@@ -19,12 +20,6 @@
 
 namespace gate::audit {
 namespace {
-
-// Beyond this a text is cut: a record of a megabyte would cost more than the
-// decision, and an agent could fill the log with it.
-constexpr size_t kMaxText = 64 * 1024;
-constexpr size_t kKeptHead = 48 * 1024;
-constexpr size_t kKeptTail = 8 * 1024;
 
 std::string DatabasePath(const std::string& state_dir) {
   return state_dir + "/audit.db";
@@ -144,15 +139,6 @@ Status Prepare(Database* db) {
   return Migrate(db, MigrationSteps(), kSchemaVersion);
 }
 
-void Cut(std::string* text) {
-  if (text->size() <= kMaxText) return;
-  const size_t cut = text->size() - kKeptHead - kKeptTail;
-  std::string kept = text->substr(0, kKeptHead);
-  kept += "[cut:" + std::to_string(cut) + " bytes]";
-  kept.append(*text, text->size() - kKeptTail);
-  *text = std::move(kept);
-}
-
 // Takes what looks secret out of every text that came from outside, and says
 // in the detail what was taken.
 void Clean(Record* record) {
@@ -168,10 +154,7 @@ void Clean(Record* record) {
   Cut(&record->cwd);
   Cut(&record->agent);
   Cut(&record->session);
-  if (record->detail.size() > kMaxText) {
-    record->detail =
-        "{\"detail_cut\":" + std::to_string(record->detail.size()) + "}";
-  }
+  CutDetail(&record->detail);
   if (kinds.empty()) return;
   std::string list = "\"redacted\":[";
   for (size_t i = 0; i < kinds.size(); ++i) {

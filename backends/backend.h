@@ -205,6 +205,10 @@ struct Outcome {
   // False when the search for protected names at depth ended at its limits
   // (backends/guard.h) before every directory was seen.
   bool sweep_complete = true;
+  std::string sweep_end;  // at which limit; empty: something was not opened
+  // Processes that still ran when the command had ended, and were ended then;
+  // only of backends that can tell.
+  uint64_t left_running = 0;
 };
 
 struct Availability {

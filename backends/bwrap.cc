@@ -341,10 +341,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   } else if (const int lacking = MissingProgram(command.argv[0], command.cwd,
                                                 request.environment);
              code < 0 && lacking != 0) {
-    outcome.status = OutcomeStatus::kExited;
-    outcome.not_found = lacking == ENOENT;
-    outcome.exit_code = outcome.not_found ? 127 : 126;
-    outcome.reason = command.argv[0] + ": " + strerror(lacking);
+    SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
   } else if (code < 0) {
     return Failed("bwrap could not build the sandbox (exit code " +
                   std::to_string(WEXITSTATUS(status)) +

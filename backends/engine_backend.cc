@@ -329,10 +329,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
     outcome.reason = "exited";
   } else if (!state.word.empty() && lacking != 0) {
     // Made, but its program could not be started.
-    outcome.status = OutcomeStatus::kExited;
-    outcome.not_found = lacking == ENOENT;
-    outcome.exit_code = outcome.not_found ? 127 : 126;
-    outcome.reason = command.argv[0] + ": " + strerror(lacking);
+    SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
   } else {
     // A container that was not started has run nothing.
     *again =

@@ -43,10 +43,11 @@
 //
 // The sweep moves what it finds to the quarantine directory and reports it as
 // a violation. Its limits, stated in the outcome (`sweep_complete`):
-// kMaxSweepDirectories directories, breadth first, and kMaxSweepMs. What it
-// finds existed until the end of the run, where only the run itself could use
-// it; a client or a person that reads the workspace meanwhile sees it. If gate
-// is killed the next gate sweeps, by what Note has written down.
+// kMaxSweepDirectories directories, breadth first, and kMaxSweepMs, in which
+// taking away what it finds does not count (kMaxTakingMs). What it finds
+// existed until the end of the run, where only the run itself could use it; a
+// client or a person that reads the workspace meanwhile sees it. If gate is
+// killed the next gate sweeps, by what Note has written down.
 #pragma once
 
 #include <sys/stat.h>
@@ -70,7 +71,8 @@
 namespace gate::backends {
 
 inline constexpr int kMaxSweepDirectories = 4096;
-inline constexpr int kMaxSweepMs = 30;
+inline constexpr int kMaxSweepMs = 30;         // of looking
+inline constexpr int kMaxTakingMs = 10000;     // of taking away what was found
 inline constexpr int kMaxLinkedHere = 256;     // entries of a directory
 inline constexpr int kMaxLinkSearch = 200000;  // entries in all
 inline constexpr int kMaxModules = 256;        // git directories looked at

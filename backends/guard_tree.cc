@@ -39,9 +39,20 @@ timespec After(int milliseconds) {
   return now;
 }
 
+// Puts `deadline` off by the time since `begin`.
+void PutOff(const timespec& begin, timespec* deadline) {
+  const timespec now = After(0);
+  deadline->tv_sec += now.tv_sec - begin.tv_sec;
+  deadline->tv_nsec += now.tv_nsec - begin.tv_nsec;
+  const long carry = deadline->tv_nsec < 0              ? -1
+                     : deadline->tv_nsec >= 1000000000L ? 1
+                                                        : 0;
+  deadline->tv_sec += carry;
+  deadline->tv_nsec -= carry * 1000000000L;
+}
+
 bool Passed(const timespec& deadline) {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  const timespec now = After(0);
   return now.tv_sec != deadline.tv_sec ? now.tv_sec > deadline.tv_sec
                                        : now.tv_nsec >= deadline.tv_nsec;
 }
@@ -96,6 +107,7 @@ struct Guard::Walk {
     bool store = false;  // where git keeps what it writes itself
   };
   std::vector<Step> tree, stores;
+  timespec deadline = {}, last = {};
 };
 
 void Guard::SweepTree() {
@@ -111,13 +123,19 @@ void Guard::SweepTree() {
       first_letters_.set(static_cast<unsigned char>(letter - 'a' + 'A'));
     patterns_.push_back(std::move(pattern));
   }
-  const timespec deadline = After(kMaxSweepMs);
   Walk walk;
+  walk.deadline = After(kMaxSweepMs);
+  walk.last = After(kMaxSweepMs + kMaxTakingMs);
   walk.tree.push_back({workspace_});
   // What git keeps comes last: much of it, and seldom anything else.
   for (size_t i = 0, j = 0; i < walk.tree.size() || j < walk.stores.size();) {
-    if (i + j >= kMaxSweepDirectories || Passed(deadline)) {
+    const bool many = i + j >= kMaxSweepDirectories;
+    if (many || Passed(walk.deadline) || Passed(walk.last)) {
       outcome_->sweep_complete = false;
+      outcome_->sweep_end =
+          many
+              ? "after " + std::to_string(kMaxSweepDirectories) + " directories"
+              : "after " + std::to_string(kMaxSweepMs) + " ms";
       return;
     }
     const Walk::Step at =
@@ -137,6 +155,8 @@ void Guard::SweepModules() {
   for (size_t i = 0; i < open.size(); ++i) {
     if (i >= kMaxModules) {
       outcome_->sweep_complete = false;
+      outcome_->sweep_end =
+          "after " + std::to_string(kMaxModules) + " git directories";
       break;
     }
     const Directory list = OpenDirectory(open[i]);
@@ -360,8 +380,13 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
         StatPath(config, &info) && (fresh || Changed(info)))
       CleanConfig(config);
   }
+  if (found.empty()) return;
+  // Taking away is not looking: else a run could end the search by what it is
+  // there to find.
+  const timespec begin = After(0);
   for (const auto& [path, relative] : found)
     TakeNamed(path, relative, "created or changed by the run", own);
+  PutOff(begin, &walk->deadline);
 }
 
 }  // namespace gate::backends

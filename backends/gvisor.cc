@@ -320,10 +320,7 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
                                          inputs.environment)
                         : 0;
              lacking != 0) {
-    outcome.status = OutcomeStatus::kExited;
-    outcome.not_found = lacking == ENOENT;
-    outcome.exit_code = outcome.not_found ? 127 : 126;
-    outcome.reason = command.argv[0] + ": " + strerror(lacking);
+    SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
   } else if (failed) {
     outcome.reason = "gvisor could not run the command" +
                      (log ? ": " + log->substr(0, log->find('\n')) : "");

@@ -304,10 +304,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
           std::string("the sandbox could not be built: ") + said.step +
           (said.error == 0 ? "" : std::string(": ") + strerror(said.error)));
     case KeeperReport::kNotExecuted:
-      outcome.status = OutcomeStatus::kExited;
-      outcome.not_found = said.error == ENOENT;
-      outcome.exit_code = outcome.not_found ? 127 : 126;
-      outcome.reason = command.argv[0] + ": " + strerror(said.error);
+      SetNotExecuted(command.argv[0], command.cwd, said.error, &outcome);
       break;
     case KeeperReport::kEnded:
       SetEnd(said.wait_status, &outcome);

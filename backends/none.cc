@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "backends/native/sys.h"
+#include "backends/outcome.h"
 #include "backends/relay.h"
 #include "backends/spawn.h"
 #include "backends/supervise.h"
@@ -64,11 +65,8 @@ class None : public Backend {
       outcome.reason = command.argv.empty()
                            ? "there is no program to run"
                            : command.argv[0] + ": " + strerror(child.error);
-      if (child.stage == SpawnStage::kExec) {
-        outcome.status = OutcomeStatus::kExited;
-        outcome.not_found = child.error == ENOENT;
-        outcome.exit_code = outcome.not_found ? 127 : 126;
-      }
+      if (child.stage == SpawnStage::kExec && !command.argv.empty())
+        SetNotExecuted(command.argv[0], command.cwd, child.error, &outcome);
       return outcome;
     }
     const pid_t target = request.own_group ? -child.pid : child.pid;

@@ -15,4 +15,8 @@ Outcome Failed(std::string reason);
 // the filter of the kernel end a command by signals of their own.
 void SetEnd(int status, Outcome* outcome);
 
+// Puts in that `program` could not be executed in `cwd`: why, by errno.
+void SetNotExecuted(const std::string& program, const std::string& cwd,
+                    int error, Outcome* outcome);
+
 }  // namespace gate::backends

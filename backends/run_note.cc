@@ -78,6 +78,10 @@ void Finish(const std::string& directory, const std::string& name, Fd note,
   const bool ended = HasEnded(runner);
   Outcome outcome;
   guard->Sweep(&outcome);
+  if (!outcome.sweep_end.empty())
+    outcome.violations.push_back(
+        {"protected-path", "not looked at what lies deeper: the search ended " +
+                               outcome.sweep_end});
   for (Violation& violation : outcome.violations) {
     violation.detail += " (of a run whose gate was killed)";
     done->push_back(std::move(violation));

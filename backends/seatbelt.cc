@@ -211,11 +211,8 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
     outcome.exit_code = WEXITSTATUS(status);
     outcome.reason = "exited";
     // sandbox-exec's own codes, of a command that cannot have run.
-    if (lacking != 0 && outcome.exit_code != 0) {
-      outcome.not_found = lacking == ENOENT;
-      outcome.exit_code = outcome.not_found ? 127 : 126;
-      outcome.reason = command.argv[0] + ": " + strerror(lacking);
-    }
+    if (lacking != 0 && outcome.exit_code != 0)
+      SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
   }
   (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);

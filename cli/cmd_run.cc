@@ -1,8 +1,11 @@
 // gate run, gate sandbox.
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 
 #include "base/hash.h"
 #include "base/paths.h"
@@ -70,6 +73,21 @@ Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
   question.preview = arguments.preview;
   question.timeout_ms = arguments.timeout_ms;
   return question;
+}
+
+// A directory that was asked for and is none is an error of the usage, found
+// before anything is decided or recorded.
+bool IsDirectory(const RunArguments& arguments, const ProcessFacts& facts) {
+  if (arguments.cwd.empty()) return true;
+  struct stat info = {};
+  if (::stat(Normalise(arguments.cwd, facts.cwd).c_str(), &info) != 0) {
+    Complain("did not start: " + Visible(arguments.cwd) + ": " +
+             std::strerror(errno));
+    return false;
+  }
+  if (S_ISDIR(info.st_mode)) return true;
+  Complain("did not start: " + Visible(arguments.cwd) + " is not a directory");
+  return false;
 }
 
 int Refuse(const Judgement& judgement, bool json) {
@@ -195,6 +213,7 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
     return kExitUsage;
   }
   Gateway gateway(ReadProcessFacts(globals));
+  if (!IsDirectory(*arguments, gateway.facts())) return kExitUsage;
   Question question = ToQuestion(*arguments, gateway.facts());
   if (!arguments->ticket.empty())
     if (auto code = RunTicket(gateway, *arguments, question)) return *code;
@@ -219,7 +238,8 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
     const auto executed = RecordAndExecute(gateway, &judgement, "run");
     if (!executed) return Fail(kNotRecorded + executed.error().message);
     if (arguments->json)
-      std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
+      std::fprintf(stderr, "%s\n%s\n", DecisionToJson(judgement).c_str(),
+                   OutcomeToJson(*executed).c_str());
     const int code = Report(*executed);
     gateway.Maintain();
     return EndAs(executed->outcome, code);
@@ -264,6 +284,7 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     return kExitUsage;
   }
   Gateway gateway(ReadProcessFacts(globals));
+  if (!IsDirectory(*arguments, gateway.facts())) return kExitUsage;
   // What a file that does not load would have asked for is not known.
   if (const std::string trouble = SettingsTrouble(gateway.settings());
       !trouble.empty()) {

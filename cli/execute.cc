@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/json_writer.h"
 #include "cli/log.h"
 #include "cli/trust.h"
 
@@ -188,6 +189,7 @@ Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
     gateway.CloseIdleLog();
   };
   Executed executed;
+  executed.id = judgement->id;
   Outcome& outcome = executed.outcome;
   outcome = RunPlanned(gateway, judgement, backends::Permit(record_decision),
                        record_outcome);
@@ -206,6 +208,7 @@ Executed Execute(Gateway& gateway, Judgement* judgement,
                  const std::string& parent, const std::string& mode) {
   gateway.CloseLog();
   Executed executed;
+  executed.id = parent;
   executed.outcome = RunPlanned(gateway, judgement, backends::Permit::Given());
   executed.recorded =
       gateway.RecordOutcome(parent, *judgement, executed.outcome, mode);
@@ -237,12 +240,61 @@ bool MissedLoopback(const backends::Violation& violation) {
   return false;
 }
 
+// Whether the guard took it away (backends/guard_sweep.cc), so that nothing of
+// it is left to do.
+bool IsMended(const backends::Violation& violation) {
+  return violation.detail.ends_with("; removed") ||
+         violation.detail.find("; moved to ") != std::string::npos;
+}
+
+// A run chooses how many there are. What is mended comes last, so that it
+// cannot hide the others.
+void TellViolations(const Outcome& outcome, const std::string& id) {
+  size_t told = 0;
+  for (const bool mended : {false, true})
+    for (const backends::Violation& violation : outcome.violations) {
+      if (told == kMaxToldViolations) break;
+      if (IsMended(violation) != mended) continue;
+      Complain("blocked " + Visible(violation.detail) + " (" + violation.kind +
+               ")");
+      ++told;
+    }
+  if (told < outcome.violations.size())
+    Complain("and " + std::to_string(outcome.violations.size() - told) +
+             " more: gate audit show " + id);
+}
+
 }  // namespace
 
-int Report(const Outcome& outcome) {
-  for (const backends::Violation& violation : outcome.violations)
-    Complain("blocked " + Visible(violation.detail) + " (" + violation.kind +
-             ")");
+std::string OutcomeToJson(const Executed& executed) {
+  const Outcome& outcome = executed.outcome;
+  JsonWriter json;
+  json.BeginObject().Field("schema", "gate.outcome/1");
+  json.Field("id", executed.id).Field("status", Name(outcome.status));
+  if (outcome.status == OutcomeStatus::kExited)
+    json.Field("exit", int64_t{outcome.exit_code});
+  if (outcome.signal != 0) json.Field("signal", int64_t{outcome.signal});
+  json.Field("reason", outcome.reason);
+  json.Field("violations", static_cast<int64_t>(outcome.violations.size()));
+  json.Flag("sweep_complete", outcome.sweep_complete);
+  if (!outcome.sweep_end.empty()) json.Field("sweep_end", outcome.sweep_end);
+  json.Field("left_running", static_cast<int64_t>(outcome.left_running));
+  json.EndObject();
+  return json.Take();
+}
+
+int Report(const Outcome& outcome, const std::string& id) {
+  TellViolations(outcome, id);
+  // What could not be opened is among the violations.
+  if (!outcome.sweep_end.empty())
+    Complain("the search for protected names ended early (" +
+             outcome.sweep_end + "); what lies deeper was not looked at");
+  if (outcome.left_running > 0)
+    Complain(std::to_string(outcome.left_running) +
+             (outcome.left_running == 1 ? " process that still ran was"
+                                        : " processes that still ran were") +
+             " ended with the run: start a server and what needs it in one "
+             "line");
   if (std::any_of(outcome.violations.begin(), outcome.violations.end(),
                   MissedLoopback))
     Complain(
@@ -251,6 +303,9 @@ int Report(const Outcome& outcome) {
         "loopback`");
   switch (outcome.status) {
     case OutcomeStatus::kExited:
+      // It was not executed, and nothing else has said so.
+      if (!outcome.reason.empty() && outcome.reason != "exited")
+        Complain(Visible(outcome.reason));
       return outcome.exit_code;
     case OutcomeStatus::kSignalled:
       return 128 + outcome.signal;
@@ -271,7 +326,7 @@ int Report(const Outcome& outcome) {
 }
 
 int Report(const Executed& executed) {
-  const int code = Report(executed.outcome);
+  const int code = Report(executed.outcome, executed.id);
   if (executed.recorded) return code;
   Complain("the outcome could not be recorded: " +
            Visible(executed.recorded.error().message));

@@ -11,6 +11,7 @@ namespace gate::cli {
 struct Executed {
   backends::Outcome outcome;
   Status recorded;  // of the outcome
+  std::string id;   // of the decision, under which both are on record
 };
 
 // Carries out `judgement->plan` (direct or sandbox) with the process's own
@@ -39,10 +40,15 @@ backends::Outcome RunPlanned(
 
 // The exit code that stands for `outcome` (docs/decisions.md), after telling
 // on stderr what the command itself cannot: failed set-up, time-out, limits,
-// violations.
-int Report(const backends::Outcome& outcome);
+// violations (the first kMaxToldViolations), a search that ended early. `id`:
+// where the rest of it is on record.
+inline constexpr size_t kMaxToldViolations = 20;
+int Report(const backends::Outcome& outcome, const std::string& id);
 // The same. An outcome that is not on record is gate's failure, whatever the
 // command returned: it must not be able to hide it by filling the disk.
 int Report(const Executed& executed);
+
+// `gate run --json`: how the command ended, one object (gate.outcome/1).
+std::string OutcomeToJson(const Executed& executed);
 
 }  // namespace gate::cli

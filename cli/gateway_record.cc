@@ -59,6 +59,10 @@ std::string OutcomeDetail(const Judgement& judgement,
   json.BeginObject();
   json.Field("reason", outcome.reason);
   if (outcome.signal != 0) json.Field("signal", int64_t{outcome.signal});
+  if (!outcome.sweep_complete) json.Flag("sweep_complete", false);
+  if (!outcome.sweep_end.empty()) json.Field("sweep_end", outcome.sweep_end);
+  if (outcome.left_running > 0)
+    json.Field("left_running", static_cast<int64_t>(outcome.left_running));
   json.Key("violations").BeginArray();
   for (const backends::Violation& violation : outcome.violations)
     json.BeginObject()

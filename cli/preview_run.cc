@@ -353,7 +353,7 @@ int RunPreview(Gateway& gateway, Judgement* judgement,
                    stored.error().message);
   if (options.json)
     std::fprintf(stderr, "%s\n", DecisionToJson(*judgement).c_str());
-  const int code = Report(outcome);
+  const int code = Report(outcome, parent);
   if (!ran) {
     DropPreview(state, preview);
     return code;

@@ -77,6 +77,8 @@ Result<RunArguments> ParseRunArguments(
       has_command = true;
       continue;
     }
+    if (word == "-")
+      return usage("no line is read from stdin; give it with `-c`");
     if (word.starts_with("-")) {
       const size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);

@@ -366,7 +366,9 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     profile.write.insert(profile.write.end(), inputs.caches.begin(),
                          inputs.caches.end());
   } else if (name != "read-only") {
-    return Fail(ErrorCode::kInvalid, "no profile is called `" + name + "`");
+    return Fail(ErrorCode::kInvalid, "no profile is called `" + name +
+                                         "`; there are read-only, "
+                                         "workspace-write and full-access");
   }
 
   // Tickets, keys and the record are out of reach in every profile.

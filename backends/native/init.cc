@@ -109,12 +109,17 @@ void Await(unsigned char word) {
   if (size != 1 || got != word) _exit(0);
 }
 
-// Ends whatever the command left running, and waits until it is gone.
-void EndOthers() {
-  if (waitpid(-1, nullptr, WNOHANG | __WALL) < 0 && errno == ECHILD) return;
+// Ends whatever the command left running, and waits until it is gone. Returns
+// how many processes died of it, and not of themselves.
+uint32_t EndOthers() {
+  if (waitpid(-1, nullptr, WNOHANG | __WALL) < 0 && errno == ECHILD) return 0;
   kill(-1, SIGKILL);  // everybody but this process
-  while (waitpid(-1, nullptr, __WALL) > 0 || errno == EINTR) {
-  }
+  uint32_t ended = 0;
+  pid_t gone = 0;
+  int status = 0;
+  while ((gone = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR)
+    if (gone > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++ended;
+  return ended;
 }
 
 // Only a process that moves itself does so at once: moving another one waits
@@ -261,7 +266,7 @@ void RunInit(const InitContext& context) {
       // It may have been faster than the samples.
       if (account.Wait() >= 0 && account.Check() == TreeLimit::kWritten)
         at_limit(TreeLimit::kWritten);
-      EndOthers();
+      report.left = EndOthers();
       report.kind = InitReport::kEnded;
       report.wait_status = status;
       report.alone = true;

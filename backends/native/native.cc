@@ -312,13 +312,13 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     case InitReport::kSetupFailed:
       return Failed(Describe(*plan, report.setup));
     case InitReport::kNotExecuted:
-      outcome.status = OutcomeStatus::kExited;
-      outcome.not_found = report.error == ENOENT;
-      outcome.exit_code = outcome.not_found ? 127 : 126;
-      outcome.reason = command.argv[0] + ": " + strerror(report.error);
+      SetNotExecuted(command.argv[0], command.cwd, report.error, &outcome);
       break;
     case InitReport::kEnded:
       SetEnd(report.wait_status, &outcome);
+      // What a signal ends together is not left behind.
+      if (outcome.status == OutcomeStatus::kExited)
+        outcome.left_running = report.left;
       break;
     case InitReport::kLimit:
       outcome.status = OutcomeStatus::kLimit;
@@ -340,6 +340,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     outcome.reason = LimitText(met, bounds);
   }
   if (timed_out) {
+    outcome.left_running = 0;
     outcome.status = OutcomeStatus::kTimeout;
     outcome.reason = "the wall clock limit of " +
                      std::to_string(profile.limits.wall_ms) + " ms";

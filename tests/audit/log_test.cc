@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "tests/audit/log_fixture.h"
 
 namespace gate::audit {
@@ -177,7 +178,71 @@ TEST_F(LogTest, LongTextsAreCut) {
   ASSERT_TRUE(log->Append(&record));
   EXPECT_LT(record.command.size(), 65u * 1024);
   EXPECT_NE(record.command.find("[cut:"), std::string::npos);
-  EXPECT_LT(record.detail.size(), 100u);
+  EXPECT_LT(record.detail.size(), 64u * 1024);
+  EXPECT_EQ(ParseJson(record.detail)->value("detail_cut", 0), (1 << 20) + 8);
+  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+}
+
+TEST_F(LogTest, ALongDetailKeepsWhatFitsAndSaysHowMuchThereWas) {
+  Json detail = Json::object();
+  detail["reason"] = "exited";
+  detail["flag"] = false;
+  detail["lost"] = Json::array();
+  detail["violations"] = Json::array();
+  detail["preview"]["changes"] = Json::array();
+  detail["long"] = std::string(100000, '\x01');
+  for (int i = 0; i < 3000; ++i) {
+    Json one = Json::object();
+    one["kind"] = "protected-path";
+    one["detail"] = "/home/u/project/t/" + std::to_string(i) +
+                    "/.envrc: created or changed by the run";
+    detail["violations"].push_back(one);
+    detail["preview"]["changes"].push_back("/home/u/project/" +
+                                           std::to_string(i));
+  }
+  auto log = Log::Open(state_, Options{});
+  ASSERT_TRUE(log);
+  const struct {
+    const char* what;
+    std::string text;
+  } none[] = {{"no object", "[" + std::string(100000, ' ') + "1]"},
+              {"no JSON", "{\"a\":" + std::string(100000, 'x')}};
+  Record record = Decision("c");
+  record.detail = Dump(detail);
+  const size_t size = record.detail.size();
+  ASSERT_TRUE(log->Append(&record));
+  EXPECT_LE(record.detail.size(), 64u * 1024);
+  const auto kept = ParseJson(record.detail);
+  ASSERT_TRUE(kept) << record.detail.substr(0, 200);
+  EXPECT_EQ((*kept)["detail_cut"], size);
+  EXPECT_EQ((*kept)["cut"]["violations"], 3000);
+  EXPECT_EQ((*kept)["cut"]["preview.changes"], 3000);
+  EXPECT_EQ((*kept)["reason"], "exited");
+  EXPECT_EQ((*kept)["flag"], false);
+  EXPECT_EQ((*kept)["lost"], Json::array());
+  const Json& violations = (*kept)["violations"];
+  EXPECT_GT(violations.size(), 100u);
+  EXPECT_LT(violations.size(), 3000u);
+  for (size_t i = 0; i < violations.size(); ++i)
+    EXPECT_EQ(violations[i], detail["violations"][i]);
+  EXPECT_GT((*kept)["preview"]["changes"].size(), 100u);
+  for (const auto& c : none) {
+    Record other = Decision("c");
+    other.detail = c.text;
+    ASSERT_TRUE(log->Append(&other)) << c.what;
+    EXPECT_EQ(ParseJson(other.detail)->size(), 1u) << c.what;
+  }
+  // One violation that is longer than a record is not lost whole either.
+  detail = Json::object();
+  detail["violations"] = Json::array({Json::object()});
+  detail["violations"][0]["kind"] = "protected-path";
+  detail["violations"][0]["detail"] = std::string(200000, 'x');
+  Record one = Decision("c");
+  one.detail = Dump(detail);
+  ASSERT_TRUE(log->Append(&one));
+  EXPECT_EQ((*ParseJson(one.detail))["violations"][0]["kind"],
+            "protected-path");
+  log->Close();
   EXPECT_EQ(VerifyLog().finding, Finding::kOk);
 }
 

@@ -39,6 +39,21 @@ class GuardSweep : public Sandbox {
 INSTANTIATE_TEST_SUITE_P(All, GuardSweep, testing::ValuesIn(Everyone()),
                          WhoName);
 
+// A file with another name is copied away, which takes longer than the search
+// may.
+TEST_P(GuardSweep, TakingAwayWhatWasFoundDoesNotEndTheSearch) {
+  constexpr int kFiles = 40;
+  const Ran ran = Bash(
+      "for i in {1..40}; do mkdir -p t/$i; truncate -s 4M t/$i/a; "
+      "ln t/$i/a t/$i/.envrc; done");
+  int left = 0;
+  for (int i = 1; i <= kFiles; ++i)
+    left += Exists(w_ + "/t/" + std::to_string(i) + "/.envrc") ? 1 : 0;
+  EXPECT_EQ(left, 0);
+  EXPECT_TRUE(ran.outcome.sweep_complete) << ran.outcome.sweep_end;
+  EXPECT_EQ(ran.outcome.violations.size(), size_t{kFiles});
+}
+
 TEST_P(GuardSweep, NamesOfABareRepositoryHideNothing) {
   ASSERT_EQ(Outside("mkdir pkg && git init -q nest && mkdir hooks"), "");
   Write(w_ + "/hooks/use-state.js", "mine\n");

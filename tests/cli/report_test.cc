@@ -1,0 +1,164 @@
+// What gate says of a run on stderr, that the command itself cannot say.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "tests/cli/process.h"
+
+namespace gate::test {
+namespace {
+
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size()))
+    ++count;
+  return count;
+}
+
+TEST(ReportTest, SaysWhyAProgramWasNotExecuted) {
+  Machine machine;
+  if (!HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  machine.Write(machine.project() + "/plain", "x");
+  machine.Write(machine.project() + "/lost", "#!/nowhere/x\n", 0755);
+  machine.Write(machine.project() + "/unknown", "abc\n", 0755);
+  const struct {
+    const char* program;
+    int code;
+    const char* said;
+  } cases[] = {
+      {"no-such-program", 127, "gate: no-such-program: not found\n"},
+      {"./none", 127, "gate: ./none: not found\n"},
+      {"./plain", 126, "gate: ./plain: Permission denied\n"},
+      {".", 126, "gate: .: Permission denied\n"},
+      {"./lost", 127,
+       "gate: ./lost: the interpreter that it names was not found\n"},
+      {"./unknown", 126, "gate: ./unknown: Exec format error\n"},
+  };
+  for (const auto& c : cases)
+    for (const char* way : {"run", "sandbox"}) {
+      const Done done = machine.Gate({way, "--", c.program, "arg"});
+      EXPECT_EQ(done.exit_code, c.code) << way << " " << c.program;
+      EXPECT_NE(done.err.find(c.said), std::string::npos)
+          << way << " " << c.program << ": " << done.err;
+    }
+  // What a program says by its own exit code is its own.
+  EXPECT_EQ(machine.Gate({"sandbox", "--", "bash", "-c", "exit 127"}).err, "");
+}
+
+TEST(ReportTest, ADirectoryThatIsNoneIsSaidBeforeAnythingIsDecided) {
+  Machine machine;
+  machine.Write(machine.project() + "/file", "x");
+  for (const char* way : {"run", "sandbox"}) {
+    const Done file = machine.Gate({way, "--cwd", "file", "-c", "true"});
+    EXPECT_EQ(file.exit_code, 64) << way;
+    EXPECT_EQ(file.err, "gate: did not start: file is not a directory\n");
+    const Done gone = machine.Gate({way, "--cwd=gone", "-c", "true"});
+    EXPECT_EQ(gone.exit_code, 64) << way;
+    EXPECT_EQ(gone.err,
+              "gate: did not start: gone: No such file or directory\n");
+  }
+  EXPECT_FALSE(machine.Exists(machine.state() + "/audit.db"));
+}
+
+TEST(ReportTest, NamesWhatThereIsWhereSomethingElseWasAskedFor) {
+  Machine machine;
+  const Done profile =
+      machine.Gate({"sandbox", "--profile", "nope", "-c", "true"});
+  EXPECT_EQ(profile.exit_code, 125);
+  for (const char* name : {"`nope`", "read-only", "workspace-write"})
+    EXPECT_NE(profile.err.find(name), std::string::npos) << profile.err;
+  const Done dash = machine.Gate({"run", "-"}, "true\n");
+  EXPECT_EQ(dash.exit_code, 64);
+  EXPECT_NE(dash.err.find("no line is read from stdin"), std::string::npos)
+      << dash.err;
+}
+
+TEST(ReportTest, ManyViolationsAreToldInFewLinesAndKeptInTheRecord) {
+  Machine machine;
+  if (!HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const Done done = machine.Gate(
+      {"run", "--json", "-c",
+       "mkdir t; for i in $(seq 1 500); do mkdir t/$i; echo x > t/$i/.envrc; "
+       "done"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(Count(done.err, "gate: blocked "), 20u) << done.err;
+  EXPECT_EQ(Count(done.err, " more: gate audit show "), 1u) << done.err;
+  const size_t at = done.err.find("{\"schema\":\"gate.outcome/1\"");
+  ASSERT_NE(at, std::string::npos) << done.err;
+  const auto outcome =
+      ParseJson(done.err.substr(at, done.err.find('\n', at) - at));
+  ASSERT_TRUE(outcome) << done.err;
+  const size_t violations = outcome->value("violations", size_t{0});
+  EXPECT_GT(violations, 20u);
+  // Under load the time may be up; then that is said.
+  const bool complete = outcome->value("sweep_complete", false);
+  EXPECT_EQ(complete, violations == 500u) << violations;
+  EXPECT_EQ(Count(done.err,
+                  "gate: the search for protected names ended early "
+                  "("),
+            complete ? 0u : 1u)
+      << done.err;
+  const Done shown = machine.Gate({"audit", "list", "-n", "1", "--json"});
+  const auto record = ParseJson(shown.out.substr(0, shown.out.find('\n')));
+  ASSERT_TRUE(record) << shown.out;
+  const Json& detail = (*record)["detail"];
+  EXPECT_GT(detail["violations"].size(), 50u) << detail.dump().substr(0, 300);
+  if (detail.contains("detail_cut")) {
+    EXPECT_EQ(detail["cut"]["violations"], violations);
+  }
+}
+
+TEST(ReportTest, ASearchThatEndedEarlyIsSaidEverywhere) {
+  Machine machine;
+  if (!HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const Done made =
+      machine.Run({"bash", "-c",
+                   "for i in {1..70}; do for j in {1..70}; do echo "
+                   "d/$i/$j; done; done | xargs mkdir -p"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Done done = machine.Gate({"sandbox", "-c", "true"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(Count(done.err,
+                  "gate: the search for protected names ended early "
+                  "(after "),
+            1u)
+      << done.err;
+  const Done shown = machine.Gate({"audit", "list", "-n", "1", "--json"});
+  EXPECT_NE(shown.out.find("\"sweep_complete\":false"), std::string::npos)
+      << shown.out;
+  EXPECT_NE(shown.out.find("\"sweep_end\":\"after "), std::string::npos)
+      << shown.out;
+}
+
+TEST(ReportTest, ProcessesThatAreEndedWithTheRunAreSaid) {
+  Machine machine;
+  if (!HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const struct {
+    const char* line;
+    const char* said;
+  } cases[] = {
+      {"sleep 50 & true", "gate: 1 process that still ran was ended with"},
+      {"sleep 50 & sleep 50 & true",
+       "gate: 2 processes that still ran were ended with"},
+      {"yes | head -1", ""},
+      {"true & wait; (true); seq 9 | cat; cat <(echo x)", ""},
+  };
+  for (const auto& c : cases) {
+    const Done done =
+        machine.Gate({"sandbox", "--backend", "native", "-c", c.line});
+    if (done.exit_code == 125 && !MustWork("native"))
+      GTEST_SKIP() << "native does not work here: " << done.err;
+    EXPECT_EQ(done.exit_code, 0) << c.line << done.err;
+    if (*c.said == 0) {
+      EXPECT_EQ(done.err, "") << c.line;
+    } else {
+      EXPECT_NE(done.err.find(c.said), std::string::npos)
+          << c.line << ": " << done.err;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gate::test
