@@ -171,7 +171,7 @@ void Compiler::ReadClasses(File& file, const TreeNode& node) {
   for (const TreeNode& entry : file.tree.children(node)) {
     const std::string name(entry.key);
     bool taken = class_names_.contains(name) || name == "workspace" ||
-                 name == "outside" || !IsId(name);
+                 name == "outside" || name == "private-temp" || !IsId(name);
     if (options_.known)
       for (const ClassRecord& known : options_.known->classes)
         taken = taken || options_.known->Text(known.name) == name;

@@ -278,6 +278,7 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
     const bool path = rest.starts_with('/') || rest.starts_with("**/");
     if (!path) {
       bool known = rest == "workspace" || rest == "outside" ||
+                   rest == "private-temp" ||
                    class_names_.contains(std::string(rest));
       if (options_.known)
         for (const ClassRecord& record : options_.known->classes)
@@ -290,8 +291,9 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
       out->shape = PathShape::kClass;
       out->text = writer_.Text(rest);
       const auto own = class_names_.find(std::string(rest));
-      out->class_index = rest == "workspace" ? kClassWorkspace
-                         : rest == "outside" ? kClassOutside
+      out->class_index = rest == "workspace"      ? kClassWorkspace
+                         : rest == "outside"      ? kClassOutside
+                         : rest == "private-temp" ? kClassPrivateTemp
                          : own == class_names_.end()
                              ? kClassElsewhere
                              : static_cast<uint16_t>(own->second);

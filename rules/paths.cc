@@ -124,6 +124,7 @@ Tri PathMatcher::MatchClass(const RuleView& view, const PathRecord& record,
                             const PathValue& value) {
   if (record.class_index == kClassWorkspace) return Workspace(value);
   if (record.class_index == kClassOutside) return Outside(value);
+  if (record.class_index == kClassPrivateTemp) return PrivateTemp(value);
   if (record.class_index == kClassElsewhere)
     return Named(view.Text(record.text), value);
   if (policy_.builtin != nullptr && &view == &policy_.builtin->view)
@@ -186,6 +187,14 @@ Tri PathMatcher::Outside(const PathValue& value) {
   if (inside != Tri::kYes) inside = Or(inside, Named("temp", here));
   if (inside != Tri::kYes) inside = Or(inside, Named("sink", here));
   return Not(inside);
+}
+
+// What a contained command has a place of its own for: below /tmp and the like,
+// and not the workspace, which is the same inside.
+Tri PathMatcher::PrivateTemp(const PathValue& value) {
+  const Tri temporary = Named("temp", value);
+  if (temporary == Tri::kNo) return temporary;
+  return And(temporary, Not(Workspace(value)));
 }
 
 Tri PathMatcher::MatchPattern(const RuleView& view, const PathRecord& record,

@@ -41,6 +41,7 @@ class PathMatcher {
   Tri Named(std::string_view name, const PathValue& value);
   Tri Workspace(const PathValue& value);
   Tri Outside(const PathValue& value);
+  Tri PrivateTemp(const PathValue& value);
   Tri MatchPattern(const RuleView& view, const PathRecord& record,
                    const PathValue& value);
   Tri MatchPartial(const RuleView& view, const PathRecord& record,

@@ -185,6 +185,7 @@ struct PathRecord {
 };
 
 // PathRecord::class_index of classes that are not in the same image.
+inline constexpr uint16_t kClassPrivateTemp = 0xFFFC;
 inline constexpr uint16_t kClassElsewhere = 0xFFFD;  // found by name
 inline constexpr uint16_t kClassWorkspace = 0xFFFE;
 inline constexpr uint16_t kClassOutside = 0xFFFF;

@@ -251,7 +251,10 @@ std::string PathInstance(const RuleView& view, const PathRecord& path) {
         if (!paths.empty() && paths[0].shape != PathShape::kClass)
           return PathInstance(view, paths[0]);
       }
-      return text == "workspace" ? "x" : text == "outside" ? "~/x" : "";
+      return text == "workspace"      ? "x"
+             : text == "outside"      ? "~/x"
+             : text == "private-temp" ? "/tmp/x"
+                                      : "";
     case PathShape::kExact:
       return base + text;
     case PathShape::kSubtree:
