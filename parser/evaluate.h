@@ -65,8 +65,9 @@ struct Shell : State {
   std::set<std::string> exported_functions;
   // What the line's programs put into files, by path (PlacesOf).
   SharedMap<Provenance> made;
-  // After `cd`: the directory when it succeeded and when it failed; used by
-  // what the status decides (`cd x && …`, `cd x || exit`).
+  // After `cd`, and a list that one stands in: the directory when it succeeded
+  // and when it failed; used by what the status decides (`cd x && …`, `cd x ||
+  // exit`). Holds for the status of this very command: ForgetDirections.
   std::optional<Values> cwd_on_success, cwd_on_failure;
   bool interactive = false;
   bool posix = false;
@@ -83,6 +84,8 @@ void MergeInto(std::optional<Shell>& slot, const Shell& shell);
 void MergeInto(std::optional<Shell>& slot, Shell&& shell);
 // True when nothing that evaluation depends on differs.
 bool SameShell(const Shell& a, const Shell& b);
+// What the directory is no longer follows from the status.
+void ForgetDirections(Shell& shell);
 // Makes what differs between `before` and `*after` unknown.
 void Widen(const Shell& before, Shell* after);
 // Rough cost of copying, in steps.
@@ -199,6 +202,7 @@ class Evaluator final : public Host {
   // execute_*.cc.
   void Execute(Shell& shell, const Script& script, NodeId node);
   void ExecuteNode(Shell& shell, const Script& script, const Node& node);
+  void ExecuteKind(Shell& shell, const Script& script, const Node& node);
   void ExecuteSimple(Shell& shell, const Script& script, const Node& node);
   void ExecuteWithAssignments(Shell& shell, Call& call);
   void ExecuteCall(Shell& shell, Call& call);

@@ -13,6 +13,7 @@ void Evaluator::Execute(Shell& shell, const Script& script, NodeId id) {
   }
   if (!Spend(1)) return;
   const Node& node = script.ast.nodes[id];
+  ForgetDirections(shell);
   Scoped<int> depth(depth_, depth_ + 1);
   Scoped<const Script*> current(script_, &script);
   Scoped<bool> dead(dead_, dead_ || shell.exited);
@@ -55,6 +56,17 @@ void Evaluator::ExecuteNode(Shell& shell, const Script& script,
   if (node.kind != NodeKind::kList && node.kind != NodeKind::kAnd) {
     state_only_ = false;
   }
+  ExecuteKind(shell, script, node);
+  // Of anything else the status is not that of the last command in it.
+  if (node.kind != NodeKind::kPipeline && node.kind != NodeKind::kAnd &&
+      node.kind != NodeKind::kOr && node.kind != NodeKind::kList &&
+      node.kind != NodeKind::kGroup) {
+    ForgetDirections(shell);
+  }
+}
+
+void Evaluator::ExecuteKind(Shell& shell, const Script& script,
+                            const Node& node) {
   switch (node.kind) {
     case NodeKind::kSimple:
     case NodeKind::kFunction:
@@ -140,9 +152,45 @@ void SetDirectory(Shell& shell, const std::optional<Values>& directory) {
 // What is known when a command's status turned out to be `success`.
 void Refine(Shell& shell, bool success) {
   SetDirectory(shell, success ? shell.cwd_on_success : shell.cwd_on_failure);
-  shell.cwd_on_success.reset();
-  shell.cwd_on_failure.reset();
+  ForgetDirections(shell);
   if (success) shell.status = 0;
+}
+
+// What the shell may be behind a list, by the list's status: at least one.
+struct Ways {
+  std::optional<Shell> success, failure;
+};
+
+Ways Split(Evaluator& evaluator, Shell&& shell) {
+  Ways ways;
+  if (shell.status) {
+    (*shell.status == 0 ? ways.success : ways.failure) = std::move(shell);
+    return ways;
+  }
+  // Where the budget is gone, nothing more is evaluated.
+  evaluator.Spend(CopyCost(shell));
+  ways.failure = shell;
+  Refine(*ways.failure, false);
+  ways.success = std::move(shell);
+  Refine(*ways.success, true);
+  return ways;
+}
+
+Shell Together(Ways&& ways) {
+  if (!ways.success) return std::move(*ways.failure);
+  if (!ways.failure) return std::move(*ways.success);
+  Shell shell = std::move(*ways.success);
+  const Shell& failed = *ways.failure;
+  const bool both = !shell.exited && !failed.exited;
+  Values succeeded = shell.cwd;
+  JoinInto(shell, failed);
+  if (!both) return shell;
+  shell.status.reset();
+  if (succeeded != failed.cwd) {
+    shell.cwd_on_success = std::move(succeeded);
+    shell.cwd_on_failure = failed.cwd;
+  }
+  return shell;
 }
 
 }  // namespace
@@ -168,32 +216,28 @@ void Evaluator::ExecuteAndOr(Shell& shell, const Script& script,
   Scoped<bool> certain(certain_, certain_);
   bool outer = certain_;
   Execute(shell, script, first);
+  Ways ways = Split(*this, std::move(shell));
   for (size_t i = spine.size(); i-- > 0 && !exhausted_;) {
     bool is_and = spine[i]->kind == NodeKind::kAnd;
     if (!is_and) state_only_ = false;
     NodeId right = spine[i]->children[1];
-    if (shell.status) {
-      bool success = *shell.status == 0;
-      if (success == is_and) {
-        Execute(shell, script, right);
-      } else {
-        ExecuteDead(shell, script, right);
-      }
+    std::optional<Shell>& enters = is_and ? ways.success : ways.failure;
+    std::optional<Shell>& stays = is_and ? ways.failure : ways.success;
+    if (!enters) {
+      ExecuteDead(*stays, script, right);
       continue;
     }
-    if (!Spend(CopyCost(shell))) return;
-    Shell skipped = shell;
-    Refine(shell, is_and);
-    Refine(skipped, !is_and);
+    Shell run = std::move(*enters);
+    enters.reset();
     // `a && b`: b of a plain chain is what the line means to do.
-    certain_ = is_and && outer;
-    Execute(shell, script, right);
+    certain_ = (is_and || !stays) && outer;
+    Execute(run, script, right);
     certain_ = outer;
-    if (is_and) skipped.status.reset();
-    bool known_failure = is_and && !shell.exited;
-    JoinInto(shell, skipped);
-    if (known_failure) shell.status.reset();
+    Ways next = Split(*this, std::move(run));
+    if (next.success) MergeInto(ways.success, std::move(*next.success));
+    if (next.failure) MergeInto(ways.failure, std::move(*next.failure));
   }
+  shell = Together(std::move(ways));
 }
 
 void Evaluator::ExecuteIf(Shell& shell, const Script& script,
@@ -353,8 +397,13 @@ void Evaluator::ExecutePipeline(Shell& shell, const Script& script,
       input = output;
     }
     shell.status = status;
+    // The last one may have run in this shell, and pipefail counts the others.
+    ForgetDirections(shell);
   }
-  if (node.negated && shell.status) shell.status = *shell.status == 0 ? 1 : 0;
+  if (node.negated) {
+    if (shell.status) shell.status = *shell.status == 0 ? 1 : 0;
+    std::swap(shell.cwd_on_success, shell.cwd_on_failure);
+  }
 }
 
 void Evaluator::ExecuteArithmetic(Shell& shell, const Script& script,

@@ -74,8 +74,7 @@ Field AssignmentField(const Assignment& assignment, const Values& values,
 void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
                               const Node& node) {
   Span span = Map(script, node.span);
-  shell.cwd_on_success.reset();
-  shell.cwd_on_failure.reset();
+  ForgetDirections(shell);
   if (shell.traps.contains("DEBUG")) RunTrap(shell, "DEBUG", true);
   Expander x{shell, script, *this};
   if (shell.xtrace && !in_prompt_ && shell.variables.contains("PS4")) {

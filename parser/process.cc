@@ -9,8 +9,7 @@ Shell Evaluator::Fork(const Shell& shell) {
   Spend(CopyCost(shell));
   Shell child = shell;
   child.traps.erase("EXIT");
-  child.cwd_on_success.reset();
-  child.cwd_on_failure.reset();
+  ForgetDirections(child);
   Frame frame;
   frame.kind = Frame::Kind::kProcess;
   ++process_depth_;
@@ -62,6 +61,7 @@ void Evaluator::RunTrap(Shell& shell, const std::string& name, bool certain) {
     RunText(copy, code, span, options);
     shell = JoinShells(shell, copy);
   }
+  ForgetDirections(shell);  // its status is not the trap's
   shell.status = status;
 }
 

@@ -72,9 +72,13 @@ Shell JoinShells(const Shell& a, const Shell& b) {
   }
   joined.exported_functions.insert(b.exported_functions.begin(),
                                    b.exported_functions.end());
-  joined.cwd_on_success.reset();
-  joined.cwd_on_failure.reset();
+  ForgetDirections(joined);
   return joined;
+}
+
+void ForgetDirections(Shell& shell) {
+  shell.cwd_on_success.reset();
+  shell.cwd_on_failure.reset();
 }
 
 void JoinFailed(Shell& shell, Shell&& before) {
@@ -101,8 +105,7 @@ void JoinInto(Shell& into, const Shell& other) {
       into.nocaseglob == other.nocaseglob && into.failglob == other.failglob &&
       SameShell(into, other)) {
     if (into.status != other.status) into.status.reset();
-    into.cwd_on_success.reset();
-    into.cwd_on_failure.reset();
+    ForgetDirections(into);
     return;
   }
   into = JoinShells(into, other);

@@ -97,7 +97,7 @@ TEST(Cases, NoDressOfALineLoosensIt) {
     stopped += bare >= Action::kAsk ? 1 : 0;
     for (const std::string& dressed :
          {"( " + line + " )", "{ " + line + "; }", "true && " + line,
-          "ls; " + line, line + "; ls", "! " + line,
+          "ls; " + line, line + "; ls", "! { " + line + "; }",
           "if true; then " + line + "; fi", "for i in 1; do " + line + "; done",
           "f() { " + line + "; }; f", "echo \"$(" + line + ")\"",
           "bash -c " + Quoted(line), "eval " + Quoted(line),
