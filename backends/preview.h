@@ -10,8 +10,10 @@
 //
 // Promises:
 // - While the command runs no root of `profile.write` is written.
-// - What is committed is what the manifest says: content is hashed again while
-//   it is copied, and a difference ends the commit before anything is changed.
+// - What is committed is what the manifest says: content is hashed again before
+//   anything is changed, and copied to files without names, so that no other
+//   process can change or link what is not in its place yet
+//   (preview_place.h).
 // - A file that somebody else changed since the run began, a protected name
 //   (the guard's lists), a set-id file, a device, a FIFO or a socket is never
 //   committed.
@@ -24,7 +26,8 @@
 // not carried over (a modified file is a new one with its mode and times). A
 // file of another user or group than the command's cannot be changed inside
 // (EOVERFLOW). The file system of a root must be able to exchange two names
-// (ext4, xfs, btrfs, tmpfs, f2fs; not NFS), and none may be mounted below it.
+// and to hold files without names (ext4, xfs, btrfs, tmpfs, f2fs; not NFS), and
+// none may be mounted below it.
 #pragma once
 
 #include <functional>
@@ -117,6 +120,8 @@ struct CommitRequest {
   // Called when all is checked and copied, before the first change. Its
   // failure ends the commit.
   std::function<Status()> before_first_change;
+  // For tests: called while something has a name in the staging directory.
+  std::function<void()> exchanging;
 };
 
 // kInvalid: a conflict, nothing was changed, the message names it. kIo: the

@@ -3,27 +3,24 @@
 //   1. the roots are the directories that they were, and every chosen entry
 //      finds what the manifest says it replaces (or its own result already,
 //      when an earlier commit was killed);
-//   2. content is copied into a staging directory inside the root and hashed on
-//      the way; up to here nothing has changed;
+//   2. all content is read and hashed once, the first files of it (all, of a
+//      commit that is not large) into files without names (preview_place.h),
+//      and room for the rest is taken; up to here nothing has changed;
 //   3. what stands where a directory or a file of another type will be goes,
 //      then new directories, files and links, then modes, then deletions, the
 //      deepest first.
-//
-// A file is exchanged with its staged successor in one system call, and looked
-// at afterwards: when it was not what the manifest says it is exchanged back. A
-// deletion moves the file into the staging directory first, likewise.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <map>
 #include <set>
 
 #include "backends/preview.h"
+#include "backends/preview_place.h"
 #include "backends/preview_protect.h"
 #include "backends/preview_repository.h"
 #include "backends/preview_tree.h"
@@ -34,21 +31,37 @@
 namespace gate::backends {
 namespace {
 
-constexpr unsigned kNoReplace = 1, kExchange = 2;
 constexpr char kStagePrefix[] = ".gate-commit-";
 constexpr size_t kMaxSingleSyncs = 64;
 constexpr size_t kStageBudget = 4 * kMaxPreviewEntries;
 
-struct Place {
-  Fd root, upper, stage;
-  std::string stage_name;
-};
-
 struct Item {
   const PreviewEntry* entry = nullptr;
-  bool done = false;   // by an earlier commit
-  std::string staged;  // name in the staging directory
+  bool done = false;  // by an earlier commit
+  Fd content;         // of a file, until it is in its place
+  size_t number = 0;  // of a file, among those with content
 };
+
+// How many files' content is held at a time: each is a descriptor.
+size_t FilesAtOnce() {
+  constexpr rlim_t kFewest = 16, kMost = 1024;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kFewest;
+  return std::clamp(limit.rlim_cur / 4, kFewest, kMost);
+}
+
+bool HasContent(const PreviewEntry& entry) {
+  return entry.type == PreviewType::kFile &&
+         (entry.change == PreviewChange::kAdded ||
+          entry.change == PreviewChange::kModified);
+}
+
+// Whether something has a name in the staging directory for a moment.
+bool NeedsStage(const PreviewEntry& entry) {
+  return entry.type != PreviewType::kDirectory &&
+         (entry.change == PreviewChange::kModified ||
+          entry.change == PreviewChange::kDeleted);
+}
 
 std::string ParentOf(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -57,22 +70,6 @@ std::string ParentOf(const std::string& path) {
 
 std::string NameOf(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
-}
-
-bool Rename(int from, const std::string& name, int to,
-            const std::string& new_name, unsigned flags) {
-  return syscall(SYS_renameat2, from, name.c_str(), to, new_name.c_str(),
-                 flags) == 0;
-}
-
-// Without the change time, which a rename changes.
-bool SameFile(const LowerState& want, const LowerState& now) {
-  return want.exists == now.exists &&
-         (!want.exists ||
-          (want.type == now.type && want.inode == now.inode &&
-           want.device == now.device && want.mode == now.mode &&
-           (want.type == PreviewType::kDirectory ||
-            (want.size == now.size && want.mtime_ns == now.mtime_ns))));
 }
 
 bool Unchanged(const LowerState& want, const LowerState& now) {
@@ -89,11 +86,7 @@ class Committer {
         manifest_(manifest),
         request_(request) {}
   ~Committer() {
-    for (Place& place : places_) {
-      if (!place.stage) continue;
-      size_t budget = kStageBudget;
-      RemoveTree(place.root.get(), place.stage_name, &budget);
-    }
+    for (Place& place : places_) EndStage(&place);
   }
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
@@ -105,7 +98,7 @@ class Committer {
     GATE_CHECK(OpenPlaces());
     Choose();
     GATE_CHECK(CheckAll());
-    GATE_CHECK(StageAll());
+    GATE_CHECK(Prepare());
     if (request_.before_first_change)
       GATE_CHECK(request_.before_first_change());
     Apply();
@@ -178,7 +171,7 @@ class Committer {
       if (!why.empty())
         Leave(entry, why);
       else
-        items_.push_back({&entry, false, ""});
+        items_.push_back({&entry, false, Fd(), 0});
     }
     LeaveForRepositories();
   }
@@ -293,91 +286,78 @@ class Committer {
     });
   }
 
-  Status MakeStage(Place* place) {
-    if (place->stage) return {};
-    if (mkdirat(place->root.get(), place->stage_name.c_str(), 0700) != 0)
-      return FailErrno("cannot make " + place->stage_name);
-    place->stage = OpenBelow(place->root.get(), place->stage_name,
-                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (!place->stage) return FailErrno("cannot open " + place->stage_name);
-    return {};
-  }
-
-  Status StageAll() {
-    size_t number = 0, files = 0;
+  Status Prepare() {
+    std::vector<uint64_t> room(places_.size(), 0);
     for (Item& item : items_) {
       if (item.done) continue;
-      const PreviewEntry& entry = *item.entry;
-      Place& place = places_[entry.root];
-      GATE_CHECK(MakeStage(&place));
-      item.staged = std::to_string(++number);
-      if (entry.change != PreviewChange::kAdded &&
-          entry.change != PreviewChange::kModified)
-        continue;
-      if (entry.type == PreviewType::kLink) {
-        if (symlinkat(entry.target.c_str(), place.stage.get(),
-                      item.staged.c_str()) != 0)
-          return FailErrno("cannot prepare " + Visible(Full(entry)));
-        if (geteuid() == 0 &&
-            fchownat(place.stage.get(), item.staged.c_str(), entry.uid,
-                     entry.gid, AT_SYMLINK_NOFOLLOW) != 0)
-          return FailErrno("cannot prepare " + Visible(Full(entry)));
-      } else if (entry.type == PreviewType::kFile) {
-        ++files;
-        GATE_CHECK(StageFile(place, entry, item.staged));
-      }
+      if (NeedsStage(*item.entry))
+        GATE_CHECK(MakeStage(&places_[item.entry->root]));
+      if (!HasContent(*item.entry)) continue;
+      item.number = files_.size();
+      files_.push_back(&item);
     }
-    for (Place& place : places_) {
-      if (!place.stage) continue;
-      if (files > kMaxSingleSyncs && syncfs(place.stage.get()) != 0)
-        return FailErrno("cannot sync the staged files");
-      if (files > kMaxSingleSyncs) continue;
-      for (const Item& item : items_) {
-        if (item.staged.empty() || &places_[item.entry->root] != &place)
-          continue;
-        const Fd file = OpenBelow(place.stage.get(), item.staged,
-                                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-        if (file && fsync(file.get()) != 0)
-          return FailErrno("cannot sync " + Visible(Full(*item.entry)));
-      }
+    GATE_CHECK(Fill());
+    for (size_t i = filled_; i < files_.size(); ++i) {
+      const PreviewEntry& entry = *files_[i]->entry;
+      GATE_CHECK(CheckContent(places_[entry.root], entry));
+      room[entry.root] += RoomOf(entry);
+    }
+    for (size_t i = 0; i < places_.size(); ++i) {
+      reserves_.push_back({Fd(), room[i]});
+      if (room[i] == 0) continue;
+      reserves_[i].file = Fd(openat(places_[i].root.get(), ".",
+                                    O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
+      // A file system that cannot promise room may run out of it later.
+      if (reserves_[i].file &&
+          fallocate(reserves_[i].file.get(), 0, 0,
+                    static_cast<off_t>(room[i])) != 0 &&
+          errno != EOPNOTSUPP)
+        return FailErrno("cannot take room for the content");
     }
     return {};
   }
 
-  Status StageFile(const Place& place, const PreviewEntry& entry,
-                   const std::string& name) {
-    const Fd from = OpenFileBelow(place.upper.get(), entry.path, true);
-    if (!from)
-      return Fail(ErrorCode::kCorrupt, "the preview's content of " +
-                                           Visible(Full(entry)) +
-                                           " is gone; nothing was committed");
-    const Fd to(openat(place.stage.get(), name.c_str(),
-                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                       0600));
-    if (!to) return FailErrno("cannot prepare " + Visible(Full(entry)));
-    const auto hash = HashContent(from.get(), to.get());
-    if (!hash) {
-      return Fail(hash.error().code, "cannot prepare " + Visible(Full(entry)) +
-                                         ": " + hash.error().message);
+  // What the content takes on the disk; at least a block.
+  uint64_t RoomOf(const PreviewEntry& entry) const {
+    constexpr uint64_t kBlock = 4096, kStatBlock = 512;
+    struct stat info = {};
+    const bool found =
+        StatBelow(places_[entry.root].upper.get(), entry.path, &info);
+    const uint64_t held =
+        found ? static_cast<uint64_t>(info.st_blocks) * kStatBlock : entry.size;
+    return std::min((entry.size / kBlock + 1) * kBlock, held + kBlock);
+  }
+
+  // The content of the next files, on the disk but without names.
+  Status Fill() {
+    const size_t end = std::min(filled_ + FilesAtOnce(), files_.size());
+    const bool single = files_.size() <= kMaxSingleSyncs;
+    std::set<size_t> roots;
+    for (size_t i = filled_; i < end; ++i) {
+      const PreviewEntry& entry = *files_[i]->entry;
+      if (entry.root < reserves_.size() && reserves_[entry.root].file) {
+        Reserve& reserve = reserves_[entry.root];
+        reserve.bytes -= std::min(reserve.bytes, RoomOf(entry));
+        if (ftruncate(reserve.file.get(), static_cast<off_t>(reserve.bytes)) !=
+            0)
+          reserve.file.reset();
+      }
+      GATE_TRY(files_[i]->content, CopyUnnamed(places_[entry.root], entry));
+      if (single && fsync(files_[i]->content.get()) != 0)
+        return FailErrno("cannot sync " + Visible(Full(entry)));
+      roots.insert(entry.root);
     }
-    if (*hash != entry.sha256)
-      return Fail(ErrorCode::kCorrupt,
-                  "the preview's content of " + Visible(Full(entry)) +
-                      " is not what was shown; nothing was committed");
-    const timespec times[2] = {
-        {0, UTIME_NOW},
-        {entry.mtime_ns / 1000000000, entry.mtime_ns % 1000000000}};
-    if ((geteuid() == 0 && fchown(to.get(), entry.uid, entry.gid) != 0) ||
-        fchmod(to.get(), entry.mode & 0777) != 0 ||
-        futimens(to.get(), times) != 0)
-      return FailErrno("cannot prepare " + Visible(Full(entry)));
+    filled_ = end;
+    for (const size_t root : roots)
+      if (!single && syncfs(places_[root].root.get()) != 0)
+        return FailErrno("cannot sync the content");
     return {};
   }
 
   void Apply() {
-    std::vector<const Item*> first, make, modes, last, directories;
+    std::vector<Item*> first, make, modes, last, directories;
     std::set<std::pair<size_t, std::string>> replaced;
-    for (const Item& item : items_) {
+    for (Item& item : items_) {
       const PreviewEntry& entry = *item.entry;
       if (entry.change == PreviewChange::kAdded &&
           entry.type == PreviewType::kDirectory)
@@ -393,7 +373,7 @@ class Committer {
       if (entry.change == PreviewChange::kAdded)
         replaced.insert({entry.root, entry.path});
     }
-    for (const Item& item : items_) {
+    for (Item& item : items_) {
       const PreviewEntry& entry = *item.entry;
       if (item.done || entry.change != PreviewChange::kDeleted) continue;
       bool in_the_way = false;
@@ -403,11 +383,11 @@ class Committer {
       (in_the_way && InTheWay(entry, replaced) ? first : last).push_back(&item);
     }
     for (auto at = first.rbegin(); at != first.rend(); ++at) Do(**at);
-    for (const Item* item : make) Do(*item);
+    for (Item* item : make) Do(*item);
     for (auto at = last.rbegin(); at != last.rend(); ++at) Do(**at);
     // New directories get their modes when they are full.
     for (auto at = directories.rbegin(); at != directories.rend(); ++at)
-      FinishDirectory(*(*at)->entry);
+      Finish(*(*at)->entry);
     for (auto at = modes.rbegin(); at != modes.rend(); ++at) Do(**at);
   }
 
@@ -426,17 +406,31 @@ class Committer {
     return false;
   }
 
-  void Do(const Item& item) {
+  void Finish(const PreviewEntry& entry) {
+    const std::string why = FinishDirectory(places_[entry.root], entry);
+    if (!why.empty()) Leave(entry, why);
+  }
+
+  void Do(Item& item) {
     const PreviewEntry& entry = *item.entry;
-    const Place& place = places_[entry.root];
+    Place& place = places_[entry.root];
     const Fd parent = OpenBelow(place.root.get(), ParentOf(entry.path),
                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!parent) {
       Leave(entry,
             std::string("its directory cannot be opened: ") + ErrnoText());
+      item.content.reset();
       return;
     }
-    const std::string why = DoIn(item, entry, place, parent.get());
+    const Target target = {&place,
+                           &entry,
+                           parent.get(),
+                           NameOf(entry.path),
+                           std::to_string(++number_),
+                           &request_.exchanging};
+    const std::string why = DoAt(item, target);
+    // A lease on it would keep others from writing.
+    item.content.reset();
     if (!why.empty()) {
       Leave(entry, why);
       return;
@@ -445,101 +439,19 @@ class Committer {
     touched_.insert({entry.root, ParentOf(entry.path)});
   }
 
-  static std::string ErrnoText() {
-    return FailErrno("").error().message.substr(2);
-  }
-
-  std::string DoIn(const Item& item, const PreviewEntry& entry,
-                   const Place& place, int parent) {
-    const std::string name = NameOf(entry.path);
-    if (entry.change == PreviewChange::kMode)
-      return ChangeMode(entry, parent, name);
-    if (entry.change == PreviewChange::kDeleted) {
-      if (entry.type == PreviewType::kDirectory)
-        return unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 ? ""
-                                                                 : ErrnoText();
-      return Remove(item, entry, place, parent, name);
+  std::string DoAt(Item& item, const Target& target) {
+    const PreviewEntry& entry = *item.entry;
+    if (entry.change == PreviewChange::kMode) return ChangeMode(target);
+    if (entry.change == PreviewChange::kDeleted) return Remove(target);
+    if (entry.type == PreviewType::kDirectory) return PutDirectory(target);
+    if (entry.type == PreviewType::kLink) return PutLink(target);
+    if (!item.content && failed_.empty()) {
+      filled_ = std::max(filled_, item.number);  // past what was left alone
+      if (const Status filled = Fill(); !filled)
+        failed_ = filled.error().message;
     }
-    if (entry.type == PreviewType::kDirectory) {
-      if (mkdirat(parent, name.c_str(), 0700) == 0) return "";
-      struct stat info = {};
-      const int error = errno;
-      if (error == EEXIST && StatBelow(parent, name, &info) &&
-          S_ISDIR(info.st_mode))
-        return "";
-      errno = error;
-      return ErrnoText();
-    }
-    if (entry.change == PreviewChange::kAdded)
-      return Rename(place.stage.get(), item.staged, parent, name, kNoReplace)
-                 ? ""
-                 : ErrnoText();
-    if (!Rename(place.stage.get(), item.staged, parent, name, kExchange))
-      return ErrnoText();
-    if (StagedIs(place, item.staged, entry.lower)) {
-      unlinkat(place.stage.get(), item.staged.c_str(), 0);
-      return "";
-    }
-    if (!Rename(place.stage.get(), item.staged, parent, name, kExchange))
-      return "changed meanwhile, and could not be put back: " + ErrnoText();
-    return "changed meanwhile";
-  }
-
-  std::string Remove(const Item& item, const PreviewEntry& entry,
-                     const Place& place, int parent, const std::string& name) {
-    if (!Rename(parent, name, place.stage.get(), item.staged, kNoReplace))
-      return ErrnoText();
-    if (StagedIs(place, item.staged, entry.lower)) {
-      unlinkat(place.stage.get(), item.staged.c_str(), 0);
-      return "";
-    }
-    if (!Rename(place.stage.get(), item.staged, parent, name, kNoReplace)) {
-      KeepStage(entry.root);
-      return "changed meanwhile, and is now in the staging directory: " +
-             ErrnoText();
-    }
-    return "changed meanwhile";
-  }
-
-  // What could not be put back must not go with the staging directory.
-  void KeepStage(size_t root) { places_[root].stage.reset(); }
-
-  bool StagedIs(const Place& place, const std::string& name,
-                const LowerState& want) const {
-    struct stat info = {};
-    return StatBelow(place.stage.get(), name, &info) &&
-           SameFile(want, StateOf(info));
-  }
-
-  std::string ChangeMode(const PreviewEntry& entry, int parent,
-                         const std::string& name) {
-    const Fd handle = OpenBelow(parent, name, O_PATH | O_NOFOLLOW);
-    struct stat info = {};
-    if (!handle || fstat(handle.get(), &info) != 0) return ErrnoText();
-    if (!SameFile(entry.lower, StateOf(info))) return "changed meanwhile";
-    return SetMode(handle.get(), entry, info.st_mode);
-  }
-
-  static std::string SetMode(int handle, const PreviewEntry& entry,
-                             mode_t now) {
-    // Set-group-id of a directory is the host's to give.
-    const mode_t mode = entry.type == PreviewType::kDirectory
-                            ? (entry.mode & 01777) | (now & S_ISGID)
-                            : entry.mode & 0777;
-    const std::string path = "/proc/self/fd/" + std::to_string(handle);
-    return chmod(path.c_str(), mode) == 0 ? "" : ErrnoText();
-  }
-
-  void FinishDirectory(const PreviewEntry& entry) {
-    const Fd handle = OpenBelow(places_[entry.root].root.get(), entry.path,
-                                O_PATH | O_NOFOLLOW | O_DIRECTORY);
-    struct stat info = {};
-    if (!handle || fstat(handle.get(), &info) != 0) return;
-    const std::string path = "/proc/self/fd/" + std::to_string(handle.get());
-    if (geteuid() == 0 && chown(path.c_str(), entry.uid, entry.gid) != 0)
-      Leave(entry, "its owner could not be set: " + ErrnoText());
-    const std::string why = SetMode(handle.get(), entry, info.st_mode);
-    if (!why.empty()) Leave(entry, "its mode could not be set: " + why);
+    if (!item.content) return failed_.empty() ? "it has no content" : failed_;
+    return PutFile(target, item.content.get());
   }
 
   void Sync() {
@@ -563,7 +475,17 @@ class Committer {
   const PreviewManifest& manifest_;
   const CommitRequest& request_;
   std::vector<Place> places_;
+  struct Reserve {
+    Fd file;
+    uint64_t bytes = 0;
+  };
+
   std::vector<Item> items_;
+  std::vector<Item*> files_;  // those with content, in order
+  size_t filled_ = 0;         // so many of them have had it
+  std::vector<Reserve> reserves_;
+  std::string failed_;  // why no more content can be had
+  size_t number_ = 0;   // of the newest temporary name
   mutable std::set<std::pair<size_t, std::string>> deleted_;
   std::set<std::pair<size_t, std::string>> touched_;
   CommitResult result_;

@@ -78,6 +78,7 @@ class Preview : public Sandbox {
       for (const std::string& path : paths)
         request.paths.push_back(w_ + "/" + path);
       request.before_first_change = before_;
+      request.exchanging = exchanging_;
       const auto result = CommitPreview(profile_, manifest_, request);
       if (!result) return "! " + result.error().message;
       std::string text = std::to_string(result->committed) + " committed\n";
@@ -136,6 +137,7 @@ class Preview : public Sandbox {
   std::string state_;
   PreviewManifest manifest_;
   std::function<Status()> before_;
+  std::function<void()> exchanging_;
   int status_ = 0;
 };
 

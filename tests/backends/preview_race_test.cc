@@ -1,0 +1,152 @@
+// A commit while a command runs in the same workspace, which would like to have
+// a hand in what is written.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "tests/backends/preview_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(All, Preview, testing::ValuesIn(NativeOnly()),
+                         WhoName);
+
+TEST_P(Preview, NothingThatIsNotInItsPlaceHasAName) {
+  for (int i = 0; i < 40; ++i) Write(w_ + "/" + std::to_string(i), "before");
+  Line("for i in $(seq 0 39); do echo after > $i; done; echo new > new");
+  const std::string stage = w_ + "/.gate-commit-abc123";
+  std::string names;
+  before_ = [&]() -> Status {
+    for (const auto& entry : std::filesystem::directory_iterator(stage))
+      names += entry.path().filename().string() + " ";
+    return names.empty() ? Status() : Fail(ErrorCode::kInvalid, names);
+  };
+  // One at a time, and only where it replaces something.
+  exchanging_ = [&] {
+    int count = 0;
+    for ([[maybe_unused]] const auto& entry :
+         std::filesystem::directory_iterator(stage))
+      ++count;
+    if (count != 1) _exit(1);
+  };
+  EXPECT_EQ(Commit(), "41 committed\n");
+}
+
+TEST_P(Preview, WhatIsTouchedBeforeItIsInItsPlaceIsPutBack) {
+  const std::string stage = w_ + "/.gate-commit-abc123/1";
+  const auto evil = [](const std::string& path) {
+    const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644));
+    (void)WriteAll(fd.get(), "evil!");
+  };
+  struct Case {
+    const char* what;
+    std::function<void()> act;
+  };
+  const std::string keep = w_ + "/keep";
+  const std::vector<Case> cases = {
+      {"gets another name", [&] { (void)!link(stage.c_str(), keep.c_str()); }},
+      {"is opened for writing",
+       [&] { const Fd fd(open(stage.c_str(), O_WRONLY | O_NONBLOCK)); }},
+      {"is cut short",
+       [&] {
+         const Fd fd(open(stage.c_str(), O_RDWR | O_TRUNC | O_NONBLOCK));
+       }},
+      {"is made a program", [&] { chmod(stage.c_str(), 0777); }},
+      {"is another file",
+       [&] {
+         rename(stage.c_str(), keep.c_str());
+         evil(stage);
+       }},
+      {"is a link",
+       [&] {
+         unlink(stage.c_str());
+         (void)!symlink("/etc/passwd", stage.c_str());
+       }},
+      {"is gone", [&] { unlink(stage.c_str()); }},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.what);
+    Write(w_ + "/file", "before");
+    exchanging_ = nullptr;
+    before_ = nullptr;
+    Line("echo after > file");
+    exchanging_ = one.act;
+    const std::string done = Commit();
+    EXPECT_NE(done.find("0 committed"), std::string::npos) << done;
+    EXPECT_EQ(Read(w_ + "/file"), "before");
+    struct stat info = {};
+    ASSERT_EQ(lstat((w_ + "/file").c_str(), &info), 0);
+    EXPECT_EQ(info.st_nlink, 1u);
+    EXPECT_TRUE(S_ISREG(info.st_mode));
+    unlink(keep.c_str());
+    EXPECT_EQ(Outside("ls -A"), "file\n");
+  }
+}
+
+TEST_P(Preview, WhatIsPutInThePlaceOfWhatIsRemovedDoesNotComeBack) {
+  const std::string stage = w_ + "/.gate-commit-abc123/1";
+  Line("rm file");
+  exchanging_ = [&] {
+    rename(stage.c_str(), (w_ + "/keep").c_str());
+    const Fd fd(open(stage.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644));
+    (void)WriteAll(fd.get(), "evil!");
+  };
+  const std::string before = Read(w_ + "/file");
+  EXPECT_NE(Commit().find("changed meanwhile"), std::string::npos);
+  EXPECT_EQ(Read(w_ + "/file"), before);
+}
+
+TEST_P(Preview, ALinkIsWhatWasShown) {
+  ASSERT_EQ(symlink("file", (w_ + "/link").c_str()), 0);
+  Line("ln -sfn other link; ln -s file more");
+  const std::string stage = w_ + "/.gate-commit-abc123/1";
+  exchanging_ = [&] {
+    unlink(stage.c_str());
+    (void)!symlink("/etc/passwd", stage.c_str());
+  };
+  const std::string done = Commit({"link", "more"});
+  EXPECT_NE(done.find("link: changed meanwhile"), std::string::npos) << done;
+  EXPECT_EQ(Outside("readlink link more"), "file\nfile\n");
+  exchanging_ = nullptr;
+  Line("ln -sfn other link");
+  EXPECT_EQ(Commit(), "1 committed\n");
+  EXPECT_EQ(Outside("readlink link more; ls -A"),
+            "other\nfile\nfile\nlink\nmore\n");
+}
+
+// Content without names takes a descriptor a file.
+TEST_P(Preview, MoreFilesThanDescriptorsAreCommittedWhole) {
+  MakeDirectory(w_ + "/old");
+  for (int i = 0; i < 150; ++i)
+    Write(w_ + "/old/" + std::to_string(i), "before");
+  Line(
+      "for i in $(seq 0 149); do echo after$i > old/$i; done; mkdir n s; for i "
+      "in $(seq 150); do echo n$i > n/$i; done; echo s > s/s");
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  rlimit low = limit;
+  low.rlim_cur = 64;
+  // Of these nothing is there any more when they are due.
+  before_ = [&]() -> Status {
+    std::filesystem::rename(w_ + "/old", w_ + "/aside");
+    return {};
+  };
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  const std::string part = Commit();
+  std::filesystem::rename(w_ + "/aside", w_ + "/old");
+  before_ = nullptr;
+  const std::string all = Commit();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(part.starts_with("153 committed\n")) << part.substr(0, 200);
+  EXPECT_EQ(all, "303 committed\n");
+  EXPECT_EQ(Outside("cat n/* old/* s/s | sort -u | wc -l; ls -A"),
+            "301\nfile\nn\nold\ns\n");
+}
+
+}  // namespace
+}  // namespace gate::backends
