@@ -193,7 +193,6 @@ constexpr auto kKeys = std::to_array<std::string_view>({
     "diff.external",
     "extensions.worktreeconfig",
     "init.templatedir",
-    "sendemail.smtpserver",
 });
 // Sections whose every entry names a program or where to find one.
 constexpr auto kSections = std::to_array<std::string_view>({
@@ -209,18 +208,21 @@ constexpr auto kSections = std::to_array<std::string_view>({
     "mergetool",
     "pager",
     "protocol",
+    "tig",
 });
 // How names end that stand for programs in git or its helpers:
 // core.sshCommand, credential.helper, gpg.program, merge.x.driver,
 // tar.x.command, trailer.x.cmd, uploadpack.packObjectsHook,
-// lfs.customtransfer.x.path, …
+// lfs.customtransfer.x.path, sendemail.x.smtpServer (a path is a program) and
+// smtpServerOption, svn-remote.x.authorsProg, remote.x.annex-ssh-options, …
 constexpr auto kEndings = std::to_array<std::string_view>({
-    "agent",      "args",    "askpass",  "browser",     "clean",
-    "cmd",        "command", "driver",   "editor",      "exec",
-    "external",   "filter",  "helper",   "hook",        "hookspath",
-    "pager",      "process", "program",  "receivepack", "script",
-    "shell",      "smudge",  "textconv", "tunnel",      "uploadarchive",
-    "uploadpack", "vcs",
+    "agent",       "args",     "askpass",      "browser",       "clean",
+    "cmd",         "command",  "driver",       "editor",        "exec",
+    "external",    "filter",   "helper",       "hook",          "hookspath",
+    "options",     "pager",    "process",      "prog",          "program",
+    "receivepack", "script",   "serveroption", "shell",         "smtpserver",
+    "smudge",      "textconv", "tunnel",       "uploadarchive", "uploadpack",
+    "vcs",
 });
 
 template <class List>

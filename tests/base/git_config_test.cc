@@ -96,6 +96,21 @@ TEST(GitConfig, WhatRunsAProgramIsFoundHoweverItIsWritten) {
       {"[lfs]\nrepositoryformatversion = 0\n", {}},
       {"[tar \"t\"]\ncommand = x\n", {"tar.t.command"}},
       {"[gc]\nrecentObjectsHook = x\n", {"gc.recentobjectshook"}},
+      // Other programs that read git's configuration, and forms with a name.
+      {"[sendemail]\nsmtpServer = /x\nsmtpServerPort = 25\nfrom = a@b\n",
+       {"sendemail.smtpserver"}},
+      {"[sendemail \"I.d\"]\nsmtpServer=/x\nsendmailCmd=x\ntoCmd=x\nccCmd=x\n"
+       "headerCmd=x\nsmtpServerOption=-Cx\nto=a@b\n",
+       {"sendemail.I.d.smtpserver", "sendemail.I.d.sendmailcmd",
+        "sendemail.I.d.tocmd", "sendemail.I.d.cccmd", "sendemail.I.d.headercmd",
+        "sendemail.I.d.smtpserveroption"}},
+      {"[svn]\nauthorsProg = x\nauthorsFile = a\n", {"svn.authorsprog"}},
+      {"[svn-remote \"o\"]\nauthorsprog = x\nurl = https://h\n",
+       {"svn-remote.o.authorsprog"}},
+      {"[tig]\ndiff-highlight = x\n[tig \"bind\"]\ngeneric = P !x\n",
+       {"tig.diff-highlight", "tig.bind.generic"}},
+      {"[remote \"o\"]\nannex-ssh-options = -oProxyCommand=x\nannex-uuid = u\n",
+       {"remote.o.annex-ssh-options"}},
       // What git refuses to read.
       {"[core]\nfsmonitor x\n", {"malformed"}},
       {"[core\nfsmonitor = x\n", {"malformed"}},
