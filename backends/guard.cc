@@ -105,8 +105,8 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
   }
   for (const std::string& path : profile.protect) ProtectPath(path);
   const std::vector<std::string> sole = RecordHomeLinks(profile);
-  if (!preview_) RecordLinks(sole);
   RecordPersonsHooks(sole);
+  if (!preview_) RecordLinks(sole);
   for (Bind& bind : binds_) bind.depth = Depth(bind.path);
   std::stable_sort(
       binds_.begin(), binds_.end(),
@@ -190,8 +190,8 @@ void Guard::Protect(const std::string& base, const std::string& relative,
         if (bind.path == path) bind.read_only = true;
       return;
     }
-    binds_.push_back(
-        {path, true, S_ISDIR(info.st_mode), info.st_dev, info.st_ino});
+    binds_.push_back({path, true, S_ISDIR(info.st_mode), info.st_dev,
+                      info.st_ino, 0, info.st_nlink});
     Pin(*root, path);
     return;
   }

@@ -38,8 +38,8 @@
 //   (`profile.git_line`) those of the directories above are not binds, since
 //   git could not exchange them: their content is remembered, and put back
 //   where what git left may not stay (guard_kept.cc).
-// - Hard links to files outside (guard_links.cc), as far as they can be found,
-//   and files of the workspace that a link in the home directory leads to.
+// - Hard links to protected files, outside and inside (guard_links.cc), as far
+//   as they can be found, and what a link in the home directory leads to.
 //
 // The sweep moves what it finds to the quarantine directory and reports it as
 // a violation. Its limits, stated in the outcome (`sweep_complete`):
@@ -75,6 +75,7 @@ inline constexpr int kMaxSweepMs = 30;         // of looking
 inline constexpr int kMaxTakingMs = 10000;     // of taking away what was found
 inline constexpr int kMaxLinkedHere = 256;     // entries of a directory
 inline constexpr int kMaxLinkSearch = 200000;  // entries in all
+inline constexpr int kMaxLinkedInside = 4096;  // of protected directories
 inline constexpr int kMaxModules = 256;        // git directories looked at
 inline constexpr size_t kMaxGitConfig = 1 << 20;
 inline constexpr size_t kMaxGitConfigs = 1024;  // files, included ones as well
@@ -91,7 +92,8 @@ struct Bind {
   bool directory = false;
   dev_t device = 0;  // what was there when it was looked at
   ino_t inode = 0;
-  long depth = 0;  // components of `path`
+  long depth = 0;     // components of `path`
+  nlink_t links = 0;  // names of a file
 };
 
 class Guard {
@@ -194,6 +196,7 @@ class Guard {
   // Returns those of `sole_names` that are there.
   std::vector<std::string> RecordHomeLinks(const Profile& profile);
   void RecordLinks(const std::vector<std::string>& sole_names);
+  bool IsBound(const std::string& path) const;  // read-only
   void RecordGit(const std::string& base);
   void RecordGitDirectory(const std::string& directory, bool main);
   void RecordConfig(const std::string& path);

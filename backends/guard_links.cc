@@ -1,14 +1,17 @@
-// Other names of files outside: a hard link in a writable root is the file
+// Other names of protected files: a hard link in a writable root is the file
 // itself, whatever the mounts say. None can be made from inside (another
 // mount), so those that are there before the run are looked for:
 //
 // - files of `profile.sole_names` that have another name: every name of theirs
 //   in the writable roots is found and protected, or the run is refused;
+// - protected files of the workspace, also those in protected directories, of
+//   which the first kMaxLinkedInside entries are looked at: likewise;
 // - files that lie directly in the guarded directories and have more names
 //   than are found in the writable roots: protected.
 //
-// And the other way round: a file of the home directory that is a link into the
-// workspace (dotfiles kept in a repository) is protected where it lies.
+// And the other way round: what of the home directory leads through a link into
+// the workspace (dotfiles kept in a repository) is protected where it lies, and
+// so are the links of the workspace on the way.
 //
 // A search looks at names only (a directory gives the number of each file), and
 // only happens when there is such a file.
@@ -25,6 +28,7 @@
 #include <unordered_set>
 
 #include "backends/guard.h"
+#include "backends/listing.h"
 #include "backends/quarantine.h"
 #include "base/file.h"
 #include "base/paths.h"
@@ -35,7 +39,7 @@ namespace {
 struct File {
   std::set<std::string> names;  // found inside
   nlink_t links = 0;
-  bool outside = false;  // one of sole_names
+  bool sole = false;  // all its names must be found: protected
 };
 using Files = std::map<std::pair<dev_t, ino_t>, File>;
 
@@ -71,8 +75,49 @@ void LookHere(const std::string& directory, Files* files) {
   closedir(list);
 }
 
-// All names of `files` below `root`; false when the search ended early.
+bool AllFound(const Files& files) {
+  return std::all_of(files.begin(), files.end(), [](const auto& each) {
+    return each.second.names.size() >= each.second.links;
+  });
+}
+
+// Files with other names in a protected directory.
+void LookInside(const std::string& top, Files* files, int* budget) {
+  std::vector<std::string> open = {top};
+  while (!open.empty()) {
+    const std::string directory = std::move(open.back());
+    open.pop_back();
+    // Examples, which every repository has, are run by nobody.
+    const bool hooks = directory.ends_with("/hooks");
+    const Directory list = OpenDirectory(directory);
+    if (!list) continue;
+    while (const dirent* entry = readdir(list.get())) {
+      const std::string_view name = entry->d_name;
+      if (IsDots(entry->d_name) || entry->d_type == DT_LNK ||
+          (hooks && name.ends_with(".sample")))
+        continue;
+      if (--*budget < 0) return;
+      struct stat info = {};
+      if (entry->d_type == DT_DIR) {
+        open.push_back(Join(directory, entry->d_name));
+      } else if (fstatat(dirfd(list.get()), entry->d_name, &info,
+                         AT_SYMLINK_NOFOLLOW) == 0) {
+        if (S_ISDIR(info.st_mode))
+          open.push_back(Join(directory, entry->d_name));
+        if (!HasOtherNames(info)) continue;
+        File& file = (*files)[{info.st_dev, info.st_ino}];
+        file.links = info.st_nlink;
+        file.sole = true;
+        file.names.insert(Join(directory, entry->d_name));
+      }
+    }
+  }
+}
+
+// All names of `files` below `root`, or until all are found; false when the
+// search ended early.
 bool FindNames(const std::string& root, Files* files, int* budget) {
+  if (AllFound(*files)) return true;
   std::unordered_set<ino_t> numbers;
   for (const auto& [key, file] : *files) numbers.insert(key.second);
   std::vector<std::string> open = {root};
@@ -82,7 +127,11 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
     open.pop_back();
     DIR* list = opendir(directory.c_str());
     if (list == nullptr) {
-      complete &= errno == ENOENT || errno == ENOTDIR;
+      // Somebody else's, and closed to this user, it is closed to the command.
+      struct stat info = {};
+      complete &= errno == ENOENT || errno == ENOTDIR ||
+                  (errno == EACCES && lstat(directory.c_str(), &info) == 0 &&
+                   info.st_uid != geteuid());
       continue;
     }
     while (const dirent* entry = readdir(list)) {
@@ -101,8 +150,13 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
         if (S_ISDIR(info.st_mode))
           open.push_back(Join(directory, entry->d_name));
         const auto file = files->find({info.st_dev, info.st_ino});
-        if (file != files->end())
-          file->second.names.insert(Join(directory, entry->d_name));
+        if (file == files->end() ||
+            !file->second.names.insert(Join(directory, entry->d_name)).second)
+          continue;
+        if (AllFound(*files)) {
+          closedir(list);
+          return true;
+        }
       }
     }
     closedir(list);
@@ -110,12 +164,41 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
   return complete;
 }
 
+// Where `path` leads, link by link; what is not there stands for itself.
+// `links`: those on the way, with what they say. Empty where nobody gets there.
+std::string Trail(const std::string& path,
+                  std::map<std::string, std::string>* links) {
+  constexpr int kMaxHops = 40;  // the kernel's
+  std::string at = "/", rest = path;
+  char buffer[PATH_MAX];
+  for (int hops = 0; !rest.empty();) {
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string name = rest.substr(0, slash);
+    rest.erase(0, slash + 1);
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      at = std::string(DirName(at));
+      continue;
+    }
+    const std::string next = Join(at, name.c_str());
+    const ssize_t size = readlink(next.c_str(), buffer, sizeof(buffer));
+    if (size < 0) {
+      at = next;
+      continue;
+    }
+    if (++hops > kMaxHops) return "";
+    const std::string target(buffer, static_cast<size_t>(size));
+    links->insert({next, target});
+    if (target.starts_with('/')) at = "/";
+    rest = target + "/" + rest;
+  }
+  return at;
+}
+
 }  // namespace
 
 std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
   RecordHome(profile);
-  constexpr int kMaxHops = 8;
-  char buffer[PATH_MAX];
   std::vector<std::string> existing;
   for (const std::string& name : profile.sole_names) {
     struct stat info = {};
@@ -127,19 +210,14 @@ std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
     }
     existing.push_back(name);
     if ((plain && !S_ISLNK(info.st_mode)) || RootOf(name) != nullptr) continue;
-    if (realpath(name.c_str(), buffer) != nullptr) {
-      ProtectPath(buffer);
-      continue;
-    }
-    // It leads to what is not there: whoever makes that makes the file.
-    std::string at = name;
-    for (int hops = 0; hops < kMaxHops; ++hops) {
-      const ssize_t size = readlink(at.c_str(), buffer, sizeof(buffer));
-      if (size <= 0) break;
-      at = Normalise(std::string_view(buffer, static_cast<size_t>(size)),
-                     DirName(at));
-    }
-    if (at != name) ProtectPath(at);
+    // It may lead to what is not there: whoever makes that makes the file.
+    std::map<std::string, std::string> links;
+    const std::string end = Trail(name, &links);
+    // A link must stay; of what it leads to only `end` is protected.
+    for (const auto& [link, target] : links)
+      if (RootOf(link) != nullptr && bound_.insert(link).second)
+        links_.push_back({link, target});
+    if (!end.empty()) ProtectPath(end);
   }
   return existing;
 }
@@ -153,7 +231,24 @@ void Guard::RecordLinks(const std::vector<std::string>& sole_names) {
       continue;
     File& file = files[{info.st_dev, info.st_ino}];
     file.links = info.st_nlink;
-    file.outside = true;
+    file.sole = true;
+  }
+  // Where all is writable there is no outside, and too much to look through.
+  const bool everywhere =
+      std::find(roots_.begin(), roots_.end(), "/") != roots_.end();
+  int inside = kMaxLinkedInside;
+  for (const Bind& bind : binds_) {
+    if (!bind.read_only || (everywhere && (workspace_.empty() ||
+                                           !IsWithin(bind.path, workspace_))))
+      continue;
+    if (bind.directory) {
+      LookInside(bind.path, &files, &inside);
+    } else if (bind.links > 1) {
+      File& file = files[{bind.device, bind.inode}];
+      file.links = bind.links;
+      file.sole = true;
+      file.names.insert(bind.path);
+    }
   }
   for (const std::string& base : bases_) LookHere(base, &files);
   if (files.empty()) return;
@@ -166,19 +261,28 @@ void Guard::RecordLinks(const std::vector<std::string>& sole_names) {
           return other != root && IsWithin(root, other);
         });
     if (nested) continue;
-    if (root == "/")
-      complete = false;
-    else
+    if (root != "/")
       complete &= FindNames(root, &files, &budget);
+    else if (!workspace_.empty() && workspace_ != "/")
+      FindNames(workspace_, &files, &budget);
   }
   for (const auto& [key, file] : files) {
-    if (file.outside && !complete)
+    const bool all = file.names.size() >= file.links;
+    if (file.sole && !all && !complete && !everywhere && refusal_.empty())
       refusal_ =
           "a protected file has another name, and whether that is in a "
-          "writable place could not be found out";
-    if (!file.outside && complete && file.names.size() >= file.links) continue;
-    for (const std::string& name : file.names) ProtectPath(name);
+          "writable place could not be found out" +
+          (file.names.empty() ? "" : ": " + *file.names.begin());
+    if (!file.sole && all && (complete || everywhere)) continue;
+    for (const std::string& name : file.names)
+      if (!IsBound(name)) ProtectPath(name);
   }
+}
+
+bool Guard::IsBound(const std::string& path) const {
+  return std::any_of(binds_.begin(), binds_.end(), [&](const Bind& bind) {
+    return bind.read_only && IsWithin(path, bind.path);
+  });
 }
 
 }  // namespace gate::backends

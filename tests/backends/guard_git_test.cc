@@ -257,6 +257,48 @@ TEST_P(GuardGit, WhatTheHomeDirectoryLinksToIsNotChanged) {
   }
 }
 
+TEST_P(GuardGit, WhatIsNotThereYetBelowALinkOfTheHomeDirectoryIsNotMade) {
+  // A directory that is a link, through another link, and a link to nothing.
+  ASSERT_EQ(
+      Outside("mkdir -p dot/claude dot/c real/d && ln -s \"$W/dot/claude\" "
+              "\"$H/.claude\" && ln -s \"$W/via\" \"$H/.config\" && ln -s "
+              "dot/c via && ln -s \"$W/later\" \"$H/.vim\" && echo old > "
+              "dot/claude/old.json"),
+      "");
+  profile_.sole_names = {
+      h_ + "/.claude/settings.json",    h_ + "/.claude/old.json",
+      h_ + "/.claude/agents",           h_ + "/.config/git/config",
+      h_ + "/.config/fish/config.fish", h_ + "/.vim/vimrc"};
+  for (const bool git_line : {false, true}) {
+    profile_.git_line = git_line;
+    for (const char* line :
+         {"echo evil > dot/claude/settings.json",
+          "echo evil > dot/claude/old.json",
+          "mkdir -p dot/claude/agents; echo evil > dot/claude/agents/a.md",
+          "mv dot d; mkdir -p dot/claude; echo evil > dot/claude/settings.json",
+          "mkdir -p dot/c/git dot/c/fish; echo '[core]' > dot/c/git/config; "
+          "echo "
+          "evil > dot/c/fish/config.fish",
+          "mkdir -p real/d/git; echo '[core]' > real/d/git/config; ln -sfn "
+          "real/d via",
+          "mkdir later; echo evil > later/vimrc",
+          "mkdir real/e; echo evil > real/e/vimrc; ln -s real/e later"}) {
+      SCOPED_TRACE(line);
+      Bash(line);
+      EXPECT_EQ(
+          Outside("cd \"$H\" && cat .claude/settings.json .claude/agents/* "
+                  ".config/git/config .config/fish/config.fish "
+                  ".vim/vimrc 2>/dev/null; cat .claude/old.json"),
+          "old\n");
+      Outside("[ -d d ] && rm -rf dot && mv d dot; rm -rf later real/e");
+    }
+  }
+  // Ordinary work beside them goes on.
+  Bash(
+      "echo mine > dot/claude/notes; mkdir dot/c/app; echo mine > dot/c/app/x");
+  EXPECT_EQ(Outside("cat dot/claude/notes dot/c/app/x"), "mine\nmine\n");
+}
+
 TEST_P(GuardGit, HooksThatThePersonKeepsInRepositoriesArePutBack) {
   Write(h_ + "/.gitconfig", "[core]\n\thooksPath = .githooks\n");
   profile_.sole_names = {h_ + "/.gitconfig"};

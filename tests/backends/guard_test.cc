@@ -121,6 +121,48 @@ TEST_P(GuardTest, WhatAProtectedLinkLeadsToIsProtected) {
   ExpectKept("echo x > real; mv real r; echo x > real", w_ + "/real");
 }
 
+TEST_P(GuardTest, EveryNameOfAProtectedFileIsProtected) {
+  Repository(w_);
+  MakeDirectory(w_ + "/deep/er");
+  const struct {
+    const char *setup, *path, *attack;
+  } cases[] = {
+      {"echo mine > .bashrc; ln .bashrc deep/er/dup", ".bashrc",
+       "echo evil > deep/er/dup"},
+      {"mkdir .claude; echo mine > .claude/settings.json; ln "
+       ".claude/settings.json dup",
+       ".claude/settings.json", "echo evil > dup"},
+      {"mkdir -p .claude/commands/sub; echo mine > .claude/commands/sub/c.md; "
+       "ln .claude/commands/sub/c.md deep/er/c",
+       ".claude/commands/sub/c.md", "echo evil >> deep/er/c"},
+      {"echo mine > .git/hooks/pre-commit; ln .git/hooks/pre-commit hookdup",
+       ".git/hooks/pre-commit",
+       "echo evil > hookdup; sed -i 1d hookdup; truncate -s 0 hookdup"},
+      {"mkdir deep/real; echo mine > deep/real/mcp; ln deep/real/mcp "
+       "deep/er/mcp; ln -s deep/real/mcp .mcp.json",
+       ".mcp.json", "echo evil > deep/er/mcp"},
+      {"echo mine > .envrc; ln .envrc one; ln .envrc deep/two; ln .envrc "
+       "\"$X/three\"",
+       ".envrc", "echo evil > one; echo evil > deep/two"},
+      {"git config user.name mine; ln .git/config dup2", ".git/config",
+       "git config -f dup2 core.fsmonitor evil"},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.attack);
+    ASSERT_EQ(Outside(each.setup), "");
+    const std::string before = Read(w_ + "/" + each.path);
+    const Ran ran = Bash(each.attack);
+    ASSERT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed)
+        << ran.outcome.reason;
+    EXPECT_EQ(Read(w_ + "/" + each.path).find("evil"), std::string::npos);
+    EXPECT_EQ(Read(w_ + "/" + each.path), before);
+  }
+  // Other files with several names are what they were.
+  ASSERT_EQ(Outside("echo a > plain; ln plain deep/plain"), "");
+  Bash("echo b >> deep/plain; ln plain third");
+  EXPECT_EQ(Read(w_ + "/plain"), "a\nb\n");
+}
+
 TEST_P(GuardTest, NamesAreProtectedInTheWorkingDirectoryAndAbove) {
   MakeDirectory(w_ + "/a/b");
   Write(w_ + "/a/.envrc", "mine\n");
