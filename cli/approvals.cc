@@ -9,6 +9,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/sealed.h"
+#include "cli/shown.h"
+#include "cli/terminal.h"
 
 namespace gate::cli {
 namespace {
@@ -164,6 +166,21 @@ bool TakeApproval(const std::string& state_dir, const std::string& command,
     if (::unlink(File(state_dir, question.id).c_str()) == 0) return true;
   }
   return false;
+}
+
+std::string RenderQuestion(const PendingQuestion& question, bool colour,
+                           size_t columns) {
+  constexpr std::string_view kIn = "  in ", kWhy = "  why asked: ";
+  std::string text = Paint(Colour::kBold, question.id, colour) +
+                     (question.approved_ms != 0 ? "  approved" : "") + "  ";
+  text += question.agent.empty()
+              ? "?"
+              : ShownField(question.agent, question.id.size() + 12, columns);
+  text += "\n" + ShownCommand(question.command, columns);
+  text.append(kIn).append(ShownField(question.cwd, kIn.size(), columns));
+  text.append("\n").append(kWhy).append(
+      ShownField(question.reason, kWhy.size(), columns));
+  return text + "\n";
 }
 
 }  // namespace gate::cli

@@ -58,7 +58,8 @@ bool TakeApproval(const std::string& state_dir, const std::string& command,
                   const std::string& cwd, const std::string& policy_revision,
                   uint64_t now_ms);
 
-// The question for people (cli/cmd_approve.cc).
-std::string RenderQuestion(const PendingQuestion& question, bool colour);
+// The question for people. `columns`: of their terminal.
+std::string RenderQuestion(const PendingQuestion& question, bool colour,
+                           size_t columns);
 
 }  // namespace gate::cli

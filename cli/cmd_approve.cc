@@ -3,7 +3,6 @@
 
 #include <cstdio>
 
-#include "base/text.h"
 #include "cli/approvals.h"
 #include "cli/commands.h"
 #include "cli/duration.h"
@@ -16,20 +15,6 @@
 #include "hooks/person.h"
 
 namespace gate::cli {
-
-std::string RenderQuestion(const PendingQuestion& question, bool colour) {
-  std::string text = Paint(Colour::kBold, question.id, colour) + "  " +
-                     (question.agent.empty() ? "?" : Visible(question.agent)) +
-                     (question.approved_ms != 0 ? "  approved" : "") + "\n";
-  text += "  " + Visible(question.command, /*keep_layout=*/true) + "\n";
-  text += "  in " + Visible(question.cwd) + "\n";
-  text += "  why asked: " + Visible(question.reason) + "\n";
-  if (!FindHidden(question.command).empty())
-    text +=
-        "  note: it holds invisible or control characters, shown as "
-        "escapes\n";
-  return text;
-}
 
 namespace {
 
@@ -138,9 +123,10 @@ int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
                      : "the command ran in no project");
     return kExitUsage;
   }
-  const std::string text =
-      RenderQuestion(question, WantsColour(STDOUT_FILENO)) +
-      "This very command may then run " + Describe(scope) + ".\n";
+  const std::string text = RenderQuestion(question, WantsColour(STDOUT_FILENO),
+                                          PersonsScreen().columns) +
+                           "This very command may then run " + Describe(scope) +
+                           ".\n";
   if (AskPerson(text, /*may_run_raw=*/true) != Reply::kOnce) {
     Complain("nothing was approved");
     return kExitRefused;

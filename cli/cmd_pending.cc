@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/preview_run.h"
 #include "cli/previews.h"
+#include "cli/shown.h"
 #include "cli/terminal.h"
 
 namespace gate::cli {
@@ -29,10 +30,12 @@ int ListAll(const std::string& state, bool json) {
   if (!questions) return Failed(questions.error());
   auto previews = ListPreviews(state, NowMs());
   if (!previews) return Failed(previews.error());
+  const size_t columns = PersonsScreen().columns;
   for (const PendingQuestion& question : *questions) {
     if (!json) {
-      std::fputs(RenderQuestion(question, WantsColour(STDOUT_FILENO)).c_str(),
-                 stdout);
+      std::fputs(
+          RenderQuestion(question, WantsColour(STDOUT_FILENO), columns).c_str(),
+          stdout);
       continue;
     }
     JsonWriter line;
@@ -50,12 +53,12 @@ int ListAll(const std::string& state, bool json) {
       std::puts(PreviewToJson(preview, status).c_str());
       continue;
     }
-    std::printf("%s  preview, %zu changes, manifest %.16s%s\n  %s\n  in %s\n",
+    std::printf("%s  preview, %zu changes, manifest %.16s%s\n%s  in %s\n",
                 preview.id.c_str(), preview.manifest.entries.size(),
                 preview.hash.c_str(),
                 preview.interrupted ? "; a commit of it was interrupted" : "",
-                Visible(preview.command, /*keep_layout=*/true).c_str(),
-                Visible(preview.cwd).c_str());
+                ShownCommand(preview.command, columns).c_str(),
+                ShownField(preview.cwd, 5, columns).c_str());
   }
   if (questions->empty() && previews->empty() && !json)
     std::puts("nothing waits");

@@ -21,6 +21,7 @@
 #include "cli/preview_run.h"
 #include "cli/render.h"
 #include "cli/run_arguments.h"
+#include "cli/shown.h"
 #include "cli/terminal.h"
 #include "hooks/person.h"
 #include "hooks/ticket.h"
@@ -185,13 +186,10 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
 // The person's answer to an ask. True when the command may run as
 // `judgement->plan` now says.
 bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
-  std::string text = RenderDecision(*judgement, WantsColour(STDERR_FILENO));
-  if (FindHidden(LineOf(judgement->question)).size() > 0)
-    text +=
-        "  note: the command holds invisible or control characters, shown "
-        "as escapes\n";
-  Reply reply = AskPerson(text, !judgement->decision.contain,
-                          /*may_preview=*/true);
+  const Reply reply =
+      AskPerson(RenderAsked(*judgement, WantsColour(STDERR_FILENO),
+                            PersonsScreen().columns),
+                !judgement->decision.contain, /*may_preview=*/true);
   if (reply == Reply::kNo) return false;
   if (reply == Reply::kPreview) judgement->question.preview = "ask";
   if (reply != Reply::kOnce) judgement->decision.contain = true;
@@ -223,11 +221,14 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   question.interactive = person;
   Judgement judgement = gateway.Judge(question, /*pin=*/true);
   bool approved = false;
+  // Of a longer line not all would be read where it was typed.
+  const size_t length = LineOf(judgement.question).size();
+  const bool asked_here = person && length <= kMaxAnsweredBytes;
   if (judgement.decision.action == Action::kAsk) {
     if (TakeAnswer(gateway.facts(), &judgement, NowMs())) {
       approved = true;
       gateway.Replan(&judgement, true);
-    } else if (person) {
+    } else if (asked_here) {
       approved = AskAndReplan(gateway, &judgement);
     }
   }
@@ -247,7 +248,12 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   if (auto stored = gateway.Record(&judgement, "run", true); !stored)
     return Fail(kNotRecorded + stored.error().message);
   if (!may_run) {
-    if (judgement.decision.action == Action::kAsk && !person) {
+    if (judgement.decision.action == Action::kAsk && !asked_here) {
+      if (person)
+        Complain("the line has " + std::to_string(length) +
+                 " bytes; one of more than " +
+                 std::to_string(kMaxAnsweredBytes) +
+                 " is not asked about here. `gate pending` shows it");
       if (KeepQuestion(gateway.facts().places.state,
                        QuestionOf(judgement, NowMs())))
         Complain("a person can say yes with: gate approve " + judgement.id);

@@ -14,6 +14,7 @@
 #include "cli/git_roots.h"
 #include "cli/json_writer.h"
 #include "cli/line.h"
+#include "cli/shown.h"
 #include "cli/terminal.h"
 
 namespace gate::cli {
@@ -153,8 +154,8 @@ std::string NotInPreview(const KeptPreview& preview,
 std::string RenderPreview(const KeptPreview& preview, size_t most) {
   const auto& entries = preview.manifest.entries;
   std::string text = "preview " + preview.id + ": " +
-                     std::to_string(entries.size()) + " changes by `" +
-                     Visible(preview.command) + "`\n";
+                     std::to_string(entries.size()) + " changes by\n" +
+                     ShownCommand(preview.command, PersonsScreen().columns);
   size_t shown = 0;
   // What will not be committed first, so that no length hides it.
   for (const bool refused : {true, false}) {

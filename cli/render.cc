@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/line.h"
+#include "cli/shown.h"
 #include "cli/terminal.h"
 
 namespace gate::cli {
@@ -71,10 +72,13 @@ std::string EffectText(const Effect& effect) {
   return text;
 }
 
+constexpr size_t kLabel = 9;
+constexpr size_t kLabelColumns = 2 + kLabel + 1;
+
 std::string Labelled(std::string_view label, std::string_view text,
                      bool colour) {
   std::string padded(label);
-  padded.resize(std::max<size_t>(padded.size(), 9), ' ');
+  padded.resize(std::max(padded.size(), kLabel), ' ');
   return "  " + Paint(Colour::kDim, padded, colour) + " " + std::string(text) +
          "\n";
 }
@@ -90,12 +94,18 @@ std::string CommandText(const Invocation& invocation) {
   return Shorten(text);
 }
 
-std::string RenderDecision(const Judgement& judgement, bool colour) {
+namespace {
+
+// What is shown below the command. `columns`: of the person's terminal, 0 where
+// nothing is asked.
+std::string RenderReasons(const Judgement& judgement, bool colour,
+                          size_t columns) {
   const engine::Decision& decision = judgement.decision;
-  std::string out =
-      Paint(ColourOf(decision.action), Name(decision.action), colour) + "  " +
-      Shorten(Visible(LineOf(judgement.question))) + "\n";
-  out += Labelled("why", Visible(decision.reason), colour);
+  const auto shown = [columns](std::string_view text) {
+    return columns == 0 ? Visible(text)
+                        : ShownField(text, kLabelColumns, columns);
+  };
+  std::string out = Labelled("why", shown(decision.reason), colour);
   if (!decision.rule.id.empty())
     out += Labelled("rule",
                     decision.rule.id + " (" + decision.rule.layer + ", " +
@@ -103,22 +113,42 @@ std::string RenderDecision(const Judgement& judgement, bool colour) {
                     colour);
   if (!decision.suggestion.empty() || decision.action >= Action::kAsk ||
       !judgement.plan_error.empty())
-    out += Labelled("instead", Visible(WayOn(judgement)), colour);
+    out += Labelled("instead", shown(WayOn(judgement)), colour);
   const router::Plan& plan = judgement.plan;
   if (!judgement.plan_error.empty()) {
-    out += Labelled("cannot run", Visible(judgement.plan_error), colour);
+    out += Labelled("cannot run", shown(judgement.plan_error), colour);
   } else if (plan.mode == router::Mode::kSandbox) {
     std::string text = plan.backend + ", " + plan.profile.name + ", network " +
                        backends::Name(plan.profile.network);
     out += Labelled("runs in", text, colour);
     for (const std::string& lost : plan.lost)
-      out += Labelled("but", Visible(lost), colour);
+      out += Labelled("but", shown(lost), colour);
   } else if (plan.mode == router::Mode::kDirect) {
     out += Labelled("runs", "as it is", colour);
   }
   for (const Diagnostic& diagnostic : judgement.diagnostics)
     out += Render(diagnostic);
   return out;
+}
+
+}  // namespace
+
+std::string RenderDecision(const Judgement& judgement, bool colour) {
+  const Action action = judgement.decision.action;
+  return Paint(ColourOf(action), Name(action), colour) + "  " +
+         Shorten(Visible(LineOf(judgement.question))) + "\n" +
+         RenderReasons(judgement, colour, 0);
+}
+
+std::string RenderAsked(const Judgement& judgement, bool colour,
+                        size_t columns) {
+  const Action action = judgement.decision.action;
+  return Paint(ColourOf(action), Name(action), colour) + "\n" +
+         ShownCommand(LineOf(judgement.question), columns) +
+         Labelled("in",
+                  ShownField(judgement.question.cwd, kLabelColumns, columns),
+                  colour) +
+         RenderReasons(judgement, colour, columns);
 }
 
 std::string RenderCarets(std::string_view source, Span span, bool colour) {

@@ -11,6 +11,10 @@ namespace gate::cli {
 // The answer of `gate check`: the action, the command, why, what else to do.
 std::string RenderDecision(const Judgement& judgement, bool colour);
 
+// The same as a question: the command whole, and where it would run.
+std::string RenderAsked(const Judgement& judgement, bool colour,
+                        size_t columns);
+
 // What `--explain` adds: every command of the line with its own verdict, the
 // effects, the unknowns with carets under the source, the rules tried.
 std::string RenderExplanation(const Judgement& judgement,

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -111,11 +113,47 @@ void EndIfInterrupted() {
   ::raise(interrupted_by);
 }
 
+ScreenSize PersonsScreen() {
+  ScreenSize screen;
+  const Fd terminal(::open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  winsize size = {};
+  if (!terminal || ::ioctl(terminal.get(), TIOCGWINSZ, &size) != 0)
+    return screen;
+  if (size.ws_row > 0) screen.rows = size.ws_row;
+  if (size.ws_col > 0) screen.columns = size.ws_col;
+  return screen;
+}
+
+namespace {
+
+// Shows `text` but for its last page, which is returned; nothing when the
+// person does not want to see all of it.
+std::optional<std::string> ShowPages(std::string_view text) {
+  constexpr size_t kFewest = 6, kForPrompt = 2;
+  const size_t rows =
+      std::max(PersonsScreen().rows, kFewest + kForPrompt) - kForPrompt;
+  size_t row = 0, begin = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\n' || ++row < rows || at + 1 == text.size()) continue;
+    const auto line = AskLine(std::string(text.substr(begin, at + 1 - begin)) +
+                              "There is more. [Enter] shows it, [N]o: ");
+    if (!line || line->find_first_not_of(' ') != std::string::npos)
+      return std::nullopt;
+    begin = at + 1;
+    row = 0;
+  }
+  return std::string(text.substr(begin));
+}
+
+}  // namespace
+
 Reply AskPerson(const std::string& question, bool may_run_raw,
                 bool may_preview) {
   const std::string preview = may_preview ? "[p]review first, " : "";
+  const std::optional<std::string> last = ShowPages(question);
+  if (!last) return Reply::kNo;
   const auto line = AskLine(
-      question +
+      *last +
       (may_run_raw
            ? "Run it? [y]es once, yes in a [s]andbox, " + preview + "[N]o: "
            : "Run it in a sandbox? [y]es once, " + preview + "[N]o: "));

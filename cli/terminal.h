@@ -18,9 +18,18 @@ bool WantsColour(int fd);
 
 enum class Reply : unsigned char { kNo, kOnce, kInSandbox, kPreview };
 
-// Asks on /dev/tty and reads one line from it. kNo for anything but a clear
-// yes, end of file, or no terminal. The caller made sure that the terminal is
-// a person's. `may_run_raw`: offer running without a sandbox.
+// Rows and columns of /dev/tty; 24 and 80 when there is none or it does not
+// know.
+struct ScreenSize {
+  size_t rows = 24;
+  size_t columns = 80;
+};
+ScreenSize PersonsScreen();
+
+// Asks on /dev/tty and reads one line from it. What is longer than the screen
+// is shown page by page, and an end before the last is a no. kNo for anything
+// but a clear yes, end of file, or no terminal. The caller made sure that the
+// terminal is a person's. `may_run_raw`: offer running without a sandbox.
 // `may_preview`: offer running on a copy whose changes are shown first.
 Reply AskPerson(const std::string& question, bool may_run_raw,
                 bool may_preview = false);
