@@ -175,7 +175,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 
 void Complain(const std::string& message) {
-  std::fprintf(stderr, "gate: %s\n", message.c_str());
+  // It may quote what somebody else wrote: arguments, file names.
+  std::fprintf(stderr, "gate: %s\n", Visible(message).c_str());
 }
 
 std::optional<int> ParseWith(Options& app, const Arguments& arguments) {
