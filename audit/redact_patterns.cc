@@ -1,135 +1,45 @@
-// Secrets that are known by their look. Each pattern is a fixed prefix at the
-// start of a word, followed by at least so many characters of a class; the few
-// that are more than that (JWT, PEM, URL) have a function. All of them look at
-// each byte a bounded number of times.
+// Secrets that are known by their look (base/secret_prefixes.h). Each pattern
+// is a fixed prefix at the start of a word, followed by at least so many
+// characters of a class; the few that are more than that (JWT, PEM, URL) have a
+// function. All of them look at each byte a bounded number of times.
 #include <algorithm>
 #include <array>
 
 #include "audit/redact.h"
+#include "base/secret_prefixes.h"
 
 namespace gate::audit {
 namespace {
 
-enum class Class : unsigned char {
-  kUpper,   // A-Z 0-9
-  kAlnum,   // A-Z a-z 0-9
-  kWord,    // and _
-  kDash,    // and -
-  kDotted,  // and .
-  kPath,    // letters, digits, / and :
-};
-
-bool IsAlnum(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9');
-}
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-bool In(Class kind, char c) {
-  switch (kind) {
-    case Class::kUpper:
-      return (c >= 'A' && c <= 'Z') || IsDigit(c);
-    case Class::kAlnum:
-      return IsAlnum(c);
-    case Class::kWord:
-      return IsAlnum(c) || c == '_';
-    case Class::kDash:
-      return IsAlnum(c) || c == '_' || c == '-';
-    case Class::kDotted:
-      return IsAlnum(c) || c == '_' || c == '-' || c == '.';
-    case Class::kPath:
-      return IsAlnum(c) || c == '_' || c == '-' || c == '/' || c == ':';
-  }
-  return false;
-}
-
-struct Pattern {
-  std::string_view prefix;
-  Class kind;
-  unsigned char least;  // characters after the prefix
-  bool digit;           // one of them must be a digit
-  const char* name;
-  bool keep_prefix = false;
-};
-
-constexpr Pattern kPatterns[] = {
-    {"AKIA", Class::kUpper, 16, false, "aws-key"},
-    {"ASIA", Class::kUpper, 16, false, "aws-key"},
-    {"ghp_", Class::kAlnum, 20, false, "github-token"},
-    {"gho_", Class::kAlnum, 20, false, "github-token"},
-    {"ghu_", Class::kAlnum, 20, false, "github-token"},
-    {"ghs_", Class::kAlnum, 20, false, "github-token"},
-    {"ghr_", Class::kAlnum, 20, false, "github-token"},
-    {"github_pat_", Class::kWord, 20, false, "github-token"},
-    {"glpat-", Class::kDash, 16, false, "gitlab-token"},
-    {"gldt-", Class::kDash, 16, false, "gitlab-token"},
-    {"glrt-", Class::kDash, 16, false, "gitlab-token"},
-    {"glptt-", Class::kDash, 16, false, "gitlab-token"},
-    {"sk-", Class::kDash, 20, true, "api-key"},
-    {"sk_live_", Class::kAlnum, 10, false, "stripe-key"},
-    {"sk_test_", Class::kAlnum, 10, false, "stripe-key"},
-    {"rk_live_", Class::kAlnum, 10, false, "stripe-key"},
-    {"rk_test_", Class::kAlnum, 10, false, "stripe-key"},
-    {"whsec_", Class::kAlnum, 16, false, "stripe-key"},
-    {"xoxb-", Class::kDash, 10, false, "slack-token"},
-    {"xoxp-", Class::kDash, 10, false, "slack-token"},
-    {"xoxa-", Class::kDash, 10, false, "slack-token"},
-    {"xoxr-", Class::kDash, 10, false, "slack-token"},
-    {"xoxs-", Class::kDash, 10, false, "slack-token"},
-    {"xoxe-", Class::kDash, 10, false, "slack-token"},
-    {"xapp-", Class::kDash, 10, false, "slack-token"},
-    {"hooks.slack.com/services/", Class::kPath, 20, false, "webhook", true},
-    {"discord.com/api/webhooks/", Class::kPath, 20, false, "webhook", true},
-    {"api.telegram.org/bot", Class::kPath, 20, true, "webhook", true},
-    {"AIza", Class::kDash, 30, false, "google-key"},
-    {"ya29.", Class::kDotted, 20, false, "google-token"},
-    {"GOCSPX-", Class::kDash, 20, false, "google-key"},
-    {"npm_", Class::kAlnum, 30, false, "npm-token"},
-    {"pypi-AgE", Class::kDash, 30, false, "pypi-token"},
-    {"rubygems_", Class::kAlnum, 30, false, "rubygems-token"},
-    {"hf_", Class::kAlnum, 20, false, "huggingface-token"},
-    {"dop_v1_", Class::kAlnum, 40, false, "digitalocean-token"},
-    {"dckr_pat_", Class::kDash, 16, false, "docker-token"},
-    {"SG.", Class::kDotted, 40, false, "sendgrid-key"},
-    {"hvs.", Class::kDotted, 20, false, "vault-token"},
-    {"shpat_", Class::kAlnum, 20, false, "shopify-token"},
-    {"lin_api_", Class::kAlnum, 20, false, "linear-key"},
-    {"glsa_", Class::kWord, 20, false, "grafana-token"},
-    {"tskey-", Class::kDash, 16, false, "tailscale-key"},
-    {"ATATT3", Class::kDash, 30, false, "atlassian-token"},
-    {"AGE-SECRET-KEY-1", Class::kAlnum, 20, false, "age-key"},
-};
-
 // Which bytes a pattern or one of the functions below can start with.
 constexpr std::array<bool, 256> MakeStarts() {
   std::array<bool, 256> starts{};
-  for (const Pattern& pattern : kPatterns) {
+  for (const SecretPrefix& pattern : kSecretPrefixes) {
     starts[static_cast<unsigned char>(pattern.prefix.front())] = true;
   }
-  for (const char c : {'e', '-', ':', 'B', 'b'}) {
+  for (const char c : std::string_view("e-:Bb0123456789")) {
     starts[static_cast<unsigned char>(c)] = true;
   }
   return starts;
 }
 constexpr std::array<bool, 256> kStarts = MakeStarts();
 
-size_t RunEnd(std::string_view text, size_t at, Class kind) {
-  while (at < text.size() && In(kind, text[at])) ++at;
+size_t RunEnd(std::string_view text, size_t at, SecretClass kind) {
+  while (at < text.size() && IsIn(kind, text[at])) ++at;
   return at;
 }
 
 // eyJ….eyJ….… : three base64url parts, of which the first two are JSON.
 size_t JwtEnd(std::string_view text, size_t at) {
   if (!text.substr(at).starts_with("eyJ")) return 0;
-  const size_t header = RunEnd(text, at, Class::kDash);
+  const size_t header = RunEnd(text, at, SecretClass::kDash);
   if (header - at < 10 || header >= text.size() || text[header] != '.') {
     return 0;
   }
-  const size_t payload = RunEnd(text, header + 1, Class::kDash);
+  const size_t payload = RunEnd(text, header + 1, SecretClass::kDash);
   if (payload - header < 10) return 0;
   if (payload >= text.size() || text[payload] != '.') return payload;
-  return RunEnd(text, payload + 1, Class::kDash);
+  return RunEnd(text, payload + 1, SecretClass::kDash);
 }
 
 // From -----BEGIN … PRIVATE KEY to the end of its END line, or of the text.
@@ -199,9 +109,9 @@ size_t BearerEnd(std::string_view text, size_t at, size_t* secret) {
   size_t end = *secret;
   bool digit = false;
   while (end < text.size() &&
-         (In(Class::kDotted, text[end]) || text[end] == '+' ||
+         (IsIn(SecretClass::kDotted, text[end]) || text[end] == '+' ||
           text[end] == '/' || text[end] == '=' || text[end] == '~')) {
-    digit = digit || IsDigit(text[end]);
+    digit = digit || IsAsciiDigit(text[end]);
     ++end;
   }
   return digit && end - *secret >= kLeast ? end : 0;
@@ -229,7 +139,7 @@ void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out) {
       }
     }
     // Inside a word nothing starts, so that each word is read once.
-    if (at > 0 && In(Class::kDash, text[at - 1])) {
+    if (at > 0 && IsIn(SecretClass::kDash, text[at - 1])) {
       ++at;
       continue;
     }
@@ -246,8 +156,13 @@ void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out) {
       at = end;
       continue;
     }
+    if (end = TelegramTokenEnd(text, at); end > 0) {
+      out->push_back({at, end, "telegram-token"});
+      at = end;
+      continue;
+    }
     size_t next = at + 1;
-    for (const Pattern& pattern : kPatterns) {
+    for (const SecretPrefix& pattern : kSecretPrefixes) {
       if (pattern.prefix.front() != c ||
           !text.substr(at).starts_with(pattern.prefix)) {
         continue;
@@ -258,7 +173,7 @@ void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out) {
       if (pattern.digit &&
           std::none_of(text.begin() + static_cast<std::ptrdiff_t>(body),
                        text.begin() + static_cast<std::ptrdiff_t>(run),
-                       IsDigit)) {
+                       IsAsciiDigit)) {
         continue;
       }
       out->push_back({pattern.keep_prefix ? body : at, run, pattern.name});

@@ -33,6 +33,16 @@ struct Case {
   "zdWIiOiIxMjM0In0.c2lnbmF0dXJl"
 
 const Case kCases[] = {
+    // Known by their look (base/secret_prefixes.h).
+    {"x gs"
+     "k_0123456789abcdefghij y",
+     "0123456789abcdefghij", " y"},
+    {"x dap"
+     "i0123456789abcdef0123456789abcdef y",
+     "0123456789abcdef", " y"},
+    {"x 123456789:"
+     "AAabcdefghijklmnopqrstuvwxyz0123456 y",
+     "AAabcdef", " y"},
     // Assignments.
     {"GITHUB_TOKEN=hunter2 gh pr list", "hunter2", "gh pr list"},
     {"export DB_PASSWORD='a b c'; psql", "a b c", "; psql"},
@@ -136,6 +146,7 @@ TEST(Redact, IsIdempotent) {
 
 TEST(Redact, LeavesOrdinaryCommandsAlone) {
   const char* const ordinary[] = {
+      "at 12:30 run dapi-service 1234567:AAx",
       "git status && git commit -m 'fix token: handle empty input'",
       "sort --key=2 file | uniq -c",
       "TOKENIZERS_PARALLELISM=false python train.py --max_tokens=4096",

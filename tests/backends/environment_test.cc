@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/backend.h"
+#include "backends/environment.h"
 #include "tests/backends/hostile_environment.h"
 
 namespace gate::backends {
@@ -64,6 +65,97 @@ TEST(CleanEnvironment, KeepsHarmlessFlagsOfMakeAndHarmlessUrls) {
         "P=/home/me/sk-learn-project"})
     EXPECT_TRUE(Enters(entry)) << entry;
   EXPECT_FALSE(Enters("MAKEFLAGS=--eval=$(shell x)"));
+}
+
+// What builds need has a harmless form, and only that one enters.
+TEST(CleanEnvironment, LetsToolsOfBuildsInByTheirHarmlessForms) {
+  struct Case {
+    const char* name;
+    std::vector<const char*> enter, stay;
+  };
+  const std::vector<const char*> java = {
+      "",
+      "-Xmx2g",
+      "-Xms512m -Xmx4G -XX:+UseG1GC -XX:MaxMetaspaceSize=1g",
+      "-Dfile.encoding=UTF-8 -Dorg.gradle.daemon=false",
+      "--add-opens=java.base/java.lang=ALL-UNNAMED",
+      "-Dhttp.proxyHost=proxy.local -Dhttp.proxyPort=3128"};
+  const std::vector<const char*> evil_java = {"-javaagent:/x.jar",
+                                              "-Xmx2g -cp x",
+                                              "@file",
+                                              "-XX:OnError=sh",
+                                              "-XX:Flags=/x",
+                                              "-Dmaven.ext.class.path=x.jar",
+                                              "-Dmaven.repo.local=/x",
+                                              "-Dfile.encoding=$(x)",
+                                              "-Xbootclasspath/a:x",
+                                              "-Xmx2g\n-javaagent:x"};
+  const std::vector<const char*> wrappers = {"", "sccache", "ccache",
+                                             "/home/u/.cargo/bin/sccache"};
+  const std::vector<const char*> evil_wrappers = {
+      "./sccache", "x", "sh -c x", "/x/../sccache/x", "sccache x"};
+  for (const Case& c : std::vector<Case>{
+           {"MAVEN_OPTS", java, evil_java},
+           {"GRADLE_OPTS", java, evil_java},
+           {"SBT_OPTS", java, evil_java},
+           {"RUSTC_WRAPPER", wrappers, evil_wrappers},
+           {"CCACHE_PREFIX", wrappers, evil_wrappers},
+           {"CMAKE_C_COMPILER_LAUNCHER", wrappers, evil_wrappers},
+           {"CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
+            {"aarch64-linux-gnu-gcc", "clang-17", "lld", "gcc-12"},
+            {"./gcc", "/x/gcc", "x", "gcc x", "egcc", "-17"}},
+           {"CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+            {"qemu-aarch64 -L /usr/aarch64-linux-gnu", "wine"},
+            {"sh -c x", "./qemu-x", "wine x.exe; y", "node x.js", "/x"}},
+           {"PIP_CONFIG_FILE", {"/dev/null"}, {"/x", "pip.conf"}},
+           {"BAT_PAGER", {"", "cat"}, {"less -R; x", "/x"}}}) {
+    for (const std::string value : c.enter)
+      EXPECT_TRUE(Enters(c.name + ("=" + value))) << c.name << "=" << value;
+    for (const std::string value : c.stay)
+      EXPECT_FALSE(Enters(c.name + ("=" + value))) << c.name << "=" << value;
+  }
+}
+
+TEST(CleanEnvironment, LetsInWhatOnlyResemblesASecret) {
+  for (const char* entry :
+       {"BYPASS_CACHE=1", "COMPASS=north", "MAIL=mailto:me@example.org",
+        "IMAGE=alpine:3.19@sha256:0123456789abcdef0123456789abcdef",
+        "REMOTE=git@github.com:owner/repository.git",
+        "ALIAS=npm:lodash@4.17.21", "DAPI=dapi-service-of-the-team",
+        "URL=https://host:8443/a@b", "TIMES=12:30 45:10",
+        "ANSIBLE_FORCE_COLOR=1", "SESSION_NAME=x", "R=r8_format_of_the_file",
+        "LIST=/a/b:/c/d@2/bin", "XDG_SESSION_TYPE=tty", "XAI=xai-explains"})
+    EXPECT_TRUE(Enters(entry)) << entry;
+}
+
+// Linear: an agent chooses the values.
+TEST(CleanEnvironment, ReadsLongValuesOnce) {
+  for (const char c : {'@', ':', 'a', ' ', '1'})
+    CleanEnvironment({"A=" + std::string(1 << 20, c)}, {});
+}
+
+TEST(RawEnvironment, ChangesNothingThatTheLineMeans) {
+  const std::vector<std::string> ordinary = {
+      "PATH=/usr/bin", "HOME=/h",       "GITHUB_TOKEN=x", "SSH_AUTH_SOCK=/x",
+      "TMPDIR=/t",     "PWD=/x",        "DISPLAY=:0",     "A=user:pw@host",
+      "PAGER=less",    "DIRENV_DIFF=x", "KUBECONFIG=/k"};
+  EXPECT_EQ(RawEnvironment(ordinary, /*approved=*/false), ordinary);
+  for (const char* entry :
+       {"BASH_ENV=/x", "ENV=/x", "BASH_FUNC_ls%%=() { x; }", "SHELLOPTS=xtrace",
+        "BASHOPTS=extglob", "PS4=$(x)", "BASH_XTRACEFD=1", "CDPATH=/x",
+        "GLOBIGNORE=*", "EXECIGNORE=*", "IFS=x", "BASH_LOADABLES_PATH=/x",
+        "BASH_COMPAT=31", "POSIXLY_CORRECT=1", "PROMPT_COMMAND=x"}) {
+    EXPECT_TRUE(RawEnvironment({entry}, false).empty()) << entry;
+    EXPECT_TRUE(RawEnvironment({entry}, true).empty()) << entry;
+  }
+  for (const char* entry :
+       {"LD_PRELOAD=/x.so", "GIT_EXTERNAL_DIFF=x", "GIT_CONFIG_COUNT=1",
+        "GIT_DIR=/x", "RIPGREP_CONFIG_PATH=/x", "GIT_PAGER=/tmp/x",
+        "LESSOPEN=|x"}) {
+    EXPECT_TRUE(RawEnvironment({entry}, false).empty()) << entry;
+    EXPECT_EQ(RawEnvironment({entry}, true).size(), 1u)
+        << entry << " is the person's, who was asked";
+  }
 }
 
 TEST(CleanEnvironment, KeepsOutDoorsToTheHost) {

@@ -1,0 +1,198 @@
+// What looks like a secret, by its name or by its value.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "backends/environment.h"
+#include "base/secret_prefixes.h"
+
+namespace gate::backends {
+namespace {
+
+using std::string_view;
+
+// A whole component of the name (between underscores).
+constexpr auto kSecretWords = std::to_array<string_view>({
+    "TOKEN",      "TOKENS",      "SECRET",     "SECRETS",       "PASSWORD",
+    "PASSWD",     "PASS",        "PASSPHRASE", "PWD",           "APIKEY",
+    "CREDENTIAL", "CREDENTIALS", "CREDS",      "AUTH",          "PAT",
+    "COOKIE",     "DSN",         "JWT",        "BEARER",        "WEBHOOK",
+    "PW",         "SAS",         "PSK",        "CRED",          "PASSCODE",
+    "OTP",        "TOTP",        "MNEMONIC",   "AUTHORIZATION",
+});
+// Anywhere in the name.
+constexpr auto kSecretParts = std::to_array<string_view>(
+    {"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY",
+     "ACCESS_KEY", "ACCESSKEY", "PRIVATE_KEY", "PRIVATEKEY", "CREDENTIAL",
+     "AUTHTOKEN", "CONNECTION_STRING"});
+constexpr auto kSecretEndings =
+    std::to_array<string_view>({"_KEY", "TOKEN", "_KEYS"});
+// Beside the common ones (base/secret_prefixes.h): what is no secret where it
+// is only quoted, and beginnings of which the record wants to see more.
+constexpr auto kSecretValues = std::to_array<string_view>({
+    "-----BEGIN",
+    "eyJ",
+    "sk-",
+    "Bearer ",
+    "Basic ",
+    "pypi-",
+    "pul-",
+    "AGE-SECRET-KEY-",
+});
+constexpr size_t kShortestSecret = 16;
+// Of connection strings, anywhere in them.
+constexpr auto kSecretFields =
+    std::to_array<string_view>({"AccountKey=", "SharedAccessKey=", "Password=",
+                                "password=", "Pwd=", "PASSWORD="});
+
+// Whole names that no word of them tells.
+constexpr auto kSecretNames = std::to_array<string_view>(
+    {"BW_SESSION", "KUBE_CONFIG_DATA", "KUBECONFIG_DATA"});
+// How a word of the name ends: SSHPASS, ROOTPW; and those that end so
+// otherwise.
+constexpr auto kSecretWordEndings =
+    std::to_array<string_view>({"PASS", "PW", "PWD"});
+constexpr auto kNoSecretWords =
+    std::to_array<string_view>({"BYPASS", "COMPASS", "ENCOMPASS", "UNDERPASS"});
+// What stands before the colon of user:password@host when it is something else,
+// and after the @.
+constexpr auto kNoUsers = std::to_array<string_view>(
+    {"mailto", "npm", "workspace", "file", "acct", "sip", "xmpp"});
+constexpr auto kNoHosts = std::to_array<string_view>({"sha256:", "sha512:"});
+
+template <class List>
+bool Contains(const List& list, string_view value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+template <class List>
+bool EndsWithAny(const List& list, string_view value) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](string_view part) { return value.ends_with(part); });
+}
+
+template <class List>
+bool BeginsWithAny(const List& list, string_view value) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](string_view part) { return value.starts_with(part); });
+}
+
+char Upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+bool HasSecretName(string_view name) {
+  std::string upper(name);
+  std::transform(upper.begin(), upper.end(), upper.begin(), Upper);
+  const string_view text = upper;
+  for (string_view part : kSecretParts)
+    if (text.find(part) != string_view::npos) return true;
+  for (string_view end : kSecretEndings)
+    if (text.ends_with(end)) return true;
+  if (Contains(kSecretNames, text)) return true;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('_', begin), text.size());
+    const string_view word = text.substr(begin, end - begin);
+    if (Contains(kSecretWords, word) ||
+        (EndsWithAny(kSecretWordEndings, word) &&
+         !Contains(kNoSecretWords, word)))
+      return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+// A URL whose authority carries a password or a token.
+bool HasUrlSecret(string_view value) {
+  for (size_t at = value.find("://"); at != string_view::npos;
+       at = value.find("://", at + 3)) {
+    const string_view authority =
+        value.substr(at + 3, value.find_first_of("/ ", at + 3) - at - 3);
+    const size_t end = authority.rfind('@');
+    if (end == string_view::npos) continue;
+    const string_view user = authority.substr(0, end);
+    if (user.find(':') != string_view::npos || user.size() >= kShortestSecret)
+      return true;
+  }
+  return false;
+}
+
+// user:password@host without a scheme, as Go's data source names have it.
+bool HasAccount(string_view value) {
+  constexpr string_view kEnds = "/ \t\n\"';,=<>";
+  size_t begin = 0, colon = string_view::npos;
+  for (size_t at = 0; at < value.size(); ++at) {
+    const char c = value[at];
+    if (kEnds.find(c) != string_view::npos) {
+      begin = at + 1;
+      colon = string_view::npos;
+    }
+    if (c == ':' && colon == string_view::npos) colon = at;
+    if (c != '@' || at + 1 == value.size() || colon == string_view::npos ||
+        colon == begin || colon + 1 == at)
+      continue;
+    const string_view host = value.substr(at + 1);
+    if (Contains(kNoUsers, value.substr(begin, colon - begin)) ||
+        BeginsWithAny(kNoHosts, host))
+      continue;
+    if (IsAsciiAlnum(host[0]) || host[0] == '(' || host[0] == '[' ||
+        host[0] == '/')
+      return true;
+  }
+  return false;
+}
+
+constexpr auto kStarts = [] {
+  std::array<bool, 256> starts{};
+  for (const SecretPrefix& prefix : kSecretPrefixes)
+    starts[static_cast<unsigned char>(prefix.prefix.front())] = true;
+  for (const string_view value : kSecretValues)
+    starts[static_cast<unsigned char>(value.front())] = true;
+  for (const char c : string_view("0123456789"))
+    starts[static_cast<unsigned char>(c)] = true;
+  return starts;
+}();
+
+// Whether `rest` begins with a known key. Of beginnings that ordinary words
+// have as well, what follows is looked at.
+bool BeginsWithKey(string_view rest) {
+  if (!kStarts[static_cast<unsigned char>(rest.front())]) return false;
+  for (const SecretPrefix& prefix : kSecretPrefixes) {
+    if (!rest.starts_with(prefix.prefix)) continue;
+    if (!prefix.digit && prefix.kind != SecretClass::kHex) return true;
+    size_t end = prefix.prefix.size();
+    bool digit = false;
+    while (end < rest.size() && IsIn(prefix.kind, rest[end]))
+      digit |= IsAsciiDigit(rest[end++]);
+    if (end - prefix.prefix.size() >= prefix.least && (digit || !prefix.digit))
+      return true;
+  }
+  return TelegramTokenEnd(rest, 0) > 0 || BeginsWithAny(kSecretValues, rest);
+}
+
+// A known key's beginning, where a word of the value begins.
+bool HasSecretValue(string_view value) {
+  for (size_t at = 0; at < value.size(); ++at) {
+    if (at > 0 &&
+        string_view(" =:,;\"'").find(value[at - 1]) == string_view::npos)
+      continue;
+    const string_view rest = value.substr(at);
+    if (rest.size() < kShortestSecret) break;
+    if (BeginsWithKey(rest)) return true;
+  }
+  // A webhook is one by where it leads.
+  for (const SecretPrefix& prefix : kSecretPrefixes)
+    if (prefix.keep_prefix && value.find(prefix.prefix) != string_view::npos)
+      return true;
+  for (string_view field : kSecretFields)
+    if (value.find(field) != string_view::npos) return true;
+  return HasUrlSecret(value) || HasAccount(value);
+}
+
+}  // namespace
+
+bool LooksSecret(string_view name, string_view value) {
+  return HasSecretName(name) || HasSecretValue(value);
+}
+
+}  // namespace gate::backends
