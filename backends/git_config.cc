@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/way.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -72,7 +73,7 @@ std::vector<std::string> IncludedFiles(string_view text, string_view directory,
     if (!includes || entry.value.empty()) continue;
     const std::string path = ExpandHome(entry.value, home);
     if (path.starts_with('~') && home.empty()) continue;
-    files.push_back(Normalise(path, directory));
+    files.push_back(PathFrom(directory, path));
   }
   return files;
 }

@@ -26,8 +26,8 @@ std::string WithoutProgramEntries(std::string_view text,
                                   const GitEntryTest& also = {});
 
 // The files that `text`, a configuration file in `directory`, includes whatever
-// the conditions, as absolute paths. Those below `~` are left out when `home`
-// is empty.
+// the conditions, as absolute paths, which need not be normal. Those below `~`
+// are left out when `home` is empty.
 std::vector<std::string> IncludedFiles(std::string_view text,
                                        std::string_view directory,
                                        std::string_view home = {});

@@ -14,37 +14,16 @@
 
 #include "backends/listing.h"
 #include "backends/quarantine.h"
+#include "backends/way.h"
 #include "base/paths.h"
 
 namespace gate::backends {
 namespace {
 
-constexpr int kMaxLinkHops = 8;
+constexpr size_t kMaxGitFile = 1 << 20;  // git reads no more
 
 std::string Join(const std::string& base, const std::string& name) {
   return base == "/" ? "/" + name : base + "/" + name;
-}
-
-// The path with every symbolic link resolved; of a path that does not exist,
-// the longest existing part resolved.
-std::string Canonical(const std::string& path) {
-  char buffer[PATH_MAX];
-  std::string rest, head = path;
-  while (true) {
-    if (realpath(head.c_str(), buffer) != nullptr)
-      return rest.empty() ? buffer : Join(buffer, rest);
-    if (head == "/" || head.empty() || head == ".") return path;
-    rest = std::string(BaseName(head)) + (rest.empty() ? "" : "/" + rest);
-    head = std::string(DirName(head));
-  }
-}
-
-bool ReadLink(const std::string& path, std::string* target) {
-  char buffer[PATH_MAX];
-  const ssize_t size = readlink(path.c_str(), buffer, sizeof(buffer));
-  if (size < 0) return false;
-  target->assign(buffer, static_cast<size_t>(size));
-  return true;
 }
 
 bool Exists(const std::string& path) {
@@ -79,7 +58,7 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
   // Behind overlays nothing of the host is written; a commit checks instead.
   if (!profile.overlays.empty()) return;
   for (const std::string& root : profile.write)
-    if (Exists(root)) roots_.push_back(Canonical(root));
+    if (Exists(root)) roots_.push_back(Follow(root).place);
   if (roots_.empty()) return;
   for (const std::string& name : profile.protect_names) {
     // Git directories have rules of their own.
@@ -87,13 +66,13 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
       names_.push_back(name);
   }
   if (!profile.workspace.empty()) {
-    const std::string workspace = Canonical(profile.workspace);
+    const std::string workspace = Follow(profile.workspace).place;
     if (RootOf(workspace) != nullptr) workspace_ = workspace;
   }
   for (const std::string& root : roots_)
     if (root != "/") AddBase(root);
   if (!workspace_.empty()) AddBase(workspace_);
-  const std::string here = Canonical(cwd);
+  const std::string here = Follow(cwd).place;
   if (const std::string* root = RootOf(here); root != nullptr) {
     const std::string stop = *root != "/" ? *root
                              : IsWithin(here, workspace_)
@@ -142,7 +121,7 @@ void Guard::AddBase(const std::string& base) {
     if (!listing.MayHold(name))
       absent_.push_back({base, name, true});
     else if (!git_line_ || !RecordKept(base, name))
-      Protect(base, name, 0, true);
+      Protect(base, name, false, true);
   }
   RecordGit(base);
 }
@@ -152,12 +131,12 @@ void Guard::ProtectPath(const std::string& path) {
   // Many of them lie in one directory.
   if (const std::string_view parent = DirName(path); parent != parent_) {
     parent_ = parent;
-    canonical_parent_ = Canonical(parent_);
+    canonical_parent_ = RecordWay(parent_);
   }
   const std::string full = Join(canonical_parent_, std::string(BaseName(path)));
   const std::string* root = RootOf(full);
   if (root == nullptr || full == *root) return;
-  Protect(*root, full.substr(*root == "/" ? 1 : root->size() + 1), 0);
+  Protect(*root, full.substr(*root == "/" ? 1 : root->size() + 1));
 }
 
 void Guard::Pin(const std::string& root, const std::string& path) {
@@ -171,7 +150,7 @@ void Guard::Pin(const std::string& root, const std::string& path) {
 }
 
 void Guard::Protect(const std::string& base, const std::string& relative,
-                    int hops, bool named) {
+                    bool followed, bool named) {
   const std::string path = Join(base, relative);
   const std::string* root = RootOf(path);
   if (root == nullptr || path == *root) return;
@@ -195,28 +174,14 @@ void Guard::Protect(const std::string& base, const std::string& relative,
     Pin(*root, path);
     return;
   }
-  // A link, here or on the way: it must stay what it is, and what it leads to
-  // is protected in its place.
-  if (hops >= kMaxLinkHops) return;
-  for (size_t slash = base.size();;) {
-    slash = path.find('/', slash + 1);
-    const std::string part = path.substr(0, slash);
-    std::string target;
-    if (ReadLink(part, &target)) {
-      if (bound_.insert(part).second) links_.push_back({part, target});
-      const std::string rest =
-          slash == std::string::npos ? "" : path.substr(slash + 1);
-      const std::string aim =
-          Canonical(Normalise(target, std::string(DirName(part))));
-      const std::string full = rest.empty() ? aim : Join(aim, rest);
-      const std::string* other = RootOf(full);
-      if (other != nullptr && full != *other)
-        Protect(*other, full.substr(*other == "/" ? 1 : other->size() + 1),
-                hops + 1);
-      return;
-    }
-    if (slash == std::string::npos) return;
-  }
+  // A link, here or on the way: it must stay what it is, as any on the way that
+  // it leads, and what is at the end of that is protected in its place. What
+  // leads there again is a loop.
+  if (followed) return;
+  const std::string aim = RecordWay(path);
+  const std::string* other = RootOf(aim);
+  if (other != nullptr && aim != *other)
+    Protect(*other, aim.substr(*other == "/" ? 1 : other->size() + 1), true);
 }
 
 void Guard::RecordGit(const std::string& base) {
@@ -232,25 +197,21 @@ void Guard::RecordGit(const std::string& base) {
   }
   // A worktree's or submodule's pointer, or a link: it must stay, and what it
   // points to is a git directory.
-  Protect(base, ".git", 0);
+  Protect(base, ".git");
   std::string aim;
   if (S_ISLNK(info.st_mode)) {
-    aim = Canonical(git);
+    aim = RecordWay(git);
   } else {
-    const Result<std::string> text = ReadRegular(git, 4096);
+    const Result<std::string> text = ReadRegular(git, kMaxGitFile);
     if (!text || !text->starts_with("gitdir: ")) return;
-    aim = Canonical(Normalise(
-        std::string_view(*text).substr(8, text->find_first_of("\r\n") - 8),
-        base));
+    aim =
+        RecordWay(PathFrom(base, GitPathIn(std::string_view(*text).substr(8))));
   }
   RecordGitDirectory(aim, true);
-  const Result<std::string> common = ReadRegular(Join(aim, "commondir"), 4096);
+  const Result<std::string> common =
+      ReadRegular(Join(aim, "commondir"), kMaxGitFile);
   if (common)
-    RecordGitDirectory(
-        Canonical(Normalise(
-            std::string_view(*common).substr(0, common->find_first_of("\r\n")),
-            aim)),
-        true);
+    RecordGitDirectory(RecordWay(PathFrom(aim, GitPathIn(*common))), true);
 }
 
 void Guard::RecordGitDirectory(const std::string& directory, bool main) {
@@ -262,12 +223,12 @@ void Guard::RecordGitDirectory(const std::string& directory, bool main) {
     return;
   const std::string hooks = Join(directory, "hooks");
   if (Exists(hooks)) {
-    Protect(directory, "hooks", 0);
+    Protect(directory, "hooks");
   } else {
     absent_hooks_.push_back({hooks});
   }
-  Protect(directory, "info/attributes", 0);
-  Protect(directory, "commondir", 0);
+  Protect(directory, "info/attributes");
+  Protect(directory, "commondir");
   RecordConfig(Join(directory, "config"));
   RecordConfig(Join(directory, "config.worktree"));
   if (!main) return;
@@ -318,12 +279,17 @@ void Guard::RecordConfig(const std::string& path) {
   const std::string content = config.content;
   configs_.push_back(std::move(config));
   if (content.empty()) return;
-  for (const std::string& file : IncludedFiles(content, DirName(path))) {
-    const std::string full = Join(Canonical(std::string(DirName(file))),
-                                  std::string(BaseName(file)));
-    if (RootOf(full) != nullptr) RecordConfig(full);
-  }
+  for (const std::string& file : IncludedFiles(content, DirName(path)))
+    RecordIncluded(file);
   RecordNamedHooks(path, content);
+}
+
+void Guard::RecordIncluded(const std::string& file) {
+  const std::string_view name = BaseName(file);
+  if (name.empty() || name == "." || name == "..") return;  // a directory
+  const std::string full =
+      Join(RecordWay(std::string(DirName(file))), std::string(name));
+  if (RootOf(full) != nullptr) RecordConfig(full);
 }
 
 }  // namespace gate::backends

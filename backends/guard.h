@@ -38,6 +38,8 @@
 //   (`profile.git_line`) those of the directories above are not binds, since
 //   git could not exchange them: their content is remembered, and put back
 //   where what git left may not stay (guard_kept.cc).
+// - What stands between a root and any of these (guard_way.cc): a link is put
+//   back as it was, and where no link was there is none afterwards.
 // - Hard links to protected files, outside and inside (guard_links.cc), as far
 //   as they can be found, and what a link in the home directory leads to.
 //
@@ -188,10 +190,12 @@ class Guard {
   bool Meets(const std::vector<std::string>& roots) const;
   void Look(const Profile& profile, const std::string& cwd);
   void AddBase(const std::string& base);
-  void Protect(const std::string& base, const std::string& relative, int hops,
-               bool named = false);
+  void Protect(const std::string& base, const std::string& relative,
+               bool followed = false, bool named = false);
   void ProtectPath(const std::string& path);
   void Pin(const std::string& root, const std::string& path);
+  // Remembers what must lead where it leads. Returns Follow(path).place.
+  std::string RecordWay(const std::string& path);
   bool RecordKept(const std::string& base, const std::string& name);
   // Returns those of `sole_names` that are there.
   std::vector<std::string> RecordHomeLinks(const Profile& profile);
@@ -200,6 +204,7 @@ class Guard {
   void RecordGit(const std::string& base);
   void RecordGitDirectory(const std::string& directory, bool main);
   void RecordConfig(const std::string& path);
+  void RecordIncluded(const std::string& file);
   void RecordNamedHooks(const std::string& config, const std::string& content);
   void RecordHome(const Profile& profile);
   void RecordHooksAt(const std::string& path);
@@ -211,6 +216,14 @@ class Guard {
 
   void SweepAbsent();
   void SweepLinks();
+  // After ELOOP of `path`: takes the link that stands on the way or there.
+  void ClearWay(const std::string& path, const std::string& kind);
+  bool IsCleared(const std::string& path) const;
+  // By errno, of a place that was not found. Whether a link was on the way, so
+  // that what was there before must be put back.
+  bool MissedOnTheWay(const std::string& path, const std::string& kind);
+  // The directories above `path`, where they are gone.
+  void MakeWay(const std::string& path);
   // Whether what is at `path` (`text`, as it was read) may be what a killed
   // gate left between taking a file away and putting `content` back: nothing,
   // or a part of it. Only for a guard by a note.
@@ -223,7 +236,7 @@ class Guard {
   bool IsNamedHook(const std::string& path) const;
   bool LeadsOut(const std::string& config, const GitEntry& entry) const;
   void SweepKept();
-  void Restore(const KeptPlace& place, const KeptFile& file);
+  void Restore(const KeptFile& file);
   bool MayStay(const std::string& path, const std::string& relative,
                const std::string* before) const;
   bool IsTwin(const std::string& path, const std::string& content) const;
@@ -273,6 +286,8 @@ class Guard {
   std::set<std::string> bound_;
   std::vector<Absent> absent_;
   std::vector<Link> links_;
+  std::vector<std::string> ways_;     // not links, others than those above
+  std::vector<std::string> cleared_;  // links that were taken on a way
   std::vector<GitConfig> configs_;
   std::set<std::string> git_directories_;
   std::vector<Hooks> absent_hooks_;

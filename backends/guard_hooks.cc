@@ -13,13 +13,13 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <cstdlib>
 #include <string_view>
 
 #include "backends/guard.h"
 #include "backends/listing.h"
 #include "backends/quarantine.h"
+#include "backends/way.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -65,49 +65,6 @@ bool IsHookName(std::string_view name) {
 
 constexpr size_t kMaxConfigRead = size_t{16} << 20;
 constexpr size_t kMaxPathFile = size_t{1} << 20;  // git reads no more
-constexpr int kMaxHops = 40;  // links on one way, as the kernel counts
-
-struct Step {
-  std::string path, target;
-};
-
-// Where `path` leads, as the kernel goes, there or not. Adds the links on the
-// way to `links`.
-std::string Follow(const std::string& path, std::vector<Step>* links) {
-  std::string at = "/", rest = path;
-  int hops = 0;
-  while (!rest.empty()) {
-    const size_t slash = std::min(rest.find('/'), rest.size());
-    const std::string name = rest.substr(0, slash);
-    rest.erase(0, slash + 1);
-    if (name.empty() || name == ".") continue;
-    if (name == "..") {
-      at = DirName(at);
-      continue;
-    }
-    const std::string next = at == "/" ? "/" + name : at + "/" + name;
-    char buffer[PATH_MAX];
-    const ssize_t size = readlink(next.c_str(), buffer, sizeof(buffer));
-    if (size <= 0 || ++hops > kMaxHops) {
-      at = next;
-      continue;
-    }
-    const std::string target(buffer, static_cast<size_t>(size));
-    links->push_back({next, target});
-    if (target[0] == '/') at = "/";
-    rest = target + "/" + rest;
-  }
-  return at;
-}
-
-std::string Follow(const std::string& path) {
-  std::vector<Step> links;
-  return Follow(path, &links);
-}
-
-std::string From(const std::string& directory, const std::string& path) {
-  return path.starts_with('/') ? path : directory + "/" + path;
-}
 
 // What configuration files say, with all that they include.
 struct Said {
@@ -146,7 +103,7 @@ void GatherIncluded(const std::string& home, Said* said) {
       said->complete &= text.error().code != ErrorCode::kTooLarge;
       continue;
     }
-    Gather(*text, Follow(std::string(DirName(path))), home, said);
+    Gather(*text, Follow(std::string(DirName(path))).place, home, said);
   }
 }
 
@@ -162,13 +119,11 @@ std::vector<std::string> TreesOf(const std::string& git,
                                  const std::vector<std::string>& named) {
   std::vector<std::string> trees = {git};
   if (BaseName(git) == ".git") trees.emplace_back(DirName(git));
-  for (const std::string& tree : named)
-    trees.push_back(Follow(From(git, tree)));
+  for (const std::string& tree : named) trees.push_back(PathFrom(git, tree));
   // A linked worktree's own directory holds where its `.git` is.
   const auto add = [&](const std::string& own) {
     const std::string back = PathIn(own + "/gitdir");
-    if (!back.empty())
-      trees.push_back(Follow(std::string(DirName(From(own, back)))));
+    if (!back.empty()) trees.emplace_back(DirName(PathFrom(own, back)));
   };
   add(git);
   const std::string linked = git + "/worktrees";
@@ -204,7 +159,7 @@ std::map<std::string, std::vector<std::string>> Guard::KnownGitDirectories() {
   const auto look = [&](const std::string& from) {
     const GitDirectories git = FindGitDirectories(from);
     if (git.own.empty()) return;
-    for (const std::string& one : {Follow(git.own), Follow(git.common)}) {
+    for (const std::string& one : {RecordWay(git.own), RecordWay(git.common)}) {
       // What the .git file or `commondir` leads to is guarded as any other;
       // outside the roots this does nothing.
       RecordGitDirectory(one, true);
@@ -253,17 +208,13 @@ void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
   for (const std::string& path : files) {
     const Result<std::string> text = ReadFile(path, kMaxConfigRead);
     if (text)
-      Gather(*text, std::string(DirName(path)), home_, &persons);
+      Gather(*text, Follow(std::string(DirName(path))).place, home_, &persons);
     else if (text.error().code == ErrorCode::kTooLarge)
       persons.complete = false;
   }
   const auto finish = [&](Said* said) {
     GatherIncluded(home_, said);
-    for (const std::string& file : said->included) {
-      const std::string full = Follow(std::string(DirName(file))) + "/" +
-                               std::string(BaseName(file));
-      if (RootOf(full) != nullptr) RecordConfig(full);
-    }
+    for (const std::string& file : said->included) RecordIncluded(file);
     if (!said->complete)
       refusal_ =
           "git's configuration is too large to find out where its hooks are";
@@ -318,11 +269,7 @@ void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
 }
 
 void Guard::RecordHooksAt(const std::string& path) {
-  std::vector<Step> links;
-  const std::string place = Follow(path, &links);
-  for (const Step& link : links)
-    if (RootOf(link.path) != nullptr && bound_.insert(link.path).second)
-      links_.push_back({link.path, link.target});
+  const std::string place = RecordWay(path);
   struct stat info = {};
   if (lstat(place.c_str(), &info) == 0) {
     RecordHookPlace(place);
@@ -385,12 +332,23 @@ void Guard::SweepNamedHooks() {
       PutBack("git-hook", hook.path, hook.content, hook.mode);
       continue;
     }
-    if (!StatPath(hook.path, &info)) continue;  // removed: runs nothing
+    if (!StatPath(hook.path, &info)) {  // removed: runs nothing
+      if (MissedOnTheWay(hook.path, "git-hook")) {
+        MakeWay(hook.path);
+        PutBack("git-hook", hook.path, hook.content, hook.mode);
+      }
+      continue;
+    }
     if (text && *text == hook.content) continue;
     Quarantine(hook.path, "git-hook", "a hook changed by the run");
     PutBack("git-hook", hook.path, hook.content, hook.mode);
   }
   for (const std::string& directory : hook_places_) {
+    struct stat info = {};
+    if (!StatPath(directory, &info))
+      MissedOnTheWay(directory, "git-hook");
+    else if (S_ISLNK(info.st_mode))
+      ClearWay(directory, "git-hook");
     for (const std::string& name : NamesIn(directory)) {
       const std::string path = directory + "/" + name;
       if (!IsHookName(name) || bound_.contains(path) ||

@@ -192,24 +192,8 @@ void Guard::TakeNamed(const std::string& path, const std::string& relative,
     Quarantine(found.path, "protected-path", why);
 }
 
-void Guard::Restore(const KeptPlace& place, const KeptFile& file) {
-  struct stat base = {}, info = {};
-  if (!StatPath(place.base, &base)) return;
-  // The directories on the way, as the workspace's owner's.
-  for (size_t slash = file.path.find('/', place.base.size() + 1);
-       slash != std::string::npos; slash = file.path.find('/', slash + 1)) {
-    const std::string part = file.path.substr(0, slash);
-    if (StatPath(part, &info) && !S_ISDIR(info.st_mode))
-      Quarantine(part, "protected-path", "in the place of " + file.path);
-    if (StatPath(part, &info)) continue;
-    const Fd parent = OpenPath(std::string(DirName(part)));
-    const std::string name(BaseName(part));
-    OpenToOwner(std::string(DirName(part)));
-    if (!parent || mkdirat(parent.get(), name.c_str(), 0755) != 0) continue;
-    if (geteuid() == 0)
-      (void)!fchownat(parent.get(), name.c_str(), base.st_uid, base.st_gid,
-                      AT_SYMLINK_NOFOLLOW);
-  }
+void Guard::Restore(const KeptFile& file) {
+  MakeWay(file.path);
   PutBack("protected-path", file.path, file.content, file.mode);
 }
 
@@ -220,7 +204,7 @@ void Guard::SweepKept() {
       struct stat info = {};
       const Result<std::string> text = ReadRegular(file.path, kMaxKeptFile);
       if (LeftByKilled(file.path, file.content, text)) {
-        Restore(place, file);
+        Restore(file);
         continue;
       }
       if (!StatPath(file.path, &info)) {
@@ -229,33 +213,26 @@ void Guard::SweepKept() {
                      SamePower(file.relative, &file.content, nullptr)))
           continue;
         Report("protected-path", file.path + ": removed by the run; put back");
-        Restore(place, file);
+        Restore(file);
         continue;
       }
       if (text && *text == file.content && info.st_nlink == 1) continue;
       if (MayStay(file.path, file.relative, &file.content)) continue;
       Quarantine(file.path, "protected-path", "changed by the run; put back");
-      Restore(place, file);
+      Restore(file);
     }
     // What is new there, and what stands in the way of it all.
     std::vector<Found> files;
     struct stat info = {};
     if (!StatPath(top, &info)) {
-      if (errno != ELOOP) continue;
-      for (size_t slash = top.find('/', place.base.size() + 1);
-           slash != std::string::npos; slash = top.find('/', slash + 1))
-        if (StatPath(top.substr(0, slash), &info) && S_ISLNK(info.st_mode)) {
-          Quarantine(top.substr(0, slash), "protected-path",
-                     "a link that leads to " + top);
-          break;
-        }
+      MissedOnTheWay(top, "protected-path");
       continue;
     }
     if (!ListFiles(top, place.name, 0, &files)) {
       // Links, special files, or too many: all of it goes, and what was there
       // before comes back.
       Quarantine(top, "protected-path", "no longer plain files; put back");
-      for (const KeptFile& file : place.files) Restore(place, file);
+      for (const KeptFile& file : place.files) Restore(file);
       continue;
     }
     for (const Found& found : files) {
@@ -291,9 +268,19 @@ bool Guard::HoldsBelow(const std::string& path) const {
   return std::any_of(hook_places_.begin(), hook_places_.end(), below) ||
          std::any_of(absent_hooks_.begin(), absent_hooks_.end(),
                      [&](const Hooks& one) { return below(one.path); }) ||
+         std::any_of(ways_.begin(), ways_.end(), below) ||
          std::any_of(configs_.begin(), configs_.end(),
                      [&](const GitConfig& one) {
                        return one.path != path && below(one.path);
+                     }) ||
+         std::any_of(links_.begin(), links_.end(),
+                     [&](const Link& one) {
+                       return one.path != path && below(one.path);
+                     }) ||
+         std::any_of(absent_.begin(), absent_.end(),
+                     [&](const Absent& one) {
+                       const std::string held = one.base + "/" + one.relative;
+                       return !one.named && held != path && below(held);
                      }) ||
          std::any_of(binds_.begin(), binds_.end(), [&](const Bind& one) {
            return one.read_only && below(one.path);

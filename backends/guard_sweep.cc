@@ -1,7 +1,6 @@
 // The half of the guard that looks after the run: at the places it knew. What
 // lies deeper is looked for in guard_tree.cc.
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -131,57 +130,39 @@ void Guard::SweepAbsent() {
         Quarantine(path, "protected-path", kWhy);
       continue;
     }
-    if (errno != ELOOP) {
-      Unopened(path);
-      continue;
-    }
-    // A directory on the way became a link.
-    for (size_t slash = path.find('/', absent.base.size() + 1);
-         slash != std::string::npos; slash = path.find('/', slash + 1)) {
-      const std::string part = path.substr(0, slash);
-      if (!StatPath(part, &info)) break;
-      if (!S_ISLNK(info.st_mode)) continue;
-      Quarantine(part, "protected-path", "a link that leads to " + path);
-      break;
-    }
-  }
-}
-
-void Guard::SweepLinks() {
-  for (const Link& link : links_) {
-    char buffer[PATH_MAX];
-    const ssize_t size = readlink(link.path.c_str(), buffer, sizeof(buffer));
-    if (size >= 0 &&
-        std::string_view(buffer, static_cast<size_t>(size)) == link.target)
-      continue;
-    struct stat info = {};
-    if (StatPath(link.path, &info))
-      Quarantine(link.path, "protected-path", "a protected link was replaced");
-    else
-      Report("protected-path", link.path + ": a protected link was removed");
-    OpenToOwner(std::string(DirName(link.path)));
-    const Fd parent = OpenPath(std::string(DirName(link.path)));
-    if (!parent || symlinkat(link.target.c_str(), parent.get(),
-                             std::string(BaseName(link.path)).c_str()) != 0)
-      Report("protected-path", link.path + ": the link could not be restored");
+    MissedOnTheWay(path, "protected-path");
   }
 }
 
 void Guard::SweepConfigs() {
   for (const GitConfig& config : configs_) {
-    if (!config.readable) continue;  // it was read-only
+    struct stat info = {};
+    if (!config.readable) {  // it was read-only
+      if (!StatPath(config.path, &info))
+        MissedOnTheWay(config.path, "git-config");
+      continue;
+    }
     if (!config.existed) {
       CleanConfig(config.path);
       continue;
     }
-    struct stat info = {};
     std::string what;
     const Result<std::string> text = ReadRegular(config.path, kMaxGitConfig);
     if (LeftByKilled(config.path, config.content, text)) {
       PutBack("git-config", config.path, config.content, config.mode);
       continue;
     }
-    if (!StatPath(config.path, &info)) continue;  // removed: runs nothing
+    if (!StatPath(config.path, &info)) {  // removed: runs nothing
+      // Of a git directory it alone would be no repository.
+      if (MissedOnTheWay(config.path, "git-config") &&
+          !git_directories_.contains(std::string(DirName(config.path)))) {
+        Report("git-config",
+               config.path + ": moved away with its directory; put back");
+        MakeWay(config.path);
+        PutBack("git-config", config.path, config.content, config.mode);
+      }
+      continue;
+    }
     if (text) {
       if (*text == config.content) continue;
       const std::vector<GitEntry> found = NewProgramEntries(
@@ -205,7 +186,10 @@ void Guard::PutBack(const std::string& kind, const std::string& path,
 
 void Guard::CleanConfig(const std::string& path) {
   struct stat info = {};
-  if (!StatPath(path, &info)) return;
+  if (!StatPath(path, &info)) {
+    MissedOnTheWay(path, "git-config");
+    return;
+  }
   const Result<std::string> text = ReadRegular(path, kMaxGitConfig);
   if (!text) {
     Quarantine(path, "git-config", "not a readable file");
@@ -226,7 +210,10 @@ void Guard::CleanConfig(const std::string& path) {
 
 void Guard::SweepHooks(const std::string& directory, bool all) {
   struct stat info = {};
-  if (!StatPath(directory, &info)) return;
+  if (!StatPath(directory, &info)) {
+    MissedOnTheWay(directory, "git-hook");
+    return;
+  }
   if (!S_ISDIR(info.st_mode)) {
     if (all || Changed(info))
       Quarantine(directory, "git-hook", "not a directory of hooks");
