@@ -164,6 +164,18 @@ TEST_P(GuardGit, NoDetourLeavesMore) {
   }
 }
 
+TEST_P(GuardGit, ADirectoryThatBecomesALinkGivesItsFilesBack) {
+  ASSERT_EQ(Outside("echo 'ignore-scripts=true' > p/.npmrc"), "");
+  cwd_ = w_ + "/p";
+  const Ran ran = Bash(
+      "cd ..; mkdir e; echo 'script-shell=x' > e/.npmrc; mv p q; ln -s e p");
+  EXPECT_EQ(Read(w_ + "/p/.npmrc"), "ignore-scripts=true\n") << ran.output;
+  struct stat info = {};
+  ASSERT_EQ(lstat((w_ + "/p").c_str(), &info), 0);
+  EXPECT_TRUE(S_ISDIR(info.st_mode));
+  EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
+}
+
 TEST_P(GuardGit, OnlyALineOfGitExchangesAnything) {
   profile_.git_line = false;
   OnTopic("echo 'fund=false' >> .npmrc; echo x > p/.bashrc");
