@@ -101,8 +101,9 @@ struct Profile {
   std::vector<std::string> protect;    // inside `write`, exact paths that may
                                        // not be changed or created
   std::vector<std::string> protect_names;  // the same by name, at any depth
-  std::vector<std::string> sole_names;  // files outside `write` that must not
-                                        // change through a hard link in it
+  std::vector<std::string> sole_names;  // outside `write`: must not change
+                                        // through a hard link in it, or where
+                                        // links lead from there into it
   std::string private_tmp;  // host directory that stands at /tmp, /var/tmp
                             // and /dev/shm (as sub-directories); empty: a
                             // fresh tmpfs for this run

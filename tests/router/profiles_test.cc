@@ -81,6 +81,19 @@ TEST(MakeProfile, SecretsOfOtherHomesAreHiddenToo) {
   }
 }
 
+TEST(MakeProfile, WhatAHomeRunsIsKnown) {
+  const Profile profile =
+      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+  for (const char* name :
+       {".bashrc", ".zlogout", ".vimrc", ".vim/vimrc", ".config/nvim/init.lua",
+        ".config/nvim/init.vim", ".emacs", ".emacs.d/init.el", ".tmux.conf",
+        ".screenrc", ".config/autostart", ".config/systemd/user",
+        ".config/fish/config.fish", ".config/git/config",
+        ".claude/settings.json", ".claude/commands", ".ssh/rc"})
+    EXPECT_TRUE(Has(profile.sole_names, std::string("/home/user/") + name))
+        << name;
+}
+
 TEST(MakeProfile, FullAccessStillProtectsStartUpFiles) {
   const Profile profile = *MakeProfile("full-access", Inputs(), Network::kOpen);
   EXPECT_EQ(profile.write, std::vector<std::string>{"/"});
