@@ -1,6 +1,14 @@
 #include "backends/limits.h"
 
+#include <algorithm>
+
 namespace gate::backends {
+namespace {
+
+// More of anything there is none, and sums and products of it fit.
+constexpr uint64_t kLargest = uint64_t{1} << 40;
+
+}  // namespace
 
 std::vector<Limit> ProcessLimits(const Limits& limits) {
   std::vector<Limit> all;
@@ -9,11 +17,13 @@ std::vector<Limit> ProcessLimits(const Limits& limits) {
   };
   all.push_back(kNoCoreDump);
   // Over the soft limit comes SIGXCPU, a second later SIGKILL.
-  if (limits.cpu_s > 0) add(RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1);
+  const uint64_t cpu_s = std::min(limits.cpu_s, kLargest);
+  if (cpu_s > 0) add(RLIMIT_CPU, cpu_s, cpu_s + 1);
   if (limits.memory_bytes > 0)
     add(RLIMIT_DATA, limits.memory_bytes, limits.memory_bytes);
-  if (limits.processes > 0)  // process 1 of the sandbox counts
-    add(RLIMIT_NPROC, limits.processes + 1, limits.processes + 1);
+  const uint64_t processes = std::min(limits.processes, kLargest);
+  if (processes > 0)  // process 1 of the sandbox counts
+    add(RLIMIT_NPROC, processes + 1, processes + 1);
   if (limits.open_files > 0)
     add(RLIMIT_NOFILE, limits.open_files, limits.open_files);
   if (limits.file_bytes > 0)
@@ -32,8 +42,8 @@ int ApplyLimit(const Limit& wanted) {
 }
 
 TreeLimits SummedLimits(const Limits& limits) {
-  return {limits.cpu_s * 1000, limits.memory_bytes, limits.processes,
-          limits.written_bytes};
+  return {std::min(limits.cpu_s, kLargest) * 1000, limits.memory_bytes,
+          std::min(limits.processes, kLargest), limits.written_bytes};
 }
 
 std::string LimitText(TreeLimit limit, const TreeLimits& limits) {

@@ -45,7 +45,9 @@ HeldSignals::~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
                    int* status) {
   const uint64_t start = MonotonicMs();
-  uint64_t deadline = watch.wall_ms == 0 ? 0 : start + watch.wall_ms;
+  uint64_t deadline = watch.wall_ms == 0
+                          ? 0
+                          : start + std::min(watch.wall_ms, UINT64_MAX - start);
   bool timed_out = false, killed = false;
   std::vector<pollfd> fds;
   while (true) {

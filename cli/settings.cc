@@ -163,23 +163,29 @@ class Reader {
 
   void ReadLimit(const std::string& parent, const std::string& name,
                  const Json& value, backends::Limits* limits) {
+    // Beyond these the kernel knows no bound, or JSON no exact number.
+    constexpr uint64_t kMaxBytes = uint64_t{1} << 53;
     struct Row {
       const char* name;
       uint64_t backends::Limits::* field;
+      uint64_t largest;
     };
     static constexpr Row kRows[] = {
-        {"wall_ms", &backends::Limits::wall_ms},
-        {"cpu_s", &backends::Limits::cpu_s},
-        {"memory_bytes", &backends::Limits::memory_bytes},
-        {"processes", &backends::Limits::processes},
-        {"open_files", &backends::Limits::open_files},
-        {"file_bytes", &backends::Limits::file_bytes},
-        {"written_bytes", &backends::Limits::written_bytes},
-        {"output_bytes", &backends::Limits::output_bytes}};
+        {"wall_ms", &backends::Limits::wall_ms, 1000000000000},
+        {"cpu_s", &backends::Limits::cpu_s, 1000000000},
+        {"memory_bytes", &backends::Limits::memory_bytes, kMaxBytes},
+        {"processes", &backends::Limits::processes, 4000000},
+        {"open_files", &backends::Limits::open_files, 1u << 30},
+        {"file_bytes", &backends::Limits::file_bytes, kMaxBytes},
+        {"written_bytes", &backends::Limits::written_bytes, kMaxBytes},
+        {"output_bytes", &backends::Limits::output_bytes, kMaxBytes}};
     for (const Row& row : kRows) {
       if (name != row.name) continue;
-      if (!value.is_number_unsigned() || value.get<uint64_t>() == 0)
-        return Wrong(parent + "/" + name, "a limit is a whole number above 0");
+      if (!value.is_number_unsigned() || value.get<uint64_t>() == 0 ||
+          value.get<uint64_t>() > row.largest)
+        return Wrong(parent + "/" + name,
+                     "a limit is a whole number above 0, `" + name +
+                         "` at most " + std::to_string(row.largest));
       limits->*row.field = value.get<uint64_t>();
       return;
     }

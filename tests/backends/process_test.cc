@@ -431,6 +431,14 @@ TEST_P(TreeLimitTest, WhatIsBelowItsLimitsIsNotNoticed) {
   EXPECT_EQ(ran.output, "1\n2\n3\n");
 }
 
+TEST_P(TreeLimitTest, LimitsBeyondAllThatThereIsEndNothing) {
+  profile_.limits.wall_ms = profile_.limits.cpu_s = UINT64_MAX;
+  profile_.limits.processes = profile_.limits.written_bytes = UINT64_MAX;
+  profile_.limits.output_bytes = UINT64_MAX;
+  const Ran ran = Bash("(echo 1); sleep 0.05; exit 5");
+  EXPECT_EQ(ran.outcome.exit_code, 5) << ran.outcome.reason;
+}
+
 TEST_P(TreeLimitTest, AnAccountIsReadForAsLongAsTheRunTakes) {
   // Longer than a process may hide its account.
   profile_.limits.written_bytes = 1 << 30;

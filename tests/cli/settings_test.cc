@@ -43,6 +43,35 @@ TEST(SettingsTest, AFileThatDoesNotLoadStopsEveryRun) {
   }
 }
 
+TEST(SettingsTest, ALimitThatNothingCouldReachIsAnError) {
+  const Machine machine;
+  const std::string own = machine.home() + "/.config/gate/config.json";
+  const std::pair<const char*, const char*> kLargest[] = {
+      {"wall_ms", "1000000000000"},
+      {"cpu_s", "1000000000"},
+      {"memory_bytes", "9007199254740992"},
+      {"processes", "4000000"},
+      {"open_files", "1073741824"},
+      {"file_bytes", "9007199254740992"},
+      {"written_bytes", "9007199254740992"},
+      {"output_bytes", "9007199254740992"}};
+  std::string all;
+  for (const auto& [name, largest] : kLargest) {
+    const std::string key = "\"" + std::string(name) + "\": ";
+    machine.Write(own, "{\"limits\": {" + key + "18446744073709551615}}", 0600);
+    const test::Done done = machine.Gate({"run", "true"});
+    EXPECT_EQ(done.exit_code, 78) << done.err;
+    EXPECT_NE(done.err.find("`" + std::string(name) + "` at most " + largest),
+              std::string::npos)
+        << done.err;
+    all += (all.empty() ? "" : ", ") + key + largest;
+  }
+  machine.Write(own, "{\"limits\": {" + all + "}}", 0600);
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox here";
+  const test::Done done = machine.Gate({"sandbox", "--", "true"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+}
+
 TEST(SettingsTest, ARefusalNamesTheSettingThatRefuses) {
   const Machine machine;
   machine.Write(machine.home() + "/.config/gate/config.json",
