@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
+
+#include "backends/descendants.h"
 #include "backends/native/sys.h"
 #include "backends/outcome.h"
 #include "backends/relay.h"
@@ -16,6 +19,7 @@ namespace gate::backends {
 namespace {
 
 constexpr int kAfterEndMs = 50;
+constexpr int kReapMs = 1000;
 
 class None : public Backend {
  public:
@@ -60,6 +64,10 @@ class None : public Backend {
       outcome.reason = permitted.error().message;
       return outcome;
     }
+    // Only a run that may be ended needs to know what belongs to it.
+    std::optional<Descendants> all;
+    if (profile.limits.wall_ms != 0 || profile.limits.output_bytes != 0)
+      all.emplace();
     const Spawned child = Spawn(request);
     if (child.error != 0) {
       outcome.reason = command.argv.empty()
@@ -75,8 +83,18 @@ class None : public Backend {
     watch.wall_ms = profile.limits.wall_ms;
     watch.terminal = !request.own_group;
     watch.forward = [&](int signal) { kill(target, signal); };
-    watch.expire = [&] { kill(target, SIGTERM); };
-    watch.kill = [&] { kill(target, SIGKILL); };
+    watch.expire = [&] {
+      if (all) all->Signal(SIGTERM);
+    };
+    watch.kill = [&] {
+      kill(target, SIGKILL);
+      if (all) all->End();
+    };
+    if (all)
+      AddTick(&watch, [&] {
+        all->Reap(child.pid);
+        return kReapMs;
+      });
     (*relay)->Started();
     (*relay)->Join(&watch);
     int status = 0;
@@ -84,7 +102,7 @@ class None : public Backend {
     // What it left running may write on: that is not waited for long.
     (*relay)->Drain(kAfterEndMs);
     if (timed_out) {
-      if (request.own_group) kill(target, SIGKILL);
+      if (all) all->End();
       outcome.status = OutcomeStatus::kTimeout;
       outcome.reason = "the wall clock limit of " +
                        std::to_string(profile.limits.wall_ms) + " ms";

@@ -1,7 +1,8 @@
 // No containment: the command runs as the caller would run it. It keeps the
 // contract of Outcome (exact exit code and signal, wall-clock limit, signals
-// forwarded, its process group ended) and nothing else: background processes
-// that left the group survive, and the environment is the caller's.
+// forwarded) and nothing else: background processes survive a command that ends
+// by itself, and the environment is the caller's. A limit ends all that the
+// command has started (backends/descendants.h).
 #pragma once
 
 #include <memory>

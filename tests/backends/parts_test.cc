@@ -1,7 +1,10 @@
 // The small parts that can be tested without a sandbox.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
+
+#include <string>
 
 #include "backends/backend.h"
 #include "backends/native/seccomp.h"
@@ -102,6 +105,72 @@ TEST(None, PassesExitCodesAndSignalsOn) {
   profile.limits.wall_ms = 50;
   command.argv = {"sleep", "20"};
   EXPECT_EQ(none->Run(profile, command, {}).status, OutcomeStatus::kTimeout);
+}
+
+TEST(None, ALimitEndsAllThatTheCommandStarted) {
+  char place[] = "/var/tmp/gate-none-XXXXXX";
+  ASSERT_NE(mkdtemp(place), nullptr);
+  const auto none = MakeNone(unsafe::NoSandbox());
+  Command command;
+  command.permit = Permit::Given();
+  command.cwd = place;
+  command.environment = {"PATH=/usr/bin:/bin"};
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const Fd read_end(ends[0]);
+  Fd write_end(ends[1]);
+  // All of them hold it as the third: at its end none is left.
+  const std::string hold = "exec 3<&0; ";
+  const std::string deaf = "trap '' TERM HUP; while :; do sleep 0.05; done";
+  const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (const std::string& left :
+       {"setsid sh -c \"" + deaf + "\" & exec sleep 50",
+        "(setsid sh -c \"" + deaf + "\" &); exec sleep 50",
+        "setsid setsid sh -c \"" + deaf + " & " + deaf + "\" & " + deaf}) {
+    for (const bool output : {false, true}) {
+      Profile profile;
+      profile.limits.wall_ms = output ? 0 : 200;
+      profile.limits.output_bytes = output ? 1000 : 0;
+      command.argv = {"sh", "-c", hold + left};
+      if (output)
+        command.argv[2] = hold + "(sleep 0.2; yes | head -c 5000) & " + left;
+      const Outcome outcome = none->Run(
+          profile, command, {write_end.get(), null.get(), null.get()});
+      EXPECT_EQ(outcome.status,
+                output ? OutcomeStatus::kLimit : OutcomeStatus::kTimeout)
+          << left << outcome.reason;
+    }
+  }
+  write_end.reset();
+  char byte = 0;
+  pollfd end = {read_end.get(), POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 20000), 1) << "something still runs";
+  EXPECT_EQ(read(read_end.get(), &byte, 1), 0);
+  EXPECT_EQ(rmdir(place), 0);
+}
+
+TEST(None, WhatIsLeftInTheBackgroundOutlivesACommandThatEnds) {
+  const auto none = MakeNone(unsafe::NoSandbox());
+  int go[2], ends[2];
+  ASSERT_EQ(pipe2(go, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const Fd go_read(go[0]), read_end(ends[0]);
+  Fd go_write(go[1]), write_end(ends[1]);
+  Command command;
+  command.permit = Permit::Given();
+  command.cwd = "/";
+  command.environment = {"PATH=/usr/bin:/bin"};
+  command.argv = {"sh", "-c", "(setsid sh -c 'read x <&3; echo late' 3<&0 &)"};
+  Profile profile;
+  profile.limits.wall_ms = 60000;
+  EXPECT_EQ(none->Run(profile, command,
+                      {go_read.get(), write_end.get(), write_end.get()})
+                .exit_code,
+            0);
+  ASSERT_EQ(write(go_write.get(), "x\n", 2), 2);
+  write_end.reset();
+  const Result<std::string> said = ReadAll(read_end.get(), 100);
+  EXPECT_EQ(said.value_or("?"), "late\n");
 }
 
 // What a relay that may hold stderr back passes on of `text`, and when.
