@@ -215,8 +215,10 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
     std::vector<std::string> covered;
     for (const ViewMount& mount : view->mounts)
       if (mount.kind == MountKind::kHidden) covered.push_back(mount.target);
+    const std::string unknown_sockets = view->unknown_sockets;
     Outcome outcome =
         RunOnce(program, profile, command, streams, user, std::move(*view));
+    ReportSockets(unknown_sockets, &outcome);
     const bool vanished = std::ranges::any_of(covered, [](const auto& path) {
       return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
     });
@@ -233,7 +235,7 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
 Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
                        const Command& command, const Io& io,
                        const RunUser& user, View view) {
-  const Filter filter = MakeFilter();
+  const Filter filter = MakeFilter({}, LocalSocketsOf(view));
   const Result<Fd> seccomp = MemoryFile("gate-filter", filter.code.data(),
                                         filter.size * sizeof(filter.code[0]));
   int status_pipe[2];

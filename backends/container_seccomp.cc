@@ -114,10 +114,15 @@ void RefuseDoors(Rules* rules) {
 
 }  // namespace
 
-Json ContainerSeccomp(bool own_kernel) {
+Json ContainerSeccomp(bool own_kernel, LocalSockets local) {
   Rules rules;
   RefuseModes(&rules);
   if (!own_kernel) RefuseDoors(&rules);
+  if (local == LocalSockets::kPairsOnly) {
+    rules.Refuse({"socket"}, {{0, AF_UNIX, "SCMP_CMP_EQ"}}, EAFNOSUPPORT);
+    // Of datagrams, which can be sent to any path (native/seccomp.cc).
+    rules.Refuse({"socketpair"}, {HasBits(1, SOCK_DGRAM)}, EAFNOSUPPORT);
+  }
 #if defined(__x86_64__)
   const char* const architecture = "SCMP_ARCH_X86_64";
 #else

@@ -3,12 +3,13 @@
 // refuse beyond it; in place of theirs, which let set-user-id files be made.
 #pragma once
 
+#include "backends/native/seccomp.h"
 #include "base/json.h"
 
 namespace gate::backends {
 
 // With `own_kernel` (gVisor) only what leaves traces outside is refused: the
 // other calls reach no kernel of this machine. Pure.
-Json ContainerSeccomp(bool own_kernel);
+Json ContainerSeccomp(bool own_kernel, LocalSockets local = LocalSockets::kAll);
 
 }  // namespace gate::backends

@@ -255,7 +255,9 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   if (!relay) return Failed(relay.error().message);
   const Io& streams = (*relay)->io();
   inputs.terminal = isatty(streams.in) == 1 && isatty(streams.out) == 1;
-  const std::string filter = Dump(ContainerSeccomp(/*own_kernel=*/false));
+  const std::string unknown_sockets = inputs.view.unknown_sockets;
+  const std::string filter =
+      Dump(ContainerSeccomp(/*own_kernel=*/false, LocalSocketsOf(inputs.view)));
   const Result<Fd> filter_file =
       MemoryFile("gate-filter", filter.data(), filter.size());
   if (!filter_file) return Failed(filter_file.error().message);
@@ -345,6 +347,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   }
   (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);
+  ReportSockets(unknown_sockets, &outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }

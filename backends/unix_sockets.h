@@ -2,20 +2,65 @@
 //
 // A read-only mount does not stop connect(), and until Landlock ABI 9 nothing
 // else does by path; so what is bound when a command starts is covered like a
-// hidden path. Sockets in other network namespaces, those bound under another
-// name than the one they have here, and those bound later are not seen.
+// hidden path. The kernel lists the name that a socket was bound by, as it was
+// given then. That one is there and is a socket, with no other name, is by far
+// the usual case, and costs one look. Else the file is looked for:
+//
+//   a name more (link), or none (rename, unlink): the sockets of the directory
+//     that it was bound in, and of the one above;
+//   a relative name: below the working directories of all processes.
+//
+// What a relative name stands for and is not found there, or a table that
+// cannot be read, leaves sockets open that nobody knows; then the run may make
+// none that could connect to them (OutsideSockets::unknown).
+//
+// Sockets of other network namespaces are in no table; those directly in
+// SocketSearch::places are found all the same. Not seen: the others, those
+// bound later, and those moved elsewhere.
 #pragma once
 
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gate::backends {
 
-// The absolute paths in `table`, the text of /proc/net/unix. Pure.
-std::vector<std::string> ParseUnixSockets(std::string_view table);
+struct UnixSocket {
+  std::string name;  // as it was bound; relative unless it begins with '/'
+  uint64_t inode = 0;
+};
+// Of `table`, the text of /proc/net/unix, those that can be connected to by a
+// path. A name's line breaks are kept. Pure.
+std::vector<UnixSocket> ParseUnixSockets(std::string_view table);
 
-// Those of this network namespace. Empty when the table cannot be read.
-std::vector<std::string> FindUnixSockets();
+struct SocketFile {
+  std::string path;  // no links in it
+  struct stat info = {};
+};
+struct SocketSearch {
+  const char* table = "/proc/self/net/unix";
+  const char* processes = "/proc";
+  // What a path leads to; nothing where it is not there or out of reach.
+  std::function<std::optional<SocketFile>(const std::string&)> look;
+  // Whether nothing of the host's is seen in this directory.
+  std::function<bool(const std::string&)> covered;
+  std::vector<std::string> places;  // directories
+};
+struct OutsideSockets {
+  std::vector<std::string> paths;  // no links in them
+  // Not empty: there may be others. Why, for people.
+  std::string unknown;
+};
+OutsideSockets FindUnixSockets(const SocketSearch& search);
+
+// Whether some process has a socket bound to this file, in whatever network
+// namespace. Nobody there notices the question: it is a connection of the wrong
+// type.
+bool IsLiveSocket(const std::string& path);
 
 }  // namespace gate::backends

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "backends/listing.h"
 #include "backends/unix_sockets.h"
@@ -313,13 +315,28 @@ class Builder {
       Hide(*found);
       if (S_ISDIR(found->info.st_mode)) HideTargets(found->path);
     }
-    for (const std::string& path : FindUnixSockets()) {
-      const Result<Found> found = resolve_(path);
-      if (!found || !S_ISSOCK(found->info.st_mode)) continue;
-      Hide(*found);
+    HideSockets();
+    return {};
+  }
+
+  void HideSockets() {
+    SocketSearch search;
+    search.look = [this](const std::string& path) -> std::optional<SocketFile> {
+      Result<Found> found = resolve_(path);
+      if (!found) return std::nullopt;
+      return SocketFile{std::move(found->path), found->info};
+    };
+    search.covered = [this](const std::string& directory) {
+      const ViewMount* in = Innermost(directory + "/.", mounts_.size());
+      return in != nullptr && IsCover(in->kind);
+    };
+    if (!profile_.workspace.empty()) search.places = {profile_.workspace};
+    OutsideSockets sockets = FindUnixSockets(search);
+    for (const std::string& path : sockets.paths) {
+      Hide({path, {}});
       mounts_.back().fleeting = true;
     }
-    return {};
+    view_.unknown_sockets = std::move(sockets.unknown);
   }
 
   void Hide(const Found& found) {
@@ -417,6 +434,16 @@ class Builder {
 };
 
 }  // namespace
+
+LocalSockets LocalSocketsOf(const View& view) {
+  return view.unknown_sockets.empty() ? LocalSockets::kAll
+                                      : LocalSockets::kPairsOnly;
+}
+
+void ReportSockets(const std::string& unknown, Outcome* outcome) {
+  if (unknown.empty() || outcome->status == OutcomeStatus::kSetupFailed) return;
+  outcome->violations.push_back({"sockets", "unix sockets: " + unknown});
+}
 
 Result<View> MakeView(const Profile& profile, const Guard& guard,
                       const RunUser& user, const std::string& cwd) {

@@ -15,6 +15,7 @@
 #include "backends/backend.h"
 #include "backends/guard.h"
 #include "backends/identity.h"
+#include "backends/native/seccomp.h"
 
 namespace gate::backends {
 
@@ -54,7 +55,16 @@ struct View {
   std::string cwd;
   dev_t cwd_device = 0;
   ino_t cwd_inode = 0;
+  // Not empty: sockets of the host's may be seen that nothing covers, and why
+  // (backends/unix_sockets.h). Then the command must not make any by which it
+  // could reach them.
+  std::string unknown_sockets;
 };
+
+// What of local sockets a command may make that sees this; the report of it,
+// when that is not all.
+LocalSockets LocalSocketsOf(const View& view);
+void ReportSockets(const std::string& unknown, Outcome* outcome);
 
 // kInvalid for a root that cannot be writable or a hidden "/", and for a `cwd`
 // that a private place covers; kNotFound for a workspace that is not there.

@@ -22,6 +22,7 @@
 #include "backends/request.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
+#include "backends/view.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -348,6 +349,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   if (plan->asks.Any()) calls.Finish(&outcome);
   (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);
+  ReportSockets(plan->unknown_sockets, &outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   if (over) {
     if (command.ended) command.ended(outcome);

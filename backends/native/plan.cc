@@ -30,7 +30,6 @@ class Planner {
     plan_.user = user;
     plan_.asks = {profile_.watch_execs, profile_.report_blocked,
                   profile_.report_reads};
-    plan_.filter = MakeFilter(plan_.asks);
     plan_.abi = LandlockAbi();
     GATE_CHECK(SetNetwork());
     Profile without_tmp;
@@ -41,6 +40,8 @@ class Planner {
     }
     GATE_TRY(const View view, MakeView(closed ? without_tmp : profile_, guard_,
                                        plan_.user, command_.cwd));
+    plan_.filter = MakeFilter(plan_.asks, LocalSocketsOf(view));
+    plan_.unknown_sockets = plan_.Keep(view.unknown_sockets);
     plan_.write_everything = view.write_everything;
     Node("hidden", 0);
     Node("hidden-file", 0, ScratchNode::kFile);

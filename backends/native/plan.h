@@ -75,6 +75,7 @@ struct NativePlan {
   const char* cwd = "/";
   dev_t cwd_device = 0;  // what must be there; inode 0: anything
   ino_t cwd_inode = 0;
+  const char* unknown_sockets = "";  // View's
   const char* tmpfs_options = "";
   Filter filter;
   FilterAsks asks;

@@ -148,6 +148,13 @@ constexpr uint32_t kTioclinux = 0x541C;
 constexpr uint32_t kTioccons = 0x541D;
 constexpr uint32_t kTiocsetd = 0x5423;
 
+// A bit of SOCK_DGRAM and of SOCK_RAW, which is the same for a local socket,
+// and of no other type or flag.
+constexpr uint32_t kSendsToAny = 2;
+static_assert((SOCK_DGRAM & SOCK_RAW & kSendsToAny) != 0 &&
+              ((SOCK_STREAM | SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC) &
+               kSendsToAny) == 0);
+
 // What an open does with a file counts by its flags.
 void LookAtOpen(FilterWriter* w, FilterAsks asks, size_t flags) {
   const auto allow = w->Verdict(kAllow), refuse = w->Verdict(Errno(EPERM));
@@ -167,7 +174,7 @@ void LookAtOpen(FilterWriter* w, FilterAsks asks, size_t flags) {
 
 }  // namespace
 
-Filter MakeFilter(FilterAsks asks) {
+Filter MakeFilter(FilterAsks asks, LocalSockets local) {
   FilterWriter w;
   const auto next = w.kNext;
   const auto allow = w.Verdict(kAllow), refuse = w.Verdict(Errno(EPERM));
@@ -192,12 +199,12 @@ Filter MakeFilter(FilterAsks asks) {
 
   struct {
     FilterWriter::Label clone, unshare, ioctl, setrlimit, prlimit, open, mode1,
-        mode2, asked_mode1, asked_mode2, device1, device2, prctl, socket;
+        mode2, asked_mode1, asked_mode2, device1, device2, prctl, socket, pair;
   } on;
   for (auto* label :
        {&on.clone, &on.unshare, &on.ioctl, &on.setrlimit, &on.prlimit, &on.open,
         &on.mode1, &on.mode2, &on.asked_mode1, &on.asked_mode2, &on.device1,
-        &on.device2, &on.prctl, &on.socket})
+        &on.device2, &on.prctl, &on.socket, &on.pair})
     *label = w.NewLabel();
 #ifdef __x86_64__
   w.OnCallsFrom(kX32Bit, refuse);
@@ -240,6 +247,8 @@ Filter MakeFilter(FilterAsks asks) {
   if (asks.writes)
     for (const uint32_t number : kWriting) w.OnCall(number, ask);
   w.OnCall(SYS_socket, on.socket);
+  const bool pairs_only = local == LocalSockets::kPairsOnly;
+  if (pairs_only) w.OnCall(SYS_socketpair, on.pair);
   w.Dispatch(allow);
 
   w.Place(open);
@@ -302,12 +311,17 @@ Filter MakeFilter(FilterAsks asks) {
   // reach), and of netlink only the routing tables, which libraries read.
   w.Place(on.socket);
   w.LoadArgument(0);
-  for (uint32_t family : {AF_UNIX, AF_INET, AF_INET6})
-    w.IfEqual(family, allow, next);
   const auto no_family = w.Verdict(Errno(EAFNOSUPPORT));
+  w.IfEqual(AF_UNIX, pairs_only ? no_family : allow, next);
+  for (uint32_t family : {AF_INET, AF_INET6}) w.IfEqual(family, allow, next);
   w.IfEqual(AF_NETLINK, next, no_family);
   w.LoadArgument(2);
   w.IfEqual(0, allow, no_family);
+  if (pairs_only) {
+    w.Place(on.pair);
+    w.LoadArgument(1);
+    w.IfAny(kSendsToAny, no_family, allow);
+  }
   return w.Finish();
 }
 

@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace gate::backends {
 
@@ -36,8 +37,13 @@ struct FilterAsks {
   bool Any() const { return execs || writes || reads; }
 };
 
+// Of local sockets, whether only pairs can be made that connect to nothing
+// else: no datagram pairs, which can send to any path.
+enum class LocalSockets : uint8_t { kAll, kPairsOnly };
+
 // The program for this machine's architecture. Pure; microseconds.
-Filter MakeFilter(FilterAsks asks = {});
+Filter MakeFilter(FilterAsks asks = {},
+                  LocalSockets local = LocalSockets::kAll);
 
 // Installs it for the calling thread, which must have no_new_privs set.
 // 0, or -1 with errno. Async-signal-safe.

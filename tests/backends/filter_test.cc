@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -109,6 +110,32 @@ TEST(Filter, AsksAboutEveryOpenForWriting) {
                           O_CREAT | O_EXCL | O_RDWR, O_TMPFILE | O_RDWR})
     EXPECT_EQ(Judge(filter, Open(flags)).value, SECCOMP_RET_USER_NOTIF)
         << flags;
+}
+
+TEST(Filter, LeavesPairsThatReachNobodyElse) {
+  const Filter all = MakeFilter();
+  const Filter filter = MakeFilter({}, LocalSockets::kPairsOnly);
+  const uint32_t refused = SECCOMP_RET_ERRNO | EAFNOSUPPORT;
+  const auto judge = [&](int call, int family, int type) {
+    EXPECT_EQ(Judge(all, Call(call, {static_cast<uint64_t>(family),
+                                     static_cast<uint64_t>(type)}))
+                  .value,
+              SECCOMP_RET_ALLOW);
+    return Judge(filter, Call(call, {static_cast<uint64_t>(family),
+                                     static_cast<uint64_t>(type)}))
+        .value;
+  };
+  for (const int flags : {0, SOCK_CLOEXEC | SOCK_NONBLOCK}) {
+    for (const int type : {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM}) {
+      EXPECT_EQ(judge(SYS_socket, AF_UNIX, type | flags), refused);
+      EXPECT_EQ(judge(SYS_socket, AF_INET, type | flags), SECCOMP_RET_ALLOW);
+    }
+    for (const int type : {SOCK_STREAM, SOCK_SEQPACKET})
+      EXPECT_EQ(judge(SYS_socketpair, AF_UNIX, type | flags),
+                SECCOMP_RET_ALLOW);
+    for (const int type : {SOCK_DGRAM, SOCK_RAW})
+      EXPECT_EQ(judge(SYS_socketpair, AF_UNIX, type | flags), refused);
+  }
 }
 
 // By these a program is told from the next one while starts are watched.

@@ -3,6 +3,7 @@
 #include "backends/gvisor.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -184,6 +185,14 @@ TEST(ContainerSeccomp, ShutsTheDoorsOfThisKernel) {
   for (const uint64_t family : {1u, 2u, 10u, 16u})
     EXPECT_FALSE(Refuses(filter, "socket", {family, 0, 0})) << family;
   EXPECT_TRUE(Refuses(filter, "socket", {16, 0, 9}));
+}
+
+TEST(ContainerSeccomp, LeavesPairsThatReachNobodyElse) {
+  const Json filter = ContainerSeccomp(false, LocalSockets::kPairsOnly);
+  EXPECT_TRUE(Refuses(filter, "socket", {AF_UNIX, SOCK_STREAM, 0}));
+  EXPECT_FALSE(Refuses(filter, "socket", {AF_INET, SOCK_STREAM, 0}));
+  EXPECT_FALSE(Refuses(filter, "socketpair", {AF_UNIX, SOCK_STREAM, 0}));
+  EXPECT_TRUE(Refuses(filter, "socketpair", {AF_UNIX, SOCK_DGRAM, 0}));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "backends/landlock_backend.h"
@@ -129,6 +130,29 @@ TEST_P(LandlockTest, NoSocketReachesOut) {
   EXPECT_EQ(Probe("tcp " + port), "0\n");
   EXPECT_NE(Probe("bind '" + w_ + "/socket'"), "0\n");
   EXPECT_NE(Probe("abstract gate-none"), "0\n");
+}
+
+// One end of a pair of datagram sockets can send to any path.
+TEST_P(LandlockTest, NoPairReachesOut) {
+  const Fd listener(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::string path = x_ + "/datagrams";
+  memcpy(address.sun_path, path.data(), path.size());
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
+                 sizeof(address)),
+            0);
+  ASSERT_EQ(chmod(path.c_str(), 0777), 0);
+  const std::string line =
+      "python3 -c 'import socket as s, sys\n"
+      "s.socketpair(s.AF_UNIX, s.SOCK_DGRAM)[0].sendto(b\"x\", "
+      "sys.argv[1])' '" +
+      path + "'";
+  char text[16];
+  Bash(line);
+  EXPECT_LT(recv(listener.get(), text, sizeof(text), MSG_DONTWAIT), 0);
+  Outside(line);
+  EXPECT_EQ(recv(listener.get(), text, sizeof(text), MSG_DONTWAIT), 1);
 }
 
 TEST_P(LandlockTest, ProcessesOutsideAreNotTouched) {

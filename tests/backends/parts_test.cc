@@ -10,7 +10,6 @@
 #include "backends/native/seccomp.h"
 #include "backends/none.h"
 #include "backends/relay.h"
-#include "backends/unix_sockets.h"
 #include "backends/unsafe/no_sandbox.h"
 #include "base/file.h"
 
@@ -55,20 +54,6 @@ TEST(MakeFilter, FitsAndEndsInAVerdict) {
     EXPECT_LT(i + 1 + at.jt, filter.size);
     EXPECT_LT(i + 1 + at.jf, filter.size);
   }
-}
-
-TEST(ParseUnixSockets, TakesPathsAndNothingElse) {
-  const char* table =
-      "Num       RefCount Protocol Flags    Type St Inode Path\n"
-      "0000000000000000: 00000002 00000000 00010000 0001 01 11 /run/a\n"
-      "0000000000000000: 00000002 00000000 00010000 0001 01 12 /b c d\n"
-      "0000000000000000: 00000003 00000000 00000000 0001 03 13\n"
-      "0000000000000000: 00000002 00000000 00010000 0001 01 14 @abstract\n"
-      "0000000000000000: 00000002 00000000 00010000 0001 01 15 relative\n"
-      "broken line\n";
-  EXPECT_EQ(ParseUnixSockets(table),
-            (std::vector<std::string>{"/run/a", "/b c d"}));
-  EXPECT_TRUE(ParseUnixSockets("").empty());
 }
 
 TEST(MakeBackends, AreInPriorityOrderAndNoneIsLast) {

@@ -1,0 +1,290 @@
+// Local sockets of the host's under every kind of name.
+#include "backends/unix_sockets.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/file.h"
+#include "tests/backends/sandbox_fixture.h"
+
+namespace gate::backends {
+namespace {
+
+std::vector<std::string> Names(const std::string& table) {
+  std::vector<std::string> names;
+  for (const UnixSocket& socket : ParseUnixSockets(table))
+    names.push_back(socket.name);
+  return names;
+}
+
+TEST(ParseUnixSockets, TakesWhatAPathConnectsTo) {
+  const std::string head =
+      "Num       RefCount Protocol Flags    Type St Inode Path\n";
+  const std::string entry = "0000000000000000: 00000002 00000000 ";
+  EXPECT_EQ(
+      Names(head + entry + "00010000 0001 01 11 /run/a\n" + entry +
+            "00010000 0001 01    12  b c d\n" + entry +
+            "00000000 0001 03 13\n" + entry +
+            "00010000 0001 01 14 @abstract\n" + entry +
+            "00000000 0001 03 15 /accepted\n" + entry +
+            "00000000 0002 03 16 /datagram\n" + entry +
+            "00010000 0005 01 17 relative\n"),
+      (std::vector<std::string>{"/run/a", " b c d", "/datagram", "relative"}));
+  EXPECT_TRUE(ParseUnixSockets("").empty());
+  EXPECT_TRUE(ParseUnixSockets(head).empty());
+}
+
+TEST(ParseUnixSockets, KeepsTheLineBreaksOfANameTogether) {
+  const std::string entry =
+      "0000000000000000: 00000002 00000000 00010000 0001 01 ";
+  EXPECT_EQ(
+      Names("Num\n" + entry + "7 /a\nb\n\nc: 1 2 3 /d\n" + entry + "8 /e\n"),
+      (std::vector<std::string>{"/a\nb\n\nc: 1 2 3 /d", "/e"}));
+}
+
+class FindUnixSocketsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    place_ = testing::TempDir() + "gate-sockets-XXXXXX";
+    ASSERT_NE(mkdtemp(place_.data()), nullptr);
+    table_ = place_ + "/table";
+  }
+  void TearDown() override { std::filesystem::remove_all(place_); }
+  OutsideSockets Find(const std::string& table) {
+    EXPECT_TRUE(WriteFileAtomically(table_, table, 0600));
+    return Find();
+  }
+  OutsideSockets Find() {
+    SocketSearch search;
+    search.table = table_.c_str();
+    search.look = [](const std::string&) { return std::nullopt; };
+    search.covered = [](const std::string&) { return false; };
+    return FindUnixSockets(search);
+  }
+  std::string place_, table_;
+};
+
+TEST_F(FindUnixSocketsTest, SaysWhatItDoesNotKnow) {
+  const std::string entry =
+      "0000000000000000: 00000002 00000000 00010000 0001 01 ";
+  EXPECT_NE(Find().unknown, "");  // no table
+  EXPECT_EQ(Find("Num\n").unknown, "");
+  EXPECT_EQ(Find("Num\n" + entry + "4294967290 @abstract\n").unknown, "");
+  const std::string gone = place_ + "/removed";
+  EXPECT_EQ(Find("Num\n" + entry + "4294967290 " + gone + "\n").unknown, "");
+  EXPECT_NE(
+      Find("Num\n" + entry + "4294967290 no/such\n").unknown.find("no/such"),
+      std::string::npos);
+  const std::string name = " /a/socket/that/is/not/there\n";
+  std::string longest;
+  while (longest.size() <= size_t{8} << 20) longest += entry + "1" + name;
+  EXPECT_NE(Find(longest).unknown, "");
+}
+
+struct Case {
+  const char* name;
+  int type;
+  const char* bound;  // from X; absolute when it begins with "X/"
+  const char* then;   // a line for sh in X
+  const char* reached;
+};
+constexpr Case kCases[] = {
+    {"absolute", SOCK_STREAM, "X/s", "", "s"},
+    {"absolute datagrams", SOCK_DGRAM, "X/s", "", "s"},
+    {"absolute packets", SOCK_SEQPACKET, "X/s", "", "s"},
+    {"relative", SOCK_STREAM, "s", "", "s"},
+    {"relative datagrams", SOCK_DGRAM, "s", "", "s"},
+    {"relative packets", SOCK_SEQPACKET, "s", "", "s"},
+    {"below the working directory", SOCK_STREAM, "sub/s", "", "sub/s"},
+    {"renamed", SOCK_STREAM, "X/s", "mv s t", "t"},
+    {"relative and renamed", SOCK_STREAM, "s", "mv s t", "t"},
+    {"datagrams renamed", SOCK_DGRAM, "X/s", "mv s t", "t"},
+    {"moved up", SOCK_STREAM, "X/sub/s", "mv sub/s t", "t"},
+    {"linked and unlinked", SOCK_STREAM, "X/s", "ln s t; rm s", "t"},
+    {"linked", SOCK_STREAM, "X/s", "ln s t", "t"},
+    {"exchanged", SOCK_STREAM, "X/s", "mv s t; echo > s", "t"},
+    {"blank", SOCK_STREAM, "X/a b", "", "a b"},
+    {"leading blank", SOCK_STREAM, " s", "", " s"},
+    {"line break", SOCK_STREAM, "X/a\nb", "", "a\nb"},
+    {"line breaks, relative", SOCK_STREAM, "\na\n\n", "", "\na\n\n"},
+};
+
+// Somebody outside who listens, with a process and a working directory of his
+// own.
+class Listening {
+ public:
+  Listening(const std::string& place, uid_t user, const Case& how,
+            bool own_network) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return;
+    process_ = fork();
+    if (process_ == 0) {
+      close(pair[0]);
+      if (own_network && unshare(CLONE_NEWNET) != 0) _exit(1);
+      if (user != geteuid() && setresuid(user, user, user) != 0) _exit(1);
+      prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+      Serve(place, how, pair[1]);
+    }
+    close(pair[1]);
+    talk_ = Fd(pair[0]);
+    char ready = 0;
+    ready_ = read(talk_.get(), &ready, 1) == 1;
+  }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+  ~Listening() {
+    talk_.reset();
+    if (process_ > 0) waitpid(process_, nullptr, 0);
+  }
+  bool ready() const { return ready_; }
+  // Whether anything came since the last question.
+  bool Visited() const {
+    char answer = '?';
+    return write(talk_.get(), "?", 1) == 1 &&
+           read(talk_.get(), &answer, 1) == 1 && answer == 'y';
+  }
+
+ private:
+  [[noreturn]] static void Serve(const std::string& place, const Case& how,
+                                 int talk) {
+    const int listener = socket(AF_UNIX, how.type | SOCK_CLOEXEC, 0);
+    std::string name = how.bound;
+    if (name.starts_with("X/")) name.replace(0, 1, place);
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    memcpy(address.sun_path, name.data(), name.size());
+    if (chdir(place.c_str()) != 0 ||
+        bind(listener, reinterpret_cast<const sockaddr*>(&address),
+             sizeof(address)) != 0 ||
+        (how.type != SOCK_DGRAM && listen(listener, 8) != 0) ||
+        (*how.then != '\0' && system(how.then) != 0))
+      _exit(1);
+    char question = 'r';
+    while (write(talk, &question, 1) == 1 && read(talk, &question, 1) == 1) {
+      pollfd fds = {listener, POLLIN, 0};
+      question = poll(&fds, 1, 0) == 1 ? 'y' : 'n';
+      char text[16];
+      if (question == 'n') continue;
+      if (how.type == SOCK_DGRAM)
+        (void)!recv(listener, text, sizeof(text), 0);
+      else
+        close(accept(listener, nullptr, nullptr));
+    }
+    _exit(0);
+  }
+
+  pid_t process_ = -1;
+  Fd talk_;
+  bool ready_ = false;
+};
+
+class UnixSocketsTest : public Sandbox {
+ protected:
+  void SetUp() override {
+    Sandbox::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    Write(w_ + "/connect",
+          "import socket, sys\n"
+          "s = socket.socket(socket.AF_UNIX, int(sys.argv[2]))\n"
+          "s.connect(sys.argv[1])\n"
+          "s.send(b'x')\n");
+    Write(w_ + "/make",
+          "import socket\n"
+          "for type in (socket.SOCK_STREAM, socket.SOCK_DGRAM):\n"
+          "  for make in (socket.socket, socket.socketpair):\n"
+          "    try:\n"
+          "      make(socket.AF_UNIX, type)\n"
+          "      print('made')\n"
+          "    except OSError:\n"
+          "      print('refused')\n");
+    MakeDirectory(x_ + "/sub");
+  }
+  std::string Connecting(const std::string& path, int type) {
+    return "python3 connect '" + path + "' " + std::to_string(type);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, UnixSocketsTest, testing::ValuesIn(Everyone()),
+                         WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, UnixSocketsTest, testing::ValuesIn(Engines()),
+                         WhoName);
+
+TEST_P(UnixSocketsTest, AreNotReachedByWhateverNameTheyWereBound) {
+  for (const Case& how : kCases) {
+    const std::string place = x_ + "/" + how.name;
+    MakeDirectory(place);
+    MakeDirectory(place + "/sub");
+    const Listening listening(place, uid_, how, false);
+    ASSERT_TRUE(listening.ready()) << how.name;
+    const std::string line = Connecting(place + "/" + how.reached, how.type);
+    const Ran ran = Bash(line);
+    EXPECT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed)
+        << ran.outcome.reason;
+    EXPECT_FALSE(listening.Visited()) << how.name;
+    Outside(line);
+    EXPECT_TRUE(listening.Visited()) << how.name;
+  }
+}
+
+TEST_P(UnixSocketsTest, OfOtherNetworksAreNotReachedInTheWorkspace) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  const Listening listening(w_, uid_, kCases[0], true);
+  ASSERT_TRUE(listening.ready());
+  const std::string line = Connecting(w_ + "/s", SOCK_STREAM);
+  Bash(line);
+  EXPECT_FALSE(listening.Visited());
+  Outside(line);
+  EXPECT_TRUE(listening.Visited());
+}
+
+TEST_P(UnixSocketsTest, ThatNobodyListensOnCanBeRemoved) {
+  {
+    const Listening listening(w_, uid_, kCases[0], false);
+    ASSERT_TRUE(listening.ready());
+  }
+  ASSERT_TRUE(Exists(w_ + "/s"));
+  EXPECT_FALSE(IsLiveSocket(w_ + "/s"));
+  const Ran ran = Bash("rm s");
+  EXPECT_EQ(ran.outcome.exit_code, 0) << ran.output;
+  EXPECT_FALSE(Exists(w_ + "/s"));
+}
+
+TEST_P(UnixSocketsTest, CanBeMadeThoughOnesOutsideWereRemoved) {
+  constexpr Case kRemoved = {"removed", SOCK_STREAM, "X/s", "rm s", "s"};
+  const Listening listening(x_, uid_, kRemoved, false);
+  ASSERT_TRUE(listening.ready());
+  EXPECT_EQ(Bash("python3 make").output, "made\nmade\nmade\nmade\n");
+}
+
+TEST_P(UnixSocketsTest, CannotBeMadeWhereOneOutsideIsNotFound) {
+  if (geteuid() != 0 || uid_ != 0) GTEST_SKIP() << "needs a network of its own";
+  if (Is("gvisor") || Is("docker")) GTEST_SKIP() << "needs none";
+  machine_ = [&] {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    strcpy(address.sun_path, "lost");
+    if (unshare(CLONE_NEWNET) != 0 || chdir(x_.c_str()) != 0) _exit(1);
+    const int lost = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(lost, reinterpret_cast<const sockaddr*>(&address),
+             sizeof(address)) != 0 ||
+        listen(lost, 1) != 0 || chdir("/") != 0)
+      _exit(1);
+  };
+  const Ran ran = Bash("python3 make");
+  EXPECT_EQ(ran.output, "refused\nmade\nrefused\nrefused\n");
+  ASSERT_TRUE(HasViolation(ran.outcome, "sockets")) << ran.outcome.reason;
+  EXPECT_NE(ran.outcome.violations[0].detail.find("(lost)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gate::backends
