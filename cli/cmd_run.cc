@@ -64,8 +64,7 @@ Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
   question.command = arguments.command;
   question.argv = arguments.argv;
   question.is_argv = arguments.is_argv;
-  question.cwd =
-      arguments.cwd.empty() ? facts.cwd : Normalise(arguments.cwd, facts.cwd);
+  question.cwd = DirectoryFor(facts, arguments.cwd);
   question.agent = arguments.agent;
   question.session = arguments.session;
   question.profile = arguments.profile;
@@ -299,6 +298,7 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   }
   Judgement judgement;
   judgement.question = ToQuestion(*arguments, gateway.facts());
+  if (judgement.question.cwd.empty()) return Fail(kNoDirectory);
   // The sandbox is most likely this one, for the owner of this directory; its
   // namespaces are made meanwhile.
   if (arguments->backend.empty() || arguments->backend == "native") {

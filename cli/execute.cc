@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "backends/environment.h"
 #include "backends/none.h"
 #include "backends/run_note.h"
 #include "base/paths.h"
@@ -12,6 +13,7 @@
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
 #include "cli/log.h"
+#include "cli/names.h"
 #include "cli/trust.h"
 
 namespace gate::cli {
@@ -110,6 +112,41 @@ backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
   return {true, ""};
 }
 
+// Whether libraries are searched only where no sandboxed command can have put
+// one.
+bool AreOutOfReach(std::string_view directories,
+                   const std::vector<std::string>& writable) {
+  for (size_t begin = 0; begin <= directories.size();) {
+    const size_t end =
+        std::min(directories.find(':', begin), directories.size());
+    const std::string place(directories.substr(begin, end - begin));
+    const std::string real = RealPath(place);
+    if (!place.starts_with('/') || place.find('$') != std::string::npos ||
+        IsWritablePlace(Normalise(place, "/"), writable) ||
+        (!real.empty() && IsWritablePlace(real, writable)))
+      return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+// What a command gets that runs as it is. An agent may have set any of it.
+std::vector<std::string> DirectEnvironment(Gateway& gateway,
+                                           const Judgement& judgement) {
+  const std::vector<std::string>& all = gateway.facts().environment;
+  const bool approved = judgement.decision.action == rules::Action::kAsk;
+  std::vector<std::string> kept = backends::RawEnvironment(all, approved);
+  if (approved) return kept;
+  // Programs of clusters and of package managers do not start without it.
+  constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
+  for (const std::string& entry : all)
+    if (entry.starts_with(kLibraries) &&
+        AreOutOfReach(std::string_view(entry).substr(kLibraries.size()),
+                      gateway.WritablePlaces(judgement.session)))
+      kept.push_back(entry);
+  return kept;
+}
+
 }  // namespace
 
 Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
@@ -128,6 +165,7 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       return NotStarted("refused: " + plan.why);
     case router::Mode::kDirect:
       // The policy allowed exactly this, or a person did.
+      command.environment = DirectEnvironment(gateway, *judgement);
       return backends::MakeNone(backends::unsafe::NoSandbox())
           ->Run(plan.profile, command, {});
     case router::Mode::kSandbox:

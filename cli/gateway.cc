@@ -431,6 +431,12 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   request.interactive = question.interactive;
   request.now_ms = NowMs();
 
+  if (!question.cwd.starts_with('/')) {
+    judgement.decision.reason = kNoDirectory;
+    judgement.decision.suggestion = "change to a directory that is there";
+    judgement.plan.why = judgement.decision.reason;
+    return judgement;
+  }
   auto session = SessionFor(question, pin);
   if (!session) {
     judgement.decision.reason =

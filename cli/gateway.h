@@ -74,6 +74,11 @@ struct Judgement {
   Timing timing;
 };
 
+// Why nothing is decided, nor run, without a place to do it in. Another
+// directory would be another command.
+inline constexpr const char* kNoDirectory =
+    "the working directory is gone or cannot be named";
+
 class Gateway {
  public:
   explicit Gateway(ProcessFacts facts);
@@ -121,6 +126,9 @@ class Gateway {
   // Before anything is started: no descriptor of the log may leak or live on.
   void CloseLog();
 
+  // Roots that a sandboxed command of the session may write.
+  std::vector<std::string> WritablePlaces(const Session& session);
+
  private:
   Status OpenLog(int busy_timeout_ms);
   rules::PolicySources SourcesFor(const std::string& workspace) const;
@@ -130,7 +138,6 @@ class Gateway {
   parser::Analysis Read(const Question& question);
   Result<Session> SessionFor(const Question& question, bool pin);
   const std::vector<std::string>& Caches();
-  std::vector<std::string> WritablePlaces(const Session& session);
 
   ProcessFacts facts_;
   std::string rules_dir_;  // empty: that of the user

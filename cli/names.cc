@@ -94,6 +94,31 @@ ProgramFile FindProgram(const std::string& program, const std::string& path,
   return place->second;
 }
 
+// Programs look for their configuration in these places, and of git's and
+// others' it names further programs.
+std::string HomeDoubt(const ProcessFacts& facts,
+                      const std::vector<std::string>& writable) {
+  for (const std::string& entry : facts.environment) {
+    const size_t equals = entry.find('=');
+    const std::string_view name = std::string_view(entry).substr(0, equals);
+    if (name != "HOME" && name != "XDG_CONFIG_HOME") continue;
+    const std::string place = entry.substr(equals + 1);
+    if (place.empty()) continue;
+    // A directory that a home lies below is no workspace, whatever it holds.
+    const auto reached = [&](const std::string& path) {
+      return IsWritablePlace(path, writable) ||
+             (path != facts.cwd && facts.cwd.size() > 1 &&
+              IsWithin(path, facts.cwd));
+    };
+    const std::string real = RealPath(place);
+    if (place[0] != '/' || reached(Normalise(place, "/")) ||
+        (!real.empty() && reached(real)))
+      return std::string(name) + " is `" + place +
+             "`, which sandboxed commands may write";
+  }
+  return "";
+}
+
 }  // namespace
 
 bool IsWritablePlace(const std::string& path,
@@ -164,6 +189,15 @@ engine::Trust CheckNames(const ProcessFacts& facts,
   if (std::string trouble = LeavesTrouble(analysis, writable);
       !trouble.empty()) {
     doubt(std::move(trouble));
+    return trust;
+  }
+  const bool starts_programs = std::any_of(
+      analysis.invocations.begin(), analysis.invocations.end(),
+      [](const parser::Invocation& invocation) { return !invocation.builtin; });
+  if (std::string why =
+          starts_programs ? HomeDoubt(facts, writable) : std::string();
+      !why.empty()) {
+    doubt(std::move(why));
     return trust;
   }
   for (const parser::Invocation& invocation : analysis.invocations) {

@@ -37,12 +37,18 @@ ProcessFacts ReadProcessFacts(const GlobalOptions& options) {
   facts.path = Environment("PATH");
   facts.shell = Environment("SHELL");
   char buffer[PATH_MAX];
-  facts.cwd = ::getcwd(buffer, sizeof buffer) == nullptr ? "/" : buffer;
+  facts.cwd = ::getcwd(buffer, sizeof buffer) == nullptr ? "" : buffer;
   const ssize_t size = ::readlink("/proc/self/exe", buffer, sizeof buffer);
   if (size > 0) facts.executable.assign(buffer, static_cast<size_t>(size));
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     facts.environment.emplace_back(*entry);
   return facts;
+}
+
+std::string DirectoryFor(const ProcessFacts& facts, const std::string& given) {
+  if (given.empty()) return facts.cwd;
+  if (facts.cwd.empty() && given[0] != '/') return "";
+  return Normalise(given, facts.cwd);
 }
 
 parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd) {

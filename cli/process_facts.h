@@ -26,14 +26,18 @@ struct ProcessFacts {
   uid_t uid = 0;
   std::string user;
   std::string home;
-  std::string path;                      // PATH
-  std::string shell;                     // SHELL
-  std::string cwd;                       // of the process; "/" when it is gone
-  std::string executable;                // /proc/self/exe: this very binary
+  std::string path;        // PATH
+  std::string shell;       // SHELL
+  std::string cwd;         // of the process; empty when it is gone
+  std::string executable;  // /proc/self/exe: this very binary
   std::vector<std::string> environment;  // NAME=VALUE
 };
 
 ProcessFacts ReadProcessFacts(const GlobalOptions& options);
+
+// The directory a command is to run in: `given` (--cwd) when there is one, else
+// that of the process. Empty when it is not known.
+std::string DirectoryFor(const ProcessFacts& facts, const std::string& given);
 
 // Device, inode, size and time of change of `path`, links followed, as text;
 // "-" when there is none.

@@ -51,8 +51,7 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
     return kExitUsage;
   };
   Question& question = options->question;
-  question.cwd =
-      options->cwd.empty() ? facts.cwd : Normalise(options->cwd, facts.cwd);
+  question.cwd = DirectoryFor(facts, options->cwd);
   question.agent = options->agent;
   const int given = (c.count() > 0) + !words.empty() + has_argv;
   if (options->batch) {

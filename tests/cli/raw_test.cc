@@ -189,5 +189,95 @@ TEST(RawTest, AProgramOfTheWorkspaceThatIsNotThereYetIsContained) {
   EXPECT_NE(Check(machine, "bin/ls"), kAllow);
 }
 
+// The line was judged, not what the caller's variables make of it.
+TEST(RawTest, VariablesOfTheCallerRunNoOtherCode) {
+  struct Case {
+    std::string variable, line;
+  };
+  Machine machine;
+  const std::string mark = machine.project() + "/mark";
+  const std::string script = machine.project() + "/script";
+  machine.Write(script, "#!/bin/sh\necho x >" + mark + "\n", 0755);
+  machine.Write(machine.project() + "/a.txt", "a\n");
+  machine.Write(machine.project() + "/rc", "--pre=" + script + "\n");
+  for (const Case& c : std::vector<Case>{
+           {"BASH_FUNC_ls%%=() { echo x >" + mark + "; }", "ls -d ."},
+           {"BASH_ENV=" + script, "ls -d ."},
+           {"BASH_ENV=$(" + script + ")", "ls -d ."},
+           {"SHELLOPTS=xtrace\nPS4=$(" + script + ")", "ls -d ."},
+           {"LD_PRELOAD=" + script, "ls -d ."},
+           {"GIT_EXTERNAL_DIFF=" + script, "git diff"},
+           {"RIPGREP_CONFIG_PATH=" + machine.project() + "/rc", "rg a a.txt"},
+           {"CDPATH=/", "ls -d ."}}) {
+    machine.environment.clear();
+    for (size_t at = 0; at <= c.variable.size();) {
+      const size_t end = std::min(c.variable.find('\n', at), c.variable.size());
+      machine.environment.push_back(c.variable.substr(at, end - at));
+      at = end + 1;
+    }
+    const test::Done done = machine.Gate({"run", c.line});
+    EXPECT_FALSE(machine.Exists(mark)) << c.variable << "\n" << done.err;
+    EXPECT_EQ(done.err.find("ld.so"), std::string::npos) << done.err;
+    if (c.line == "ls -d .") {
+      EXPECT_EQ(done.exit_code, 0) << c.variable << "\n" << done.err;
+      EXPECT_EQ(done.out, ".\n") << c.variable;
+    }
+    std::filesystem::remove(mark);
+  }
+}
+
+TEST(RawTest, LibrariesOfTheCallerStayWhereNoSandboxWritesThem) {
+  Machine machine;
+  for (const auto& [value, stays] : std::vector<std::pair<std::string, bool>>{
+           {"/usr/lib", true},
+           {"/usr/lib:/opt/modules/lib", true},
+           {"lib", false},
+           {"/usr/lib:", false},
+           {"/tmp/lib", false},
+           {"/proc/self/cwd", false},
+           {machine.project() + "/lib", false},
+           {"/usr/lib/../../tmp", false}}) {
+    machine.environment = {"LD_LIBRARY_PATH=" + value};
+    const test::Done done = machine.Gate({"run", "echo \"$LD_LIBRARY_PATH\""});
+    EXPECT_EQ(done.out, stays ? value + "\n" : "\n") << done.err;
+  }
+}
+
+TEST(RawTest, AHomeThatSandboxesWriteConfiguresNothingRaw) {
+  Machine machine;
+  MakeRepository(machine, machine.project());
+  EXPECT_EQ(Check(machine, "git status"), kAllow);
+  for (const std::string& place :
+       {machine.project() + "/home", std::string("/tmp/home"),
+        std::string("/proc/self/cwd"), std::string("relative")}) {
+    for (const char* name : {"HOME=", "XDG_CONFIG_HOME="}) {
+      machine.environment = {name + place,
+                             "XDG_STATE_HOME=" + machine.root() + "/state"};
+      EXPECT_NE(Check(machine, "git status"), kAllow) << name << place;
+    }
+  }
+}
+
+TEST(RawTest, NothingRunsInADirectoryThatIsGone) {
+  const Machine machine;
+  for (const std::string words :
+       {"run pwd", "run 'ls etc'", "run -- pwd", "sandbox pwd",
+        "run --cwd etc 'ls'", "check pwd"}) {
+    const test::Done done = machine.Run(
+        {"/bin/bash", "-c", "mkdir g && cd g && rmdir ../g && \"$0\" " + words,
+         test::GateBinary()});
+    EXPECT_NE(done.exit_code, 0) << words;
+    EXPECT_NE((done.out + done.err).find("the working directory is gone"),
+              std::string::npos)
+        << words << "\n"
+        << done.out << done.err;
+  }
+  const test::Done done =
+      machine.Run({"/bin/bash", "-c",
+                   "mkdir g && cd g && rmdir ../g && \"$0\" run --cwd / pwd",
+                   test::GateBinary()});
+  EXPECT_EQ(done.out, "/\n") << done.err;
+}
+
 }  // namespace
 }  // namespace gate
