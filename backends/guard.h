@@ -263,6 +263,13 @@ class Guard {
   bool IsFresh(const std::string& directory) const;
   void SweepHooks(const std::string& directory, bool all);
   void SweepHookNames(const std::string& directory);
+  // Of a work tree that was not known before: hooks where a relative
+  // core.hooksPath has them. `git`: its .git.
+  void SweepWorkTree(const std::string& tree, const struct stat& git);
+  void SweepHooksOf(const std::string& tree, bool own, bool all);
+  void SweepHooksIn(const std::string& tree, const std::string& place,
+                    bool named, bool all);
+  bool IsTwinLink(const std::string& tree, const std::string& path) const;
   void CleanConfig(const std::string& path);
   void SweepGitFile(const std::string& path);
   bool Changed(const struct stat& info) const;
@@ -291,8 +298,10 @@ class Guard {
   std::vector<GitConfig> configs_;
   std::set<std::string> git_directories_;
   std::vector<Hooks> absent_hooks_;
-  std::vector<std::string> hook_places_;   // named by core.hooksPath
-  std::vector<HookFile> hook_files_;       // in these, before
+  std::vector<std::string> hook_places_;  // named by core.hooksPath
+  std::vector<HookFile> hook_files_;      // in these, before
+  // Relative values: the person's, and those of repositories here.
+  std::vector<std::string> persons_hooks_, own_hooks_;
   std::set<std::string> telling_configs_;  // that name hooks, or include files
   std::string home_;                       // what `~` is to git
   std::vector<KeptPlace> kept_;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdlib>
 #include <string_view>
 
@@ -228,6 +229,7 @@ void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
     else
       everywhere.push_back(value);
   }
+  persons_hooks_ = everywhere;
   if (!workspace_.empty())
     for (const std::string& value : everywhere)
       RecordHooksAt(workspace_ + "/" + value);
@@ -259,6 +261,10 @@ void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
         RecordHooksAt(value);
       else
         relative.push_back(value);
+      if (!value.starts_with('/') &&
+          std::find(own_hooks_.begin(), own_hooks_.end(), value) ==
+              own_hooks_.end())
+        own_hooks_.push_back(value);
     }
     if (relative.empty()) continue;
     for (std::string& tree : TreesOf(directory, said.worktrees))
@@ -368,6 +374,99 @@ void Guard::SweepHookNames(const std::string& directory) {
     if (StatPath(path, &info) && Changed(info))
       Quarantine(path, "git-hook", "a hook made by the run");
   }
+}
+
+bool Guard::IsTwinLink(const std::string& tree, const std::string& path) const {
+  // As IsTwin, of links.
+  if (!IsWithin(path, tree)) return false;
+  const auto target = [](const std::string& link) -> std::string {
+    const Fd fd = OpenPath(link);
+    char buffer[PATH_MAX];
+    const ssize_t size =
+        fd ? readlinkat(fd.get(), "", buffer, sizeof(buffer)) : -1;
+    return size > 0 ? std::string(buffer, static_cast<size_t>(size)) : "";
+  };
+  const std::string here = target(path);
+  return !here.empty() && here == target(workspace_ + path.substr(tree.size()));
+}
+
+void Guard::SweepHooksIn(const std::string& tree, const std::string& place,
+                         bool named, bool all) {
+  if (std::find(hook_places_.begin(), hook_places_.end(), place) !=
+      hook_places_.end())
+    return;
+  struct stat info = {};
+  if (!StatPath(place, &info)) {
+    Unopened(place);
+    return;
+  }
+  if (!S_ISDIR(info.st_mode)) return;
+  for (const std::string& name : NamesIn(place)) {
+    if ((named && !IsHookName(name)) || name.ends_with(".sample")) continue;
+    const std::string path = place + "/" + name;
+    if (bound_.contains(path) || !StatPath(path, &info) ||
+        S_ISDIR(info.st_mode) || !(all || Changed(info)))
+      continue;
+    // Of a link that stands in the workspace too, what it leads to counts.
+    const bool link = S_ISLNK(info.st_mode);
+    const std::string real = link ? Follow(path).place : path;
+    const Result<std::string> text = ReadRegular(real, kMaxHookFile);
+    if (text && StatPath(real, &info) && info.st_nlink == 1 &&
+        IsTwin(real, *text) && (!link || IsTwinLink(tree, path)))
+      continue;
+    Quarantine(path, "git-hook", "a hook made by the run");
+  }
+}
+
+void Guard::SweepHooksOf(const std::string& tree, bool own, bool all) {
+  std::vector<std::string> values = persons_hooks_;
+  if (own) values.insert(values.end(), own_hooks_.begin(), own_hooks_.end());
+  for (const std::string& value : values) {
+    const Way way = Follow(tree + "/" + value);
+    struct stat info = {};
+    const auto made = std::find_if(
+        way.links.begin(), way.links.end(), [&](const Way::Link& link) {
+          return RootOf(link.path) != nullptr && !bound_.contains(link.path) &&
+                 StatPath(link.path, &info) && (all || Changed(info)) &&
+                 !IsTwinLink(tree, link.path);
+        });
+    if (made != way.links.end()) {
+      Quarantine(made->path, "git-hook", "a link to hooks");
+      continue;
+    }
+    const std::string& place = way.place;
+    if (RootOf(place) == nullptr) continue;
+    const bool moved =
+        IsWithin(place, tree) && place != tree &&
+        MovedOnTheWay(place.substr(0, place.find('/', tree.size() + 1)), place);
+    // The top of a work tree is no place of hooks alone.
+    SweepHooksIn(tree, place, place == tree || place == workspace_,
+                 all || moved);
+    if (BaseName(place) == "_")
+      SweepHooksIn(tree, std::string(DirName(place)), true, all || moved);
+  }
+}
+
+void Guard::SweepWorkTree(const std::string& tree, const struct stat& git) {
+  if (persons_hooks_.empty() && own_hooks_.empty()) return;
+  const std::string path = tree + "/.git";
+  if (!S_ISREG(git.st_mode)) {
+    SweepHooksOf(tree, false, S_ISDIR(git.st_mode) && IsFresh(path));
+    return;
+  }
+  // What a linked worktree has shares its configuration with the others.
+  bool own = true;
+  struct stat info = {};
+  const Result<std::string> text = ReadRegular(path, kMaxPathFile);
+  if (constexpr std::string_view kHead = "gitdir: ";
+      text && text->starts_with(kHead))
+    own =
+        StatPath(Follow(PathFrom(tree, GitPathIn(std::string_view(*text).substr(
+                                           kHead.size()))))
+                         .place +
+                     "/commondir",
+                 &info);
+  SweepHooksOf(tree, own, Changed(git));
 }
 
 bool Guard::LeadsOut(const std::string& config, const GitEntry& entry) const {

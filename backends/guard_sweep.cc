@@ -254,6 +254,7 @@ void Guard::SweepGitDirectory(const std::string& directory) {
   if (!git_directories_.insert(directory).second) return;
   struct stat info = {};
   const bool fresh = IsFresh(directory);
+  SweepHooksOf(directory, true, fresh);  // of a push
   const std::string hooks = Join(directory, "hooks");
   SweepHooks(hooks, fresh || (StatPath(hooks, &info) && Changed(info)));
   for (const char* name : {"config", "config.worktree"}) {

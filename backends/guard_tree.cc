@@ -325,6 +325,7 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
   struct stat info = {};
   const std::string git = Join(directory, ".git");
   if (StatPath(git, &info)) {
+    SweepWorkTree(directory, info);
     const bool known = git_directories_.contains(git);
     if (S_ISDIR(info.st_mode)) {
       if (!known) {

@@ -163,12 +163,89 @@ TEST_P(GuardHooks, OfAPushAreTakenInTheGitDirectory) {
 }
 
 TEST_P(GuardHooks, StayBehindALinkThatIsExchanged) {
-  ASSERT_EQ(Outside("git init -q . && git config core.hooksPath .githooks && "
-                    "mkdir real evil && ln -s real .githooks"),
+  ASSERT_EQ(Outside("exec 2>&-; git init -q . && git config core.hooksPath "
+                    ".githooks && mkdir real evil && ln -s real .githooks"),
             "");
   Write(w_ + "/real/pre-commit", kMine);
   Bash("echo x > evil/pre-commit; rm .githooks; ln -s evil .githooks");
   EXPECT_EQ(Read(w_ + "/.githooks/pre-commit"), kMine);
+}
+
+// A relative core.hooksPath counts for every work tree, also for those that
+// are made, moved or hidden.
+TEST_P(GuardHooks, OfAWorkTreeThatWasNotKnownAreTaken) {
+  constexpr char kOwn[] = "git config core.hooksPath .githooks";
+  constexpr char kPersons[] = "git config --global core.hooksPath .githooks";
+  struct Row {
+    const char *name, *setup, *first, *line, *hook;
+  };
+  for (const Row& row : std::initializer_list<Row>{
+           {"new", kOwn, "", "git worktree add -q t; hook t/.githooks",
+            "t/.githooks"},
+           {"with the hooks of a branch", kOwn,
+            "git checkout -qb b; hook .githooks; git add .; git commit -qm b; "
+            "git checkout -q main",
+            "git worktree add -q t b", "t/.githooks"},
+           {"not named any more", kOwn, "git worktree add -q t",
+            "echo /none/.git > .git/worktrees/t/gitdir; hook t/.githooks",
+            "t/.githooks"},
+           {"moved", kOwn, "git worktree add -q t",
+            "mv t t2; hook t2/.githooks", "t2/.githooks"},
+           {"hooks moved there", kOwn, "git worktree add -q t; hook x",
+            "mv t t2; mv x t2/.githooks", "t2/.githooks"},
+           {"made around hooks", kOwn,
+            "git worktree add -q t; hook x/.githooks", "mv t/.git x/.git",
+            "x/.githooks"},
+           {"linked there", kOwn, "git worktree add -q t; hook x",
+            "mv t t2; ln -s ../x t2/.githooks", "t2/.githooks"},
+           {"a link to what is not the workspace's", kOwn,
+            "mkdir .githooks; echo mine > s; ln -s ../s .githooks/pre-commit; "
+            "git add .; git commit -qm 2",
+            "git worktree add -q t; echo x > t/s", "t/.githooks"},
+           {"a new repository", kPersons, "", "git init -q t; hook t/.githooks",
+            "t/.githooks"},
+           {"a new repository around hooks", kPersons, "hook t/.githooks",
+            "git init -q t", "t/.githooks"},
+           {"a repository that was there", kPersons, "git init -q t",
+            "hook t/.githooks", "t/.githooks"},
+           {"scripts that husky starts",
+            "git config --global core.hooksPath .githooks/_", "git init -q t",
+            "mkdir -p t/.githooks/_; hook t/.githooks", "t/.githooks"}}) {
+    Clear();
+    const std::string hook =
+        "hook() { mkdir -p $1; echo x > $1/pre-commit; }; cd \"$W\"; ";
+    ASSERT_EQ(Outside("git init -qb main . && git commit -q --allow-empty -m "
+                      "1 && " +
+                      std::string(row.setup)),
+              "")
+        << row.name;
+    Outside(hook + row.first);
+    AwaitTick();
+    const Ran ran = Bash(hook + row.line);
+    EXPECT_FALSE(Exists(w_ + "/" + row.hook + "/pre-commit"))
+        << row.name << ran.output;
+    EXPECT_TRUE(HasViolation(ran.outcome, "git-hook")) << row.name;
+  }
+}
+
+TEST_P(GuardHooks, OfTheWorkspaceStayInItsWorktrees) {
+  ASSERT_EQ(Outside("exec 2>&-; git init -q . && git config core.hooksPath "
+                    ".githooks && mkdir .githooks scripts && echo mine > "
+                    ".githooks/pre-commit && ln -s ../scripts/x "
+                    ".githooks/post-merge && echo mine > scripts/x && git add "
+                    ". && git commit -qm 1 && git worktree add -q old && git "
+                    "init -q other && mkdir other/.githooks && echo 1 > "
+                    "other/.githooks/pre-push"),
+            "");
+  AwaitTick();
+  const Ran ran = Bash(
+      "git worktree add -q t && git worktree move old new && echo x > new/f && "
+      "git -C t commit -q --allow-empty -m 2; echo 2 > "
+      "other/.githooks/pre-push");
+  for (const Violation& violation : ran.outcome.violations)
+    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+  EXPECT_EQ(Read(w_ + "/t/.githooks/pre-commit"), "mine\n");
+  EXPECT_EQ(Read(w_ + "/other/.githooks/pre-push"), "2\n");
 }
 
 TEST_P(GuardHooks, OrdinaryFilesBesideThemAreTheRuns) {
