@@ -101,7 +101,7 @@ struct Profile {
   std::vector<std::string> protect;    // inside `write`, exact paths that may
                                        // not be changed or created
   std::vector<std::string> protect_names;  // the same by name, at any depth
-  std::vector<std::string> sole_names;  // outside `write`: must not change
+  std::vector<std::string> sole_names;     // outside `write`: must not change
                                         // through a hard link in it, or where
                                         // links lead from there into it
   std::string private_tmp;  // host directory that stands at /tmp, /var/tmp
