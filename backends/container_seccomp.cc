@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/native/seccomp.h"
+
 namespace gate::backends {
 namespace {
 
@@ -112,13 +114,23 @@ void RefuseDoors(Rules* rules) {
                 EAFNOSUPPORT);
 }
 
+void RefuseTakingRoom(Rules* rules) {
+  rules->Refuse({"fallocate"},
+                {{1, FALLOC_FL_PUNCH_HOLE, "SCMP_CMP_MASKED_EQ", 0}},
+                EOPNOTSUPP);
+  for (const uint64_t request : kTakesRoom)
+    rules->Refuse({"ioctl"}, {{1, 0xffffffff, "SCMP_CMP_MASKED_EQ", request}},
+                  EOPNOTSUPP);
+}
+
 }  // namespace
 
-Json ContainerSeccomp(bool own_kernel, LocalSockets local) {
+Json ContainerSeccomp(bool own_kernel, FilterRefuses refuses) {
   Rules rules;
   RefuseModes(&rules);
   if (!own_kernel) RefuseDoors(&rules);
-  if (local == LocalSockets::kPairsOnly) {
+  if (refuses.taking_room) RefuseTakingRoom(&rules);
+  if (refuses.local == LocalSockets::kPairsOnly) {
     rules.Refuse({"socket"}, {{0, AF_UNIX, "SCMP_CMP_EQ"}}, EAFNOSUPPORT);
     // Of datagrams, which can be sent to any path (native/seccomp.cc).
     rules.Refuse({"socketpair"}, {HasBits(1, SOCK_DGRAM)}, EAFNOSUPPORT);

@@ -10,6 +10,6 @@ namespace gate::backends {
 
 // With `own_kernel` (gVisor) only what leaves traces outside is refused: the
 // other calls reach no kernel of this machine. Pure.
-Json ContainerSeccomp(bool own_kernel, LocalSockets local = LocalSockets::kAll);
+Json ContainerSeccomp(bool own_kernel, FilterRefuses refuses = {});
 
 }  // namespace gate::backends

@@ -97,7 +97,9 @@ KeeperPlan MakePlan(const Profile& profile, const Kept& kept,
   plan.abi = LandlockAbi();
   plan.no_tcp = profile.network == Network::kNone;
   plan.cwd = kept.command.cwd.c_str();
-  plan.filter = MakeFilter({}, LocalSockets::kPairsOnly);
+  plan.filter = MakeFilter(
+      {}, {.local = LocalSockets::kPairsOnly,
+           .taking_room = profile.limits.written_bytes != 0});
   plan.more = MakeLandlockFilter(profile.network == Network::kOpen,
                                  /*freeze=*/profile.write.empty());
   for (const std::string& root : kept.view.write)

@@ -40,7 +40,9 @@ class Planner {
     }
     GATE_TRY(const View view, MakeView(closed ? without_tmp : profile_, guard_,
                                        plan_.user, command_.cwd));
-    plan_.filter = MakeFilter(plan_.asks, LocalSocketsOf(view));
+    plan_.filter = MakeFilter(
+        plan_.asks, {.local = LocalSocketsOf(view),
+                     .taking_room = profile_.limits.written_bytes != 0});
     plan_.unknown_sockets = plan_.Keep(view.unknown_sockets);
     plan_.write_everything = view.write_everything;
     Node("hidden", 0);

@@ -174,12 +174,13 @@ void LookAtOpen(FilterWriter* w, FilterAsks asks, size_t flags) {
 
 }  // namespace
 
-Filter MakeFilter(FilterAsks asks, LocalSockets local) {
+Filter MakeFilter(FilterAsks asks, FilterRefuses refuses) {
   FilterWriter w;
   const auto next = w.kNext;
   const auto allow = w.Verdict(kAllow), refuse = w.Verdict(Errno(EPERM));
   const auto pretend = w.Verdict(Errno(0)), absent = w.Verdict(Errno(ENOSYS));
   const auto ask = w.Verdict(SECCOMP_RET_USER_NOTIF);
+  const auto unsupported = w.Verdict(Errno(EOPNOTSUPP));
   w.Load(offsetof(seccomp_data, arch));
   w.IfEqual(kArchitecture, next, w.Verdict(SECCOMP_RET_KILL_PROCESS));
   w.LoadNumber();
@@ -199,12 +200,13 @@ Filter MakeFilter(FilterAsks asks, LocalSockets local) {
 
   struct {
     FilterWriter::Label clone, unshare, ioctl, setrlimit, prlimit, open, mode1,
-        mode2, asked_mode1, asked_mode2, device1, device2, prctl, socket, pair;
+        mode2, asked_mode1, asked_mode2, device1, device2, prctl, socket, pair,
+        fallocate;
   } on;
   for (auto* label :
        {&on.clone, &on.unshare, &on.ioctl, &on.setrlimit, &on.prlimit, &on.open,
         &on.mode1, &on.mode2, &on.asked_mode1, &on.asked_mode2, &on.device1,
-        &on.device2, &on.prctl, &on.socket, &on.pair})
+        &on.device2, &on.prctl, &on.socket, &on.pair, &on.fallocate})
     *label = w.NewLabel();
 #ifdef __x86_64__
   w.OnCallsFrom(kX32Bit, refuse);
@@ -246,8 +248,9 @@ Filter MakeFilter(FilterAsks asks, LocalSockets local) {
   }
   if (asks.writes)
     for (const uint32_t number : kWriting) w.OnCall(number, ask);
+  if (refuses.taking_room) w.OnCall(SYS_fallocate, on.fallocate);
   w.OnCall(SYS_socket, on.socket);
-  const bool pairs_only = local == LocalSockets::kPairsOnly;
+  const bool pairs_only = refuses.local == LocalSockets::kPairsOnly;
   if (pairs_only) w.OnCall(SYS_socketpair, on.pair);
   w.Dispatch(allow);
 
@@ -269,6 +272,9 @@ Filter MakeFilter(FilterAsks asks, LocalSockets local) {
   w.LoadArgument(1);
   for (uint32_t request : {kTiocsti, kTioclinux, kTioccons})
     w.IfEqual(request, refuse, next);
+  if (refuses.taking_room)
+    for (const uint32_t request : kTakesRoom)
+      w.IfEqual(request, unsupported, next);
   w.IfEqual(kTiocsetd, refuse, allow);
 
   // The limit of core dumps is one byte, which alone keeps them from a program
@@ -301,6 +307,11 @@ Filter MakeFilter(FilterAsks asks, LocalSockets local) {
   look_at_mode(on.device1, 1, kDeviceBit, asks.writes ? ask : allow);
   look_at_mode(on.device2, 2, kDeviceBit, asks.writes ? ask : allow);
 
+  if (refuses.taking_room) {
+    w.Place(on.fallocate);
+    w.LoadArgument(1);
+    w.IfAny(FALLOC_FL_PUNCH_HOLE, allow, unsupported);
+  }
   if (asks.execs) {
     w.Place(on.prctl);
     w.LoadArgument(0);

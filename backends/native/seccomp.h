@@ -41,9 +41,22 @@ struct FilterAsks {
 // else: no datagram pairs, which can send to any path.
 enum class LocalSockets : uint8_t { kAll, kPairsOnly };
 
+// What takes room on a disk without writing, and so in nobody's account of
+// written bytes: fallocate, and these requests of ioctl (FS_IOC_RESVSP,
+// FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE, XFS_IOC_ALLOCSP, XFS_IOC_ALLOCSP64).
+inline constexpr uint32_t kTakesRoom[] = {0x40305828, 0x4030582a, 0x40305839,
+                                          0x4030580a, 0x40305824};
+
+// What one run is refused beyond what every run is.
+struct FilterRefuses {
+  LocalSockets local = LocalSockets::kAll;
+  // "Not supported", as on file systems that cannot, where programs (and
+  // posix_fallocate) write instead.
+  bool taking_room = false;
+};
+
 // The program for this machine's architecture. Pure; microseconds.
-Filter MakeFilter(FilterAsks asks = {},
-                  LocalSockets local = LocalSockets::kAll);
+Filter MakeFilter(FilterAsks asks = {}, FilterRefuses refuses = {});
 
 // Installs it for the calling thread, which must have no_new_privs set.
 // 0, or -1 with errno. Async-signal-safe.

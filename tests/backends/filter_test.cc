@@ -114,7 +114,7 @@ TEST(Filter, AsksAboutEveryOpenForWriting) {
 
 TEST(Filter, LeavesPairsThatReachNobodyElse) {
   const Filter all = MakeFilter();
-  const Filter filter = MakeFilter({}, LocalSockets::kPairsOnly);
+  const Filter filter = MakeFilter({}, {.local = LocalSockets::kPairsOnly});
   const uint32_t refused = SECCOMP_RET_ERRNO | EAFNOSUPPORT;
   const auto judge = [&](int call, int family, int type) {
     EXPECT_EQ(Judge(all, Call(call, {static_cast<uint64_t>(family),
@@ -149,6 +149,30 @@ TEST(Filter, LeavesThePlacesOfAProgramToTheKernel) {
             SECCOMP_RET_ALLOW);
   EXPECT_EQ(Judge(MakeFilter(), Call(SYS_prctl, {PR_SET_MM})).value,
             SECCOMP_RET_ALLOW);
+}
+
+TEST(Filter, NothingTakesRoomUncountedWhereWritesAreCounted) {
+  constexpr uint32_t kUnsupported = SECCOMP_RET_ERRNO | EOPNOTSUPP;
+  for (const FilterAsks asks : {FilterAsks{}, FilterAsks{true, true, true}}) {
+    const Filter filter = MakeFilter(asks, {.taking_room = true}), plain = MakeFilter(asks);
+    for (const uint64_t mode : {0u, 1u, 0x10u, 0x11u, 0x20u, 0x40u}) {
+      const seccomp_data call = Call(SYS_fallocate, {3, mode, 0, 1 << 30});
+      EXPECT_EQ(Judge(filter, call).value, kUnsupported) << mode;
+      EXPECT_EQ(Judge(plain, call).value, SECCOMP_RET_ALLOW) << mode;
+    }
+    // Making holes gives room back.
+    EXPECT_EQ(Judge(filter, Call(SYS_fallocate, {3, 3, 0, 1 << 30})).value,
+              SECCOMP_RET_ALLOW);
+    for (const uint64_t request : kTakesRoom) {
+      const seccomp_data call =
+          Call(SYS_ioctl, {3, request | uint64_t{7} << 32, 0});
+      EXPECT_EQ(Judge(filter, call).value, kUnsupported) << request;
+      EXPECT_EQ(Judge(plain, call).value, SECCOMP_RET_ALLOW) << request;
+    }
+    EXPECT_EQ(Judge(filter, Call(SYS_ioctl, {3, 0x5413, 0})).value,
+              SECCOMP_RET_ALLOW);
+    EXPECT_EQ(Judge(filter, Call(SYS_ioctl, {3, 0x5412, 0})).value, kRefused);
+  }
 }
 
 TEST(Filter, KnowsItsArchitectureFirst) {

@@ -170,6 +170,16 @@ TEST(ContainerSeccomp, RefusesModesThatOutliveTheRun) {
   }
 }
 
+TEST(ContainerSeccomp, LeavesNoRoomToBeTakenWhereWritesAreCounted) {
+  for (const bool counted : {true, false}) {
+    const Json filter = ContainerSeccomp(false, {.taking_room = counted});
+    EXPECT_EQ(Refuses(filter, "fallocate", {3, 0, 0, 9}), counted);
+    EXPECT_EQ(Refuses(filter, "fallocate", {3, 1, 0, 9}), counted);
+    EXPECT_FALSE(Refuses(filter, "fallocate", {3, 3, 0, 9}));
+    EXPECT_EQ(Refuses(filter, "ioctl", {3, 0x40305828, 0}), counted);
+  }
+}
+
 TEST(ContainerSeccomp, ShutsTheDoorsOfThisKernel) {
   const Json filter = ContainerSeccomp(false);
   for (const char* name : {"ptrace", "mount", "bpf", "io_uring_setup", "keyctl",
@@ -188,7 +198,7 @@ TEST(ContainerSeccomp, ShutsTheDoorsOfThisKernel) {
 }
 
 TEST(ContainerSeccomp, LeavesPairsThatReachNobodyElse) {
-  const Json filter = ContainerSeccomp(false, LocalSockets::kPairsOnly);
+  const Json filter = ContainerSeccomp(false, {.local = LocalSockets::kPairsOnly});
   EXPECT_TRUE(Refuses(filter, "socket", {AF_UNIX, SOCK_STREAM, 0}));
   EXPECT_FALSE(Refuses(filter, "socket", {AF_INET, SOCK_STREAM, 0}));
   EXPECT_FALSE(Refuses(filter, "socketpair", {AF_UNIX, SOCK_STREAM, 0}));

@@ -412,6 +412,27 @@ TEST_P(TreeLimitTest, WrittenBytesAreSummedOverFilesAndProcesses) {
             OutcomeStatus::kExited);
 }
 
+TEST_P(TreeLimitTest, NoRoomIsTakenButByWriting) {
+  profile_.limits.written_bytes = 8 << 20;
+  for (const char* how :
+       {"fallocate -l 64M big", "fallocate -n -l 64M big",
+        "python3 -c 'import fcntl, struct; f = open(\"big\", \"w\"); "
+        "fcntl.ioctl(f, 0x4030582a, struct.pack(\"hhqqiI16x\", 0, 0, 0, 64 << "
+        "20, 0, 0))'"}) {
+    const Ran ran = Bash(how);
+    struct stat info = {};
+    if (stat((w_ + "/big").c_str(), &info) == 0) {
+      EXPECT_LE(info.st_blocks * 512, 8 << 20) << how << ran.output;
+    }
+    unlink((w_ + "/big").c_str());
+  }
+  // What falls back to writing is counted.
+  ExpectLimit(
+      "python3 -c 'import os, time; f = open(\"big\", \"w\"); "
+      "os.posix_fallocate(f.fileno(), 0, 64 << 20); time.sleep(50)'",
+      "written bytes");
+}
+
 TEST_P(TreeLimitTest, WrittenBytesOfForgottenProcessesAreCounted) {
   profile_.limits.written_bytes = 8 << 20;
   // Their parents have ended before they begin.
