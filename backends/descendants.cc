@@ -66,11 +66,11 @@ std::set<pid_t> ChildrenOf(pid_t parent) {
   return children;
 }
 
-// Sends `signal` to what was seen as `pid`, a child of one of `family`: the
+// Sends `signal` to what was seen as `pid`, a child of one of `parents`: the
 // number may be another process's by now.
-void SendTo(pid_t pid, const std::set<pid_t>& family, int signal) {
+void SendTo(pid_t pid, const std::set<pid_t>& parents, int signal) {
   const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0u)));
-  if (process && family.contains(Look(std::to_string(pid)).parent))
+  if (process && parents.contains(Look(std::to_string(pid)).parent))
     sys::PidfdSignal(process.get(), signal);
 }
 
@@ -91,31 +91,31 @@ Descendants::~Descendants() {
   if (mine_) prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
-std::set<pid_t> Descendants::All() const {
+Descendants::Family Descendants::All() const {
   const std::map<pid_t, Process> all = LookAtAll();
   std::multimap<pid_t, pid_t> children;
   for (const auto& [pid, process] : all) children.emplace(process.parent, pid);
-  std::set<pid_t> found;
+  Family found;
   std::vector<pid_t> open = {getpid()};
   while (!open.empty()) {
     const pid_t parent = open.back();
     open.pop_back();
+    found.parents.insert(parent);
     const auto [from, to] = children.equal_range(parent);
     for (auto child = from; child != to; ++child) {
       if (parent == getpid() && others_.contains(child->second)) continue;
       // A zombie may be the first thread of what goes on.
       open.push_back(child->second);
-      if (all.at(child->second).state != 'Z') found.insert(child->second);
+      if (all.at(child->second).state != 'Z')
+        found.running.insert(child->second);
     }
   }
   return found;
 }
 
 void Descendants::Signal(int signal) const {
-  std::set<pid_t> family = All();
-  const std::set<pid_t> all = family;
-  family.insert(getpid());
-  for (const pid_t pid : all) SendTo(pid, family, signal);
+  const Family all = All();
+  for (const pid_t pid : all.running) SendTo(pid, all.parents, signal);
 }
 
 void Descendants::End() const {
@@ -123,12 +123,13 @@ void Descendants::End() const {
   std::set<pid_t> halted;
   for (bool grown = true; grown && MonotonicMs() < deadline;) {
     grown = false;
-    for (const pid_t pid : All()) grown |= halted.insert(pid).second;
+    const Family all = All();
+    for (const pid_t pid : all.running) grown |= halted.insert(pid).second;
     if (grown) Signal(SIGSTOP);
   }
   do {
     Signal(SIGKILL);
-    if (All().empty()) return;
+    if (All().running.empty()) return;
     Pause();
   } while (MonotonicMs() < deadline);
 }

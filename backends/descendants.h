@@ -27,8 +27,11 @@ class Descendants {
   void Reap(pid_t own) const;
 
  private:
-  // With what can end no more (zombies) left out.
-  std::set<pid_t> All() const;
+  struct Family {
+    std::set<pid_t> running;
+    std::set<pid_t> parents;  // with this process, and those that have ended
+  };
+  Family All() const;
 
   std::set<pid_t> others_;
   bool mine_ = false;  // this asked for what is orphaned
