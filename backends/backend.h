@@ -134,11 +134,20 @@ struct Profile {
   FeatureSet required;
 };
 
+// What the kernel starts in a script's place.
+struct ExecInterpreter {
+  std::string path;  // absolute, as the script names it
+  std::string file;  // what that leads to, without links
+  std::vector<std::string> argv;
+};
 // A program that a contained process asks the kernel to start, before it does.
 struct ExecEvent {
   std::string path;               // absolute, as seen inside
+  std::string file;               // what it leads to, without links
   std::vector<std::string> argv;  // as far as `complete`
   std::string cwd;
+  // Of a script, and again of that one, if it is a script: the last one runs.
+  std::vector<ExecInterpreter> interpreters;
   bool complete = true;  // false: too long or unreadable
 };
 struct ExecVerdict {

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "backends/environment.h"
 #include "backends/none.h"
@@ -80,34 +84,60 @@ bool IsPartOf(const parser::Analysis& analysis,
       });
 }
 
+// A program start as the policy can judge it: what the kernel starts, once by
+// each of its names. The name is the caller's to choose, the file is not; of
+// programs that act by their name (busybox) all are judged, and of a link the
+// file that it leads to.
+std::vector<std::vector<std::string>> StartsOf(
+    const backends::ExecEvent& event) {
+  std::vector<std::vector<std::string>> starts;
+  const auto add = [&](const std::vector<std::string>& names,
+                       std::vector<std::string> argv) {
+    std::vector<std::string_view> known;
+    if (argv.empty()) argv.resize(1);
+    for (const std::string& name : names) {
+      const std::string_view base = BaseName(name);
+      if (name.empty() || std::ranges::find(known, base) != known.end())
+        continue;
+      known.push_back(base);
+      argv[0] = name;
+      starts.push_back(argv);
+    }
+  };
+  add({event.path, event.file, event.argv.empty() ? "" : event.argv[0]},
+      event.argv);
+  for (const backends::ExecInterpreter& next : event.interpreters)
+    add({next.path, next.file}, next.argv);
+  return starts;
+}
+
 // A program start inside, by the policy of the line. What the line itself says
-// was decided with it. Nobody can be asked by now, so an ask is a no.
+// was decided with it; of what that leads to only a no counts where a person
+// has approved the line. Else nobody can be asked by now, so an ask is a no.
 backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
                                  const backends::ExecEvent& event) {
   if (!event.complete) return {false, "its arguments cannot be read"};
-  if (IsPartOf(line.analysis, event, gateway.facts().environment))
-    return {true, ""};
+  const bool named =
+      IsPartOf(line.analysis, event, gateway.facts().environment);
+  const bool approved = named && line.decision.action == rules::Action::kAsk;
   Question question;
   question.is_argv = true;
-  question.argv = event.argv;
   question.cwd = event.cwd;
   question.agent = line.question.agent;
   question.session = line.question.session;
   question.project = line.question.project.empty() ? line.session.workspace
                                                    : line.question.project;
-  // The name is the caller's to choose, the file is not; of programs that act
-  // by their name (busybox) both are judged.
-  std::vector<std::string> names = {event.path};
-  if (!event.argv.empty() && BaseName(event.argv[0]) != BaseName(event.path))
-    names.push_back(event.argv[0]);
-  if (question.argv.empty()) question.argv.resize(1);
-  for (const std::string& name : names) {
-    question.argv[0] = name;
+  bool first = true;
+  for (std::vector<std::string>& argv : StartsOf(event)) {
+    if (std::exchange(first, false) && named) continue;
+    question.argv = std::move(argv);
     const engine::Decision decision =
         gateway.Judge(question, /*pin=*/false).decision;
-    if (decision.action != rules::Action::kAllow &&
-        decision.action != rules::Action::kSandbox)
-      return {false, decision.reason};
+    if (decision.action == rules::Action::kAllow ||
+        decision.action == rules::Action::kSandbox ||
+        (approved && decision.action == rules::Action::kAsk))
+      continue;
+    return {false, decision.reason};
   }
   return {true, ""};
 }

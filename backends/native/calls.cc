@@ -237,6 +237,7 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
     program = FindProgram(root_.get(), thread,
                           at ? static_cast<int>(args[0]) : AT_FDCWD, text);
   event.path = program.path;
+  event.file = program.real;
   if (program.error != 0) {
     // One that is ended while it asks starts nothing, and hid nothing.
     if (program.opaque && StillWaits(call))
@@ -256,6 +257,7 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
   if (error == EACCES)
     Report("exec", "starting " + event.path + ": it cannot be read");
   if (error != 0) return error;
+  event.interpreters = expected.interpreters;
   ++starts_;
   ExecVerdict verdict;
   if (command_.judge_exec)

@@ -80,6 +80,12 @@ std::vector<FileIdentity> Handlers(int root) {
   return files;
 }
 
+// The name of what is open, without links. The sandbox's mounts are arranged
+// below the same root as the host's.
+std::string NameOf(const Fd& file) {
+  return target::LinkOf(getpid(), ("fd/" + std::to_string(file.get())).c_str());
+}
+
 std::string Joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += word + '\0';
@@ -123,7 +129,10 @@ NamedProgram FindProgram(int root, pid_t thread, int directory,
     program.path =
         absolute ? text : (base == "/" ? "/" + rest : base + "/" + rest);
     program.file = target::OpenIn(root, program.path, 0);
-    if (program.file) return program;
+    if (program.file) {
+      program.real = NameOf(program.file);
+      return program;
+    }
     program.error = errno;
     // Through a link of /proc, which means another file for each process: to
     // this one, which is not in the sandbox, it leads nowhere.
@@ -133,7 +142,7 @@ NamedProgram FindProgram(int root, pid_t thread, int directory,
   if (!entry.empty()) {
     program.file =
         Fd(open(ProcPath(thread, entry).c_str(), O_PATH | O_CLOEXEC));
-    program.path = target::LinkOf(thread, entry.c_str());
+    program.real = program.path = target::LinkOf(thread, entry.c_str());
   }
   program.opaque = !program.file || !program.path.starts_with('/');
   program.error = program.opaque ? EACCES : 0;
@@ -174,6 +183,7 @@ int Expect(int root, const NamedProgram& program, const std::string& cwd,
     path = Normalise(kind.interpreter, cwd);
     next = target::OpenIn(root, path, 0);
     if (!next) return errno == ELOOP ? EACCES : ENOENT;
+    expected->interpreters.push_back({path, NameOf(next), words});
   }
   return ELOOP;
 }

@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/backend.h"
 #include "backends/native/image.h"
 #include "base/file.h"
 
@@ -34,6 +35,7 @@ namespace gate::backends {
 struct NamedProgram {
   Fd file;              // O_PATH
   std::string path;     // absolute, as seen inside; not through /proc/self
+  std::string real;     // `path` without links
   std::string used;     // as the kernel will call it
   int error = 0;        // there is none: why
   bool opaque = false;  // the error is that gate cannot follow the name
@@ -54,6 +56,7 @@ struct Expectation {
     FileIdentity identity;
   };
   std::vector<Script> scripts;
+  std::vector<ExecInterpreter> interpreters;  // one for each of `scripts`
 };
 // 0, or the errno that the start gets at once: ENOENT for an interpreter that
 // is not there, EACCES for a program that gate cannot read.

@@ -1,12 +1,14 @@
 // What tries to get past the watch over program starts: a start that was
 // denied never happens, by whatever way it is asked for, and one that was let
 // through is what was judged or the run ends before it does anything.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "base/file.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {
@@ -240,6 +242,37 @@ TEST_P(ExecTest, WhatAnInterpreterStartsIsJudgedAsWell) {
   Bash("./script");
   EXPECT_FALSE(Exists(w_ + "/evil"));
   EXPECT_TRUE(Noted().starts_with("evil\n"));  // for each place of PATH
+}
+
+TEST_P(ExecTest, WhatTheKernelStartsInsteadIsTold) {
+  Write(w_ + "/one", "#!./two  -x and more\n");
+  Write(w_ + "/two", "#!/usr/bin/truncate -s0\n");
+  for (const char* name : {"/one", "/two"})
+    ASSERT_EQ(chmod((w_ + name).c_str(), 0755), 0);
+  judge_ = [this](const ExecEvent& event) {
+    std::string text = event.path + ">" + event.file;
+    for (const ExecInterpreter& next : event.interpreters) {
+      text += "\n" + next.path + ">" + next.file;
+      for (const std::string& word : next.argv) text += " [" + word + "]";
+    }
+    Note(text);
+    return ExecVerdict{false, "not this"};
+  };
+  const Fd program(open("/usr/bin/truncate", O_PATH | O_CLOEXEC));
+  char real[4096] = {};
+  ASSERT_GT(readlink(("/proc/self/fd/" + std::to_string(program.get())).c_str(),
+                     real, sizeof(real) - 1),
+            0);
+  Bash("./one a; exit 0");
+  EXPECT_EQ(Noted(), w_ + "/one>" + w_ + "/one\n" + w_ + "/two>" + w_ +
+                         "/two [./two] [-x and more] [./one] [a]\n" +
+                         "/usr/bin/truncate>" + real +
+                         " [/usr/bin/truncate] [-s0] [./two] [-x and more] "
+                         "[./one] [a]\n");
+  Outside("ln -s /usr/bin/truncate tr; ln -s tr again");
+  Bash("./again -s0 file; exit 0");
+  EXPECT_EQ(Noted(), w_ + "/again>" + real + "\n");
+  EXPECT_EQ(Read(w_ + "/file"), "in the workspace\n");
 }
 
 TEST_P(ExecTest, TheLoadersArgumentsAreSeen) {

@@ -180,6 +180,38 @@ TEST(RunTest, ANameComputedAtRunTimeIsJudgedWhenItIsKnown) {
   EXPECT_NE(record.out.find("\"starts\":3"), std::string::npos) << record.out;
 }
 
+// By whatever name the file was given, or as the interpreter of a script.
+TEST(RunTest, AWatchedStartIsJudgedAsWhatTheKernelStarts) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  Project(machine);
+  machine.Write(machine.home() + "/.config/gate/config.json",
+                "{\"watch_execs\": true}");
+  machine.Write(machine.home() + "/.config/gate/rules.d/a.json",
+                R"({"schema": 1, "pack": "p", "rules": [{"id": "p.a",
+      "action": "deny", "reason": "r", "match": {"prefix": ["truncate"]}}]})",
+                0600);
+  const std::string& project = machine.project();
+  machine.Write(project + "/data", "kept\n");
+  machine.Write(project + "/script", "#!/usr/bin/truncate -s0\nkept\n", 0755);
+  machine.Write(project + "/again", "#!./script\nkept\n", 0755);
+  machine.Write(project + "/honest", "#!/bin/sh\necho $1 > made\n", 0755);
+  std::filesystem::create_symlink("/usr/bin/truncate", project + "/link");
+  std::filesystem::create_symlink("honest", project + "/other");
+  for (const char* line :
+       {"bash -c './script; true'", "bash -c './again; true'",
+        "bash -c './link -s0 data; true'", "./script; true",
+        "./link -s0 data; true"}) {
+    const Done done = machine.Gate({"run", "-c", line});
+    EXPECT_NE(done.err.find("(exec)"), std::string::npos) << line << done.err;
+  }
+  EXPECT_EQ(machine.Read(project + "/data"), "kept\n");
+  EXPECT_NE(machine.Read(project + "/script").find("kept"), std::string::npos);
+  EXPECT_NE(machine.Read(project + "/again").find("kept"), std::string::npos);
+  const Done done = machine.Gate({"run", "-c", "bash -c './other yes; true'"});
+  EXPECT_EQ(machine.Read(project + "/made"), "yes\n") << done.err;
+}
+
 TEST(RunTest, ReportsWhatWasBlockedInOneLine) {
   Machine machine;
   Project(machine);
