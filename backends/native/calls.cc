@@ -1,5 +1,6 @@
 #include "backends/native/calls.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -250,7 +251,7 @@ void CallWatch::LookAtEntry(pid_t thread, const std::string& full, bool removes,
   const Fd there = target::OpenIn(root_.get(), full, O_NOFOLLOW);
   // What is to be made and is there, or is to be removed and is not, fails by
   // itself.
-  if (removes ? !there && strcmp(verb, "replacing") != 0 : bool(there)) return;
+  if (removes != bool(there)) return;
   if (DirectoryBlocked(full) || (there && target::IsMountPoint(there.get())))
     ReportPath(verb, full);
 }
@@ -268,10 +269,29 @@ CallWatch::Entry CallWatch::EntryAt(pid_t thread, int directory,
   return S_ISDIR(info.st_mode) ? Entry::kDirectory : Entry::kOther;
 }
 
+bool CallWatch::HoldsSomething(const std::string& path) const {
+  if (!root_) return false;
+  const Fd there = target::OpenIn(root_.get(), path, O_NOFOLLOW);
+  if (!there) return false;
+  DIR* list = opendir(("/proc/self/fd/" + std::to_string(there.get())).c_str());
+  if (list == nullptr) return false;
+  bool some = false;
+  while (const dirent* entry = readdir(list)) {
+    const std::string_view name = entry->d_name;
+    some = name != "." && name != "..";
+    if (some) break;
+  }
+  closedir(list);
+  return some;
+}
+
 void CallWatch::LookAtRemoval(const seccomp_notif& call, int directory,
                               uint64_t path, bool is_directory) {
   const Entry there = EntryAt(static_cast<pid_t>(call.pid), directory, path);
   if (there == (is_directory ? Entry::kOther : Entry::kDirectory)) return;
+  if (is_directory &&
+      HoldsSomething(PathOf(static_cast<pid_t>(call.pid), directory, path)))
+    return;
   LookAtEntry(call, directory, path, true, "deleting");
 }
 
@@ -292,15 +312,17 @@ void CallWatch::LookAtRename(const seccomp_notif& call, int from_directory,
   constexpr uint64_t kNoReplace = 1, kExchange = 2;
   const auto thread = static_cast<pid_t>(call.pid);
   if (EntryAt(thread, from_directory, from) == Entry::kAbsent) return;
+  const Entry there = EntryAt(thread, directory, path);
   if (flags != 0) {
-    const Entry there = EntryAt(thread, directory, path);
     if ((flags & kExchange) != 0 && there == Entry::kAbsent) return;
     if ((flags & kNoReplace) != 0 &&
         (there == Entry::kDirectory || there == Entry::kOther))
       return;
   }
   LookAtEntry(call, from_directory, from, true, "moving");
-  LookAtEntry(call, directory, path, true, "replacing");
+  const bool replaces = there == Entry::kDirectory || there == Entry::kOther;
+  LookAtEntry(call, directory, path, replaces,
+              replaces ? "replacing" : "making");
 }
 
 void CallWatch::LookAtTarget(const seccomp_notif& call, int directory,
@@ -348,13 +370,15 @@ void CallWatch::LookAtBind(const seccomp_notif& call) {
   if (target::Read(thread, call.data.args[1], &address, size) != size) return;
   if (const std::string full = LocalPath(thread, address, size); !full.empty())
     return LookAtEntry(thread, full, false, "making");
-  // Without a network no interface has an address. Of all addresses together a
-  // datagram socket gets a port all the same; for TCP Landlock refuses it.
+  // Without a network no interface has an address. Of all addresses together,
+  // and of any address of version 4, a datagram socket gets a port all the
+  // same; for TCP Landlock refuses it.
   if (profile_.network != Network::kNone) return;
   const auto where = Internet(address);
   if (!where) return;
-  if (where->any && (plan_.abi < kTcpAbi ||
-                     !IsStream(thread, static_cast<int>(call.data.args[0]))))
+  if ((where->any || where->four) &&
+      (plan_.abi < kTcpAbi ||
+       !IsStream(thread, static_cast<int>(call.data.args[0]))))
     return;
   Report(std::string("network: ") + Name(profile_.network),
          "listening on " + where->text);
@@ -394,10 +418,28 @@ bool CallWatch::DirectoryBlocked(const std::string& path) {
 // Whether writing to what is there is refused by a read-only mount, and not
 // already by its permissions.
 bool CallWatch::Blocked(int there, const std::string& path) const {
-  if (target::MayWrite(there)) return false;
-  if (errno == EROFS) return true;
+  if (target::MayWrite(there)) return RefusedFifo(there);
+  // Outside it may be another's: then it would have failed there as well.
+  if (errno == EROFS)
+    return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0 ||
+           errno != EACCES;
   // A hidden path is one that nobody may open.
   return errno == EACCES && Hidden(path);
+}
+
+// A read-only mount does not keep a FIFO from being written; Landlock does,
+// outside of the writable roots.
+bool CallWatch::RefusedFifo(int there) const {
+  struct stat info = {};
+  if (plan_.abi == 0 || fstat(there, &info) != 0 || !S_ISFIFO(info.st_mode))
+    return false;
+  const std::string path =
+      target::LinkOf(getpid(), ("fd/" + std::to_string(there)).c_str());
+  return path.starts_with('/') && !plan_.write_everything &&
+         std::none_of(plan_.landlock.begin(), plan_.landlock.end(),
+                      [&](const LandlockRoot& root) {
+                        return IsWithin(path, root.path);
+                      });
 }
 
 // Whether opening `path` ends at what stands in a hidden path's place, by

@@ -91,6 +91,8 @@ class CallWatch {
   bool OpenRoot(pid_t thread);
   std::string PathOf(pid_t thread, int directory, uint64_t path);
   bool Blocked(int there, const std::string& path) const;
+  bool RefusedFifo(int there) const;
+  bool HoldsSomething(const std::string& path) const;  // a directory
   bool DirectoryBlocked(const std::string& path);
   bool Hidden(const std::string& path) const;
   bool MeetsHidden(std::string path, bool follow);

@@ -28,6 +28,7 @@ std::optional<InternetAddress> Internet(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) {
     const auto& four = reinterpret_cast<const sockaddr_in&>(address);
     inet_ntop(AF_INET, &four.sin_addr, text, sizeof(text));
+    where.four = true;
     where.any = four.sin_addr.s_addr == 0;
     where.loopback = (ntohl(four.sin_addr.s_addr) >> 24) == 127 || where.any;
     port = ntohs(four.sin_port);
@@ -35,6 +36,7 @@ std::optional<InternetAddress> Internet(const sockaddr_storage& address) {
     const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
     inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof(text));
     where.any = IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr);
+    where.four = IN6_IS_ADDR_V4MAPPED(&six.sin6_addr);
     where.loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr) || where.any ||
                      (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr) &&
                       six.sin6_addr.s6_addr[12] == 127);

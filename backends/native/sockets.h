@@ -12,6 +12,7 @@ namespace gate::backends {
 struct InternetAddress {
   std::string text;  // "127.0.0.1 port 80"
   bool loopback = false, any = false;
+  bool four = false;  // of version 4, also as one of version 6
 };
 
 // Nothing for an address of another family.

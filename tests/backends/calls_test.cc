@@ -145,6 +145,8 @@ TEST_P(CallsTest, WhatWouldHaveFailedAnywayIsNotReported) {
       "attempt(os.rename, \"absent\", \"new\")\n"
       "attempt(os.rename, \"absent\", \"existing\")\n"
       "attempt(os.rmdir, \"existing\")\n"
+      "attempt(os.rmdir, \"..\")\n"
+      "attempt(os.rmdir, os.environ[\"X\"])\n"
       "attempt(os.unlink, \".\")\n"
       "attempt(os.mkfifo, \"existing\")\n"
       "attempt(socket.socket(socket.AF_UNIX).bind, \"existing\")\n"
@@ -154,8 +156,27 @@ TEST_P(CallsTest, WhatWouldHaveFailedAnywayIsNotReported) {
   EXPECT_TRUE(ran.outcome.violations.empty()) << All(ran.outcome);
 }
 
+TEST_P(CallsTest, WhatAnotherUserOwnsIsNotReported) {
+  if (uid_ == 0) GTEST_SKIP() << "root owns it";
+  profile_.report_blocked = true;
+  const Ran ran = Bash(
+      "echo x > /proc/sys/kernel/hostname; echo x > /dev/newdev; "
+      "mkdir /usr/new; echo x >> /etc/passwd; exit 3");
+  EXPECT_EQ(ran.outcome.exit_code, 3) << ran.output;
+  EXPECT_TRUE(ran.outcome.violations.empty()) << All(ran.outcome);
+}
+
+TEST_P(CallsTest, AFifoThatIsWrittenIsNotReported) {
+  profile_.report_blocked = true;
+  const Ran ran =
+      Bash("mkfifo own /tmp/own; for f in own /tmp/own; do echo x 1<>$f; done");
+  EXPECT_EQ(ran.outcome.exit_code, 0) << ran.output;
+  EXPECT_TRUE(ran.outcome.violations.empty()) << All(ran.outcome);
+}
+
 TEST_P(CallsTest, EveryKindOfFileThatIsRefusedIsReported) {
   profile_.report_blocked = true;
+  Outside("cd \"$X\"; echo x > over; mkdir empty; mkfifo pipe");
   const Ran ran = Bash(
       "mkfifo \"$X/fifo\"; cd \"$X\" && python3 -c '\n"
       "import os, socket, stat\n"
@@ -169,17 +190,21 @@ TEST_P(CallsTest, EveryKindOfFileThatIsRefusedIsReported) {
       "attempt(os.open, \".\", os.O_RDWR | os.O_TMPFILE)\n"
       "attempt(os.truncate, \"existing\", 0)\n"
       "attempt(os.rename, \"existing\", \"other\")\n"
+      "attempt(os.rename, \"existing\", \"over\")\n"
+      "attempt(os.rmdir, \"empty\")\n"
+      "attempt(os.open, \"pipe\", os.O_WRONLY | os.O_NONBLOCK)\n"
       "'; exit 3");
   EXPECT_EQ(ran.outcome.exit_code, 3) << ran.output;
   for (const char* what :
        {"making ?/fifo", "making ?/node", "making ?/socket", "making ?/link",
         "making ?/symlink", "writing ?", "writing ?/existing",
-        "moving ?/existing", "replacing ?/other"}) {
+        "moving ?/existing", "making ?/other", "replacing ?/over",
+        "deleting ?/empty", "writing ?/pipe"}) {
     std::string line = std::string(what) + " (read-only)";
     line.replace(line.find('?'), 1, x_);
     ExpectBlocked(ran, line);
   }
-  EXPECT_EQ(ran.outcome.violations.size(), 9u) << All(ran.outcome);
+  EXPECT_EQ(ran.outcome.violations.size(), 12u) << All(ran.outcome);
 }
 
 TEST_P(CallsTest, AttemptsToReadHiddenPathsAreReported) {
@@ -220,7 +245,8 @@ TEST_P(CallsTest, RefusedListeningIsReportedAndWhatWorksIsNot) {
   profile_.report_blocked = true;
   constexpr char kListen[] =
       "python3 -c '\nimport socket as s\nfor kind, host in ((1, "
-      "\"127.0.0.1\"), (1, \"0.0.0.0\"), (2, \"0.0.0.0\")):\n  try: "
+      "\"127.0.0.1\"), (1, \"0.0.0.0\"), (2, \"0.0.0.0\"), (2, "
+      "\"127.0.0.1\")):\n  try: "
       "s.socket(s.AF_INET, kind).bind((host, 8123)); print(\"ok\")\n  except "
       "OSError: print(\"no\")'";
   const Ran none = Bash(kListen);
@@ -232,7 +258,7 @@ TEST_P(CallsTest, RefusedListeningIsReportedAndWhatWorksIsNot) {
   EXPECT_EQ(none.outcome.violations.size(), refused) << All(none.outcome);
   profile_.network = Network::kLoopback;
   const Ran own = Bash(kListen);
-  EXPECT_EQ(own.output, "ok\nok\nok\n");
+  EXPECT_EQ(own.output, "ok\nok\nok\nok\n");
   EXPECT_TRUE(own.outcome.violations.empty()) << All(own.outcome);
 }
 
