@@ -266,6 +266,17 @@ TEST_P(UnixSocketsTest, CanBeMadeThoughOnesOutsideWereRemoved) {
   EXPECT_EQ(Bash("python3 make").output, "made\nmade\nmade\nmade\n");
 }
 
+// An ordinary user does not see where another's process works; a mail server
+// on the machine must not take his sockets away.
+TEST_P(UnixSocketsTest, CanBeMadeThoughAnotherUsersHaveRelativeNames) {
+  constexpr Case kRelative = {"relative", SOCK_STREAM, "s", "", "s"};
+  const Listening listening(x_, geteuid(), kRelative, false);
+  ASSERT_TRUE(listening.ready());
+  const Ran ran = Bash("python3 make");
+  EXPECT_EQ(ran.output, "made\nmade\nmade\nmade\n");
+  EXPECT_TRUE(ran.outcome.violations.empty());
+}
+
 TEST_P(UnixSocketsTest, CannotBeMadeWhereOneOutsideIsNotFound) {
   if (geteuid() != 0 || uid_ != 0) GTEST_SKIP() << "needs a network of its own";
   if (Is("gvisor") || Is("docker")) GTEST_SKIP() << "needs none";
