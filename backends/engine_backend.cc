@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,10 +84,33 @@ class EngineBackend : public Backend {
   EngineClient client_;
 };
 
+// Whether this process may make a user namespace, as an engine without a daemon
+// must for an ordinary user.
+bool HasUserNamespaces() {
+  int number = -1;
+  const pid_t child = sys::Clone(CLONE_NEWUSER, &number);
+  if (child == 0) _exit(0);
+  const Fd pidfd(number);
+  if (child < 0) return false;
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return true;
+}
+
 Availability EngineBackend::Probe() {
   Availability availability;
   if (availability.why = client_.Trouble(); !availability.why.empty())
     return availability;
+  // A client that is there need not work for this user. It is asked only where
+  // that is in doubt, as some leave a process of theirs behind.
+  if (client_.IsPodman() && !HasUserNamespaces()) {
+    if (const Result<std::string> said = client_.Ask({"ps", "--quiet"});
+        !said) {
+      availability.why =
+          "it does not work for this user: " + said.error().message;
+      return availability;
+    }
+  }
   availability.available = true;
   availability.why = "the client and its engine are there";
   availability.features = kFeatureSet;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "backends/listing.h"
 #include "backends/quarantine.h"
@@ -51,8 +52,12 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
   trusted_ = profile.trusted;
   // Without this call nothing could be looked at, before the run or after it.
   if (!OpenPath("/")) {
-    refusal_ =
-        "protected paths need openat2 (Linux 5.6), which does not work here";
+    const int error = errno;
+    const bool full = error == EMFILE || error == ENFILE || error == ENOMEM;
+    refusal_ = std::string(full ? "protected paths cannot be looked at: "
+                                : "protected paths need openat2 (Linux 5.6), "
+                                  "which does not work here: ") +
+               strerror(error) + (error == EMFILE ? "; raise `ulimit -n`" : "");
     return;
   }
   // Behind overlays nothing of the host is written; a commit checks instead.

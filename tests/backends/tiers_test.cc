@@ -15,9 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
+#include "backends/engine_backend.h"
 #include "base/file.h"
 #include "tests/backends/sandbox_fixture.h"
 
@@ -221,6 +223,39 @@ TEST_P(TiersTest, NeverLessThanItSays) {
         "rm -rf \"$W\"/.bashrc \"$W\"/.envrc \"$W\"/deep/er/.envrc deep/.envrc "
         "copy; chmod -R u+rw ../outside");
   }
+}
+
+// A client that is installed may still start nothing for this user.
+TEST(EngineProbeTest, AnEngineThatRefusesThisUserIsNotAvailable) {
+  char directory[] = "/tmp/gate-engine-XXXXXX";
+  ASSERT_NE(mkdtemp(directory), nullptr);
+  const std::string client = std::string(directory) + "/podman";
+  const auto place =
+      std::find_if(Places().begin(), Places().end(), [](const Place& one) {
+        return std::string_view(one.name) == "no_user_namespaces";
+      });
+  ASSERT_NE(place, Places().end());
+  for (const bool works : {false, true}) {
+    ASSERT_TRUE(WriteFileAtomically(
+        client,
+        works ? "#!/bin/sh\n" : "#!/bin/sh\necho mkdir: denied >&2; exit 125\n",
+        0755));
+    const pid_t child = fork();
+    if (child == 0) {
+      Live(*place);
+      Engine engine = Podman();
+      engine.paths = {client};
+      const Availability found = MakeEngineBackend(engine)->Probe();
+      _exit(found.available                                        ? 1
+            : found.why.find("mkdir: denied") != std::string::npos ? 2
+                                                                   : 3);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(WEXITSTATUS(status), works ? 1 : 2);
+  }
+  unlink(client.c_str());
+  rmdir(directory);
 }
 
 }  // namespace

@@ -424,4 +424,21 @@ TEST(RunTest, TheCallersNetworkIsOnlyEverLess) {
 }
 
 }  // namespace
+// What there are too few of is named, not what the kernel has.
+TEST(RunTest, TooFewDescriptorsAreNoOldKernel) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  bool refused = false;
+  for (int most = 5; most < 16; ++most) {
+    const Done done = machine.Run(
+        {"/bin/bash", "-c",
+         "ulimit -n " + std::to_string(most) + "; exec \"$0\" sandbox true",
+         test::GateBinary()});
+    refused |= done.err.find("ulimit -n") != std::string::npos;
+    EXPECT_EQ(done.err.find("openat2"), std::string::npos)
+        << most << ": " << done.err;
+  }
+  EXPECT_TRUE(refused);
+}
+
 }  // namespace gate
