@@ -8,6 +8,7 @@
 #include "backends/environment.h"
 
 #include <algorithm>
+#include <array>
 
 #include "backends/backend.h"
 
@@ -23,6 +24,30 @@ bool IsNever(string_view name) {
 bool IsDefault(string_view name, string_view value) {
   return IsHarmlessProgram(name, value).value_or(true) &&
          !LooksSecret(name, value);
+}
+
+// Package managers try for long where nothing can ever answer: npm for 70 s,
+// cargo and pip for 10 s.
+struct Retries {
+  string_view name, other;  // `other`: as npm takes it as well
+  const char* entry;
+};
+constexpr auto kRetries = std::to_array<Retries>({
+    {"npm_config_fetch_retries", "NPM_CONFIG_FETCH_RETRIES",
+     "npm_config_fetch_retries=0"},
+    {"PIP_RETRIES", "PIP_RETRIES", "PIP_RETRIES=0"},
+    {"CARGO_NET_RETRY", "CARGO_NET_RETRY", "CARGO_NET_RETRY=0"},
+});
+
+void TryOnce(std::vector<std::string>* environment) {
+  for (const Retries& retries : kRetries) {
+    const auto sets = [&](const std::string& entry) {
+      const string_view name = string_view(entry).substr(0, entry.find('='));
+      return name == retries.name || name == retries.other;
+    };
+    if (std::ranges::none_of(*environment, sets))
+      environment->emplace_back(retries.entry);
+  }
 }
 
 }  // namespace
@@ -51,6 +76,9 @@ std::vector<std::string> CleanEnvironment(
       continue;
     clean.push_back(name + "=" + value);
   }
+  const bool alone = profile.network == Network::kNone ||
+                     profile.network == Network::kLoopback;
+  if (alone && profile.environment_keep.empty()) TryOnce(&clean);
   // Inside, where nothing may be traced, looking for leaks ends every program
   // that was built with gcc's or clang's address sanitizer as a failure.
   constexpr string_view kLeaks = "LSAN_OPTIONS=", kNoLeaks = "detect_leaks=0";

@@ -194,14 +194,42 @@ TEST(CleanEnvironment, ANamedListReplacesTheDefaultButNotTheNever) {
 TEST(CleanEnvironment, SetValuesReplaceThoseOfTheCaller) {
   Profile profile;
   profile.environment_set = {{"A", "new"}, {"LD_PRELOAD", "x"}, {"B=C", "x"}};
+  profile.network = Network::kOpen;
   EXPECT_EQ(CleanEnvironment({"A=old"}, profile),
             (std::vector<std::string>{"A=new", "LSAN_OPTIONS=detect_leaks=0"}));
 }
 
+// What cannot be reached is not tried for a minute.
+TEST(CleanEnvironment, PackageManagersTryOnceWhereThereIsNoNetwork) {
+  const auto with = [](const std::vector<std::string>& environment,
+                       Network network, const std::string& entry) {
+    Profile profile;
+    profile.network = network;
+    const std::vector<std::string> clean =
+        CleanEnvironment(environment, profile);
+    return std::count(clean.begin(), clean.end(), entry);
+  };
+  for (const std::string entry :
+       {"npm_config_fetch_retries=0", "PIP_RETRIES=0", "CARGO_NET_RETRY=0"}) {
+    const std::string name = entry.substr(0, entry.find('='));
+    for (const Network network : {Network::kNone, Network::kLoopback}) {
+      EXPECT_EQ(with({}, network, entry), 1) << entry;
+      EXPECT_EQ(with({name + "=5"}, network, entry), 0) << entry;
+      EXPECT_EQ(with({name + "=5"}, network, name + "=5"), 1) << entry;
+    }
+    for (const Network network : {Network::kDomains, Network::kOpen})
+      EXPECT_EQ(with({}, network, entry), 0) << entry;
+  }
+  EXPECT_EQ(with({"NPM_CONFIG_FETCH_RETRIES=2"}, Network::kNone,
+                 "npm_config_fetch_retries=0"),
+            0);
+}
+
 // Looking for leaks needs ptrace, which no sandbox gives.
 TEST(CleanEnvironment, KeepsSanitizersFromLookingForLeaks) {
-  const auto clean = [](std::vector<std::string> environment,
-                        const Profile& profile = {}) {
+  const auto clean = [](const std::vector<std::string>& environment,
+                        Profile profile = {}) {
+    profile.network = Network::kOpen;
     return CleanEnvironment(environment, profile);
   };
   using Entries = std::vector<std::string>;
