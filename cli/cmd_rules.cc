@@ -132,7 +132,8 @@ int Show(const rules::Policy& policy, const Arguments& arguments) {
     }
     std::printf("%s  %s%s\n", rule.id.c_str(), Name(rule.action),
                 Flags(rule).c_str());
-    std::printf("  from      %s (%s)\n", rule.source.c_str(), Name(rule.layer));
+    std::printf("  from      %s (%s)\n", Visible(rule.source).c_str(),
+                Name(rule.layer));
     std::printf("  reason    %s\n", Visible(rule.reason).c_str());
     if (!rule.suggestion.empty())
       std::printf("  instead   %s\n", Visible(rule.suggestion).c_str());

@@ -108,8 +108,8 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
   std::string out = Labelled("why", shown(decision.reason), colour);
   if (!decision.rule.id.empty())
     out += Labelled("rule",
-                    decision.rule.id + " (" + decision.rule.layer + ", " +
-                        decision.rule.source + ")",
+                    shown(decision.rule.id + " (" + decision.rule.layer + ", " +
+                          decision.rule.source + ")"),
                     colour);
   if (!decision.suggestion.empty() || decision.action >= Action::kAsk ||
       !judgement.plan_error.empty())

@@ -54,18 +54,37 @@ size_t SizeOfCharacter(std::string_view text, size_t at) {
   return size;
 }
 
-// `text` broken into lines of `width`, with "\n" and `more` between them.
-// Whatever is not ASCII may be two columns wide.
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x80;
+  });
+}
+
+// `text` broken into lines of `width`, with "\n" and `more` between them; with
+// `at_blanks` behind a blank where there is one near the end. Whatever is not
+// ASCII may be two columns wide.
 std::string Broken(std::string_view text, size_t first, size_t width,
-                   std::string_view more) {
+                   std::string_view more, bool at_blanks = false) {
+  constexpr size_t kNear = 20;
   std::string out;
-  size_t left = first;
+  size_t left = first, line = 0;  // where the line begins in `out`
   for (size_t at = 0; at < text.size();) {
     const size_t size = SizeOfCharacter(text, at);
     const size_t columns = static_cast<unsigned char>(text[at]) < 0x80 ? 1 : 2;
     if (columns > left) {
-      out.append("\n").append(more);
-      left = width;
+      // How much of a word goes to the next line with what follows.
+      const size_t most = std::min(kNear, out.size() - line);
+      size_t carried = 0;
+      while (at_blanks && carried < most &&
+             out[out.size() - carried - 1] != ' ')
+        ++carried;
+      // Too long a word, or one whose columns are not its bytes.
+      if (carried == most || carried + columns > width ||
+          !IsAscii(std::string_view(out).substr(out.size() - carried)))
+        carried = 0;
+      out.insert(out.size() - carried, "\n" + std::string(more));
+      line = out.size() - carried;
+      left = width - carried;
     }
     out.append(text.substr(at, size));
     left -= std::min(left, columns);
@@ -143,8 +162,8 @@ std::string ShownCommand(std::string_view command, size_t columns) {
 }
 
 std::string ShownField(std::string_view text, size_t used, size_t columns) {
-  return Broken(Plain(text), Width(columns, used), Width(columns, kMark),
-                kMore);
+  return Broken(Plain(text), Width(columns, used), Width(columns, kMark), kMore,
+                /*at_blanks=*/true);
 }
 
 }  // namespace gate::cli

@@ -89,6 +89,25 @@ TEST(ShownCommandTest, AFieldHasNoLinesOfItsOwn) {
     EXPECT_LT(line.size(), 80u) << line;
 }
 
+TEST(ShownCommandTest, AFieldIsBrokenBehindBlanks) {
+  EXPECT_EQ(ShownField("it throws away changes that are nowhere else", 12, 40),
+            "it throws away changes \n  + that are nowhere else");
+  for (const size_t columns : {20u, 33u, 80u})
+    for (const std::string& text :
+         {std::string(300, 'x'), "a b " + std::string(40, 'y') + " z",
+          std::string("ä ö ü 漢字漢字漢字漢字漢字 x y z"),
+          std::string("0123456789 0123456789 0123456789 0123456789")}) {
+      std::string whole;
+      for (const std::string& line :
+           Lines(ShownField(text, 5, columns) + "\n")) {
+        whole += whole.empty() ? line : line.substr(4);
+        EXPECT_LE(line.size(), columns * 2) << line;
+        if (text[0] != '\xc3') EXPECT_LT(line.size(), columns) << line;
+      }
+      EXPECT_EQ(whole, text);
+    }
+}
+
 TEST(ShownCommandTest, AQuestionCannotForgeItsOwnEnd) {
   PendingQuestion question;
   question.id = "01910000-0000-7000-8000-00000000000a";
