@@ -42,7 +42,8 @@ class Builder {
         return Fail(ErrorCode::kInvalid,
                     "without namespaces not everything can be writable");
       for (const char* system : {"/proc", "/sys", "/dev"})
-        if (IsWithin(path, system) && !covers.contains(path))
+        if (IsWithin(path, system) && !covers.contains(path) &&
+            !IsWithin(path, "/dev/shm"))
           return Fail(ErrorCode::kInvalid,
                       "`" + root + "` cannot be a writable root");
       if (!covers.contains(path)) view_.write.push_back(path);

@@ -90,6 +90,9 @@ long Depth(const std::string& path) {
   return path == "/" ? 0 : std::count(path.begin(), path.end(), '/');
 }
 
+// In /dev, and a place for files all the same.
+constexpr std::string_view kShared = "/dev/shm";
+
 bool IsCover(MountKind kind) {
   return kind == MountKind::kDevices || kind == MountKind::kFresh ||
          kind == MountKind::kBacked || kind == MountKind::kHidden;
@@ -113,6 +116,12 @@ class Builder {
     if (profile_.network == Network::kOpen)
       AddVisible("/etc/resolv.conf", true);
     GATE_CHECK(AddHidden());
+    // Nothing of the host's is in such a place: the command could not start.
+    if (const ViewMount* in = Innermost(cwd_, mounts_.size());
+        in != nullptr && in->kind == MountKind::kFresh && !Has(cwd_))
+      return Fail(ErrorCode::kInvalid, "the working directory `" + cwd_ +
+                                           "` is not seen inside: `" +
+                                           in->target + "` is private there");
     for (const Bind& bind : guard_.binds()) {
       ViewMount& mount = Add(MountKind::kBind, bind.path);
       mount.directory = bind.directory;
@@ -203,7 +212,7 @@ class Builder {
       // A profile that names /tmp itself still gets the private one.
       if (Has(found->path)) continue;
       for (const char* system : {"/proc", "/sys", "/dev"})
-        if (IsWithin(found->path, system))
+        if (IsWithin(found->path, system) && !IsWithin(found->path, kShared))
           return Fail(ErrorCode::kInvalid,
                       "`" + path + "` cannot be a writable root");
       const std::string* overlay = OverlayOf(found->path);
@@ -251,7 +260,9 @@ class Builder {
   // A directory that cannot be a workspace (somebody else's, one that holds
   // gate's own files) is a place to work in all the same.
   void AddWorkingDirectory() {
-    if (!IsWithin(cwd_, "/tmp") && !IsWithin(cwd_, "/var/tmp")) return;
+    if (!IsWithin(cwd_, "/tmp") && !IsWithin(cwd_, "/var/tmp") &&
+        !IsWithin(cwd_, kShared))
+      return;
     const Result<Found> here = resolve_(cwd_);
     if (!here) return;
     for (const std::string& hidden : profile_.deny_read) {

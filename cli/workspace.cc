@@ -29,9 +29,10 @@ constexpr std::array kSystemTrees = {
     "/bin", "/boot", "/dev", "/etc", "/lib",     "/lib32",   "/lib64",  "/proc",
     "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/log", "/var/run"};
 // Directories that are too wide themselves, though projects live below them.
-constexpr std::array kTooWide = {
-    "/",    "/home", "/root",    "/opt",       "/srv",     "/mnt",  "/media",
-    "/tmp", "/var",  "/var/tmp", "/usr/local", "/usr/src", "/Users"};
+constexpr std::array kTooWide = {"/",      "/home",    "/root",      "/opt",
+                                 "/srv",   "/mnt",     "/media",     "/tmp",
+                                 "/var",   "/var/tmp", "/usr/local", "/usr/src",
+                                 "/Users", "/dev/shm"};
 
 constexpr uint64_t kIdleMs = 24ull * 60 * 60 * 1000;
 constexpr int kSweepPerCall = 4;
@@ -45,7 +46,7 @@ bool MayBeWorkspace(const ProcessFacts& facts, const std::string& path) {
     if (path == wide) return false;
   for (const char* tree : kSystemTrees)
     if (IsWithin(path, tree) && !IsWithin(path, "/usr/src/") &&
-        !IsWithin(path, "/usr/local/src"))
+        !IsWithin(path, "/usr/local/src") && !IsWithin(path, "/dev/shm"))
       return false;
   // A home directory and whatever holds it.
   if (!facts.home.empty() && IsWithin(facts.home, path)) return false;

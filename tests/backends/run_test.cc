@@ -281,6 +281,40 @@ TEST_P(RunTest, TakesAnyFileName) {
   }
 }
 
+TEST_P(RunTest, SaysThatAWorkingDirectoryIsNotSeenInside) {
+  cwd_ = "/run/gate-none";
+  const Ran ran = Bash("pwd");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed);
+  EXPECT_NE(ran.outcome.reason.find("`/run/gate-none` is not seen inside"),
+            std::string::npos)
+      << ran.outcome.reason;
+}
+
+TEST_P(RunTest, AWorkspaceBelowAPrivatePlaceIsShown) {
+  for (const char* place : {"/tmp", "/var/tmp", "/dev/shm"}) {
+    std::string pattern = std::string(place) + "/gate-shown-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    ASSERT_EQ(chown(pattern.c_str(), uid_, gid_), 0);
+    profile_.write = {pattern};
+    profile_.workspace = pattern;
+    profile_.protect_names = {".envrc"};
+    cwd_ = pattern;
+    const Ran ran =
+        Bash("echo a > a; mkdir b; echo x > .envrc; echo x > b/.envrc; pwd");
+    EXPECT_EQ(ran.output, pattern + "\n") << ran.outcome.reason;
+    EXPECT_EQ(Read(pattern + "/a"), "a\n");
+    EXPECT_FALSE(Exists(pattern + "/.envrc"));
+    EXPECT_FALSE(Exists(pattern + "/b/.envrc"));
+    // What is no workspace is a place to work in, and nothing more.
+    profile_.write.clear();
+    profile_.workspace.clear();
+    const Ran other = Bash("cat a; echo x > made");
+    EXPECT_EQ(other.output.substr(0, 2), "a\n") << other.outcome.reason;
+    EXPECT_FALSE(Exists(pattern + "/made"));
+    std::filesystem::remove_all(pattern);
+  }
+}
+
 // A directory below /tmp, as the user of the sandbox.
 class BelowTmp : public Sandbox {
  protected:

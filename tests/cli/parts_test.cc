@@ -163,9 +163,14 @@ TEST(WorkspaceTest, SystemAndHomeDirectoriesAreNeverOne) {
        {std::string("/"), std::string("/etc"), std::string("/usr/bin"),
         std::string("/home"), std::string("/home/other"), machine.home(),
         machine.root(), std::string("/tmp"), std::string("/proc/self"),
+        std::string("/dev/shm"), std::string("/dev/pts"),
         machine.state() + "/x"})
     EXPECT_EQ(FindWorkspace(facts, path), "") << path;
   EXPECT_EQ(FindWorkspace(facts, machine.project()), machine.project());
+  struct stat shared{};
+  if (::lstat("/dev/shm", &shared) == 0 && S_ISDIR(shared.st_mode)) {
+    EXPECT_EQ(FindWorkspace(facts, "/dev/shm/project"), "/dev/shm/project");
+  }
   machine.Write(machine.project() + "/Makefile", "");
   machine.Write(machine.project() + "/src/deep/x", "");
   EXPECT_EQ(FindWorkspace(facts, machine.project() + "/src/deep"),
