@@ -69,9 +69,10 @@ class Cutter {
     std::vector<Member> members;
     for (const auto& [key, value] : object->items())
       members.push_back({key, key.size() + 4 + Dump(value).size()});
-    std::stable_sort(
-        members.begin(), members.end(),
-        [](const Member& a, const Member& b) { return a.size < b.size; });
+    std::sort(members.begin(), members.end(),
+              [](const Member& a, const Member& b) {
+                return a.size != b.size ? a.size < b.size : a.key < b.key;
+              });
     size_t left = room - std::min<size_t>(room, 2);
     for (size_t i = 0; i < members.size(); ++i) {
       const Member& member = members[i];
