@@ -130,12 +130,15 @@ void Guard::SweepTree() {
   // What git keeps comes last: much of it, and seldom anything else.
   for (size_t i = 0, j = 0; i < walk.tree.size() || j < walk.stores.size();) {
     const bool many = i + j >= kMaxSweepDirectories;
-    if (many || Passed(walk.deadline) || Passed(walk.last)) {
+    const bool late = Passed(walk.deadline);
+    if (many || late || Passed(walk.last)) {
       outcome_->sweep_complete = false;
       outcome_->sweep_end =
           many
               ? "after " + std::to_string(kMaxSweepDirectories) + " directories"
-              : "after " + std::to_string(kMaxSweepMs) + " ms";
+          : late ? "after " + std::to_string(kMaxSweepMs) + " ms"
+                 : "after " + std::to_string(kMaxTakingMs / 1000) +
+                       " s, taking away what it found";
       return;
     }
     const Walk::Step at =
