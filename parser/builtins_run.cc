@@ -369,6 +369,7 @@ void Kill(Evaluator& e, Shell& shell, Call& call) {
 }
 
 void History(Evaluator& e, Shell& shell, Call& call) {
+  e.NoteUsesHistory();
   for (size_t i = 1; i < call.fields.size(); ++i) {
     std::string word = Known(call.fields[i]).value_or("-w");
     if (word.size() < 2 || word[0] != '-' ||
@@ -401,6 +402,7 @@ void History(Evaluator& e, Shell& shell, Call& call) {
 
 void Interactive(Evaluator& e, Shell& shell, Call& call) {
   std::string name = Known(call.fields[0]).value_or("");
+  if (name == "fc") e.NoteUsesHistory();
   bool runs = false;
   for (size_t i = 1; i < call.fields.size(); ++i) {
     std::string word = Known(call.fields[i]).value_or("-x");

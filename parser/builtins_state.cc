@@ -152,6 +152,7 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
     std::optional<std::string> word = Known(call.fields[i]);
     if (!word || (call.fields[i].glob && !shell.noglob)) {
       // Options or parameters: nothing is known of either.
+      e.NoteUsesHistory();
       shell.xtrace = true;
       shell.positional.clear();
       shell.positional_unknown = true;
@@ -210,7 +211,8 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
             if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
             break;
           }
-          name = Known(call.fields[++i]).value_or("xtrace");
+          if (!Known(call.fields[++i])) e.NoteUsesHistory();
+          name = Known(call.fields[i]).value_or("xtrace");
           if (name == "xtrace") shell.xtrace = on;
           if (name == "errexit") shell.errexit = on;
           if (name == "noglob") shell.noglob = on;
@@ -284,6 +286,7 @@ void Shift(Evaluator&, Shell& shell, Call& call) {
 
 void Shopt(Evaluator& e, Shell& shell, Call& call) {
   bool on = false, off = false, set_options = false;
+  e.NoteUsesHistory();  // `shopt -so history`
   if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
   for (size_t i = 1; i < call.fields.size(); ++i) {
     std::optional<std::string> word = Known(call.fields[i]);

@@ -166,7 +166,12 @@ class Evaluator final : public Host {
   // ends.
   void NoteWhatStays(const Shell& shell);
   // `!` in later lines stands for words of earlier ones.
-  void NoteHistory(bool on) { analysis_.leaves_names |= on; }
+  void NoteHistory(bool on) {
+    analysis_.leaves_names |= on;
+    uses_history_ = true;
+  }
+  // The line itself puts something into the history.
+  void NoteUsesHistory() { uses_history_ = true; }
   // Adds what the line changed of the environment that the command will see.
   void AddEnvironment(const Shell& shell, Invocation* invocation) const;
   void AddSetting(const Shell& shell, const std::string& name,
@@ -361,6 +366,7 @@ class Evaluator final : public Host {
     bool extglob = false;
     bool expand_aliases = false;
     bool interactive = false;
+    bool given = false;  // by -c: its lines are not kept as history
     bool login = false;
     bool no_braces = false;
     bool no_glob = false;
@@ -428,8 +434,9 @@ class Evaluator final : public Host {
   bool exhausted_ = false;
   bool in_trap_ = false;
   bool in_prompt_ = false;  // PS4 is being expanded
-  bool dead_ = false;       // what is evaluated cannot run
-  bool keep_fds_ = false;   // `exec` without a command: redirections stay
+  bool uses_history_ = false;
+  bool dead_ = false;      // what is evaluated cannot run
+  bool keep_fds_ = false;  // `exec` without a command: redirections stay
   std::vector<EnvironmentSetting> settings_;  // of the next command
   int depth_ = 0;
   int text_depth_ = 0;

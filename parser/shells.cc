@@ -225,7 +225,8 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
     how.via += " -c";
   }
   how.invocation = invocation;
-  if (finding.role == Role::kShellCode) {
+  how.given = finding.role == Role::kShellCode;
+  if (how.given) {
     for (size_t i = 1; i < finding.words.size(); ++i) {
       how.words.push_back(ValuesOf(finding.words[i], call.argv));
       how.words_unknown =
@@ -339,14 +340,17 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
     if (how.physical) NoteAt(UnknownCode::kUnmodelled, span, "set -P");
     std::vector<Active> active;
     active.swap(active_);
+    bool kept = !how.given || AnyHole(code);
     {
       ScopedVia via(*this, how.via, span);
       if (how.language == "bash" || posix) StartShell(child, how, span);
       TextOptions options;
+      Scoped<bool> history(uses_history_, false);
       RunText(child, code, span, options);
+      kept = kept || uses_history_;
     }
     active.swap(active_);
-    if (how.interactive) {
+    if (how.interactive && kept) {
       // It keeps its history when it ends.
       Argument file;
       file.text = context_.home + "/.bash_history";
