@@ -21,6 +21,10 @@
 namespace gate::backends {
 namespace {
 
+// A branch that has the file differently, as git leaves it behind then.
+constexpr char kWayBack[] =
+    "; where another branch has it otherwise, `git stash -u && git switch "
+    "BRANCH` in one line goes back";
 constexpr int kMaxNamedDepth = 6;
 constexpr size_t kMaxTrackedFiles = 256;  // of one directory
 
@@ -212,13 +216,15 @@ void Guard::SweepKept() {
         if (gone && (MayGo(file.relative) ||
                      SamePower(file.relative, &file.content, nullptr)))
           continue;
-        Report("protected-path", file.path + ": removed by the run; put back");
+        Report("protected-path",
+               file.path + ": removed by the run; put back" + kWayBack);
         Restore(file);
         continue;
       }
       if (text && *text == file.content && info.st_nlink == 1) continue;
       if (MayStay(file.path, file.relative, &file.content)) continue;
-      Quarantine(file.path, "protected-path", "changed by the run; put back");
+      Quarantine(file.path, "protected-path",
+                 std::string("changed by the run; put back") + kWayBack);
       Restore(file);
     }
     // What is new there, and what stands in the way of it all.

@@ -123,7 +123,10 @@ void Guard::SweepAbsent() {
     const std::string path = Join(absent.base, absent.relative);
     struct stat info = {};
     if (StatPath(path, &info)) {
-      constexpr char kWhy[] = "created in spite of protection";
+      constexpr char kWhy[] =
+          "came with the run, and agents or tools obey it; where git now shows "
+          "it as deleted, name your files in `git add`, and a person restores "
+          "it in a shell of their own";
       if (absent.named)
         TakeNamed(path, absent.relative, kWhy);
       else
