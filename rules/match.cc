@@ -378,8 +378,18 @@ Tri Matcher::Env(const Node& node) {
     if (named == Tri::kNo || values.empty()) return named;
     if (!known) return Tri::kPossible;
     Tri best = Tri::kNo;
-    for (const ImageText& text : values)
-      best = Or(best, Fits(view_->Text(text), value));
+    for (const ImageText& text : values) {
+      std::string_view pattern = view_->Text(text), rest = value;
+      if (constexpr std::string_view kBase = "$WORKSPACE";
+          pattern.starts_with(kBase)) {
+        const std::string_view place =
+            facts_.bases[static_cast<size_t>(PathBase::kWorkspace)];
+        if (place.empty() || !rest.starts_with(place)) continue;
+        pattern.remove_prefix(kBase.size());
+        rest.remove_prefix(place.size());
+      }
+      best = Or(best, Fits(pattern, rest));
+    }
     return And(named, best);
   };
   Tri best = Tri::kNo;

@@ -70,6 +70,47 @@ TEST(Cases, EveryLineIsJudgedWithinItsBounds) {
   EXPECT_GE(most, 200u);
 }
 
+Action DecideIn(const rules::Policy& policy, const std::string& workspace,
+                const std::string& command) {
+  Request request = ExampleRequest();
+  request.workspace = request.cwd = workspace;
+  parser::Context context;
+  context.cwd = workspace;
+  context.home = request.home;
+  context.user = "dev";
+  return Evaluate(policy, parser::Analyze(command, context), request, {})
+      .action;
+}
+
+// What lies in the workspace is the same inside and outside, also below /tmp.
+TEST(Cases, TemporaryPlacesAreTheSandboxsButForTheWorkspace) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  for (const char* line :
+       {"ls", "cat a", "cat /tmp/p/a", "cd sub && ls", "[ -f /tmp/p/a ]",
+        "find . -name x", "git -C sub log", "echo *", "grep -rn /tmp/ ."})
+    EXPECT_EQ(DecideIn(policy, "/tmp/p", line), Action::kAllow) << line;
+  for (const char* line :
+       {"cat ../x", "cat /tmp/x", "ls ..", "cd .. && ls", "[ -f /tmp/b ]",
+        "ls /tmp/pp", "git -C ../q log", "F=../x; cat $F"})
+    EXPECT_EQ(DecideIn(policy, "/tmp/p", line), Action::kSandbox) << line;
+  for (const char* line :
+       {"cat /tmp/p/a", "cat ../../tmp/x", "cd ../../tmp && cat x",
+        "cat < /dev/shm/x", "F=/var/tmp/x; tail -n 1 $F"})
+    EXPECT_EQ(DecideIn(policy, "/srv/p", line), Action::kSandbox) << line;
+}
+
+TEST(Cases, AVariableMayNameAPlaceInTheWorkspace) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  for (const char* line :
+       {"PYTHONPATH=$PWD/pkg python3 a.py", "PYTHONPATH=/srv/p python3 a.py",
+        "export PYTHONPATH=$PWD/lib; python3 a.py"})
+    EXPECT_EQ(DecideIn(policy, "/srv/p", line), Action::kSandbox) << line;
+  for (const char* line :
+       {"PYTHONPATH=$PWD/../x python3 a.py", "PYTHONPATH=/srv/pp python3 a.py",
+        "PYTHONPATH=$PWD/a:/srv/x python3 a.py"})
+    EXPECT_EQ(DecideIn(policy, "/srv/p", line), Action::kAsk) << line;
+}
+
 std::string Quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
