@@ -230,6 +230,18 @@ std::vector<std::string> Environment(const Profile& profile,
   return all;
 }
 
+// An engine takes no name with a line break. Somebody's socket that has one
+// must not keep everything from running, so that sockets are refused instead.
+void LeaveOutUnnamable(View* view) {
+  const auto left = std::erase_if(view->mounts, [](const ViewMount& mount) {
+    return mount.fleeting &&
+           mount.target.find_first_of("\n\r") != std::string::npos;
+  });
+  if (left > 0 && view->unknown_sockets.empty())
+    view->unknown_sockets =
+        "a listening socket outside has a line break in its name";
+}
+
 Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
                                const Io& io, bool* again) {
   const uint64_t begin = MonotonicMs();
@@ -243,6 +255,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   Guard& guard = *begun;
   Result<View> view = MakeView(profile, guard, user, command.cwd);
   if (!view) return Failed(view.error().message);
+  LeaveOutUnnamable(&*view);
   const bool configured = !profile.image.empty();
   if (configured) {
     view = ImageView(std::move(*view), profile.workspace, command.cwd);
