@@ -258,8 +258,9 @@ class Guard {
   void FindProtected(const std::string& path, const std::string& lower,
                      std::map<std::string, std::string>* found);
   bool MovedOnTheWay(const std::string& path, const std::string& full) const;
-  void SweepGitDirectory(const std::string& directory);
-  void SweepAim(const std::string& path);
+  // `fresh`: whatever its age, no search has seen it.
+  void SweepGitDirectory(const std::string& directory, bool fresh = false);
+  void SweepAim(const std::string& path, bool fresh);
   bool IsFresh(const std::string& directory) const;
   void SweepHooks(const std::string& directory, bool all);
   void SweepHookNames(const std::string& directory);

@@ -253,10 +253,10 @@ bool Guard::IsFresh(const std::string& directory) const {
          put(objects) || (Exists(refs) && MovedOnTheWay(refs, refs));
 }
 
-void Guard::SweepGitDirectory(const std::string& directory) {
+void Guard::SweepGitDirectory(const std::string& directory, bool fresh) {
   if (!git_directories_.insert(directory).second) return;
   struct stat info = {};
-  const bool fresh = IsFresh(directory);
+  fresh = fresh || IsFresh(directory);
   SweepHooksOf(directory, true, fresh);  // of a push
   const std::string hooks = Join(directory, "hooks");
   SweepHooks(hooks, fresh || (StatPath(hooks, &info) && Changed(info)));
@@ -273,27 +273,43 @@ void Guard::SweepGitDirectory(const std::string& directory) {
   if ((fresh || Changed(info)) && (!text || *text != "../..\n")) {
     Quarantine(common, "git-config", "takes configuration from elsewhere");
   } else if (text) {
-    SweepAim(Normalise(GitPathIn(*text), directory));
+    SweepAim(Normalise(GitPathIn(*text), directory), fresh);
   }
 }
 
-void Guard::SweepAim(const std::string& path) {
+void Guard::SweepAim(const std::string& path, bool fresh) {
   char buffer[PATH_MAX];
   if (realpath(path.c_str(), buffer) != nullptr && RootOf(buffer) != nullptr)
-    SweepGitDirectory(buffer);
+    SweepGitDirectory(buffer, fresh);
 }
 
 void Guard::SweepGitFile(const std::string& path) {
   struct stat info = {};
-  if (bound_.contains(path) || !StatPath(path, &info) || !Changed(info)) return;
+  if (bound_.contains(path) || !StatPath(path, &info)) return;
+  const bool changed = Changed(info);
   const Result<std::string> text = ReadRegular(path, kMaxGitFile);
   if (!text) {
     // Git's own are short, and every user of the repository can read them.
-    Quarantine(path, "git-config", "leads to a place that cannot be read");
-  } else if (text->starts_with("gitdir: ")) {
-    SweepAim(Normalise(GitPathIn(std::string_view(*text).substr(8)),
-                       std::string(DirName(path))));
+    if (changed)
+      Quarantine(path, "git-config", "leads to a place that cannot be read");
+    return;
   }
+  if (!text->starts_with("gitdir: ")) return;
+  const std::string aim = Normalise(
+      GitPathIn(std::string_view(*text).substr(8)), std::string(DirName(path)));
+  char buffer[PATH_MAX];
+  if (realpath(aim.c_str(), buffer) == nullptr) return;
+  // The search does not go to other writable places (caches): this run may have
+  // changed what an old file leads to, and an earlier one have made there what
+  // a new file leads to.
+  const std::string place = buffer;
+  const std::string* root = RootOf(place);
+  if (root == nullptr) return;
+  const bool elsewhere = !IsWithin(place, workspace_);
+  const size_t first = place.find('/', root->size() + 1);
+  const bool fresh =
+      elsewhere && (changed || MovedOnTheWay(place.substr(0, first), place));
+  if (changed || elsewhere) SweepGitDirectory(place, fresh);
 }
 
 }  // namespace gate::backends

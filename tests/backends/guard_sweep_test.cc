@@ -227,6 +227,46 @@ TEST_P(GuardSweep, RenamesMakeNoGitDirectoryOfOlderParts) {
   ExpectHarmless("x/e/config", "an older commondir");
 }
 
+// The search goes through the workspace alone, but a file in it may lead git to
+// another place that runs can write.
+TEST_P(GuardSweep, AGitDirectoryInACacheIsLookedAtWhereAFileLeadsToIt) {
+  const std::string cache = base_ + "/cache", git = cache + "/e.git";
+  const std::string make =
+      "g=\"" + git +
+      "\"; mkdir -p \"$g/objects\" \"$g/refs/heads\" \"$g/hooks\"; "
+      "echo 'ref: refs/heads/main' > \"$g/HEAD\"; "
+      "git config -f \"$g/config\" core.fsmonitor evil; "
+      "echo evil > \"$g/hooks/pre-commit\"; ";
+  const std::string lead = "mkdir -p d; echo 'gitdir: " + git + "' > d/.git; ";
+  const struct {
+    const char* name;
+    std::vector<std::string> runs;
+  } cases[] = {
+      {"made before the file", {make, lead}},
+      {"made after the file", {lead, make}},
+      {"changed later", {lead + "mkdir -p '" + git + "'", make}},
+      {"exchanged",
+       {make + "mv \"$g\" \"$g.old\"", lead,
+        "mv '" + git + ".old' '" + git + "'"}},
+      {"behind a link",
+       {make, "ln -s '" + cache +
+                  "' way; mkdir d; echo \"gitdir: $W/way/e.git\" "
+                  "> d/.git"}},
+  };
+  for (const auto& c : cases) {
+    for (const std::string& left : {w_ + "/d", w_ + "/way", cache})
+      std::filesystem::remove_all(left);
+    MakeDirectory(cache);
+    profile_.write = {w_, cache};
+    for (const std::string& run : c.runs) {
+      AwaitTick();
+      Bash(run);
+    }
+    EXPECT_FALSE(Exists(git + "/hooks/pre-commit")) << c.name;
+    EXPECT_EQ(Read(git + "/config").find("evil"), std::string::npos) << c.name;
+  }
+}
+
 TEST_P(GuardSweep, AGitFileIsReadAsGitReadsIt) {
   ASSERT_EQ(Outside("mkdir -p sub two e"), "");
   ExpectTaken(
