@@ -126,7 +126,10 @@ TEST(ReportTest, ASearchThatEndedEarlyIsSaidEverywhere) {
   const Done made = machine.Run(
       {"bash", "-c", "git init -q . && mkdir -p .git/modules/{1..300}"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  const Done done = machine.Gate({"sandbox", "-c", "true"});
+  // Nothing found: no news of a large workspace with every run.
+  EXPECT_EQ(machine.Gate({"sandbox", "-c", "true"}).err, "");
+  const Done done =
+      machine.Gate({"sandbox", "-c", "mkdir d; echo x > d/.envrc"});
   EXPECT_EQ(done.exit_code, 0);
   EXPECT_EQ(Count(done.err,
                   "gate: the search for protected names ended early "
