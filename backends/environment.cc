@@ -11,6 +11,7 @@
 #include <array>
 
 #include "backends/backend.h"
+#include "base/paths.h"
 
 namespace gate::backends {
 namespace {
@@ -39,6 +40,20 @@ constexpr auto kRetries = std::to_array<Retries>({
     {"CARGO_NET_RETRY", "CARGO_NET_RETRY", "CARGO_NET_RETRY=0"},
 });
 
+constexpr auto kTemporary =
+    std::to_array<string_view>({"TMPDIR", "TMP", "TEMP", "TEMPDIR"});
+
+// Where temporary files go: where the caller says, if commands write there, or
+// else to the private /tmp. Lines that use the variable would write to the root
+// without it.
+std::string TemporaryPlace(string_view value, const Profile& profile) {
+  const bool written =
+      std::ranges::any_of(profile.write, [&](const std::string& root) {
+        return root != "/" && IsWithin(Normalise(value, "/"), root);
+      });
+  return written && value.starts_with('/') ? std::string(value) : "/tmp";
+}
+
 void TryOnce(std::vector<std::string>* environment) {
   for (const Retries& retries : kRetries) {
     const auto sets = [&](const std::string& entry) {
@@ -62,8 +77,13 @@ std::vector<std::string> CleanEnvironment(
     if (entry.find('\0') != std::string::npos) continue;
     const string_view name = string_view(entry).substr(0, equals);
     const string_view value = string_view(entry).substr(equals + 1);
-    if (IsNever(name)) continue;
     if (profile.environment_set.contains(std::string(name))) continue;
+    if (profile.environment_keep.empty() &&
+        std::ranges::find(kTemporary, name) != kTemporary.end()) {
+      clean.push_back(std::string(name) + "=" + TemporaryPlace(value, profile));
+      continue;
+    }
+    if (IsNever(name)) continue;
     const bool kept = profile.environment_keep.empty()
                           ? IsDefault(name, value)
                           : std::ranges::find(profile.environment_keep, name) !=

@@ -97,9 +97,9 @@ KeeperPlan MakePlan(const Profile& profile, const Kept& kept,
   plan.abi = LandlockAbi();
   plan.no_tcp = profile.network == Network::kNone;
   plan.cwd = kept.command.cwd.c_str();
-  plan.filter = MakeFilter(
-      {}, {.local = LocalSockets::kPairsOnly,
-           .taking_room = profile.limits.written_bytes != 0});
+  plan.filter =
+      MakeFilter({}, {.local = LocalSockets::kPairsOnly,
+                      .taking_room = profile.limits.written_bytes != 0});
   plan.more = MakeLandlockFilter(profile.network == Network::kOpen,
                                  /*freeze=*/profile.write.empty());
   for (const std::string& root : kept.view.write)
@@ -238,7 +238,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   kept.environment = CleanEnvironment(command.environment, profile);
   std::erase_if(kept.environment, [](const std::string& entry) {
     return entry.starts_with("TMPDIR=") || entry.starts_with("TMP=") ||
-           entry.starts_with("TEMP=");
+           entry.starts_with("TEMP=") || entry.starts_with("TEMPDIR=");
   });
   SwitchEnvironment(user, &kept.environment);
   kept.environment.push_back("PWD=" + command.cwd);

@@ -155,7 +155,8 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   request.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &request.environment);
   std::erase_if(request.environment, [](const std::string& entry) {
-    return entry.starts_with("TMPDIR=");
+    return entry.starts_with("TMPDIR=") || entry.starts_with("TMP=") ||
+           entry.starts_with("TEMP=") || entry.starts_with("TEMPDIR=");
   });
   request.environment.push_back("TMPDIR=" + tmp.path());
   request.cwd = command.cwd;

@@ -200,6 +200,26 @@ TEST(CleanEnvironment, SetValuesReplaceThoseOfTheCaller) {
 }
 
 // What cannot be reached is not tried for a minute.
+TEST(CleanEnvironment, TemporaryFilesGoWhereCommandsWrite) {
+  Profile profile;
+  profile.write = {"/home/me/project"};
+  const struct {
+    const char *set, *inside;
+  } cases[] = {
+      {"TMPDIR=/home/me/project/tmp", "TMPDIR=/home/me/project/tmp"},
+      {"TMPDIR=/run/user/1000", "TMPDIR=/tmp"},
+      {"TMP=/home/me/project/../secret", "TMP=/tmp"},
+      {"TEMP=tmp", "TEMP=/tmp"},
+      {"TEMPDIR=", "TEMPDIR=/tmp"},
+  };
+  for (const auto& c : cases) {
+    const auto clean = CleanEnvironment({c.set}, profile);
+    EXPECT_EQ(std::count(clean.begin(), clean.end(), c.inside), 1) << c.set;
+  }
+  for (const std::string& entry : CleanEnvironment({"HOME=/home/me"}, profile))
+    EXPECT_FALSE(entry.starts_with("TMP")) << entry;
+}
+
 TEST(CleanEnvironment, PackageManagersTryOnceWhereThereIsNoNetwork) {
   const auto with = [](const std::vector<std::string>& environment,
                        Network network, const std::string& entry) {
