@@ -235,9 +235,9 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
 Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
                        const Command& command, const Io& io,
                        const RunUser& user, View view) {
-  const Filter filter = MakeFilter(
-      {}, {.local = LocalSocketsOf(view),
-           .taking_room = profile.limits.written_bytes != 0});
+  const Filter filter =
+      MakeFilter({}, {.local = LocalSocketsOf(view),
+                      .taking_room = profile.limits.written_bytes != 0});
   const Result<Fd> seccomp = MemoryFile("gate-filter", filter.code.data(),
                                         filter.size * sizeof(filter.code[0]));
   int status_pipe[2];

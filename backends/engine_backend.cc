@@ -295,8 +295,9 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   inputs.terminal = isatty(streams.in) == 1 && isatty(streams.out) == 1;
   const std::string unknown_sockets = inputs.view.unknown_sockets;
   const std::string filter = Dump(ContainerSeccomp(
-      /*own_kernel=*/false, {.local = LocalSocketsOf(inputs.view),
-                             .taking_room = profile.limits.written_bytes != 0}));
+      /*own_kernel=*/false,
+      {.local = LocalSocketsOf(inputs.view),
+       .taking_room = profile.limits.written_bytes != 0}));
   const Result<Fd> filter_file =
       MemoryFile("gate-filter", filter.data(), filter.size());
   if (!filter_file) return Failed(filter_file.error().message);

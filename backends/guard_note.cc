@@ -100,8 +100,8 @@ void Guard::Through(Archive& archive) {
   archive(git_line_);
   archive(workspace_);
   archive(quarantine_);
-  for (auto* list : {&bases_, &names_, &hook_places_, &ways_, &persons_hooks_,
-                     &own_hooks_})
+  for (auto* list :
+       {&bases_, &names_, &hook_places_, &ways_, &persons_hooks_, &own_hooks_})
     texts(*list);
   set(bound_);
   set(git_directories_);

@@ -154,7 +154,8 @@ TEST(Filter, LeavesThePlacesOfAProgramToTheKernel) {
 TEST(Filter, NothingTakesRoomUncountedWhereWritesAreCounted) {
   constexpr uint32_t kUnsupported = SECCOMP_RET_ERRNO | EOPNOTSUPP;
   for (const FilterAsks asks : {FilterAsks{}, FilterAsks{true, true, true}}) {
-    const Filter filter = MakeFilter(asks, {.taking_room = true}), plain = MakeFilter(asks);
+    const Filter filter = MakeFilter(asks, {.taking_room = true}),
+                 plain = MakeFilter(asks);
     for (const uint64_t mode : {0u, 1u, 0x10u, 0x11u, 0x20u, 0x40u}) {
       const seccomp_data call = Call(SYS_fallocate, {3, mode, 0, 1 << 30});
       EXPECT_EQ(Judge(filter, call).value, kUnsupported) << mode;

@@ -198,7 +198,8 @@ TEST(ContainerSeccomp, ShutsTheDoorsOfThisKernel) {
 }
 
 TEST(ContainerSeccomp, LeavesPairsThatReachNobodyElse) {
-  const Json filter = ContainerSeccomp(false, {.local = LocalSockets::kPairsOnly});
+  const Json filter =
+      ContainerSeccomp(false, {.local = LocalSockets::kPairsOnly});
   EXPECT_TRUE(Refuses(filter, "socket", {AF_UNIX, SOCK_STREAM, 0}));
   EXPECT_FALSE(Refuses(filter, "socket", {AF_INET, SOCK_STREAM, 0}));
   EXPECT_FALSE(Refuses(filter, "socketpair", {AF_UNIX, SOCK_STREAM, 0}));
