@@ -108,6 +108,10 @@ struct Profile {
                             // and /dev/shm (as sub-directories); empty: a
                             // fresh tmpfs for this run
   std::string workspace;    // stays visible where it lies below /tmp
+  // The host's files and directories below /tmp, /var/tmp and /dev/shm that are
+  // seen inside (native), read-only, where the private ones have nothing but an
+  // empty file or directory at that name.
+  std::vector<std::string> show;
   // Where protected files that a run created are moved to. Empty: a hidden
   // directory beside them, which is still reported.
   std::string quarantine_dir;

@@ -172,6 +172,7 @@ Availability Bwrap::Probe() {
       "an end by signal n is seen as exit code 128+n",
       "on a terminal an interrupt ends bwrap even if the command handles it",
       "memory is limited per process, not in sum",
+      "files of the host's below /tmp are not seen by their names",
   };
   if (LandlockAbi() < 6)
     availability.lost.push_back(

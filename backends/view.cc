@@ -101,11 +101,12 @@ bool IsCover(MountKind kind) {
 class Builder {
  public:
   Builder(const Profile& profile, const Guard& guard, const RunUser& user,
-          const std::string& cwd)
+          const std::string& cwd, const std::vector<std::string>& show)
       : profile_(profile),
         guard_(guard),
         user_(user),
         cwd_(cwd),
+        show_(show),
         listings_(guard.listings()) {}
 
   Result<View> Run() {
@@ -116,6 +117,8 @@ class Builder {
     if (profile_.network == Network::kOpen)
       AddVisible("/etc/resolv.conf", true);
     GATE_CHECK(AddHidden());
+    for (const std::string& path : show_) AddNamed(path);
+    HideSockets();
     // Nothing of the host's is in such a place: the command could not start.
     if (const ViewMount* in = Innermost(cwd_, mounts_.size());
         in != nullptr && in->kind == MountKind::kFresh && !Has(cwd_))
@@ -257,6 +260,41 @@ class Builder {
     if (in != nullptr && IsCover(in->kind)) Show(*found, read_only);
   }
 
+  // One of Profile::show. Where links lead elsewhere, where something is hidden
+  // and for what is neither a file nor a directory, nothing.
+  void AddNamed(const std::string& path) {
+    const Result<Found> found = resolve_(path);
+    if (!found || found->path != path || Has(path)) return;
+    const bool directory = S_ISDIR(found->info.st_mode);
+    if (!directory && !S_ISREG(found->info.st_mode)) return;
+    const ViewMount* in = Innermost(path, mounts_.size());
+    if (in == nullptr ||
+        (in->kind == MountKind::kFresh ? in->mode != 01777
+                                       : in->kind != MountKind::kBacked) ||
+        (in->kind == MountKind::kBacked &&
+         !IsFreeBelow(in->source, path.substr(in->target.size()), directory)))
+      return;
+    Show(*found, true);
+    mounts_.back().optional = true;
+  }
+
+  // Whether nothing stands at `rest` (which begins with a slash) below `place`,
+  // or what an earlier run left of such a mount.
+  static bool IsFreeBelow(const std::string& place, const std::string& rest,
+                          bool directory) {
+    for (size_t end = 0; end != std::string::npos;) {
+      end = rest.find('/', end + 1);
+      const std::string at = place + rest.substr(0, end);
+      struct stat info = {};
+      if (lstat(at.c_str(), &info) != 0) return errno == ENOENT;
+      if (end == std::string::npos && !directory)
+        return S_ISREG(info.st_mode) && info.st_size == 0;
+      if (!S_ISDIR(info.st_mode)) return false;
+      if (end == std::string::npos) return NamesIn(at, 0).empty();
+    }
+    return false;
+  }
+
   // A directory that cannot be a workspace (somebody else's, one that holds
   // gate's own files) is a place to work in all the same.
   void AddWorkingDirectory() {
@@ -326,7 +364,6 @@ class Builder {
       Hide(*found);
       if (S_ISDIR(found->info.st_mode)) HideTargets(found->path);
     }
-    HideSockets();
     return {};
   }
 
@@ -438,6 +475,7 @@ class Builder {
   const Guard& guard_;
   const RunUser& user_;
   const std::string& cwd_;
+  const std::vector<std::string>& show_;
   std::vector<ViewMount> mounts_;
   Listings listings_;
   Resolver resolve_;
@@ -457,8 +495,9 @@ void ReportSockets(const std::string& unknown, Outcome* outcome) {
 }
 
 Result<View> MakeView(const Profile& profile, const Guard& guard,
-                      const RunUser& user, const std::string& cwd) {
-  return Builder(profile, guard, user, cwd).Run();
+                      const RunUser& user, const std::string& cwd,
+                      const std::vector<std::string>& show) {
+  return Builder(profile, guard, user, cwd, show).Run();
 }
 
 }  // namespace gate::backends

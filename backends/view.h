@@ -71,7 +71,10 @@ void ReportSockets(const std::string& unknown, Outcome* outcome);
 // Makes the sub-directories tmp, var-tmp and shm of `profile.private_tmp`.
 // Where there is no workspace, `cwd` below /tmp stays visible in its place,
 // unless it is hidden.
+// `show`: `profile.show`, from a backend whose places for mounts can be written
+// when the mount is gone (those of others stay behind in the private places).
 Result<View> MakeView(const Profile& profile, const Guard& guard,
-                      const RunUser& user, const std::string& cwd);
+                      const RunUser& user, const std::string& cwd,
+                      const std::vector<std::string>& show = {});
 
 }  // namespace gate::backends

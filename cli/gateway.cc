@@ -14,6 +14,7 @@
 #include "cli/line.h"
 #include "cli/names.h"
 #include "cli/run_arguments.h"
+#include "cli/shown_places.h"
 #include "cli/trust.h"
 #include "parser/read.h"
 
@@ -371,8 +372,11 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
       programs);
   if (plan) {
     judgement->plan = std::move(*plan);
-    judgement->plan.profile.git_line =
-        judgement->git_line && judgement->plan.mode == router::Mode::kSandbox;
+    if (judgement->plan.mode == router::Mode::kSandbox) {
+      judgement->plan.profile.git_line = judgement->git_line;
+      judgement->plan.profile.show =
+          PlacesToShow(judgement->analysis, judgement->session.workspace);
+    }
   } else {
     judgement->plan.why = plan.error().message;
     judgement->plan_error = plan.error().message;

@@ -43,6 +43,7 @@ constexpr ListRow kLists[] = {{"write", &Profile::write},
                               {"protect", &Profile::protect},
                               {"protect_names", &Profile::protect_names},
                               {"sole_names", &Profile::sole_names},
+                              {"show", &Profile::show},
                               {"environment_keep", &Profile::environment_keep}};
 
 struct TextRow {

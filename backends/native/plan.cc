@@ -38,8 +38,9 @@ class Planner {
       without_tmp = profile_;
       without_tmp.private_tmp.clear();  // fresh ones, for this run only
     }
-    GATE_TRY(const View view, MakeView(closed ? without_tmp : profile_, guard_,
-                                       plan_.user, command_.cwd));
+    GATE_TRY(const View view,
+             MakeView(closed ? without_tmp : profile_, guard_, plan_.user,
+                      command_.cwd, profile_.show));
     plan_.filter = MakeFilter(
         plan_.asks, {.local = LocalSocketsOf(view),
                      .taking_room = profile_.limits.written_bytes != 0});

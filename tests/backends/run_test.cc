@@ -173,6 +173,47 @@ TEST_P(RunTest, SharesTheSessionsPrivateTmp) {
   EXPECT_FALSE(Exists("/dev/shm/c"));
 }
 
+// What a client wrote to the host's /tmp and a line names is what it sees, but
+// where the session has something of its own.
+TEST_P(RunTest, ShowsNamedFilesOfTheHostsTmp) {
+  if (!Is("native")) GTEST_SKIP() << "not in bwrap";
+  char pattern[] = "/tmp/gate-show-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern), nullptr);
+  const std::string place = pattern;
+  MakeDirectory(place + "/sub");
+  ASSERT_EQ(chmod(pattern, 0755), 0);
+  for (const char* name : {"/a", "/sub/b", "/unnamed"})
+    Write(place + name, "host\n");
+  Write(place + "/key", "CANARY\n");
+  ASSERT_EQ(symlink(s_.c_str(), (place + "/link").c_str()), 0);
+  ASSERT_EQ(mkfifo((place + "/fifo").c_str(), 0666), 0);
+  profile_.deny_read.push_back(place + "/key");
+  for (const bool kept : {false, true}) {
+    if (kept) profile_.private_tmp = base_ + "/session";
+    if (kept) MakeDirectory(profile_.private_tmp);
+    profile_.show = {place + "/a",    place + "/sub",  place + "/key",
+                     place + "/link", place + "/fifo", "/run/utmp",
+                     place + "/none"};
+    const Ran ran = Bash("cd " + place +
+                         " && cat a sub/b; echo x > a; echo x > sub/c; cat "
+                         "unnamed key link; ls fifo none");
+    EXPECT_TRUE(ran.output.starts_with("host\nhost\n")) << ran.output;
+    EXPECT_EQ(ran.output.find("CANARY"), std::string::npos) << ran.output;
+    EXPECT_EQ(ran.output.find("\nfifo"), std::string::npos) << ran.output;
+    EXPECT_EQ(Read(place + "/a"), "host\n");
+    EXPECT_FALSE(Exists(place + "/sub/c"));
+  }
+  // What such a run leaves in the private place hides nothing and is no
+  // obstacle; what a run wrote there goes before the host's.
+  EXPECT_EQ(Bash("cat " + place + "/a").output, "host\n");
+  profile_.show.clear();
+  Bash("echo mine > " + place + "/a; ln -s /etc " + place + "/away");
+  profile_.show = {place + "/a", place + "/away/passwd"};
+  EXPECT_EQ(Bash("cat " + place + "/a").output, "mine\n");
+  EXPECT_EQ(Read(place + "/a"), "host\n");
+  std::filesystem::remove_all(place);
+}
+
 TEST_P(RunTest, ForgetsAPrivateTmpOfItsOwn) {
   Bash("echo one > /tmp/gate-one");
   const Ran ran = Bash("cat /tmp/gate-one");

@@ -11,6 +11,7 @@
 #include "cli/names.h"
 #include "cli/plan_json.h"
 #include "cli/run_arguments.h"
+#include "cli/shown_places.h"
 #include "cli/workspace.h"
 #include "tests/cli/process.h"
 
@@ -28,6 +29,35 @@ TEST(JsonWriterTest, WritesWhatAParserReadsBack) {
   EXPECT_EQ((*parsed)["b"].size(), 4u);
   EXPECT_EQ((*parsed)["c"], "\xEF\xBF\xBD");
   EXPECT_EQ((*parsed)["d"]["x"], 1);
+}
+
+TEST(ShownPlacesTest, AreWhatALineOnlyLooksAtBelowTmp) {
+  const struct {
+    const char* line;
+    std::vector<std::string> places;
+  } cases[] = {
+      {"cat /tmp/a", {"/tmp/a"}},
+      {"tail -n1 /var/tmp/x/../b | grep c /dev/shm/d",
+       {"/var/tmp/b", "/dev/shm/d"}},
+      {"bash /tmp/s.sh", {"/tmp/s.sh"}},
+      {"cat < /tmp/a > /tmp/b", {"/tmp/a"}},
+      {"cat /tmp/a; echo x > /tmp/a", {}},
+      {"cat /tmp/d/a; rm -rf /tmp/d", {}},
+      {"ls /tmp /var/tmp; cat /tmpfile /etc/hosts \"$X\"", {}},
+      {"cat /tmp/*.log", {}},
+      {"cat /tmp/work/a /tmp/other", {"/tmp/other"}},
+  };
+  parser::Context context;
+  context.cwd = "/tmp/work";
+  for (const auto& c : cases)
+    EXPECT_EQ(PlacesToShow(parser::Analyze(c.line, context), "/tmp/work"),
+              c.places)
+        << c.line;
+  std::string many = "cat";
+  for (size_t i = 0; i < 2 * kMaxShownPlaces; ++i)
+    many += " /tmp/" + std::to_string(i);
+  EXPECT_EQ(PlacesToShow(parser::Analyze(many, context), "").size(),
+            kMaxShownPlaces);
 }
 
 TEST(RunArgumentsTest, ReadsEveryForm) {
@@ -85,6 +115,7 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   plan.profile.limits.written_bytes = 8;
   plan.profile.watch_execs = true;
   plan.profile.sole_names = {"/home/a/.bashrc"};
+  plan.profile.show = {"/tmp/a"};
   plan.profile.image = "x@sha256:1";
   plan.profile.required.Add(backends::Feature::kSeccomp);
   const std::string text = PlanToJson(plan);
@@ -96,6 +127,7 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   EXPECT_FALSE(back->profile.report_blocked);
   EXPECT_EQ(back->profile.limits.written_bytes, 8u);
   EXPECT_EQ(back->profile.sole_names, plan.profile.sole_names);
+  EXPECT_EQ(back->profile.show, plan.profile.show);
   EXPECT_EQ(back->profile.image, plan.profile.image);
   EXPECT_TRUE(back->profile.required.Has(backends::Feature::kSeccomp));
 }
