@@ -10,9 +10,6 @@
 namespace gate::parser {
 namespace {
 
-// Deepest ${!x} that names another.
-constexpr int kMaxIndirection = 8;
-
 Value HoleAt(Span span, bool digits = false) {
   return Value::Hole(UnknownCode::kDynamicArgument, span, digits);
 }
