@@ -358,12 +358,6 @@ int Report(const Outcome& outcome, const std::string& id) {
   if (!outcome.sweep_end.empty() && !outcome.violations.empty())
     Complain("the search for protected names ended early (" +
              outcome.sweep_end + "); what lies deeper was not looked at");
-  if (outcome.left_running > 0)
-    Complain(std::to_string(outcome.left_running) +
-             (outcome.left_running == 1 ? " process that still ran was"
-                                        : " processes that still ran were") +
-             " ended with the run: start a server and what needs it in one "
-             "line");
   if (std::any_of(outcome.violations.begin(), outcome.violations.end(),
                   MissedLoopback))
     Complain(
