@@ -21,8 +21,6 @@
 namespace gate::backends {
 namespace {
 
-constexpr size_t kMaxGitFile = 1 << 20;  // git reads no more
-
 std::string Join(const std::string& base, const std::string& name) {
   return base == "/" ? "/" + name : base + "/" + name;
 }
@@ -207,14 +205,14 @@ void Guard::RecordGit(const std::string& base) {
   if (S_ISLNK(info.st_mode)) {
     aim = RecordWay(git);
   } else {
-    const Result<std::string> text = ReadRegular(git, kMaxGitFile);
-    if (!text || !text->starts_with("gitdir: ")) return;
-    aim =
-        RecordWay(PathFrom(base, GitPathIn(std::string_view(*text).substr(8))));
+    const Result<std::string> text = ReadRegular(git, kMaxGitFileBytes);
+    const std::string_view named = text ? GitDirIn(*text) : "";
+    if (named.empty()) return;
+    aim = RecordWay(PathFrom(base, named));
   }
   RecordGitDirectory(aim, true);
   const Result<std::string> common =
-      ReadRegular(Join(aim, "commondir"), kMaxGitFile);
+      ReadRegular(Join(aim, "commondir"), kMaxGitFileBytes);
   if (common)
     RecordGitDirectory(RecordWay(PathFrom(aim, GitPathIn(*common))), true);
 }

@@ -258,9 +258,13 @@ class Guard {
   void FindProtected(const std::string& path, const std::string& lower,
                      std::map<std::string, std::string>* found);
   bool MovedOnTheWay(const std::string& path, const std::string& full) const;
+  // The same of what lies between `top` and `full`.
+  bool MovedBelow(const std::string& top, const std::string& full) const;
   // `fresh`: whatever its age, no search has seen it.
   void SweepGitDirectory(const std::string& directory, bool fresh = false);
-  void SweepAim(const std::string& path, bool fresh);
+  // Where git gets by a path that a file of its own in `directory` names; empty
+  // outside the writable roots.
+  std::string Aim(const std::string& directory, std::string_view path) const;
   bool IsFresh(const std::string& directory) const;
   void SweepHooks(const std::string& directory, bool all);
   void SweepHookNames(const std::string& directory);

@@ -65,7 +65,6 @@ bool IsHookName(std::string_view name) {
 }
 
 constexpr size_t kMaxConfigRead = size_t{16} << 20;
-constexpr size_t kMaxPathFile = size_t{1} << 20;  // git reads no more
 
 // What configuration files say, with all that they include.
 struct Said {
@@ -110,7 +109,7 @@ void GatherIncluded(const std::string& home, Said* said) {
 
 // The text of a file that holds a path.
 std::string PathIn(const std::string& file) {
-  const Result<std::string> text = ReadFile(file, kMaxPathFile);
+  const Result<std::string> text = ReadFile(file, kMaxGitFileBytes);
   return text ? std::string(GitPathIn(*text)) : "";
 }
 
@@ -437,8 +436,7 @@ void Guard::SweepHooksOf(const std::string& tree, bool own, bool all) {
     const std::string& place = way.place;
     if (RootOf(place) == nullptr) continue;
     const bool moved =
-        IsWithin(place, tree) && place != tree &&
-        MovedOnTheWay(place.substr(0, place.find('/', tree.size() + 1)), place);
+        IsWithin(place, tree) && place != tree && MovedBelow(tree, place);
     // The top of a work tree is no place of hooks alone.
     SweepHooksIn(tree, place, place == tree || place == workspace_,
                  all || moved);
@@ -457,15 +455,9 @@ void Guard::SweepWorkTree(const std::string& tree, const struct stat& git) {
   // What a linked worktree has shares its configuration with the others.
   bool own = true;
   struct stat info = {};
-  const Result<std::string> text = ReadRegular(path, kMaxPathFile);
-  if (constexpr std::string_view kHead = "gitdir: ";
-      text && text->starts_with(kHead))
-    own =
-        StatPath(Follow(PathFrom(tree, GitPathIn(std::string_view(*text).substr(
-                                           kHead.size()))))
-                         .place +
-                     "/commondir",
-                 &info);
+  const Result<std::string> text = ReadRegular(path, kMaxGitFileBytes);
+  if (const std::string_view aim = text ? GitDirIn(*text) : ""; !aim.empty())
+    own = StatPath(Follow(PathFrom(tree, aim)).place + "/commondir", &info);
   SweepHooksOf(tree, own, Changed(git));
 }
 

@@ -14,6 +14,7 @@
 #include "backends/listing.h"
 #include "backends/protected_content.h"
 #include "backends/quarantine.h"
+#include "backends/way.h"
 #include "base/git_index.h"
 #include "base/hash.h"
 #include "base/paths.h"
@@ -111,12 +112,10 @@ bool Guard::IsCheckedOut(const std::string& path,
     if (!StatPath(git, &kind)) continue;
     std::string index = git + "/index";
     if (S_ISREG(kind.st_mode)) {
-      const auto text = ReadRegular(git, 4096);
-      if (!text || !text->starts_with("gitdir: ")) return false;
-      index = Normalise(std::string_view(*text).substr(
-                            8, text->find_first_of("\r\n") - 8),
-                        at) +
-              "/index";
+      const auto text = ReadRegular(git, kMaxGitFileBytes);
+      const std::string_view aim = text ? GitDirIn(*text) : "";
+      if (aim.empty()) return false;
+      index = PathFrom(at, aim) + "/index";
     }
     const auto bytes = ReadRegular(index, kMaxIndex);
     const auto entry =

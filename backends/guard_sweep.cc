@@ -10,13 +10,12 @@
 #include "backends/guard.h"
 #include "backends/listing.h"
 #include "backends/quarantine.h"
+#include "backends/way.h"
+#include "base/file.h"
 #include "base/paths.h"
 
 namespace gate::backends {
 namespace {
-
-// git reads no longer `.git` file.
-constexpr size_t kMaxGitFile = 1 << 20;
 
 std::string Join(const std::string& base, const std::string& name) {
   return base == "/" ? "/" + name : base + "/" + name;
@@ -269,46 +268,43 @@ void Guard::SweepGitDirectory(const std::string& directory, bool fresh) {
   // In a linked worktree this is git's own content; anything else would take
   // configuration and hooks from another place. One that was there before may
   // lead to what became a place of such in this run.
-  const Result<std::string> text = ReadRegular(common, kMaxGitFile);
+  const Result<std::string> text = ReadRegular(common, kMaxGitFileBytes);
   if ((fresh || Changed(info)) && (!text || *text != "../..\n")) {
     Quarantine(common, "git-config", "takes configuration from elsewhere");
   } else if (text) {
-    SweepAim(Normalise(GitPathIn(*text), directory), fresh);
+    const std::string place = Aim(directory, GitPathIn(*text));
+    if (!place.empty()) SweepGitDirectory(place, fresh);
   }
 }
 
-void Guard::SweepAim(const std::string& path, bool fresh) {
-  char buffer[PATH_MAX];
-  if (realpath(path.c_str(), buffer) != nullptr && RootOf(buffer) != nullptr)
-    SweepGitDirectory(buffer, fresh);
+std::string Guard::Aim(const std::string& directory,
+                       std::string_view path) const {
+  // As the kernel goes: `..` behind a link is not that of the text.
+  std::string place = RealPath(PathFrom(directory, path));
+  return place.empty() || RootOf(place) == nullptr ? "" : place;
 }
 
 void Guard::SweepGitFile(const std::string& path) {
   struct stat info = {};
   if (bound_.contains(path) || !StatPath(path, &info)) return;
   const bool changed = Changed(info);
-  const Result<std::string> text = ReadRegular(path, kMaxGitFile);
+  const Result<std::string> text = ReadRegular(path, kMaxGitFileBytes);
   if (!text) {
     // Git's own are short, and every user of the repository can read them.
     if (changed)
       Quarantine(path, "git-config", "leads to a place that cannot be read");
     return;
   }
-  if (!text->starts_with("gitdir: ")) return;
-  const std::string aim = Normalise(
-      GitPathIn(std::string_view(*text).substr(8)), std::string(DirName(path)));
-  char buffer[PATH_MAX];
-  if (realpath(aim.c_str(), buffer) == nullptr) return;
+  const std::string_view named = GitDirIn(*text);
+  if (named.empty()) return;
   // The search does not go to other writable places (caches): this run may have
   // changed what an old file leads to, and an earlier one have made there what
   // a new file leads to.
-  const std::string place = buffer;
-  const std::string* root = RootOf(place);
-  if (root == nullptr) return;
+  const std::string place = Aim(std::string(DirName(path)), named);
+  if (place.empty()) return;
   const bool elsewhere = !IsWithin(place, workspace_);
-  const size_t first = place.find('/', root->size() + 1);
   const bool fresh =
-      elsewhere && (changed || MovedOnTheWay(place.substr(0, first), place));
+      elsewhere && (changed || MovedBelow(*RootOf(place), place));
   if (changed || elsewhere) SweepGitDirectory(place, fresh);
 }
 

@@ -14,6 +14,7 @@
 #include "backends/guard.h"
 #include "backends/listing.h"
 #include "backends/quarantine.h"
+#include "backends/way.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -264,6 +265,10 @@ bool Guard::MovedOnTheWay(const std::string& path,
   }
 }
 
+bool Guard::MovedBelow(const std::string& top, const std::string& full) const {
+  return MovedOnTheWay(full.substr(0, full.find('/', top.size() + 1)), full);
+}
+
 Guard::Own Guard::IsOwn(const std::string& directory,
                         const std::string& git) const {
   // A repository that the run made may hold what it tracks, except in the
@@ -277,12 +282,9 @@ Guard::Own Guard::IsOwn(const std::string& directory,
   if (!IsDirectory(git)) {
     constexpr size_t kMaxPointer = 4096;
     const Result<std::string> text = ReadRegular(git, kMaxPointer);
-    if (!text || !text->starts_with("gitdir: ") ||
-        text->find("/modules/") == std::string::npos)
-      return Own::kNo;
-    repository = Normalise(
-        std::string_view(*text).substr(8, text->find_first_of("\r\n") - 8),
-        directory);
+    const std::string_view aim = text ? GitDirIn(*text) : "";
+    if (aim.find("/modules/") == std::string_view::npos) return Own::kNo;
+    repository = Follow(PathFrom(directory, aim)).place;
   }
   if (RootOf(repository) == nullptr || !IsRepository(repository) ||
       HasOlder(directory))

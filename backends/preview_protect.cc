@@ -216,9 +216,8 @@ std::string RefusedPlace(const Guard& guard, const std::string& root,
 
 std::optional<std::string> GitFileTarget(const std::string& path,
                                          const std::string& text) {
-  if (!text.starts_with("gitdir: ")) return std::nullopt;
-  const std::string aim = text.substr(8, text.find_first_of("\r\n") - 8);
-  if (aim.starts_with('/')) return std::nullopt;
+  const std::string aim(GitDirIn(text));
+  if (aim.empty() || aim.starts_with('/')) return std::nullopt;
   // Up again from a name, which can be a link: git does not write that.
   bool down = false;
   for (const std::string& part : Split(aim)) {

@@ -19,7 +19,6 @@
 namespace gate {
 namespace {
 
-constexpr size_t kMaxGitFileBytes = size_t{1} << 20;  // git refuses more
 // commondir git reads whole. What follows this much is line ends or behind a
 // NUL, or makes the path too long for the kernel.
 constexpr size_t kMaxCommonBytes = size_t{1} << 16;
@@ -319,6 +318,12 @@ std::string_view GitPathIn(std::string_view text) {
   return text.substr(0, text.find('\0'));
 }
 
+std::string_view GitDirIn(std::string_view text) {
+  constexpr std::string_view kPrefix = "gitdir: ";
+  return text.starts_with(kPrefix) ? GitPathIn(text.substr(kPrefix.size()))
+                                   : std::string_view();
+}
+
 GitDirectories FindGitDirectories(const std::string& directory) {
   GitDirectories found;
   std::string at = RealPath(directory);
@@ -331,12 +336,8 @@ GitDirectories FindGitDirectories(const std::string& directory) {
       // git goes no further than such a file, whatever is in it.
       found.own = dot_git;
       const Result<std::string> text = ReadFile(dot_git, kMaxGitFileBytes);
-      constexpr std::string_view kPrefix = "gitdir: ";
-      if (text && text->starts_with(kPrefix)) {
-        const std::string_view path =
-            GitPathIn(std::string_view(*text).substr(kPrefix.size()));
-        if (!path.empty()) found.own = Resolve(path, at);
-      }
+      const std::string_view path = text ? GitDirIn(*text) : "";
+      if (!path.empty()) found.own = Resolve(path, at);
     } else if (exists && IsGitDirectory(dot_git)) {
       found.own = dot_git;
     } else if (IsGitDirectory(at)) {

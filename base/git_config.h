@@ -31,6 +31,12 @@ GitDirectories FindGitDirectories(const std::string& directory);
 // string.
 std::string_view GitPathIn(std::string_view text);
 
+// The same of the text of a `.git` file. Empty when it names no git directory.
+std::string_view GitDirIn(std::string_view text);
+
+// git refuses a longer `.git` file.
+inline constexpr size_t kMaxGitFileBytes = size_t{1} << 20;
+
 // One variable of a configuration file.
 struct GitEntry {
   std::string key;  // section.subsection.name; section and name lower case

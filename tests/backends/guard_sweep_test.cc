@@ -252,6 +252,15 @@ TEST_P(GuardSweep, AGitDirectoryInACacheIsLookedAtWhereAFileLeadsToIt) {
        {make, "ln -s '" + cache +
                   "' way; mkdir d; echo \"gitdir: $W/way/e.git\" "
                   "> d/.git"}},
+      {"up from behind a link",
+       {make, "mkdir -p '" + cache + "/deep'; ln -s '" + cache +
+                  "/deep' way; mkdir d; echo \"gitdir: $W/way/../e.git\" "
+                  "> d/.git"}},
+      {"up from behind a link, in this run",
+       {"mkdir -p '" + cache + "/deep'; ln -s '" + cache +
+        "/deep' way; mkdir d; echo \"gitdir: ../way/../e.git\" "
+        "> d/.git; " +
+        make}},
   };
   for (const auto& c : cases) {
     for (const std::string& left : {w_ + "/d", w_ + "/way", cache})
