@@ -378,15 +378,8 @@ void Guard::SweepHookNames(const std::string& directory) {
 bool Guard::IsTwinLink(const std::string& tree, const std::string& path) const {
   // As IsTwin, of links.
   if (!IsWithin(path, tree)) return false;
-  const auto target = [](const std::string& link) -> std::string {
-    const Fd fd = OpenPath(link);
-    char buffer[PATH_MAX];
-    const ssize_t size =
-        fd ? readlinkat(fd.get(), "", buffer, sizeof(buffer)) : -1;
-    return size > 0 ? std::string(buffer, static_cast<size_t>(size)) : "";
-  };
-  const std::string here = target(path);
-  return !here.empty() && here == target(workspace_ + path.substr(tree.size()));
+  const std::optional<std::string> here = LinkText(path);
+  return here && here == LinkText(workspace_ + path.substr(tree.size()));
 }
 
 void Guard::SweepHooksIn(const std::string& tree, const std::string& place,

@@ -164,37 +164,6 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
   return complete;
 }
 
-// Where `path` leads, link by link; what is not there stands for itself.
-// `links`: those on the way, with what they say. Empty where nobody gets there.
-std::string Trail(const std::string& path,
-                  std::map<std::string, std::string>* links) {
-  constexpr int kMaxHops = 40;  // the kernel's
-  std::string at = "/", rest = path;
-  char buffer[PATH_MAX];
-  for (int hops = 0; !rest.empty();) {
-    const size_t slash = std::min(rest.find('/'), rest.size());
-    const std::string name = rest.substr(0, slash);
-    rest.erase(0, slash + 1);
-    if (name.empty() || name == ".") continue;
-    if (name == "..") {
-      at = std::string(DirName(at));
-      continue;
-    }
-    const std::string next = Join(at, name.c_str());
-    const ssize_t size = readlink(next.c_str(), buffer, sizeof(buffer));
-    if (size < 0) {
-      at = next;
-      continue;
-    }
-    if (++hops > kMaxHops) return "";
-    const std::string target(buffer, static_cast<size_t>(size));
-    links->insert({next, target});
-    if (target.starts_with('/')) at = "/";
-    rest = target + "/" + rest;
-  }
-  return at;
-}
-
 }  // namespace
 
 std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
@@ -210,14 +179,9 @@ std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
     }
     existing.push_back(name);
     if ((plain && !S_ISLNK(info.st_mode)) || RootOf(name) != nullptr) continue;
-    // It may lead to what is not there: whoever makes that makes the file.
-    std::map<std::string, std::string> links;
-    const std::string end = Trail(name, &links);
-    // A link must stay; of what it leads to only `end` is protected.
-    for (const auto& [link, target] : links)
-      if (RootOf(link) != nullptr && bound_.insert(link).second)
-        links_.push_back({link, target});
-    if (!end.empty()) ProtectPath(end);
+    // It may lead to what is not there: whoever makes that makes the file. The
+    // links must stay; of what they lead to only the end is protected.
+    ProtectPath(RecordWay(name));
   }
   return existing;
 }

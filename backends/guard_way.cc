@@ -2,7 +2,6 @@
 // from. A link there is remembered with what it says; where no link was, none
 // may be after the run, whether anything was there before or not.
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,12 +101,8 @@ void Guard::MakeWay(const std::string& path) {
 
 void Guard::SweepLinks() {
   for (const Link& link : links_) {
-    char buffer[PATH_MAX];
-    if (const Fd fd = OpenPath(link.path)) {
-      const ssize_t size = readlinkat(fd.get(), "", buffer, sizeof(buffer));
-      if (size >= 0 &&
-          std::string_view(buffer, static_cast<size_t>(size)) == link.target)
-        continue;
+    if (OpenPath(link.path)) {
+      if (LinkText(link.path) == link.target) continue;
       Quarantine(link.path, "protected-path", "a protected link was replaced");
     } else {
       MissedOnTheWay(link.path, "protected-path");

@@ -136,6 +136,15 @@ bool StatPath(const std::string& path, struct stat* info) {
   return fd && fstat(fd.get(), info) == 0;
 }
 
+std::optional<std::string> LinkText(const std::string& path) {
+  const Fd fd = OpenPath(path);
+  char buffer[PATH_MAX];
+  const ssize_t size =
+      fd ? readlinkat(fd.get(), "", buffer, sizeof(buffer)) : -1;
+  if (size <= 0) return std::nullopt;
+  return std::string(buffer, static_cast<size_t>(size));
+}
+
 Fd OpenToList(const std::string& path) {
   return OpenNoLinks(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }

@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ Fd OpenToList(const std::string& path);
 
 // The regular file at `path`, at most `limit` bytes. Never blocks.
 Result<std::string> ReadRegular(const std::string& path, size_t limit);
+
+// What the link at `path` says; empty when there is none or it cannot be read.
+std::optional<std::string> LinkText(const std::string& path);
 
 // Replaces the content of the regular file at `path`, or makes it, with the
 // owner of its directory, when nothing is there.
