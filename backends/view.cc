@@ -298,9 +298,7 @@ class Builder {
   // A directory that cannot be a workspace (somebody else's, one that holds
   // gate's own files) is a place to work in all the same.
   void AddWorkingDirectory() {
-    if (!IsWithin(cwd_, "/tmp") && !IsWithin(cwd_, "/var/tmp") &&
-        !IsWithin(cwd_, kShared))
-      return;
+    if (!IsTemporaryPlace(cwd_)) return;
     const Result<Found> here = resolve_(cwd_);
     if (!here) return;
     for (const std::string& hidden : profile_.deny_read) {

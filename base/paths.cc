@@ -91,6 +91,12 @@ bool IsWithin(std::string_view path, std::string_view directory) {
          (path.size() == directory.size() || path[directory.size()] == '/');
 }
 
+bool IsTemporaryPlace(std::string_view path) {
+  for (const std::string_view place : {"/tmp", "/var/tmp", "/dev/shm"})
+    if (IsWithin(path, place)) return true;
+  return false;
+}
+
 std::string_view BaseName(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);

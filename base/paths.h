@@ -14,6 +14,10 @@ std::string Normalise(std::string_view path, std::string_view cwd);
 // True when `path` is `directory` or below it; both normalised.
 bool IsWithin(std::string_view path, std::string_view directory);
 
+// Whether `path`, normalised, is one of the directories in which any process of
+// the machine may make files, or below one: /tmp, /var/tmp, /dev/shm.
+bool IsTemporaryPlace(std::string_view path);
+
 // Text after the last slash, and before it ("." when there is none).
 std::string_view BaseName(std::string_view path);
 std::string_view DirName(std::string_view path);

@@ -14,9 +14,6 @@
 namespace gate::cli {
 namespace {
 
-// Places that any process of the machine may write.
-constexpr std::array kSharedWritable = {"/tmp", "/var/tmp", "/dev/shm"};
-
 // Why git, as `invocation` starts it, might run a program or read a file that
 // the repository names; empty if not.
 std::string GitDoubt(const parser::Invocation& invocation,
@@ -123,8 +120,7 @@ std::string HomeDoubt(const ProcessFacts& facts,
 
 bool IsWritablePlace(const std::string& path,
                      const std::vector<std::string>& writable) {
-  for (const char* place : kSharedWritable)
-    if (IsWithin(path, place)) return true;
+  if (IsTemporaryPlace(path)) return true;
   for (const std::string& place : writable)
     if (!place.empty() && IsWithin(path, place)) return true;
   return false;

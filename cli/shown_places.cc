@@ -11,12 +11,6 @@ namespace {
 using parser::Effect;
 using parser::EffectKind;
 
-bool IsTemporary(std::string_view path) {
-  for (const std::string_view place : {"/tmp", "/var/tmp", "/dev/shm"})
-    if (path != place && IsWithin(path, place)) return true;
-  return false;
-}
-
 bool OnlyLooks(EffectKind kind) {
   return kind == EffectKind::kRead || kind == EffectKind::kExecuteFile;
 }
@@ -30,23 +24,25 @@ bool Meet(std::string_view a, std::string_view b) {
 std::vector<std::string> PlacesToShow(const parser::Analysis& analysis,
                                       const std::string& workspace) {
   std::vector<std::string> places;
-  const auto changed = [&](const std::string& path) {
-    return std::ranges::any_of(analysis.effects, [&](const Effect& effect) {
-      if (OnlyLooks(effect.kind)) return false;
-      for (const parser::Argument* at : {&effect.path, &effect.target})
-        if (at->known && !at->text.empty() && Meet(at->text, path)) return true;
-      return false;
-    });
-  };
   for (const Effect& effect : analysis.effects) {
     const std::string& path = effect.path.text;
     if (!OnlyLooks(effect.kind) || !effect.path.known || effect.path.glob ||
-        !IsTemporary(path) || (!workspace.empty() && Meet(path, workspace)) ||
-        std::ranges::find(places, path) != places.end() || changed(path))
+        !IsTemporaryPlace(DirName(path)) ||
+        (!workspace.empty() && Meet(path, workspace)) ||
+        std::ranges::find(places, path) != places.end())
       continue;
     places.push_back(path);
     if (places.size() == kMaxShownPlaces) break;
   }
+  std::erase_if(places, [&](const std::string& place) {
+    return std::ranges::any_of(analysis.effects, [&](const Effect& effect) {
+      if (OnlyLooks(effect.kind)) return false;
+      for (const parser::Argument* at : {&effect.path, &effect.target})
+        if (at->known && !at->text.empty() && Meet(at->text, place))
+          return true;
+      return false;
+    });
+  });
   return places;
 }
 
