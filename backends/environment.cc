@@ -40,9 +40,6 @@ constexpr auto kRetries = std::to_array<Retries>({
     {"CARGO_NET_RETRY", "CARGO_NET_RETRY", "CARGO_NET_RETRY=0"},
 });
 
-constexpr auto kTemporary =
-    std::to_array<string_view>({"TMPDIR", "TMP", "TEMP", "TEMPDIR"});
-
 // Where temporary files go: where the caller says, if commands write there, or
 // else to the private /tmp. Lines that use the variable would write to the root
 // without it.
@@ -78,8 +75,7 @@ std::vector<std::string> CleanEnvironment(
     const string_view name = string_view(entry).substr(0, equals);
     const string_view value = string_view(entry).substr(equals + 1);
     if (profile.environment_set.contains(std::string(name))) continue;
-    if (profile.environment_keep.empty() &&
-        std::ranges::find(kTemporary, name) != kTemporary.end()) {
+    if (profile.environment_keep.empty() && NamesTemporaryPlace(name)) {
       clean.push_back(std::string(name) + "=" + TemporaryPlace(value, profile));
       continue;
     }
@@ -110,6 +106,14 @@ std::vector<std::string> CleanEnvironment(
   else if (profile.environment_keep.empty())
     clean.push_back(std::string(kLeaks).append(kNoLeaks));
   return clean;
+}
+
+void SetTemporaryPlace(const std::string& place,
+                       std::vector<std::string>* environment) {
+  std::erase_if(*environment, [](const std::string& entry) {
+    return NamesTemporaryPlace(string_view(entry).substr(0, entry.find('=')));
+  });
+  environment->push_back("TMPDIR=" + place);
 }
 
 std::vector<std::string> RawEnvironment(

@@ -24,7 +24,13 @@ std::optional<bool> IsHarmlessProgram(std::string_view name,
 // Leads to the host: sockets, engines, credentials, places that are not the
 // same inside.
 bool IsDoor(std::string_view name);
+// Says where temporary files go: TMPDIR and its kin, doors as well.
+bool NamesTemporaryPlace(std::string_view name);
 bool LooksSecret(std::string_view name, std::string_view value);
+
+// `place` alone says where temporary files go.
+void SetTemporaryPlace(const std::string& place,
+                       std::vector<std::string>* environment);
 
 // For a command that runs as it is. What was judged is the line, so nothing
 // stays by which the shell means something else by it; of a line that nobody

@@ -259,14 +259,13 @@ constexpr auto kDoors = std::to_array<string_view>({
     "PGPASSFILE",
     "PGSERVICEFILE",
     // Stand for places that are not the same inside.
-    "TMPDIR",
-    "TMP",
-    "TEMP",
-    "TEMPDIR",
     "OLDPWD",
     "PWD",
     "_",
 });
+
+constexpr auto kTemporaryPlaces =
+    std::to_array<string_view>({"TMPDIR", "TMP", "TEMP", "TEMPDIR"});
 
 // Options of make, which may carry code: only what says how many jobs.
 constexpr auto kMakeFlags =
@@ -482,7 +481,12 @@ std::optional<bool> IsHarmlessProgram(string_view name, string_view value) {
 }
 
 bool IsDoor(string_view name) {
-  return BeginsWithAny(kDoorPrefixes, name) || Contains(kDoors, name);
+  return BeginsWithAny(kDoorPrefixes, name) || Contains(kDoors, name) ||
+         NamesTemporaryPlace(name);
+}
+
+bool NamesTemporaryPlace(string_view name) {
+  return Contains(kTemporaryPlaces, name);
 }
 
 }  // namespace gate::backends

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "backends/environment.h"
 #include "backends/guard.h"
 #include "backends/landlock_keeper.h"
 #include "backends/native/sys.h"
@@ -236,13 +237,9 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   kept.view = std::move(*view);
   kept.command = command;
   kept.environment = CleanEnvironment(command.environment, profile);
-  std::erase_if(kept.environment, [](const std::string& entry) {
-    return entry.starts_with("TMPDIR=") || entry.starts_with("TMP=") ||
-           entry.starts_with("TEMP=") || entry.starts_with("TEMPDIR=");
-  });
   SwitchEnvironment(user, &kept.environment);
   kept.environment.push_back("PWD=" + command.cwd);
-  kept.environment.push_back("TMPDIR=" + tmp->path());
+  SetTemporaryPlace(tmp->path(), &kept.environment);
   kept.programs = Candidates(command.argv[0], kept.environment);
   const KeeperPlan plan = [&] {
     KeeperPlan made = MakePlan(profile, kept, user);

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "backends/environment.h"
 #include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/limits.h"
@@ -154,11 +155,7 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
                       command.argv.end());
   request.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &request.environment);
-  std::erase_if(request.environment, [](const std::string& entry) {
-    return entry.starts_with("TMPDIR=") || entry.starts_with("TMP=") ||
-           entry.starts_with("TEMP=") || entry.starts_with("TEMPDIR=");
-  });
-  request.environment.push_back("TMPDIR=" + tmp.path());
+  SetTemporaryPlace(tmp.path(), &request.environment);
   request.cwd = command.cwd;
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
