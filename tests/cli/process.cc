@@ -21,6 +21,14 @@ namespace gate::test {
 
 std::string GateBinary() { return GATE_BINARY; }
 
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size()))
+    ++count;
+  return count;
+}
+
 bool HasSandbox(const Machine& machine) {
   const Done done = machine.Gate({"sandbox", "--", "true"});
   if (done.exit_code == 0) return true;

@@ -59,6 +59,9 @@ class Machine {
   std::string root_;
 };
 
+// How often `part` is in `text`, without overlaps.
+size_t Count(const std::string& text, const std::string& part);
+
 // Where the binary under test is.
 std::string GateBinary();
 

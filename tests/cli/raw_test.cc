@@ -190,14 +190,6 @@ TEST(RawTest, AProgramOfTheWorkspaceThatIsNotThereYetIsContained) {
 }
 
 // The line was judged, not what the caller's variables make of it.
-size_t CountOf(const std::string& text, const std::string& word) {
-  size_t count = 0;
-  for (size_t at = text.find(word); at != std::string::npos;
-       at = text.find(word, at + 1))
-    ++count;
-  return count;
-}
-
 TEST(RawTest, VariablesOfTheCallerRunNoOtherCode) {
   struct Case {
     std::string variable, line;
@@ -227,7 +219,8 @@ TEST(RawTest, VariablesOfTheCallerRunNoOtherCode) {
     EXPECT_FALSE(machine.Exists(mark)) << c.variable << "\n" << done.err;
     // Where gate itself is linked dynamically it hears of LD_PRELOAD, once.
     const std::string own = machine.Gate({"--version"}).err;
-    EXPECT_EQ(CountOf(done.err, "ld.so"), CountOf(own, "ld.so")) << done.err;
+    EXPECT_EQ(test::Count(done.err, "ld.so"), test::Count(own, "ld.so"))
+        << done.err;
     if (c.line == "ls -d .") {
       EXPECT_EQ(done.exit_code, 0) << c.variable << "\n" << done.err;
       EXPECT_EQ(done.out, ".\n") << c.variable;

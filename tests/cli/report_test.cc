@@ -9,14 +9,6 @@
 namespace gate::test {
 namespace {
 
-size_t Count(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos;
-       at = text.find(part, at + part.size()))
-    ++count;
-  return count;
-}
-
 TEST(ReportTest, SaysWhyAProgramWasNotExecuted) {
   Machine machine;
   if (!HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
