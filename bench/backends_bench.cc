@@ -2,11 +2,13 @@
 //
 // All rows run in turn in every round, so that what disturbs the machine
 // disturbs all alike. Medians and, for a busy machine, the fastest tenth;
-// "added" is over the plain row. The bwrap row is
-// the bwrap backend with the same view; "bwrap raw" is the program itself with
-// the options of equal isolation, without gate's guard and bookkeeping.
+// "added" is over the plain row. Of the bwrap rows the first is the program
+// itself with a few options that look alike, the second the program with those
+// that give the view and the filter of the native row (Landlock it cannot), the
+// third the bwrap backend, with gate's guard and bookkeeping.
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +23,12 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/bwrap.h"
+#include "backends/guard.h"
+#include "backends/identity.h"
+#include "backends/native/seccomp.h"
+#include "backends/streams.h"
+#include "backends/view.h"
 
 extern char** environ;
 
@@ -47,6 +55,24 @@ bool Spawn(std::vector<std::string> words) {
   return posix_spawnp(&pid, argv[0], nullptr, nullptr, argv.data(), environ) ==
              0 &&
          waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+// bwrap's own command line for what `profile` gives, the filter in `filter`.
+std::vector<std::string> BwrapAlone(const Profile& profile, int filter) {
+  const gate::backends::Guard guard =
+      gate::backends::Guard::Record(profile, "/");
+  auto view = gate::backends::MakeView(
+      profile, guard, gate::backends::ChooseUser(profile), "/");
+  if (!view) return {};
+  gate::backends::BwrapInputs inputs;
+  inputs.cwd = view->cwd;
+  inputs.view = std::move(*view);
+  inputs.network = profile.network;
+  inputs.seccomp_fd = filter;
+  std::vector<std::string> words = gate::backends::BwrapArguments(inputs);
+  words.insert(words.begin(), "bwrap");
+  words.insert(words.end(), {"--", "/bin/true"});
+  return words;
 }
 
 struct Row {
@@ -95,6 +121,16 @@ int main(int argc, char** argv) {
       return outcome.status == OutcomeStatus::kExited && outcome.exit_code == 0;
     };
   };
+  const gate::backends::Filter filter = gate::backends::MakeFilter();
+  const int filter_fd = memfd_create("filter", 0);  // bwrap inherits it
+  if (filter_fd < 0 || write(filter_fd, filter.code.data(),
+                             filter.size * sizeof(filter.code[0])) < 0)
+    return 1;
+  Profile plain_view;
+  plain_view.workspace = workspace;
+  plain_view.write = {workspace};
+  const std::vector<std::string> alone = BwrapAlone(plain_view, filter_fd);
+  if (alone.empty()) return 1;
   std::vector<Row> rows = {
       {"plain", [] { return Spawn({"/bin/true"}); }},
       {"native", with("native", Network::kNone, -1)},
@@ -134,7 +170,9 @@ int main(int argc, char** argv) {
                        workspace,
                        "/bin/true"});
        }},
-      {"bwrap", with("bwrap", Network::kNone, -1)},
+      {"bwrap, same view",
+       [&] { return lseek(filter_fd, 0, SEEK_SET) == 0 && Spawn(alone); }},
+      {"bwrap backend", with("bwrap", Network::kNone, -1)},
   };
   for (int round = 0; round < rounds; ++round) {
     for (Row& row : rows) {
