@@ -44,6 +44,26 @@ size_t Refused(const PreviewManifest& manifest) {
   return count;
 }
 
+std::string Octal(uint32_t mode) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%04o", mode);
+  return text;
+}
+
+// The mode, where saying yes to it without seeing it would be a mistake: one
+// that changes, or a new one with what no plain umask gives. Empty otherwise.
+std::string ShownMode(const PreviewEntry& entry) {
+  constexpr uint32_t kUnusual = 07002;
+  if (entry.change == PreviewChange::kDeleted ||
+      entry.type == backends::PreviewType::kLink)
+    return "";
+  if (entry.lower.exists && entry.lower.type == entry.type)
+    return entry.mode == entry.lower.mode
+               ? ""
+               : " " + Octal(entry.lower.mode) + " -> " + Octal(entry.mode);
+  return (entry.mode & kUnusual) == 0 ? "" : " mode " + Octal(entry.mode);
+}
+
 // Whether the plan's backend makes overlays here; why not.
 std::string Objection(Gateway& gateway, const std::string& backend) {
   for (const router::Candidate& candidate : gateway.candidates())
@@ -168,13 +188,10 @@ std::string RenderPreview(const KeptPreview& preview, size_t most) {
       line += std::string(" ") + Name(entry.type) + " ";
       line += Visible(FullPath(preview.manifest, entry));
       if (!entry.target.empty()) line += " -> " + Visible(entry.target);
-      if (entry.change == PreviewChange::kMode) {
-        char mode[16];
-        std::snprintf(mode, sizeof mode, " %04o", entry.mode);
-        line += mode;
-      } else if (entry.type == backends::PreviewType::kFile) {
+      if (entry.change != PreviewChange::kMode &&
+          entry.type == backends::PreviewType::kFile)
         line += " (" + std::to_string(entry.size) + " bytes)";
-      }
+      line += ShownMode(entry);
       if (refused) line += ": " + Visible(entry.refused);
       text += line + "\n";
     }

@@ -90,6 +90,40 @@ TEST_F(PreviewTest, AutoCommitsOnlyWhatWouldHaveRunAnyway) {
   EXPECT_NE(Id(), "");
 }
 
+TEST_F(PreviewTest, AModeThatIsNotOrdinaryIsInTheList) {
+  const auto mode = [&](const char* name, unsigned bits) {
+    const std::string path = machine_.project() + "/" + name;
+    machine_.Write(path, "x\n", bits);
+    std::filesystem::permissions(path, std::filesystem::perms(bits));
+  };
+  mode("key", 0600);
+  mode("script", 0755);
+  mode("only", 0644);
+  const Done done = machine_.Gate(
+      {"run", "--preview", "-c",
+       "umask 022; echo more >> key; chmod 666 key; echo more >> script; "
+       "chmod 600 only; echo 1 > plain; echo 2 > tool; chmod 755 tool; "
+       "echo 3 > open; chmod 777 open; mkdir dir drop; chmod 1777 drop; "
+       "ln -s key link; rm package.json; ln -s key package.json"});
+  const Done show = machine_.Gate({"pending", "show", Id()});
+  const std::string at = " " + machine_.project() + "/";
+  for (const std::string& text : {done.err, show.out})
+    for (const std::string& line :
+         {"modified file" + at + "key (7 bytes) 0600 -> 0666",
+          "modified file" + at + "script (7 bytes)",
+          "mode file" + at + "only 0644 -> 0600",
+          "added file" + at + "plain (2 bytes)",
+          "added file" + at + "tool (2 bytes)",
+          "added file" + at + "open (2 bytes) mode 0777",
+          "added directory" + at + "dir",
+          "added directory" + at + "drop mode 1777",
+          "added link" + at + "link -> key",
+          "modified link" + at + "package.json -> key"})
+      EXPECT_NE(text.find("  " + line + "\n"), std::string::npos)
+          << line << "\n"
+          << text;
+}
+
 TEST_F(PreviewTest, AllowedCommandsAreContainedToo) {
   machine_.Gate({"run", "--preview", "-c", "touch plain"});
   EXPECT_FALSE(There("plain"));
