@@ -216,16 +216,16 @@ class Committer {
   bool IsResult(const PreviewEntry& entry, const LowerState& now) const {
     if (entry.change == PreviewChange::kDeleted) return !now.exists;
     if (!now.exists || now.type != entry.type) return false;
+    const uint32_t bits = CommittedBits(entry.type);
+    const bool same_mode = (now.mode & bits) == (entry.mode & bits);
     if (entry.type == PreviewType::kDirectory)
-      return entry.change == PreviewChange::kAdded ||
-             (now.mode & 01777) == (entry.mode & 01777);
+      return entry.change == PreviewChange::kAdded || same_mode;
     if (entry.type == PreviewType::kLink) {
       const auto target =
           ReadLinkBelow(places_[entry.root].root.get(), entry.path);
       return target && *target == entry.target;
     }
-    if (now.size != entry.size || (now.mode & 0777) != (entry.mode & 0777))
-      return false;
+    if (now.size != entry.size || !same_mode) return false;
     const Fd file =
         OpenFileBelow(places_[entry.root].root.get(), entry.path, false);
     const auto hash = file ? HashContent(file.get()) : Result<std::string>("");

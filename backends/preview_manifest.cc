@@ -185,14 +185,15 @@ class Reader {
     const bool real_directory = exists && S_ISDIR(real.st_mode);
 
     if (S_ISDIR(info.st_mode)) {
+      const uint32_t bits = CommittedBits(entry.type);
+      entry.mode &= bits;
       const bool opaque =
           Attribute(upper_.get(), path, "user.overlay.opaque") == "y";
       open_.push_back({path, real_directory,
                        real_directory && (opaque || at.hides),
                        IsDotGit(path) ? EnterGit(at.git, path) : at.git});
       if (real_directory) {
-        constexpr uint32_t kBits = 01777;
-        if ((entry.mode & kBits) == (entry.lower.mode & kBits)) return true;
+        if (entry.mode == (entry.lower.mode & bits)) return true;
         entry.change = PreviewChange::kMode;
         return Add(std::move(entry), at.git);
       }

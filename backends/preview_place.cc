@@ -106,12 +106,14 @@ std::string PutBack(const Target& target, const Fd& old) {
          ", and could not be put back (it is in .gate-left): " + ErrnoText();
 }
 
-std::string SetMode(int handle, const PreviewEntry& entry, mode_t now) {
-  // Set-group-id of a directory is the host's to give.
-  const mode_t mode = entry.type == PreviewType::kDirectory
-                          ? (entry.mode & 01777) | (now & S_ISGID)
-                          : entry.mode & 0777;
-  return chmod(ByDescriptor(handle).c_str(), mode) == 0 ? "" : ErrnoText();
+std::string SetMode(int handle, const PreviewEntry& entry) {
+  const mode_t mode = entry.mode & CommittedBits(entry.type);
+  struct stat info = {};
+  if (chmod(ByDescriptor(handle).c_str(), mode) != 0 ||
+      fstat(handle, &info) != 0)
+    return ErrnoText();
+  // The kernel drops set-group-id for a group that is not the user's.
+  return (info.st_mode & 07777) == mode ? "" : "not all of it was taken";
 }
 
 // A link, and its owner where that can be set.
@@ -219,7 +221,7 @@ Result<Fd> CopyUnnamed(const Place& place, const PreviewEntry& entry) {
       {0, UTIME_NOW},
       {entry.mtime_ns / 1000000000, entry.mtime_ns % 1000000000}};
   if ((geteuid() == 0 && fchown(file.get(), entry.uid, entry.gid) != 0) ||
-      fchmod(file.get(), entry.mode & 0777) != 0 ||
+      fchmod(file.get(), entry.mode & CommittedBits(entry.type)) != 0 ||
       futimens(file.get(), times) != 0)
     return FailErrno(cannot);
   return file;
@@ -293,19 +295,17 @@ std::string Remove(const Target& target) {
 std::string ChangeMode(const Target& target) {
   std::string why;
   const Fd old = HoldOld(target, &why);
-  return old ? SetMode(old.get(), *target.entry, target.entry->lower.mode)
-             : why;
+  return old ? SetMode(old.get(), *target.entry) : why;
 }
 
 std::string FinishDirectory(const Place& place, const PreviewEntry& entry) {
   const Fd handle = OpenBelow(place.root.get(), entry.path,
                               O_PATH | O_NOFOLLOW | O_DIRECTORY);
-  struct stat info = {};
-  if (!handle || fstat(handle.get(), &info) != 0) return "";
+  if (!handle) return "";
   if (geteuid() == 0 &&
       chown(ByDescriptor(handle.get()).c_str(), entry.uid, entry.gid) != 0)
     return "its owner could not be set: " + ErrnoText();
-  const std::string why = SetMode(handle.get(), entry, info.st_mode);
+  const std::string why = SetMode(handle.get(), entry);
   return why.empty() ? "" : "its mode could not be set: " + why;
 }
 

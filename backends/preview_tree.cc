@@ -152,6 +152,10 @@ PreviewType TypeOf(mode_t mode) {
   return PreviewType::kOther;
 }
 
+uint32_t CommittedBits(PreviewType type) {
+  return type == PreviewType::kDirectory ? 03777 : 01777;
+}
+
 int64_t Nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
 }

@@ -29,6 +29,9 @@ Result<std::string> HashContent(int fd, int copy = -1);
 
 std::string JoinBelow(const std::string& base, const std::string& name);
 PreviewType TypeOf(mode_t mode);
+// The bits of a mode that a commit sets. Set-group-id of a directory gives
+// nobody a right: what is made in it belongs to the directory's group.
+uint32_t CommittedBits(PreviewType type);
 int64_t Nanoseconds(const timespec& time);
 LowerState StateOf(const struct stat& info);
 

@@ -354,6 +354,38 @@ TEST_P(Preview, UnusualNamesAndClosedModesWork) {
   }
 }
 
+TEST_P(Preview, DirectoriesGetTheModesThatWereShown) {
+  const auto mode = [&](const std::string& name) {
+    struct stat info = {};
+    EXPECT_EQ(lstat((w_ + "/" + name).c_str(), &info), 0) << name;
+    return info.st_mode & 07777;
+  };
+  for (const char* name : {"gets", "loses", "keeps"})
+    MakeDirectory(w_ + "/" + name);
+  ASSERT_EQ(Outside("chmod 775 gets; chmod 2775 loses keeps"), "");
+  Line(
+      "umask 022; mkdir shared plain odd; chmod 2775 shared; mkdir shared/in; "
+      "chmod 4755 odd; chmod g+s gets; chmod g-s loses; touch keeps/f; mkdir "
+      "keeps/in; rm file; mkdir file; echo 1 > sticky; chmod 1644 sticky");
+  EXPECT_EQ(Changes(),
+            "D file\nA file\nm gets\nA keeps/f\nA keeps/in\nm loses\nA odd\n"
+            "A plain\nA shared\nA shared/in\nA sticky\n");
+  for (const PreviewEntry& entry : manifest_.entries)
+    EXPECT_EQ(entry.refused, "") << entry.path;
+  EXPECT_EQ(Commit(), "11 committed\n");
+  for (const PreviewEntry& entry : manifest_.entries)
+    if (entry.change != PreviewChange::kDeleted) {
+      EXPECT_EQ(mode(entry.path), entry.mode) << entry.path;
+    }
+  EXPECT_EQ(Entry("shared")->mode, 02775u);
+  EXPECT_EQ(Entry("shared/in")->mode, 02755u);
+  EXPECT_EQ(Entry("keeps/in")->mode, 02755u);
+  EXPECT_EQ(Entry("odd")->mode, 0755u);
+  EXPECT_EQ(Entry("gets")->mode, 02775u);
+  EXPECT_EQ(Entry("loses")->mode, 0775u);
+  EXPECT_EQ(mode("keeps"), 02775u);
+}
+
 TEST_P(Preview, NothingOfTheRunWritesAfterwards) {
   const Ran ran = Line(
       "(setsid sh -c 'while :; do echo x >> daemon; done' >/dev/null 2>&1 &); "
