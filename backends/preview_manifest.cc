@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 
 #include "backends/git_config.h"
 #include "backends/guard.h"
@@ -175,7 +176,7 @@ class Reader {
     entry.path = path;
     entry.type = TypeOf(info.st_mode);
     entry.size = static_cast<uint64_t>(info.st_size);
-    entry.mode = info.st_mode & 07777;
+    entry.mode = ModeOf(info);
     entry.uid = info.st_uid;
     entry.gid = info.st_gid;
     entry.mtime_ns = Nanoseconds(info.st_mtim);
@@ -244,6 +245,14 @@ class Reader {
       entry.lower = LowerState();
     }
     return Add(std::move(entry), at.git);
+  }
+
+  // What the command left, though reading another of a file's names may have
+  // opened it up for its owner meanwhile.
+  uint32_t ModeOf(const struct stat& info) {
+    const uint32_t mode = info.st_mode & 07777;
+    if (!S_ISREG(info.st_mode) || info.st_nlink < 2) return mode;
+    return modes_.try_emplace(info.st_ino, mode).first->second;
   }
 
   // `path` of the real root and everything below it.
@@ -356,6 +365,7 @@ class Reader {
   const size_t index_;
   Fd upper_, lower_;
   std::vector<Open> open_;
+  std::map<ino_t, uint32_t> modes_;  // of files with several names
   uint64_t bytes_ = 0;
 };
 

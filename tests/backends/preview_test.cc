@@ -386,6 +386,21 @@ TEST_P(Preview, DirectoriesGetTheModesThatWereShown) {
   EXPECT_EQ(mode("keeps"), 02775u);
 }
 
+TEST_P(Preview, AFileWithSeveralNamesHasOneMode) {
+  Line(
+      "chmod 0 file; ln file b; ln file z; echo 1 > new; ln new hard; chmod "
+      "200 new");
+  EXPECT_EQ(Changes(), "A b\nm file\nA hard\nA new\nA z\n");
+  EXPECT_EQ(Commit(), "5 committed\n");
+  for (const PreviewEntry& entry : manifest_.entries) {
+    const bool new_one = entry.path == "hard" || entry.path == "new";
+    EXPECT_EQ(entry.mode, new_one ? 0200u : 0u) << entry.path;
+    struct stat info = {};
+    ASSERT_EQ(lstat((w_ + "/" + entry.path).c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, entry.mode) << entry.path;
+  }
+}
+
 TEST_P(Preview, NothingOfTheRunWritesAfterwards) {
   const Ran ran = Line(
       "(setsid sh -c 'while :; do echo x >> daemon; done' >/dev/null 2>&1 &); "
