@@ -223,6 +223,14 @@ struct Outcome {
   // Processes that still ran when the command had ended, and were ended then;
   // only of backends that can tell.
   uint64_t left_running = 0;
+  // A signal meanwhile told gate to end, whatever the command made of it; only
+  // of backends with Feature::kOverlay.
+  bool interrupted = false;
+
+  // Whether the command came to its own end, with whatever exit code.
+  bool EndedByItself() const {
+    return status == OutcomeStatus::kExited && !interrupted;
+  }
 };
 
 struct Availability {

@@ -87,6 +87,7 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
       signalfd_siginfo info = {};
       while (read(signals.fd(), &info, sizeof(info)) ==
              static_cast<ssize_t>(sizeof(info))) {
+        if (watch.signalled != nullptr) *watch.signalled = true;
         // A hang-up goes to the leader of the session, which gate may be, and
         // only when that ends to the others: it may come twice, but not never.
         if (watch.terminal && info.ssi_code == SI_KERNEL &&

@@ -49,6 +49,9 @@ struct Watch {
   std::vector<Served> served;
   // Called before each wait; how many milliseconds it may last, -1: any.
   std::function<int()> tick;
+  // Not null: becomes true when a signal came that was to end gate, whether it
+  // was forwarded or the terminal sent it to the command as well.
+  bool* signalled = nullptr;
   // Not null: once this is true there is nothing more to watch. What is left
   // of the process is the caller's to wait for.
   const bool* over = nullptr;

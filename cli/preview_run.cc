@@ -394,7 +394,12 @@ int RunPreview(Gateway& gateway, Judgement* judgement,
 
   std::vector<std::string> paths;
   bool keep = !options.person, commit = false;
-  if (options.automatic && Refused(preview.manifest) == 0)
+  const bool automatic = options.automatic && outcome.EndedByItself();
+  if (options.automatic && !automatic)
+    Complain(
+        "the command did not end by itself, so --preview=auto commits "
+        "nothing of what it left");
+  if (automatic && Refused(preview.manifest) == 0)
     commit = true;
   else if (options.person)
     commit = AskCommit(preview, &paths, &keep);

@@ -260,7 +260,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   one->Tell(kMayStart);
 
   InitReport report;
-  bool reported = false, over = false, listening = !plan->asks.Any();
+  bool reported = false, over = false, interrupted = false;
+  bool listening = !plan->asks.Any();
   CallWatch calls(profile, command, *plan, guard);
   Watch watch;
   watch.pidfd = one->pidfd();
@@ -272,6 +273,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   watch.expire = [&] { one->Tell(kExpired); };
   watch.kill = [&] { one->Kill(); };
   watch.over = &over;
+  watch.signalled = &interrupted;
   if (plan->asks.Any()) calls.Join(&watch);
   one->group().Join(&watch);
   watch.served.push_back(
@@ -309,6 +311,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   if (!reported) report = ReadReport(one->report());
 
   Outcome outcome;
+  outcome.interrupted = interrupted;
   switch (report.kind) {
     case InitReport::kSetupFailed:
       return Failed(Describe(*plan, report.setup));

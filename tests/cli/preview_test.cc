@@ -124,6 +124,59 @@ TEST_F(PreviewTest, AModeThatIsNotOrdinaryIsInTheList) {
           << text;
 }
 
+TEST_F(PreviewTest, AutoKeepsWhatDidNotEndByItself) {
+  const std::string half = "echo half > f; ";
+  const auto auto_run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", "--preview=auto"});
+    return machine_.Gate(arguments);
+  };
+  // Ended by a signal to gate, and what the command makes of it.
+  const auto told = [&](const char* signal, const std::string& command) {
+    return machine_.Run(
+        {"bash", "-c",
+         "coproc G { exec \"$1\" run --preview=auto -c \"$2\" 2>&1; }; "
+         "p=$G_PID; "
+         "exec {out}<&${G[0]}; read -r -u $out word; kill -$3 $p; "
+         "cat <&$out; wait $p",
+         "-", test::GateBinary(), command, signal});
+  };
+  const std::string wait = half + "echo ready; exec sleep 100";
+  const std::string handles = half +
+                              "trap 'exit 0' TERM; echo ready; while :; do "
+                              "read -t 0.01 <> <(:); done";
+  const struct {
+    const char* name;
+    Done done;
+    int exit_code;
+  } cases[] = {
+      {"signal", auto_run({"-c", half + "kill -KILL $$"}), 137},
+      {"wall clock", auto_run({"--timeout", "1", "-c", half + "sleep 100"}),
+       124},
+      {"limit",
+       auto_run({"-c", half + "ulimit -f 1; exec head -c 99999 /dev/zero > g"}),
+       153},
+      {"SIGTERM", told("TERM", wait), 143},
+      {"SIGINT", told("INT", wait), 130},
+      {"SIGHUP", told("HUP", wait), 129},
+      {"SIGTERM that is handled", told("TERM", handles), 0},
+  };
+  EXPECT_FALSE(There("f"));
+  for (const auto& c : cases) {
+    const std::string text = c.done.out + c.done.err;
+    EXPECT_EQ(c.done.exit_code, c.exit_code) << c.name << "\n" << text;
+    EXPECT_NE(text.find("did not end by itself"), std::string::npos)
+        << c.name << "\n"
+        << text;
+    EXPECT_NE(text.find("gate pending commit "), std::string::npos)
+        << c.name << "\n"
+        << text;
+  }
+  // Its own end is whatever code it exits with.
+  const Done done = auto_run({"-c", half + "exit 7"});
+  EXPECT_EQ(done.exit_code, 7) << done.err;
+  EXPECT_TRUE(There("f"));
+}
+
 TEST_F(PreviewTest, AllowedCommandsAreContainedToo) {
   machine_.Gate({"run", "--preview", "-c", "touch plain"});
   EXPECT_FALSE(There("plain"));
