@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 
+#include "backends/native/mounts.h"
 #include "backends/native/sys.h"
 #include "base/text.h"
 
@@ -51,23 +52,6 @@ std::vector<std::string_view> Fields(std::string_view line, char separator) {
 bool HasWord(std::string_view list, std::string_view word, char separator) {
   const std::vector<std::string_view> words = Fields(list, separator);
   return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-// mountinfo writes blanks and the like as \ooo.
-std::string Unescape(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '\\' && i + 3 < text.size() &&
-        std::from_chars(text.data() + i + 1, text.data() + i + 4, value, 8)
-                .ptr == text.data() + i + 4) {
-      out += static_cast<char>(value);
-      i += 3;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
 }
 
 // The directory of group `path` where the mount at `point` shows `root`.
@@ -227,7 +211,8 @@ CgroupPlaces ParseCgroupPlaces(std::string_view mountinfo,
     const auto head = Fields(line.substr(0, separator), ' ');
     const auto tail = Fields(line.substr(separator + 3), ' ');
     if (head.size() < 6 || tail.size() < 3) continue;
-    const std::string root = Unescape(head[3]), point = Unescape(head[4]);
+    const std::string root = UnescapeMountPoint(head[3]);
+    const std::string point = UnescapeMountPoint(head[4]);
     if (tail[0] == "cgroup2") {
       const std::string place = Inside(point, root, own_path(""));
       if (place.empty() || !places.unified.empty()) continue;

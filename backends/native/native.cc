@@ -15,6 +15,7 @@
 #include "backends/limits.h"
 #include "backends/native/calls.h"
 #include "backends/native/init.h"
+#include "backends/native/mounts.h"
 #include "backends/native/plan.h"
 #include "backends/native/process_one.h"
 #include "backends/outcome.h"
@@ -25,9 +26,12 @@
 #include "backends/view.h"
 #include "base/file.h"
 #include "base/paths.h"
+#include "base/text.h"
 
 namespace gate::backends {
 namespace {
+
+constexpr size_t kMaxMountInfo = size_t{4} << 20;
 
 // What of the second wall a kernel lacks, by Landlock ABI.
 struct AbiLoss {
@@ -71,6 +75,16 @@ std::string Describe(const NativePlan& plan, const SetupError& error) {
     text += ": inside, this is another directory than the caller's";
   else if (error.error != 0)
     text += std::string(": ") + strerror(error.error);
+  if (error.stage == Stage::kOverlay && error.index >= 0 &&
+      index < plan.mounts.size()) {
+    const auto mounts =
+        ReadFile("/proc/self/mountinfo", kMaxMountInfo, /*follow=*/true);
+    const std::string below =
+        mounts ? MountBelow(*mounts, plan.mounts[index].target) : "";
+    if (!below.empty())
+      text += "; something is mounted below it, at " + Visible(below) +
+              ", and there is no preview of that";
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/backend.h"
+#include "backends/native/mounts.h"
 #include "backends/native/seccomp.h"
 #include "backends/none.h"
 #include "backends/relay.h"
@@ -29,6 +30,23 @@ TEST(Names, AreReadBack) {
   EXPECT_EQ(ParseStrength("auto"), Strength::kMicrovm);
   EXPECT_EQ(ParseStrength("strong"), std::nullopt);
   EXPECT_EQ(ParseNetwork(""), std::nullopt);
+}
+
+TEST(Mounts, TheFirstBelowADirectoryIsFound) {
+  constexpr char kInfo[] =
+      "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+      "23 22 0:20 / /srv/work rw - tmpfs t rw\n"
+      "24 23 0:21 / /srv/workshop rw - tmpfs t rw\n"
+      "25 23 0:22 /a /srv/work/a\\040b\\134 rw shared:1 - tmpfs t rw\n"
+      "26 23 0:23 / /srv/work/c rw - tmpfs t rw\n"
+      "broken\n\n1 2 3";
+  EXPECT_EQ(MountBelow(kInfo, "/srv/work"), "/srv/work/a b\\");
+  EXPECT_EQ(MountBelow(kInfo, "/srv/work/c"), "");
+  EXPECT_EQ(MountBelow(kInfo, "/home"), "");
+  EXPECT_EQ(MountBelow(kInfo, "/"), "/srv/work");
+  EXPECT_EQ(MountBelow("", "/"), "");
+  EXPECT_EQ(UnescapeMountPoint("a\\"), "a\\");
+  EXPECT_EQ(UnescapeMountPoint("a\\09"), "a\\09");
 }
 
 TEST(FeatureSet, SaysWhatIsMissing) {

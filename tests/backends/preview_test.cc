@@ -527,6 +527,9 @@ TEST_P(Preview, AFileSystemBelowTheWorkspaceIsRefused) {
   const Ran ran = Bash("echo ran > in/ran; echo ran > ran");
   EXPECT_EQ(ran.outcome.status, OutcomeStatus::kSetupFailed);
   EXPECT_NE(ran.outcome.reason.find("overlay"), std::string::npos);
+  EXPECT_NE(ran.outcome.reason.find("mounted below it, at " + w_ + "/in,"),
+            std::string::npos)
+      << ran.outcome.reason;
   EXPECT_FALSE(Exists(w_ + "/in/ran"));
   umount2((w_ + "/in").c_str(), MNT_DETACH);
 }
