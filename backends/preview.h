@@ -109,6 +109,7 @@ std::string ProtectedName(const Profile& profile, const std::string& root,
 
 struct CommitResult {
   size_t committed = 0;
+  std::vector<size_t> done;  // which of the manifest's entries these are
   // Paths that were asked for and left alone, with the reason.
   std::vector<std::pair<std::string, std::string>> left;
 };

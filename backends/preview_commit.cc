@@ -142,6 +142,12 @@ class Committer {
     result_.left.emplace_back(Full(entry), why);
   }
 
+  void Committed(const PreviewEntry& entry) {
+    ++result_.committed;
+    result_.done.push_back(
+        static_cast<size_t>(&entry - manifest_.entries.data()));
+  }
+
   void Choose() {
     const auto chosen = [&](const PreviewEntry& entry) {
       if (request_.paths.empty()) return true;
@@ -363,7 +369,7 @@ class Committer {
           entry.type == PreviewType::kDirectory)
         directories.push_back(&item);
       if (item.done) {
-        ++result_.committed;
+        Committed(entry);
         continue;
       }
       if (entry.change == PreviewChange::kMode)
@@ -435,7 +441,7 @@ class Committer {
       Leave(entry, why);
       return;
     }
-    ++result_.committed;
+    Committed(entry);
     touched_.insert({entry.root, ParentOf(entry.path)});
   }
 

@@ -53,8 +53,8 @@ int ListAll(const std::string& state, bool json) {
       std::puts(PreviewToJson(preview, status).c_str());
       continue;
     }
-    std::printf("%s  preview, %zu changes, manifest %.16s%s\n%s  in %s\n",
-                preview.id.c_str(), preview.manifest.entries.size(),
+    std::printf("%s  preview, %s, manifest %.16s%s\n%s  in %s\n",
+                preview.id.c_str(), CountChanges(preview).c_str(),
                 preview.hash.c_str(),
                 preview.interrupted ? "; a commit of it was interrupted" : "",
                 ShownCommand(preview.command, columns).c_str(),
@@ -102,7 +102,7 @@ int Commit(const GlobalOptions& globals, const std::string& id,
     return kExitUsage;
   }
   std::string text = RenderPreview(*preview, kShownLines);
-  for (const std::string& path : paths) text += "only " + Visible(path) + "\n";
+  text += RenderChoice(*preview, paths);
   const auto answer = AskLine(text + "Commit it? [y]es, [N]o: ");
   if (!answer || (*answer != "y" && *answer != "yes")) {
     Complain("nothing was committed");

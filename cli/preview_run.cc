@@ -132,6 +132,14 @@ size_t Failures(const KeptPreview& preview,
   return count;
 }
 
+enum class Standing : uint8_t { kRefused, kOpen, kCommitted };
+
+Standing StandingOf(const KeptPreview& preview, size_t index) {
+  if (preview.committed.contains(index)) return Standing::kCommitted;
+  return preview.manifest.entries[index].refused.empty() ? Standing::kOpen
+                                                         : Standing::kRefused;
+}
+
 // What the person at the terminal wants. False: nothing at all; `*keep`:
 // later.
 bool AskCommit(const KeptPreview& preview, std::vector<std::string>* paths,
@@ -150,9 +158,10 @@ bool AskCommit(const KeptPreview& preview, std::vector<std::string>* paths,
   while (const auto line = AskLine("Path (an empty line ends): ")) {
     if (line->empty()) break;
     const std::string path = Normalise(*line, preview.workspace);
-    if (NotInPreview(preview, {path}).empty())
+    if (NotInPreview(preview, {path}).empty()) {
       paths->push_back(path);
-    else
+      std::fputs(RenderChoice(preview, {path}).c_str(), stderr);
+    } else
       Complain(Visible(path) + " is not in the preview");
   }
   return !paths->empty();
@@ -171,17 +180,51 @@ std::string NotInPreview(const KeptPreview& preview,
   return "";
 }
 
+std::string CountChanges(const KeptPreview& preview) {
+  std::string text =
+      std::to_string(preview.manifest.entries.size()) + " changes";
+  if (!preview.committed.empty())
+    text += ", " + std::to_string(preview.committed.size()) + " committed";
+  return text;
+}
+
+std::string RenderChoice(const KeptPreview& preview,
+                         const std::vector<std::string>& paths) {
+  const auto& entries = preview.manifest.entries;
+  std::string text;
+  std::set<size_t> counted = preview.committed;
+  for (const std::string& path : paths) {
+    // New directories above what is chosen come with it.
+    size_t above = 0;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const std::string full = FullPath(preview.manifest, entries[i]);
+      if (entries[i].change == PreviewChange::kAdded && full != path &&
+          IsWithin(path, full) && counted.insert(i).second)
+        ++above;
+    }
+    text += "only " + Visible(path);
+    if (above > 0)
+      text += " (and " + std::to_string(above) +
+              (above == 1 ? " new directory" : " new directories") + " above)";
+    text += "\n";
+  }
+  return text;
+}
+
 std::string RenderPreview(const KeptPreview& preview, size_t most) {
   const auto& entries = preview.manifest.entries;
-  std::string text = "preview " + preview.id + ": " +
-                     std::to_string(entries.size()) + " changes by\n" +
+  std::string text = "preview " + preview.id + ": " + CountChanges(preview) +
+                     " by\n" +
                      ShownCommand(preview.command, PersonsScreen().columns);
   size_t shown = 0;
-  // What will not be committed first, so that no length hides it.
-  for (const bool refused : {true, false}) {
-    for (const PreviewEntry& entry : entries) {
-      if (entry.refused.empty() == refused) continue;
+  // What will not be committed first, so that no length hides it; last what is.
+  for (const Standing standing :
+       {Standing::kRefused, Standing::kOpen, Standing::kCommitted}) {
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const PreviewEntry& entry = entries[i];
+      if (StandingOf(preview, i) != standing) continue;
       if (++shown > most) continue;
+      const bool refused = standing == Standing::kRefused;
       std::string line = "  ";
       line += refused ? "REFUSED " : "";
       line += Name(entry.change);
@@ -193,6 +236,7 @@ std::string RenderPreview(const KeptPreview& preview, size_t most) {
         line += " (" + std::to_string(entry.size) + " bytes)";
       line += ShownMode(entry);
       if (refused) line += ": " + Visible(entry.refused);
+      if (standing == Standing::kCommitted) line += ": committed already";
       text += line + "\n";
     }
   }
@@ -213,7 +257,8 @@ std::string PreviewToJson(const KeptPreview& preview,
   WriteBytes(&json, "command", preview.command);
   json.Field("action", preview.action);
   json.Key("changes").BeginArray();
-  for (const PreviewEntry& entry : preview.manifest.entries) {
+  for (size_t i = 0; i < preview.manifest.entries.size(); ++i) {
+    const PreviewEntry& entry = preview.manifest.entries[i];
     json.BeginObject();
     WriteBytes(&json, "path", FullPath(preview.manifest, entry));
     json.Field("change", Name(entry.change)).Field("type", Name(entry.type));
@@ -233,6 +278,7 @@ std::string PreviewToJson(const KeptPreview& preview,
       json.EndObject();
     }
     if (!entry.refused.empty()) json.Field("refused", entry.refused);
+    if (preview.committed.contains(i)) json.Flag("committed", true);
     json.EndObject();
   }
   json.EndArray().EndObject();
@@ -280,6 +326,12 @@ bool CommitKept(Gateway& gateway, const KeptPreview& preview,
   };
   const auto result =
       backends::CommitPreview(*profile, preview.manifest, request);
+  KeptPreview now = preview;
+  if (result) {
+    now.committed.insert(result->done.begin(), result->done.end());
+    if (auto noted = NoteCommitted(state, now); !noted)
+      Complain("what is committed cannot be noted: " + noted.error().message);
+  }
   // Nothing was changed, but by a commit before that was killed.
   if (result || !preview.interrupted) CommitEnded(state, preview);
   if (!result) {
@@ -301,8 +353,11 @@ bool CommitKept(Gateway& gateway, const KeptPreview& preview,
           RecordCommit(state, preview, "a preview was committed", done.text());
       !stored)
     Complain("the commit could not be recorded: " + stored.error().message);
-  Complain("committed " + std::to_string(result->committed) + " of " +
-           std::to_string(preview.manifest.entries.size()) + " changes");
+  const size_t before = preview.committed.size();
+  Complain("committed " + std::to_string(now.committed.size() - before) +
+           " of " + std::to_string(preview.manifest.entries.size()) +
+           " changes" +
+           (before == 0 ? "" : "; " + std::to_string(before) + " were before"));
   for (size_t i = 0; i < result->left.size(); ++i) {
     if (i == kShownLines) {
       Complain("and " + std::to_string(result->left.size() - i) + " more");
@@ -311,10 +366,10 @@ bool CommitKept(Gateway& gateway, const KeptPreview& preview,
     Complain("left out " + Visible(result->left[i].first) + ": " +
              Visible(result->left[i].second));
   }
-  const size_t seen = result->committed + Refused(preview.manifest);
-  const bool all = paths.empty() && seen >= preview.manifest.entries.size();
+  const size_t seen = now.committed.size() + Refused(preview.manifest);
+  const bool all = seen >= preview.manifest.entries.size();
   if (all) DropPreview(state, preview);
-  return all || (!paths.empty() && Failures(preview, *result) == 0);
+  return paths.empty() ? all : Failures(preview, *result) == 0;
 }
 
 int RunPreview(Gateway& gateway, Judgement* judgement,

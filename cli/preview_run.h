@@ -22,10 +22,16 @@ struct PreviewOptions {
 int RunPreview(Gateway& gateway, Judgement* judgement,
                const std::string& parent, const PreviewOptions& options);
 
+// "3 changes, 1 committed".
+std::string CountChanges(const KeptPreview& preview);
 // The list of changes for people, at most `most` lines of it.
 std::string RenderPreview(const KeptPreview& preview, size_t most);
 // One object, schema gate.preview/1. `state`: kept, committed, ….
 std::string PreviewToJson(const KeptPreview& preview, const std::string& state);
+
+// What of it `paths` (absolute) choose, a line each.
+std::string RenderChoice(const KeptPreview& preview,
+                         const std::vector<std::string>& paths);
 
 // The first of `paths` (absolute) at and below which the preview changes
 // nothing; empty when there is none.

@@ -54,6 +54,24 @@ Result<Fd> Lock(int root, const std::string& id) {
   return fd;
 }
 
+std::set<size_t> ReadCommitted(const std::string& directory,
+                               const KeptPreview& preview) {
+  const auto text =
+      ReadFile(directory + "/committed", backends::kMaxManifestBytes,
+               /*follow=*/false);
+  const auto json = text ? ParseJson(*text) : ParseJson("{}");
+  if (!json || !json->is_object() ||
+      json->value("manifest", "") != preview.hash ||
+      !json->contains("entries") || !(*json)["entries"].is_array())
+    return {};
+  std::set<size_t> committed;
+  for (const Json& entry : (*json)["entries"])
+    if (entry.is_number_unsigned() &&
+        entry.get<size_t>() < preview.manifest.entries.size())
+      committed.insert(entry.get<size_t>());
+  return committed;
+}
+
 Result<KeptPreview> Unseal(const std::string& state_dir,
                            const std::string& id) {
   const std::string directory = PreviewDirectory(state_dir, id);
@@ -90,6 +108,7 @@ Result<KeptPreview> Unseal(const std::string& state_dir,
   for (const backends::PreviewRoot& root : preview.manifest.roots)
     if (!root.place.starts_with(directory + "/")) return damaged();
   preview.hash = Hex(Sha256(body));
+  preview.committed = ReadCommitted(directory, preview);
   preview.interrupted = ::access((directory + "/commit").c_str(), F_OK) == 0;
   return preview;
 }
@@ -208,6 +227,12 @@ Status NoteCommit(const std::string& state_dir, const KeptPreview& preview) {
   return WriteFileAtomically(
       PreviewDirectory(state_dir, preview.id) + "/commit", preview.hash + "\n",
       0600);
+}
+
+Status NoteCommitted(const std::string& state_dir, const KeptPreview& preview) {
+  return WriteFileAtomically(
+      PreviewDirectory(state_dir, preview.id) + "/committed",
+      Dump({{"manifest", preview.hash}, {"entries", preview.committed}}), 0600);
 }
 
 void CommitEnded(const std::string& state_dir, const KeptPreview& preview) {

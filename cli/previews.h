@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct KeptPreview {
   std::string action;  // of the decision
   uint64_t made_ms = 0;
   backends::PreviewManifest manifest;
-  std::string hash;          // hex SHA-256 of what is sealed
-  bool interrupted = false;  // a commit began and did not end
+  std::string hash;            // hex SHA-256 of what is sealed
+  bool interrupted = false;    // a commit began and did not end
+  std::set<size_t> committed;  // which entries earlier commits applied
 };
 
 std::string PreviewDirectory(const std::string& state_dir,
@@ -53,7 +55,10 @@ Result<Fd> LockPreview(const std::string& state_dir, const std::string& id);
 // Notes that a commit begins.
 Status NoteCommit(const std::string& state_dir, const KeptPreview& preview);
 
-// Takes that note back: the commit ended, whatever it did.
+// Keeps `preview->committed`, for people: a commit looks at the files.
+Status NoteCommitted(const std::string& state_dir, const KeptPreview& preview);
+
+// Takes NoteCommit back: the commit ended, whatever it did.
 void CommitEnded(const std::string& state_dir, const KeptPreview& preview);
 
 // Removes it and what a killed commit left in the workspace. The caller holds

@@ -201,6 +201,44 @@ TEST_F(PreviewTest, APersonCommitsAPartAndTheRest) {
   EXPECT_EQ(Id(), "");
 }
 
+TEST_F(PreviewTest, WhatIsCommittedAlreadyIsTold) {
+  machine_.Gate({"run", "--preview", "-c",
+                 "mkdir -p a/b/c; echo 1 > a/b/c/f; echo 2 > a/g; echo 3 > h; "
+                 "echo 4 > .bashrc"});
+  const std::string id = Id();
+  auto [code, text] = OnTerminal({"pending", "commit", id, "a/b/c/f"}, "y");
+  if (NoPerson(text))
+    GATE_SKIP_WITHOUT("person") << "an agent runs this test: " << text;
+  const std::string at = machine_.project() + "/";
+  EXPECT_NE(text.find("only " + at + "a/b/c/f (and 3 new directories above)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("committed 4 of 7 changes"), std::string::npos) << text;
+  EXPECT_EQ(code, 0) << text;
+  const std::string show = machine_.Gate({"pending", "show", id}).out;
+  EXPECT_NE(show.find(": 7 changes, 4 committed by"), std::string::npos);
+  EXPECT_NE(show.find("added directory " + at + "a/b: committed already\n"),
+            std::string::npos)
+      << show;
+  EXPECT_LT(show.find("added file " + at + "h (2 bytes)\n"),
+            show.find("added file " + at + "a/b/c/f (2 bytes): committed"))
+      << show;
+  const std::string list = machine_.Gate({"pending"}).out;
+  EXPECT_NE(list.find("7 changes, 4 committed, "), std::string::npos) << list;
+  const std::string json = machine_.Gate({"pending", "--json"}).out;
+  EXPECT_EQ(test::Count(json, "\"committed\":true"), 4u) << json;
+  std::tie(code, text) = OnTerminal({"pending", "commit", id, "a/g"}, "y");
+  EXPECT_NE(text.find("only " + at + "a/g"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" above)"), std::string::npos) << text;
+  EXPECT_NE(text.find("committed 1 of 7 changes; 4 were before"),
+            std::string::npos)
+      << text;
+  // What is left of it is refused, so it goes.
+  std::tie(code, text) = OnTerminal({"pending", "commit", id, "h"}, "y");
+  EXPECT_EQ(code, 0) << text;
+  EXPECT_EQ(Id(), "");
+}
+
 TEST_F(PreviewTest, APathThatIsNotCommittedIsNoSuccess) {
   machine_.Gate(
       {"run", "--preview", "-c", "echo 1 > a; echo 2 > b; echo 3 > .bashrc"});
