@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -91,13 +93,15 @@ Result<FileChange> ReadSettings(const InstallOptions& options) {
   return change;
 }
 
-Result<std::vector<FileChange>> Changes(FileChange change,
-                                        Result<std::string> after) {
+Result<std::vector<FileChange>> Changes(
+    FileChange change, Result<std::optional<std::string>> after) {
   if (!after) {
     return Fail(after.error().code, change.path + ": " + after.error().message);
   }
-  change.after = std::move(*after);
-  if (change.after == change.before) return std::vector<FileChange>{};
+  change.removed = !*after;
+  change.after = after->value_or("");
+  if (!change.removed && change.after == change.before)
+    return std::vector<FileChange>{};
   return std::vector<FileChange>{std::move(change)};
 }
 
@@ -197,7 +201,10 @@ Result<std::vector<FileChange>> PlanInstall(const InstallOptions& options) {
   entry.timeout_s = kClientSeconds;
   entry.block_on_failure =
       options.block_on_failure && options.client == "claude";
-  auto after = WithHook(change.before, entry);
+  auto after =
+      WithHook(change.existed ? std::optional<std::string_view>(change.before)
+                              : std::nullopt,
+               entry);
   return Changes(std::move(change), std::move(after));
 }
 
@@ -222,9 +229,10 @@ std::string RenderDiff(const FileChange& change) {
          before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) {
     ++tail;
   }
-  std::string out = std::string("--- ") +
-                    (change.existed ? Visible(change.path) : "/dev/null") +
-                    "\n+++ " + Visible(change.path) + "\n";
+  std::string out =
+      std::string("--- ") +
+      (change.existed ? Visible(change.path) : "/dev/null") + "\n+++ " +
+      (change.removed ? "/dev/null" : Visible(change.path)) + "\n";
   const size_t from = head > kContext ? head - kContext : 0;
   const size_t context_end = std::min(tail, kContext);
   out += "@@ -" + std::to_string(from + 1) + "," +
@@ -268,7 +276,10 @@ Result<std::vector<std::string>> Apply(const std::vector<FileChange>& changes,
       }
       GATE_CHECK(MakeDirectories(std::string(DirName(change.path)), 0700));
     }
-    GATE_CHECK(WriteFileAtomically(change.path, change.after, mode));
+    if (!change.removed)
+      GATE_CHECK(WriteFileAtomically(change.path, change.after, mode));
+    else if (unlink(change.path.c_str()) != 0)
+      return FailErrno(change.path);
   }
   return backups;
 }

@@ -29,6 +29,7 @@ struct FileChange {
   std::string before;  // empty when it did not exist
   std::string after;
   bool existed = false;
+  bool removed = false;  // gate had made it, and nothing else is in it
 };
 
 // What installing (or uninstalling) would change; nothing is written. Running

@@ -1,53 +1,39 @@
 #include "hooks/settings.h"
 
+#include <algorithm>
+
 #include "base/json.h"
+#include "hooks/json_text.h"
 
 namespace gate::hooks {
 namespace {
 
-using Ordered = nlohmann::ordered_json;
-
 constexpr const char kEvent[] = "PreToolUse";
+constexpr const char kHooks[] = "hooks";
 // Part of every guard line that gate wrote, and of nothing else.
 constexpr std::string_view kMark = "gate: hook failed (status";
+constexpr std::string_view kBlanks = " \t\r\n";
 
-Result<Ordered> ParseSettings(std::string_view text) {
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    return Ordered::object();
-  }
-  // ParseJson is the strict one: duplicate keys, NUL, ill-formed UTF-8. The
-  // second parse keeps the order of the keys.
-  if (const auto strict = ParseJson(text); !strict) {
-    return Fail(ErrorCode::kInvalid, "not valid JSON (byte " +
-                                         std::to_string(strict.error().offset) +
-                                         ": " + strict.error().message +
-                                         "); it is left alone");
-  }
-  Ordered settings = Ordered::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!settings.is_object()) {
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(kBlanks) == std::string_view::npos;
+}
+
+// The settings, to look at: numbers may be others than in the text.
+Result<Json> ParseSettings(std::string_view text) {
+  if (IsBlank(text)) return Json::object();
+  // The strict parser: duplicate keys, NUL, ill-formed UTF-8.
+  auto settings = ParseJson(WithPlainNumbers(text));
+  if (!settings)
+    return Fail(ErrorCode::kInvalid,
+                "not valid JSON (byte " +
+                    std::to_string(settings.error().offset) + ": " +
+                    settings.error().message + "); it is left alone");
+  if (!settings->is_object())
     return Fail(ErrorCode::kInvalid, "not a JSON object; it is left alone");
-  }
-  return settings;
+  return std::move(*settings);
 }
 
-// The indentation of the first indented line, to write the file as it was.
-std::string Write(const Ordered& settings, std::string_view before) {
-  int width = 2;
-  char fill = ' ';
-  const size_t brace = before.find('\n');
-  if (brace != std::string_view::npos) {
-    const size_t begin = brace + 1;
-    const size_t end = before.find_first_not_of(" \t", begin);
-    if (end != std::string_view::npos && end > begin) {
-      fill = before[begin];
-      width = fill == '\t' ? 1 : static_cast<int>(end - begin);
-    }
-  }
-  return settings.dump(width, fill, false, Ordered::error_handler_t::replace) +
-         "\n";
-}
-
-bool IsOurs(const Ordered& handler, std::string_view client) {
+bool IsOurs(const Json& handler, std::string_view client) {
   if (!handler.is_object()) return false;
   const auto command = handler.find("command");
   if (command == handler.end() || !command->is_string()) return false;
@@ -63,106 +49,209 @@ std::unexpected<Error> Shape(const char* where) {
                   "alone");
 }
 
-// The groups of the event, or null when there are none.
-Result<Ordered*> Groups(Ordered* settings) {
-  const auto hooks = settings->find("hooks");
-  if (hooks == settings->end()) return nullptr;
+// The groups of the event; none when it is not there.
+Result<std::vector<Json>> Groups(const Json& settings) {
+  const auto hooks = settings.find(kHooks);
+  if (hooks == settings.end()) return std::vector<Json>{};
   if (!hooks->is_object()) return Shape("`hooks`");
   const auto groups = hooks->find(kEvent);
-  if (groups == hooks->end()) return nullptr;
+  if (groups == hooks->end()) return std::vector<Json>{};
   if (!groups->is_array()) return Shape("`hooks.PreToolUse`");
-  for (const Ordered& group : *groups) {
+  for (const Json& group : *groups) {
     if (!group.is_object()) return Shape("`hooks.PreToolUse`");
-    const auto handlers = group.find("hooks");
-    if (handlers != group.end() && !handlers->is_array()) {
+    const auto handlers = group.find(kHooks);
+    if (handlers != group.end() && !handlers->is_array())
       return Shape("`hooks.PreToolUse[].hooks`");
-    }
   }
-  return &*groups;
+  return groups->get<std::vector<Json>>();
 }
 
-Ordered Group(const HookEntry& entry) {
-  Ordered handler = Ordered::object();
-  handler["type"] = "command";
-  handler["command"] = entry.command;
-  handler["timeout"] = entry.timeout_s;
+// How many handlers of a group there are, and how many are gate's.
+struct Handlers {
+  size_t all = 0, ours = 0;
+  size_t first = 0;  // of gate's
+};
+
+Handlers CountHandlers(const Json& group, std::string_view client) {
+  Handlers count;
+  const auto handlers = group.find(kHooks);
+  if (handlers == group.end()) return count;
+  for (const Json& handler : *handlers) {
+    if (IsOurs(handler, client) && count.ours++ == 0) count.first = count.all;
+    ++count.all;
+  }
+  return count;
+}
+
+Json Group(const HookEntry& entry) {
+  Json handler = {{"type", "command"},
+                  {"command", entry.command},
+                  {"timeout", entry.timeout_s}};
   if (entry.block_on_failure) handler["onFailure"] = "block";
-  Ordered group = Ordered::object();
-  group["matcher"] = entry.matcher;
-  group["hooks"] = Ordered::array({std::move(handler)});
-  return group;
+  return {{"matcher", entry.matcher}, {kHooks, Json::array({handler})}};
 }
 
-// Takes gate's handlers out of `groups`; a group that this empties goes too.
-// Returns whether there were any.
-bool RemoveOurs(Ordered* groups, std::string_view client) {
-  bool removed = false;
-  Ordered kept_groups = Ordered::array();
-  for (Ordered& group : *groups) {
-    const auto handlers = group.find("hooks");
-    if (handlers == group.end()) {
-      kept_groups.push_back(std::move(group));
-      continue;
-    }
-    Ordered kept = Ordered::array();
-    for (Ordered& handler : *handlers) {
-      if (!IsOurs(handler, client)) kept.push_back(std::move(handler));
-    }
-    const bool touched = kept.size() != handlers->size();
-    removed = removed || touched;
-    *handlers = std::move(kept);
-    if (!touched || !handlers->empty()) {
-      kept_groups.push_back(std::move(group));
-    }
+// How the text breaks its lines: the indentation of its first indented line.
+struct Layout {
+  std::string newline = "\n";
+  std::string unit = "  ";
+
+  explicit Layout(std::string_view text) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return;
+    if (end > 0 && text[end - 1] == '\r') newline = "\r\n";
+    const size_t from = end + 1;
+    const size_t to = text.find_first_not_of(" \t", from);
+    if (to != std::string_view::npos && to > from)
+      unit = text[from] == '\t' ? "\t" : std::string(to - from, ' ');
   }
-  *groups = std::move(kept_groups);
-  return removed;
+  std::string Indent(int depth) const {
+    std::string indent;
+    for (int i = 0; i < depth; ++i) indent += unit;
+    return indent;
+  }
+};
+
+// The group in the lines that only gate breaks so, `depth` deep.
+std::string GroupText(const HookEntry& entry, const Layout& layout, int depth) {
+  const auto line = [&](int deeper) {
+    return layout.newline + layout.Indent(depth + deeper);
+  };
+  std::string text = "{" + line(1) + "\"matcher\": " + Dump(entry.matcher);
+  text += "," + line(1) + "\"hooks\": [{" + line(2) + "\"type\": \"command\"";
+  text += "," + line(2) + "\"command\": " + Dump(entry.command);
+  text += "," + line(2) + "\"timeout\": " + std::to_string(entry.timeout_s);
+  if (entry.block_on_failure)
+    text += "," + line(2) + "\"onFailure\": \"block\"";
+  return text + line(1) + "}]" + line(0) + "}";
+}
+
+// Whether a group has its lines as GroupText breaks them: then it stands, with
+// what is around it, as gate wrote it, and not as some other program laid the
+// file out since.
+bool IsAsWritten(std::string_view group) {
+  std::string lines;
+  for (size_t at = 0; at < group.size();) {
+    const size_t end = std::min(group.find('\n', at), group.size());
+    std::string_view line = group.substr(at, end - at);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    lines += line.substr(0, line.find(':'));
+    lines += '|';
+    at = end + 1;
+  }
+  std::erase(lines, '\r');
+  return lines.starts_with("{|\"matcher\"|\"hooks\"|\"type\"|\"command\"|");
+}
+
+// The item called `name` of the object at `begin`; items.size() without one.
+size_t Find(const std::vector<JsonItem>& items, std::string_view name) {
+  const auto found =
+      std::find_if(items.begin(), items.end(),
+                   [&](const JsonItem& item) { return item.name == name; });
+  return static_cast<size_t>(found - items.begin());
+}
+
+// Whether nothing but the one item stands between the brackets. gate writes so
+// what it makes itself around a group, and puts blanks into what was there.
+bool Hugs(std::string_view text, size_t begin, const JsonItem& item) {
+  return item.key == begin + 1 && item.end + 1 == JsonEnd(text, begin);
+}
+
+// Takes one of gate's handlers out, with what gate made around it. Nothing:
+// that was the whole of a file that was not there before.
+std::optional<std::string> WithoutGroup(std::string_view text, size_t index,
+                                        const Handlers& handlers) {
+  const size_t root = JsonBegin(text);
+  const std::vector<JsonItem> members = JsonItems(text, root);
+  const size_t in_root = Find(members, kHooks);
+  const size_t hooks = members[in_root].begin;
+  const std::vector<JsonItem> events = JsonItems(text, hooks);
+  const size_t in_hooks = Find(events, kEvent);
+  const size_t array = events[in_hooks].begin;
+  const std::vector<JsonItem> groups = JsonItems(text, array);
+  const JsonItem& group = groups[index];
+  if (handlers.ours < handlers.all) {
+    const std::vector<JsonItem> in_group = JsonItems(text, group.begin);
+    return RemoveItem(text, in_group[Find(in_group, kHooks)].begin,
+                      handlers.first);
+  }
+  const bool ours =
+      IsAsWritten(text.substr(group.begin, group.end - group.begin));
+  if (groups.size() > 1 || (ours && !Hugs(text, array, group)))
+    return RemoveItem(text, array, index);
+  if (events.size() > 1 || (ours && !Hugs(text, hooks, events[0])))
+    return RemoveItem(text, hooks, in_hooks);
+  if (members.size() > 1 || !ours || !Hugs(text, root, members[0]))
+    return RemoveItem(text, root, in_root);
+  const std::string_view behind = text.substr(JsonEnd(text, root));
+  if (root == 0 && behind == "\n") return std::nullopt;
+  return std::string(text.substr(0, root)) + std::string(behind);
 }
 
 }  // namespace
 
-Result<std::string> WithHook(std::string_view text, const HookEntry& entry) {
-  GATE_TRY(Ordered settings, ParseSettings(text));
+Result<std::string> WithHook(std::optional<std::string_view> file,
+                             const HookEntry& entry) {
+  GATE_TRY(const Json settings, ParseSettings(file.value_or("")));
   const auto disabled = settings.find("disableAllHooks");
   if (disabled != settings.end() && *disabled != false) {
     return Fail(ErrorCode::kInvalid,
                 "`disableAllHooks` is set, so that no hook would run; remove "
                 "it first");
   }
-  GATE_TRY(Ordered * groups, Groups(&settings));
-  const Ordered wanted = Group(entry);
-  if (groups != nullptr) {
-    int ours = 0;
-    bool exact = false;
-    for (const Ordered& group : *groups) {
-      const auto handlers = group.find("hooks");
-      if (handlers == group.end()) continue;
-      for (const Ordered& handler : *handlers) {
-        ours += IsOurs(handler, entry.client) ? 1 : 0;
-      }
-      exact = exact || group == wanted;
-    }
-    if (ours == 1 && exact) return std::string(text);
-    RemoveOurs(groups, entry.client);
-    groups->push_back(wanted);
-  } else {
-    settings["hooks"][kEvent] = Ordered::array({wanted});
+  GATE_TRY(const std::vector<Json> groups, Groups(settings));
+  size_t ours = 0;
+  for (const Json& group : groups)
+    ours += CountHandlers(group, entry.client).ours;
+  if (ours == 1 &&
+      std::find(groups.begin(), groups.end(), Group(entry)) != groups.end())
+    return std::string(*file);
+  if (ours > 0) {
+    GATE_TRY(const auto without, WithoutHook(*file, entry.client));
+    return WithHook(without, entry);
   }
-  return Write(settings, text);
+
+  const std::string text(file.value_or(""));
+  const Layout layout(text);
+  if (IsBlank(text))
+    return text + "{\"hooks\": {\"PreToolUse\": [" +
+           GroupText(entry, layout, 0) + "]}}" + (file ? "" : "\n");
+  const size_t root = JsonBegin(text);
+  const auto append = [&](size_t begin, int depth, const std::string& before,
+                          const std::string& after) {
+    return AppendItem(
+        text, begin, before + GroupText(entry, layout, depth) + after,
+        layout.newline, layout.Indent(depth), layout.Indent(depth - 1));
+  };
+  const std::vector<JsonItem> members = JsonItems(text, root);
+  const size_t in_root = Find(members, kHooks);
+  if (in_root == members.size())
+    return append(root, 1, "\"hooks\": {\"PreToolUse\": [", "]}");
+  const size_t hooks = members[in_root].begin;
+  const std::vector<JsonItem> events = JsonItems(text, hooks);
+  const size_t in_hooks = Find(events, kEvent);
+  if (in_hooks == events.size())
+    return append(hooks, 2, "\"PreToolUse\": [", "]");
+  return append(events[in_hooks].begin, 3, "", "");
 }
 
-Result<std::string> WithoutHook(std::string_view text,
-                                std::string_view client) {
-  GATE_TRY(Ordered settings, ParseSettings(text));
-  GATE_TRY(Ordered * groups, Groups(&settings));
-  if (groups == nullptr || !RemoveOurs(groups, client)) {
-    return std::string(text);
+Result<std::optional<std::string>> WithoutHook(std::string_view file,
+                                               std::string_view client) {
+  std::string text(file);
+  while (true) {
+    GATE_TRY(const Json settings, ParseSettings(text));
+    GATE_TRY(const std::vector<Json> groups, Groups(settings));
+    size_t index = 0;
+    Handlers handlers;
+    for (; index < groups.size(); ++index) {
+      handlers = CountHandlers(groups[index], client);
+      if (handlers.ours > 0) break;
+    }
+    if (index == groups.size()) return text;
+    auto without = WithoutGroup(text, index, handlers);
+    if (!without) return std::nullopt;
+    text = std::move(*without);
   }
-  if (groups->empty()) {
-    settings["hooks"].erase(kEvent);
-    if (settings["hooks"].empty()) settings.erase("hooks");
-  }
-  return Write(settings, text);
 }
 
 }  // namespace gate::hooks

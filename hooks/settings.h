@@ -1,6 +1,7 @@
 // Editing a client's JSON settings. Internal to hooks/; pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,14 +18,17 @@ struct HookEntry {
   bool block_on_failure = false;  // writes "onFailure": "block"
 };
 
-// `text` (a settings file; white space counts as {}) with exactly this entry of
-// gate's, everything else as it was: keys keep their order, indentation is
-// kept. kInvalid when the text is not valid JSON, when its hooks have another
+// `file` (the text of a settings file; white space counts as {}; nothing: there
+// is no file) with exactly this entry of gate's. Every byte that is not gate's
+// stays. kInvalid when the text is not valid JSON, when its hooks have another
 // shape than the client's, or when it switches hooks off.
-Result<std::string> WithHook(std::string_view text, const HookEntry& entry);
+Result<std::string> WithHook(std::optional<std::string_view> file,
+                             const HookEntry& entry);
 
-// `text` without any entry of gate's for `client`, and without what that leaves
-// empty.
-Result<std::string> WithoutHook(std::string_view text, std::string_view client);
+// `file` without any entry of gate's for `client`, byte for byte as it was
+// before WithHook; nothing when there was no file. Where another program has
+// laid the file out anew since, what the entry leaves empty around it goes too.
+Result<std::optional<std::string>> WithoutHook(std::string_view file,
+                                               std::string_view client);
 
 }  // namespace gate::hooks

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -205,9 +207,165 @@ TEST_F(InstallTest, MergesAndKeepsTheOrder) {
 
 TEST_F(InstallTest, UninstallLeavesNoEmptyShells) {
   Do(PlanInstall(Options("claude")));
-  Do(PlanUninstall(Options("claude")));
-  EXPECT_EQ(Read(home_ + "/.claude/settings.json"), "{}\n");
+  const auto changes = PlanUninstall(Options("claude"));
+  ASSERT_TRUE(changes);
+  EXPECT_NE(RenderDiff(changes->front()).find("\n+++ /dev/null\n"),
+            std::string::npos);
+  Do(changes);
+  EXPECT_FALSE(std::filesystem::exists(home_ + "/.claude/settings.json"));
   EXPECT_TRUE(PlanUninstall(Options("codex"))->empty());
+}
+
+HookEntry Entry(const std::string& gate, bool block = false) {
+  HookEntry entry;
+  entry.client = "claude";
+  entry.matcher = "Bash|Write";
+  entry.command = gate + " hook claude || echo \"gate: hook failed (status\"";
+  entry.block_on_failure = block;
+  return entry;
+}
+
+// The document that `text` should say once gate is in it.
+nlohmann::json Expected(const std::string& text, const HookEntry& entry) {
+  nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
+  if (document.is_discarded()) document = nlohmann::json::object();
+  nlohmann::json handler = {{"type", "command"},
+                            {"command", entry.command},
+                            {"timeout", entry.timeout_s}};
+  if (entry.block_on_failure) handler["onFailure"] = "block";
+  document["hooks"]["PreToolUse"].push_back(
+      {{"matcher", entry.matcher}, {"hooks", {handler}}});
+  return document;
+}
+
+// In, in again, moved and out: only gate's own bytes come and go.
+void ExpectNoTrace(const std::string& text) {
+  const auto with = WithHook(text, Entry("/a/gate"));
+  ASSERT_TRUE(with) << text << "\n" << with.error().message;
+  EXPECT_EQ(nlohmann::json::parse(*with, nullptr, false),
+            Expected(text, Entry("/a/gate")))
+      << *with;
+  EXPECT_EQ(*WithHook(*with, Entry("/a/gate")), *with);
+  const auto moved = WithHook(*with, Entry("/b/gate", true));
+  ASSERT_TRUE(moved) << *with;
+  EXPECT_EQ(*moved, *WithHook(text, Entry("/b/gate", true)));
+  for (const std::string& installed : {*with, *moved}) {
+    const auto without = WithoutHook(installed, "claude");
+    ASSERT_TRUE(without) << installed;
+    ASSERT_TRUE(without->has_value()) << installed;
+    EXPECT_EQ(**without, text) << installed;
+  }
+}
+
+TEST_F(InstallTest, EveryOtherByteStays) {
+  for (const char* text : {
+           "",
+           "\n",
+           " \n\t",
+           "{}",
+           "{ }",
+           "{\n}\n",
+           "{}\n",
+           "{\r\n\t\"a\": 1\r\n}\r\n",
+           "\xef\xbb\xbf{\"a\": 1}",
+           "\xef\xbb\xbf{}\n",
+           kSettings,
+           "{\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\"], \"deny\": "
+           "[]},\n"
+           "  \"x\": 1.50, \"u\": \"\\u00e9\",\n  \"hooks\": {}\n}",
+           "{\"n\": 12345678901234567890123, \"m\": -0,"
+           " \"g\":1E-400}",
+           "{\"hooks\": {}}",
+           "{\"hooks\": {\n  }}",
+           "{\"hooks\":{\"PreToolUse\":[]}}",
+           "{\"hooks\":{\"PreToolUse\":[ ]}, \"a\": \"}]\\\"{\"}",
+           "{\"hooks\":{\"PreToolUse\":[\n]}\n}\n\n",
+           "{\"h\\u006foks\": {\"PreToolUse\": [{\"matcher\": \"\"}]}}",
+           "{\"a\": {\"hooks\": {\"PreToolUse\": []}}, \"\\\\\": \"hooks\"}",
+       })
+    ExpectNoTrace(text);
+}
+
+// A text that says the same in many ways of laying it out.
+class Layouts {
+ public:
+  explicit Layouts(unsigned seed) : random_(seed) {}
+  std::string File() {
+    const std::string mark = Pick({"", "", "", "\xef\xbb\xbf"});
+    newline_ = Pick({"\n", "\n", "\r\n", ""});
+    return mark + Blank() + Object(0, true) + Blank();
+  }
+
+ private:
+  std::string Pick(std::initializer_list<const char*> choices) {
+    return choices.begin()[random_() % choices.size()];
+  }
+  std::string Blank() {
+    return Pick({"", "", " ", "\t", "  "}) + (random_() % 2 ? newline_ : "") +
+           Pick({"", "", " ", "    "});
+  }
+  std::string Value(int depth) {
+    if (depth < 3 && random_() % 3 == 0) return Object(depth, false);
+    if (depth < 3 && random_() % 4 == 0) return Array(depth, 3);
+    return Pick({"0", "-1.50", "99999999999999999999", "1e5", "true", "null",
+                 "\"\"", "\"[{\\\"\"", "\"\\u00e9\\\\\"", "\"é,:}]\""});
+  }
+  std::string Array(int depth, unsigned most) {
+    std::string text = "[" + Blank();
+    const unsigned count = random_() % (most + 1);
+    for (unsigned i = 0; i < count; ++i)
+      text += (i > 0 ? "," + Blank() : "") + Value(depth + 1) + Blank();
+    return text + "]";
+  }
+  std::string Groups() {
+    std::string text = "[" + Blank();
+    const unsigned count = random_() % 3;
+    for (unsigned i = 0; i < count; ++i)
+      text += (i > 0 ? "," + Blank() : "") +
+              Pick({"{}", "{\"matcher\": \"x\"}", "{ \"hooks\":[ ] }",
+                    "{\"hooks\": [{\"command\": \"fmt\"}]}"}) +
+              Blank();
+    return text + "]";
+  }
+  std::string Hooks() {
+    std::string text = "{" + Blank();
+    if (random_() % 2) text += "\"Stop\"" + Blank() + ":" + Groups() + Blank();
+    if (random_() % 2)
+      text += (text.find('"') == std::string::npos ? "" : "," + Blank()) +
+              "\"PreToolUse\"" + Blank() + ":" + Blank() + Groups() + Blank();
+    return text + "}";
+  }
+  std::string Object(int depth, bool root) {
+    std::string text = "{" + Blank();
+    const unsigned count = random_() % 4;
+    for (unsigned i = 0; i < count; ++i)
+      text += (i > 0 ? "," + Blank() : "") + "\"k" + std::to_string(i) + "\"" +
+              Blank() + ":" + Blank() + Value(depth + 1) + Blank();
+    if (root && random_() % 3 != 0)
+      text += (count > 0 ? "," : "") + Blank() + "\"hooks\":" + Blank() +
+              Hooks() + Blank();
+    return text + "}";
+  }
+
+  std::mt19937 random_;
+  std::string newline_;
+};
+
+TEST_F(InstallTest, EveryOtherByteStaysInAnyLayout) {
+  for (unsigned seed = 0; seed < 3000 && !HasFailure(); ++seed)
+    ExpectNoTrace(Layouts(seed).File());
+}
+
+TEST_F(InstallTest, WhatAnotherProgramLaidOutAnewIsTakenOutToo) {
+  const auto with = WithHook("{\"a\": 1}", Entry("/a/gate"));
+  ASSERT_TRUE(with);
+  const std::string anew = nlohmann::ordered_json::parse(*with).dump(2);
+  EXPECT_EQ(*WithoutHook(anew, "claude"), "{\n  \"a\": 1\n}");
+  const auto created = WithHook(std::nullopt, Entry("/a/gate"));
+  ASSERT_TRUE(created);
+  EXPECT_EQ(*WithoutHook(*created, "claude"), std::nullopt);
+  EXPECT_TRUE(WithoutHook(nlohmann::json::parse(*created).dump(2), "claude") ==
+              "{}");
 }
 
 TEST_F(InstallTest, UninstallTakesOnlyOursOutOfASharedGroup) {
