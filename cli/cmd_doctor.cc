@@ -6,6 +6,8 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/candidates.h"
 #include "cli/commands.h"
@@ -109,6 +111,28 @@ void CheckBackends(const std::vector<router::Candidate>& candidates,
     findings->push_back({Health::kNote, "sandbox", "not here: " + absent, ""});
 }
 
+// Why nothing can be written to the state directory; empty when it can. Tried,
+// since a mode does not tell of read-only file systems: a directory is made in
+// it, or in what it would be made in, and removed.
+std::string WhyNotWritable(const std::string& state) {
+  std::string place = state;
+  struct stat info{};
+  while (place != "/" && ::lstat(place.c_str(), &info) != 0)
+    place = std::string(DirName(place));
+  std::string made = place + "/.gate-doctor-" + Hex(RandomBytes(8));
+  if (::mkdir(made.c_str(), 0700) != 0)
+    return FailErrno("`" + Visible(place) + "` cannot be written")
+        .error()
+        .message;
+  ::rmdir(made.c_str());
+  const std::string log = state + "/audit.db";
+  if (::access(log.c_str(), F_OK) == 0 && ::access(log.c_str(), W_OK) != 0)
+    return FailErrno("`" + Visible(log) + "` cannot be written")
+        .error()
+        .message;
+  return "";
+}
+
 void CheckAudit(const ProcessFacts& facts, std::vector<Finding>* findings) {
   struct stat info{};
   const std::string& state = facts.places.state;
@@ -117,6 +141,12 @@ void CheckAudit(const ProcessFacts& facts, std::vector<Finding>* findings) {
     findings->push_back({Health::kBad, "state",
                          Visible(state) + " is open to others",
                          "chmod 700 " + ShellQuote(state)});
+  if (const std::string why = WhyNotWritable(state); !why.empty())
+    findings->push_back(
+        {Health::kBad, "state",
+         "nothing can be recorded in " + Visible(state) +
+             ", so every command is refused: " + why,
+         "make it writable, or name another place with --state-dir"});
   auto log = audit::Log::OpenReadOnly(state);
   if (!log) {
     const bool absent = log.error().code == ErrorCode::kNotFound;

@@ -100,13 +100,19 @@ bool IsTicketName(std::string_view name) {
 
 Result<std::string> IssueTicket(const std::string& state_dir,
                                 const Ticket& ticket) {
-  GATE_TRY(const Hash key, Key(state_dir));
+  auto key = Key(state_dir);
+  if (!key) {
+    // Says what is wrong with the directory, where that is it.
+    GATE_CHECK(MakeDirectories(state_dir, 0700));
+    key = Key(state_dir);
+  }
+  if (!key) return std::unexpected(key.error());
   const std::string name = Hex(RandomBytes(kNameDigits / 2));
   if (!IsTicketName(name)) {
     return Fail(ErrorCode::kInternal, "no random bytes for a ticket");
   }
   const std::string body = Encode(name, ticket);
-  const Hash mac = Mac(key, body);
+  const Hash mac = Mac(*key, body);
   std::string bytes(reinterpret_cast<const char*>(mac.data()), mac.size());
   bytes += body;
   if (bytes.size() > kMaxTicketBytes) {
