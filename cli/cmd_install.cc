@@ -63,6 +63,11 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
   app.Flag("--project", project, "the project's settings, not the user's");
   app.Flag("--dry-run", dry_run, "show the change, write nothing");
   if (auto code = ParseWith(app, arguments)) return *code;
+  for (const std::string& client : clients)
+    if (const Status known = hooks::CheckClient(client); !known) {
+      Complain(known.error().message);
+      return kExitUsage;
+    }
   if (!dry_run)
     if (auto code = RequirePerson("changing agents' settings")) return *code;
 

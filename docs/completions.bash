@@ -15,7 +15,17 @@ _gate() {
         ;;
     esac
   done
-  case $command in
+  # Values of the option before the cursor.
+  case $command:${COMP_WORDS[COMP_CWORD - 1]} in
+    run:--network) words="none loopback open" ;;
+    sandbox:--network) words="none loopback" ;;
+    *:--why-not | *:--action) words="allow sandbox ask deny" ;;
+    rules:--layer) words="builtin user system project session" ;;
+    rules:--allow-as) words="allow sandbox" ;;
+    audit:--by) words="action rule agent backend mode status" ;;
+    audit:--mode) words="hook check run sandbox" ;;
+  esac
+  [[ -n $words ]] || case $command in
     "") words="check run sandbox parse explain hook install uninstall doctor backends rules replay audit trust untrust approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
     check | explain | parse) words="--json --explain --why-not --batch --cwd --agent -c" ;;
     run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;

@@ -28,6 +28,12 @@ constexpr const char kClaudeMatcher[] =
 
 bool IsAbsolute(const std::string& path) { return path.starts_with('/'); }
 
+std::unexpected<Error> UnknownClient(const std::string& client) {
+  return Fail(ErrorCode::kInvalid,
+              "`" + Visible(client) +
+                  "` is not a client whose settings gate knows: claude, codex");
+}
+
 Result<std::string> SettingsPath(const InstallOptions& options) {
   const std::string& root =
       options.project ? options.project_dir : options.home;
@@ -41,9 +47,7 @@ Result<std::string> SettingsPath(const InstallOptions& options) {
     }
     return root + "/.codex/hooks.json";
   }
-  return Fail(
-      ErrorCode::kInvalid,
-      "`" + Visible(options.client) + "` cannot be installed: claude or codex");
+  return UnknownClient(options.client);
 }
 
 // Where a write to `path` ends up. A link is followed, so that settings kept
@@ -147,6 +151,11 @@ std::vector<std::string_view> Lines(std::string_view text) {
 }
 
 }  // namespace
+
+Status CheckClient(const std::string& client) {
+  if (client == "claude" || client == "codex") return {};
+  return UnknownClient(client);
+}
 
 std::string GuardLine(const InstallOptions& options) {
   std::string timeout = options.timeout_path;

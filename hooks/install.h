@@ -32,6 +32,9 @@ struct FileChange {
   bool removed = false;  // gate had made it, and nothing else is in it
 };
 
+// kInvalid when gate cannot be installed for a client of this name.
+Status CheckClient(const std::string& client);
+
 // What installing (or uninstalling) would change; nothing is written. Running
 // it on its own result changes nothing. kInvalid when a settings file is not
 // valid JSON: it is never overwritten.

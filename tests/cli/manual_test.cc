@@ -100,6 +100,27 @@ TEST(Manual, CompletionsOfferTheOptionsThatHelpNamesAndNoOthers) {
   }
 }
 
+TEST(Manual, CompletionsOfferAnOptionsValues) {
+  using Words = std::vector<std::string>;
+  const Machine machine;
+  const std::pair<Words, std::set<std::string>> cases[] = {
+      {{"run", "--network"}, {"none", "loopback", "open"}},
+      {{"run", "--json", "--network"}, {"none", "loopback", "open"}},
+      {{"sandbox", "--network"}, {"none", "loopback"}},
+      {{"check", "--why-not"}, {"allow", "sandbox", "ask", "deny"}},
+      {{"explain", "--why-not"}, {"allow", "sandbox", "ask", "deny"}},
+      {{"rules", "list", "--action"}, {"allow", "sandbox", "ask", "deny"}},
+      {{"rules", "list", "--layer"},
+       {"builtin", "user", "system", "project", "session"}},
+      {{"rules", "import", "codex", "--allow-as"}, {"allow", "sandbox"}},
+      {{"audit", "stats", "--by"},
+       {"action", "rule", "agent", "backend", "mode", "status"}},
+      {{"audit", "list", "--mode"}, {"hook", "check", "run", "sandbox"}},
+  };
+  for (const auto& [words, values] : cases)
+    EXPECT_EQ(Offered(machine, words), values) << testing::PrintToString(words);
+}
+
 TEST(Manual, CompletionsOfferTheCommandsBelowACommand) {
   const Machine machine;
   for (const auto& words : kBelow) {

@@ -114,6 +114,14 @@ TEST(ToolsTest, InstallShowsTheChangeAndNeedsAPerson) {
   EXPECT_NE(dry.out.find("hook codex"), std::string::npos) << dry.out;
   EXPECT_FALSE(machine.Exists(machine.home() + "/.claude/settings.json"));
   EXPECT_EQ(machine.Gate({"install", "claude"}).exit_code, 126);
+  // Said before a person is asked for.
+  for (const char* command : {"install", "uninstall"}) {
+    const Done unknown = machine.Gate({command, "claude", "cursor"});
+    EXPECT_EQ(unknown.exit_code, 64);
+    EXPECT_NE(unknown.err.find("`cursor` is not a client"), std::string::npos)
+        << unknown.err;
+    EXPECT_EQ(unknown.err.find("terminal"), std::string::npos) << unknown.err;
+  }
 }
 
 TEST(ToolsTest, RulesListShowLintTest) {
