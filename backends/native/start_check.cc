@@ -164,13 +164,16 @@ int Expect(int root, const NamedProgram& program, const std::string& cwd,
     switch (kind.kind) {
       case target::Program::kUnreadable:
         return EACCES;
+      case target::Program::kOther:
+        expected->handlers = Handlers(root);
+        return 0;
+      case target::Program::kOtherWidth:
+        // Which of the two it is, or neither, the kernel decides.
+        expected->handlers = Handlers(root);
+        [[fallthrough]];
       case target::Program::kNative:
         expected->files = {IdentityOf(info)};
         expected->command_line = Joined(words);
-        return 0;
-      case target::Program::kOther:
-        expected->files = Handlers(root);
-        expected->any_arguments = true;
         return 0;
       case target::Program::kScript:
         break;
@@ -216,10 +219,11 @@ void StartCheck::DropEarlier(pid_t process, uint64_t started) {
 }
 
 bool StartCheck::Fits(int root, const Expectation& expected, const Image& now) {
-  if (std::find(expected.files.begin(), expected.files.end(), now.file) ==
-      expected.files.end())
-    return false;
-  if (!expected.any_arguments && now.command_line != expected.command_line)
+  const auto among = [&](const std::vector<FileIdentity>& files) {
+    return std::find(files.begin(), files.end(), now.file) != files.end();
+  };
+  if (!among(expected.handlers) &&
+      (!among(expected.files) || now.command_line != expected.command_line))
     return false;
   return std::all_of(expected.scripts.begin(), expected.scripts.end(),
                      [&](const Expectation::Script& script) {

@@ -48,9 +48,10 @@ NamedProgram FindProgram(int root, pid_t thread, int directory,
 // What may run when a program is started.
 struct Expectation {
   std::string path;
-  std::vector<FileIdentity> files;  // none: the start is expected to fail
-  bool any_arguments = false;       // some handler of the kernel chooses them
-  std::string command_line;         // NUL after each word
+  // The program itself, and handlers of the kernel's, which choose their
+  // arguments. Neither: the start is expected to fail.
+  std::vector<FileIdentity> files, handlers;
+  std::string command_line;  // NUL after each word
   struct Script {
     std::string path;
     FileIdentity identity;

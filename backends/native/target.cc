@@ -23,8 +23,12 @@ constexpr size_t kPage = 4096;
 
 #if defined(__x86_64__)
 constexpr uint16_t kMachine = EM_X86_64;
+// elf_check_arch_ia32 of the kernel (arch/x86/include/asm/elf.h); 6 is its
+// EM_486 (uapi/linux/elf-em.h).
+constexpr uint16_t kOtherWidths[] = {EM_386, 6};
 #else
 constexpr uint16_t kMachine = EM_AARCH64;
+constexpr uint16_t kOtherWidths[] = {EM_ARM};
 #endif
 
 // Memory that is read more at a time for as long as what is read is asked for.
@@ -193,7 +197,11 @@ Program ReadProgram(int fd, const struct stat& info) {
       memcmp(head, ELFMAG, SELFMAG) == 0) {
     uint16_t machine = 0;
     memcpy(&machine, head + offsetof(Elf64_Ehdr, e_machine), sizeof(machine));
-    if (machine == kMachine) program.kind = Program::kNative;
+    if (machine == kMachine)
+      program.kind = Program::kNative;
+    else if (std::find(std::begin(kOtherWidths), std::end(kOtherWidths),
+                       machine) != std::end(kOtherWidths))
+      program.kind = Program::kOtherWidth;
   } else if (got > 2 && head[0] == '#' && head[1] == '!') {
     const std::string_view text(head + 2, strcspn(head + 2, "\n"));
     constexpr std::string_view kBlank = " \t";

@@ -42,6 +42,9 @@ bool MayWrite(int fd);
 struct Program {
   enum Kind : uint8_t {
     kNative,  // of this machine: it runs as itself
+    // Of this machine's other width: it runs as itself, where the kernel can,
+    // and the filter ends it at its first call.
+    kOtherWidth,
     kScript,  // run by `interpreter`, which may be relative to the caller
     kOther,
     kUnreadable,

@@ -166,6 +166,69 @@ TEST_P(ExecTest, AFileOfNoKnownFormatCannotBecomeAProgram) {
            ": > survived"));
 }
 
+#ifdef __x86_64__
+// An i386 program (ELF-32 of one page) that takes part of a second, so that it
+// is looked at while it runs, before it makes its only call.
+std::string SlowProgramOfOtherWidth() {
+  constexpr unsigned kBase = 0x08048000, kHeaders = 52 + 32;
+  const std::string code(
+      "\xb9\x00\x00\x00\x10"  // mov $0x10000000, %ecx
+      "\x49\x75\xfd"          // dec %ecx; jne to it
+      "\xb8\x01\x00\x00\x00"  // mov $SYS_exit, %eax
+      "\xcd\x80",             // int $0x80
+      15);
+  const auto size = static_cast<unsigned>(kHeaders + code.size());
+  std::string file(
+      "\x7f"
+      "ELF\x01\x01\x01",
+      7);
+  file.resize(16);
+  const auto put = [&](unsigned value, int bytes) {
+    for (int i = 0; i < bytes; ++i) file += static_cast<char>(value >> (8 * i));
+  };
+  // A program, for the i386, of version 1; where it starts, its headers.
+  put(2, 2), put(3, 2), put(1, 4), put(kBase + kHeaders, 4), put(52, 4);
+  put(0, 4), put(0, 4), put(52, 2), put(32, 2), put(1, 2), put(0, 6);
+  // What is loaded: all of it, to read and run.
+  put(1, 4), put(0, 4), put(kBase, 4), put(kBase, 4), put(size, 4);
+  put(size, 4), put(5, 4), put(0x1000, 4);
+  return file + code;
+}
+
+TEST_P(ExecTest, AProgramOfTheOtherWidthIsWhatWasLetThrough) {
+  judge_ = [](const ExecEvent&) { return ExecVerdict{true, ""}; };
+  Write(w_ + "/narrow", SlowProgramOfOtherWidth());
+  ASSERT_EQ(chmod((w_ + "/narrow").c_str(), 0755), 0);
+  // The filter ends it at its first call; a kernel without such programs does
+  // not start it.
+  const Ran ran = Bash("./narrow x; echo \"ended with $?\"; true");
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << ran.outcome.reason;
+  EXPECT_TRUE(ran.outcome.violations.empty());
+  EXPECT_TRUE(ran.output.find("ended with 159") != std::string::npos ||
+              ran.output.find("ended with 126") != std::string::npos)
+      << ran.output;
+}
+
+TEST_P(ExecTest, AProgramOfTheOtherWidthCannotBecomeAnother) {
+  for (const char* name : {"/narrow", "/other"}) {
+    Write(w_ + name, SlowProgramOfOtherWidth());
+    ASSERT_EQ(chmod((w_ + name).c_str(), 0755), 0);
+  }
+  if (Bash("./narrow").output.find("xec format error") != std::string::npos)
+    GTEST_SKIP() << "this kernel starts no such program";
+  judge_ = [this](const ExecEvent& event) {
+    if (event.path == w_ + "/narrow")
+      std::filesystem::rename(w_ + "/other", w_ + "/narrow");
+    return ExecVerdict{true, ""};
+  };
+  ExpectEnded(Bash("./narrow; : > survived"));
+  JudgeAndAwaitExchange();
+  ExpectEnded(
+      Bash("./probe path \"$PWD/narrow\" evil /usr/bin/touch; "
+           ": > survived"));
+}
+#endif
+
 TEST_P(ExecTest, AScriptThatIsExchangedAfterTheLookEndsTheRun) {
   Write(w_ + "/script", "#!/bin/sh\nexit 0\n");
   Write(w_ + "/other", "#!/bin/sh\n: > evil\n");
