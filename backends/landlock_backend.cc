@@ -15,6 +15,7 @@
 #include "backends/landlock_keeper.h"
 #include "backends/native/sys.h"
 #include "backends/outcome.h"
+#include "backends/relay.h"
 #include "backends/request.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
@@ -249,6 +250,9 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   Result<Guard> begun = Guard::Begin(profile, command.cwd);
   if (!begun) return Failed(begun.error().message);
   Guard& guard = *begun;
+  Result<std::unique_ptr<OutputRelay>> relay =
+      OutputRelay::Make(io, profile.limits.output_bytes);
+  if (!relay) return Failed(relay.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
 
@@ -263,9 +267,9 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   const HeldSignals signals;
   KeeperContext context;
   context.plan = &plan;
-  context.in = io.in;
-  context.out = io.out;
-  context.err = io.err;
+  context.in = (*relay)->io().in;
+  context.out = (*relay)->io().out;
+  context.err = (*relay)->io().err;
   context.report = report_write.get();
   context.control = control_read.get();
   context.gate = getpid();
@@ -287,6 +291,8 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   watch.forward = [&](int signal) { tell(static_cast<unsigned char>(signal)); };
   watch.expire = [&] { tell(kTerminateAll); };
   watch.kill = [&] { tell(kKillAll); };
+  (*relay)->Started();
+  (*relay)->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   KeeperReport said;
@@ -295,6 +301,8 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     got = read(report_read.get(), &said, sizeof(said));
   } while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(sizeof(said))) said = KeeperReport();
+  // Where the keeper was killed something may still write.
+  (*relay)->Drain(!timed_out && WIFEXITED(status) ? -1 : kGraceMs);
 
   Outcome outcome;
   switch (said.kind) {
@@ -319,6 +327,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     outcome.reason = "the wall clock limit of " +
                      std::to_string(profile.limits.wall_ms) + " ms";
   }
+  (*relay)->Judge(&outcome);
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;

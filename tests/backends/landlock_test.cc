@@ -75,6 +75,24 @@ TEST_P(LandlockTest, ContentOutsideIsNotWritten) {
     ExpectOutsideUnchanged(line);
 }
 
+TEST_P(LandlockTest, OutputIsCutAtItsLimitToTheByte) {
+  profile_.limits.output_bytes = 100'000;
+  for (const char* line :
+       {"while echo some text and some more; do :; done",
+        "while echo some text and some more; do :; done >&2",
+        "(setsid yes some text & setsid yes some more >&2 & wait)"}) {
+    const Ran much = Bash(line);
+    EXPECT_EQ(much.outcome.status, OutcomeStatus::kLimit)
+        << line << much.outcome.reason;
+    EXPECT_NE(much.outcome.reason.find("output limit"), std::string::npos);
+    EXPECT_EQ(much.output.size(), size_t{100'000}) << line;
+  }
+  const Ran little = Bash("echo one; echo two >&2; sleep 600 & exit 3");
+  EXPECT_EQ(little.output, "one\ntwo\n");
+  EXPECT_EQ(little.outcome.status, OutcomeStatus::kExited);
+  EXPECT_EQ(little.outcome.exit_code, 3);
+}
+
 TEST_P(LandlockTest, NothingAtAllIsChangedWhereNothingIsWritable) {
   profile_.name = "read-only";
   profile_.write.clear();
