@@ -57,6 +57,29 @@ std::string OwnEntry(std::string_view path) {
   return std::string(path);
 }
 
+// `path`, where it begins in the working or the root directory that /proc has
+// of its own process, as it goes on from there.
+std::string FromOwnDirectory(pid_t thread, std::string path) {
+  constexpr int kMaxLinks = 40;  // the kernel's own bound
+  for (int links = 0; links < kMaxLinks; ++links) {
+    std::string_view rest = path;
+    pid_t owner = thread;
+    if (Strip("/proc/self/", &rest))
+      owner = target::ProcessOf(thread);
+    else if (!Strip("/proc/thread-self/", &rest))
+      break;
+    std::string base = "/";  // nobody inside can have another one
+    if (Strip("cwd/", &rest))
+      base = target::LinkOf(owner, "cwd");
+    else if (!Strip("root/", &rest))
+      break;
+    if (!base.starts_with('/')) break;
+    if (base != "/") base += '/';
+    path = base.append(rest);
+  }
+  return path;
+}
+
 // The interpreters that the kernel's handlers of other formats would start.
 std::vector<FileIdentity> Handlers(int root) {
   std::vector<FileIdentity> files;
@@ -126,8 +149,8 @@ NamedProgram FindProgram(int root, pid_t thread, int directory,
     }
     std::string rest = text;
     while (rest.starts_with("./")) rest.erase(0, 2);
-    program.path =
-        absolute ? text : (base == "/" ? "/" + rest : base + "/" + rest);
+    program.path = absolute ? FromOwnDirectory(thread, text)
+                            : (base == "/" ? "/" + rest : base + "/" + rest);
     program.file = target::OpenIn(root, program.path, 0);
     if (program.file) {
       program.real = NameOf(program.file);

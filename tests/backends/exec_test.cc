@@ -255,6 +255,45 @@ TEST_P(ExecTest, AProgramThatIsOverwrittenAfterTheLookEndsTheRun) {
   ExpectEnded(Bash("./tool evil; : > survived"));
 }
 
+TEST_P(ExecTest, APathThroughTheOwnDirectoriesIsTheFileBehindIt) {
+  judge_ = [this](const ExecEvent& event) {
+    Note(event.path + ">" + event.file);
+    return ExecVerdict{event.argv.size() < 2 || event.argv[1] != "no", "no"};
+  };
+  MakeDirectory(w_ + "/d");
+  for (const char* name : {"/hello", "/d/hello"}) {
+    Write(w_ + name, "#!/bin/sh\necho \"hello from $0 $1\"\n");
+    ASSERT_EQ(chmod((w_ + name).c_str(), 0755), 0);
+  }
+  Outside("ln -s ../hello d/link");
+  const struct {
+    const char* name;
+    std::string path, file;  // below the workspace
+  } kCases[] = {
+      {"/proc/self/cwd/d/hello", "/d/hello", "/d/hello"},
+      {"/proc/thread-self/cwd/hello", "/hello", "/hello"},
+      {"/proc/self/cwd/d/../hello", "/d/../hello", "/hello"},
+      {"/proc/self/cwd/d/link", "/d/link", "/hello"},
+      {"/proc/self/root/proc/self/cwd/hello", "/hello", "/hello"},
+  };
+  for (const auto& c : kCases) {
+    const std::string name = c.name;
+    EXPECT_EQ(Bash(name + " x").output, "hello from " + name + " x\n");
+    EXPECT_EQ(Noted(), w_ + c.path + ">" + w_ + c.file + "\n");
+    const Ran denied = Bash(name + " no; exit 0");
+    EXPECT_EQ(denied.output.find("hello from"), std::string::npos);
+    EXPECT_TRUE(HasViolation(denied.outcome, "exec"));
+    Noted();
+  }
+  EXPECT_EQ(Bash("/proc/self/root\"$W\"/hello x").output,
+            "hello from /proc/self/root" + w_ + "/hello x\n");
+  EXPECT_EQ(Noted(), w_ + "/hello>" + w_ + "/hello\n");
+  EXPECT_EQ(Bash("cd d; (exec /proc/self/cwd/none); (exec "
+                 "/proc/self/root/none); (exec /proc/self/cwd); exit 7")
+                .outcome.exit_code,
+            7);
+}
+
 struct ManyCase {
   const char* name;
   const char* words;  // what makes them, for bash
