@@ -190,7 +190,9 @@ Availability Native::Probe() {
   }
   NativePlan* plan = one->plan();
   const Guard guard = Guard::Record(profile, "/");
-  Status ready = MakeNativePlan(profile, command, guard, beginning.user, plan);
+  StandIns none;
+  Status ready =
+      MakeNativePlan(profile, command, guard, beginning.user, plan, &none);
   if (ready) ready = one->HandPlanOver();
   if (!ready) {
     availability.why = ready.error().message;
@@ -245,6 +247,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     if (*copy) streams.in = copy->get();
   }
 
+  StandIns places;
   const HeldSignals signals;
   const Beginning beginning = BeginningOf(profile, streams);
   Result<ProcessOne> one = Ready(beginning, signals.before());
@@ -257,8 +260,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   char terminal[PATH_MAX];
   if (plan->terminal && ttyname_r(io.in, terminal, sizeof(terminal)) == 0)
     plan->terminal_path = plan->Keep(terminal);
-  if (Status ready =
-          MakeNativePlan(profile, command, guard, beginning.user, plan);
+  if (Status ready = MakeNativePlan(profile, command, guard, beginning.user,
+                                    plan, &places);
       !ready)
     return Failed(ready.error().message);
   const TreeLimits held = one->group().held();
@@ -315,6 +318,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   if (!over) one->Forget();
+  places.Remove();
   (*relay)->Drain(timed_out ? kGraceMs : -1);
   if (!reported && !listening) {
     ssize_t got = 0;

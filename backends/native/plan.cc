@@ -23,8 +23,12 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 class Planner {
  public:
   Planner(const Profile& profile, const Command& command, const Guard& guard,
-          NativePlan* plan)
-      : profile_(profile), command_(command), guard_(guard), plan_(*plan) {}
+          NativePlan* plan, StandIns* places)
+      : profile_(profile),
+        command_(command),
+        guard_(guard),
+        plan_(*plan),
+        places_(*places) {}
 
   Status Run(const RunUser& user) {
     plan_.user = user;
@@ -49,7 +53,8 @@ class Planner {
     Node("hidden", 0);
     Node("hidden-file", 0, ScratchNode::kFile);
     plan_.mounts.reserve(view.mounts.size() + 8);
-    for (const ViewMount& mount : view.mounts) AddMount(mount);
+    for (const ViewMount& mount : view.mounts)
+      if (HasPlace(view, mount)) AddMount(mount);
     plan_.landlock.push_back({"/dev", true});
     for (const std::string& path : view.writable)
       plan_.landlock.push_back({plan_.Keep(path), false});
@@ -68,6 +73,19 @@ class Planner {
     return geteuid() == 0 && !user.switched && !user.all_ids &&
            !profile_.private_tmp.empty() &&
            IsClosedTo(user, profile_.private_tmp + "/");
+  }
+
+  // Whether `mount` can be made. For one of Profile::show (the only optional
+  // ones that are made in a cover) makes its place, where that would stay.
+  bool HasPlace(const View& view, const ViewMount& mount) {
+    if (mount.kind != MountKind::kShown || !mount.make || !mount.optional)
+      return true;
+    const std::string_view cover(mount.target.data(), mount.cover);
+    for (const ViewMount& other : view.mounts)
+      if (other.kind == MountKind::kBacked && other.target == cover)
+        return places_.Make(other.source, mount.target.substr(mount.cover + 1),
+                            mount.directory, plan_.user);
+    return true;
   }
 
   Status SetNetwork() {
@@ -224,6 +242,7 @@ class Planner {
   const Command& command_;
   const Guard& guard_;
   NativePlan& plan_;
+  StandIns& places_;
   int parts_ = 0;
 };
 
@@ -297,14 +316,14 @@ void PlanSpace::Free() {
 void PlanSpace::Leave() const { munmap(base_, kSpaceBytes); }
 
 Status MakeNativePlan(const Profile& profile, const Command& command,
-                      const Guard& guard, const RunUser& user,
-                      NativePlan* plan) {
+                      const Guard& guard, const RunUser& user, NativePlan* plan,
+                      StandIns* places) {
   if (command.argv.empty() || command.argv[0].empty())
     return Fail(ErrorCode::kInvalid, "there is no program to run");
   if (!command.cwd.starts_with('/'))
     return Fail(ErrorCode::kInvalid, "the working directory is not absolute");
   try {
-    return Planner(profile, command, guard, plan).Run(user);
+    return Planner(profile, command, guard, plan, places).Run(user);
   } catch (const std::bad_alloc&) {
     return Fail(ErrorCode::kInvalid, kTooLarge);
   }

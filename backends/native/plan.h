@@ -16,6 +16,7 @@
 #include "backends/native/account.h"
 #include "backends/native/landlock.h"
 #include "backends/native/seccomp.h"
+#include "backends/native/stand_ins.h"
 
 namespace gate::backends {
 
@@ -115,10 +116,11 @@ class PlanSpace {
 };
 
 // All but the command itself: what process 1 needs to build the sandbox.
+// `places`: for what is mounted in private directories, as long as it is.
 // kNotFound, kPermission, kInvalid with what is wrong in the message.
 Status MakeNativePlan(const Profile& profile, const Command& command,
-                      const Guard& guard, const RunUser& user,
-                      NativePlan* plan);
+                      const Guard& guard, const RunUser& user, NativePlan* plan,
+                      StandIns* places);
 // The command's programs, words and environment, which process 1 looks at when
 // it may start it: they may be added while it follows the plan. kInvalid.
 Status PlanCommand(const Profile& profile, const Command& command,

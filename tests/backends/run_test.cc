@@ -188,9 +188,10 @@ TEST_P(RunTest, ShowsNamedFilesOfTheHostsTmp) {
   ASSERT_EQ(symlink(s_.c_str(), (place + "/link").c_str()), 0);
   ASSERT_EQ(mkfifo((place + "/fifo").c_str(), 0666), 0);
   profile_.deny_read.push_back(place + "/key");
+  const std::string session = base_ + "/session";
+  MakeDirectory(session);
   for (const bool kept : {false, true}) {
-    if (kept) profile_.private_tmp = base_ + "/session";
-    if (kept) MakeDirectory(profile_.private_tmp);
+    if (kept) profile_.private_tmp = session;
     profile_.show = {place + "/a",    place + "/sub",  place + "/key",
                      place + "/link", place + "/fifo", "/run/utmp",
                      place + "/none"};
@@ -202,15 +203,71 @@ TEST_P(RunTest, ShowsNamedFilesOfTheHostsTmp) {
     EXPECT_EQ(ran.output.find("\nfifo"), std::string::npos) << ran.output;
     EXPECT_EQ(Read(place + "/a"), "host\n");
     EXPECT_FALSE(Exists(place + "/sub/c"));
+    // Of what it was mounted on nothing is left.
+    EXPECT_FALSE(Exists(session + "/tmp" + place.substr(4)));
   }
-  // What such a run leaves in the private place hides nothing and is no
-  // obstacle; what a run wrote there goes before the host's.
+  // What a run that was killed left in the private place hides nothing and is
+  // no obstacle; what a run wrote there goes before the host's.
+  Outside("mkdir -m 1755 " + session + "/tmp" + place.substr(4) + " && touch " +
+          session + "/tmp" + place.substr(4) + "/a && chmod 1000 " + session +
+          "/tmp" + place.substr(4) + "/a");
   EXPECT_EQ(Bash("cat " + place + "/a").output, "host\n");
   profile_.show.clear();
-  Bash("echo mine > " + place + "/a; ln -s /etc " + place + "/away");
+  Bash("mkdir -p " + place + "; echo mine > " + place + "/a; ln -s /etc " +
+       place + "/away");
   profile_.show = {place + "/a", place + "/away/passwd"};
   EXPECT_EQ(Bash("cat " + place + "/a").output, "mine\n");
   EXPECT_EQ(Read(place + "/a"), "host\n");
+  std::filesystem::remove_all(place);
+}
+
+// A file that a line changes is not shown to it: then there is none, and not an
+// empty one on which the line succeeds.
+TEST_P(RunTest, WhatWasShownIsNoEmptyFileForALaterLine) {
+  if (!Is("native")) GTEST_SKIP() << "not in bwrap";
+  char pattern[] = "/tmp/gate-show-XXXXXX";
+  ASSERT_NE(mkdtemp(pattern), nullptr);
+  const std::string place = pattern, file = place + "/d/f";
+  ASSERT_EQ(chmod(pattern, 0755), 0);
+  MakeDirectory(place + "/d");
+  Write(file, "host\n");
+  profile_.private_tmp = base_ + "/session";
+  MakeDirectory(profile_.private_tmp);
+  profile_.show = {file};
+  // A second run is shown the same, and is over while the first still needs it.
+  ASSERT_EQ(mkfifo((w_ + "/go").c_str(), 0666), 0);
+  ASSERT_EQ(chown((w_ + "/go").c_str(), uid_, gid_), 0);
+  const pid_t first = Start(
+      {"/bin/bash", "-c",
+       "cat '" + file + "' > before; read x < go; cat '" + file + "' > after"},
+      1);
+  const Fd go(open((w_ + "/go").c_str(), O_WRONLY | O_CLOEXEC));
+  EXPECT_EQ(Bash("cat " + file).output, "host\n");
+  // Meanwhile another line to which it is not shown does not take what it is
+  // mounted on for it.
+  profile_.show.clear();
+  for (const std::string& line :
+       {"cat " + file, "cp " + file + " copy", "sed -i s/a/b/ " + file,
+        "echo more >> " + file})
+    EXPECT_NE(Bash(line).outcome.exit_code, 0) << line;
+  ASSERT_TRUE(WriteAll(go.get(), "go\n"));
+  int status = 0;
+  ASSERT_EQ(waitpid(first, &status, 0), first);
+  EXPECT_EQ(Read(w_ + "/before") + Read(w_ + "/after"), "host\nhost\n");
+  EXPECT_FALSE(Exists(profile_.private_tmp + "/tmp" + place.substr(4)));
+  for (const std::string& line :
+       {"mv " + file + " moved", "sed -i s/a/b/ " + file,
+        "echo more >> " + file})
+    EXPECT_NE(Bash(line).outcome.exit_code, 0) << line;
+  // What a command has put there is its own.
+  profile_.show = {file};
+  Bash("cat " + file + "; echo mine > " + place + "/d/own");
+  profile_.show.clear();
+  EXPECT_EQ(Bash("ls " + place + "/d").output, "own\n");
+  Bash("touch " + file);
+  profile_.show = {file};
+  EXPECT_EQ(Bash("cat " + file).output, "host\n");
+  EXPECT_TRUE(Exists(profile_.private_tmp + "/tmp" + file.substr(4)));
   std::filesystem::remove_all(place);
 }
 
