@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +42,17 @@ long StatusNumber(const std::string& text, const char* key) {
   const size_t digits = text.find_first_of("0123456789", at + strlen(key));
   if (digits == std::string::npos) return -1;
   return strtol(text.c_str() + digits, nullptr, 10);
+}
+
+// Processor time of all that this process and its children have waited for.
+uint64_t CpuOfChildrenMs() {
+  rusage used = {};
+  if (getrusage(RUSAGE_CHILDREN, &used) != 0) return 0;
+  const auto ms = [](const timeval& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1000 +
+           static_cast<uint64_t>(time.tv_usec) / 1000;
+  };
+  return ms(used.ru_utime) + ms(used.ru_stime);
 }
 
 // Process 1 of bwrap's namespace. Its number is certainly its while `keeper`,
@@ -285,6 +298,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   request.uid = user.uid;
   request.gid = user.gid;
   request.limits = ProcessLimits(profile.limits);
+  const uint64_t used_before_ms = CpuOfChildrenMs();
   const Spawned child = Spawn(request);
   status_write.reset();
   if (child.error != 0)
@@ -355,6 +369,17 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     outcome.status = OutcomeStatus::kExited;
     outcome.exit_code = static_cast<int>(code);
     outcome.reason = "exited";
+    // A signal comes as such a code, which a command may also choose. The
+    // kernel sends this one to a process that has used what it may, counted in
+    // ticks (check_process_timers() in kernel/time/posix-cpu-timers.c); what is
+    // told here is exact, and was up to a tenth less.
+    const TreeLimits limits = SummedLimits(profile.limits);
+    if (code == 128 + SIGXCPU && limits.cpu_ms != 0 &&
+        CpuOfChildrenMs() - used_before_ms >= limits.cpu_ms / 4 * 3) {
+      outcome.status = OutcomeStatus::kLimit;
+      outcome.signal = SIGXCPU;
+      outcome.reason = LimitText(TreeLimit::kCpu, limits);
+    }
   }
   (*relay)->Judge(&outcome);
   return outcome;

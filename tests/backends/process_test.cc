@@ -219,10 +219,14 @@ TEST_P(ProcessTest, TheProcessorTimeIsLimited) {
   profile_.limits.cpu_s = 1;
   profile_.limits.wall_ms = 20000;
   const Ran ran = Bash("while :; do :; done");
-  EXPECT_NE(ran.outcome.status, OutcomeStatus::kTimeout);
-  if (!Is("bwrap")) {
-    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kLimit) << ran.outcome.reason;
-  }
+  EXPECT_EQ(ran.outcome.status, OutcomeStatus::kLimit) << ran.outcome.reason;
+  EXPECT_NE(ran.outcome.reason.find("processor time limit of 1 s"),
+            std::string::npos)
+      << ran.outcome.reason;
+  // A code that looks like it is not taken for it.
+  const Ran other = Bash("exit 152");
+  EXPECT_EQ(other.outcome.status, OutcomeStatus::kExited);
+  EXPECT_EQ(other.outcome.exit_code, 152);
 }
 
 TEST_P(ProcessTest, MemoryOfAProcessIsLimited) {
