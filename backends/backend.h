@@ -223,6 +223,9 @@ struct Outcome {
   // Processes that still ran when the command had ended, and were ended then;
   // only of backends that can tell.
   uint64_t left_running = 0;
+  // A TCP port that one of them listened on, in the command's own process group
+  // and a network of the run's own; 0: none that is certain.
+  uint16_t left_listening = 0;
   // A signal meanwhile told gate to end, whatever the command made of it; only
   // of backends with Feature::kOverlay.
   bool interrupted = false;

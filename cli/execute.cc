@@ -369,6 +369,10 @@ int Report(const Outcome& outcome, const std::string& id) {
       // It was not executed, and nothing else has said so.
       if (!outcome.reason.empty() && outcome.reason != "exited")
         Complain(Visible(outcome.reason));
+      if (outcome.exit_code == 0 && outcome.left_listening != 0)
+        Complain("ended with the command: what was still listening on port " +
+                 std::to_string(outcome.left_listening) +
+                 "; a server and what asks it run in one line");
       return outcome.exit_code;
     case OutcomeStatus::kSignalled:
       return 128 + outcome.signal;

@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -109,17 +110,51 @@ void Await(unsigned char word) {
   if (size != 1 || got != word) _exit(0);
 }
 
-// Ends whatever the command left running, and waits until it is gone. Returns
-// how many processes died of it, and not of themselves.
-uint32_t EndOthers() {
-  if (waitpid(-1, nullptr, WNOHANG | __WALL) < 0 && errno == ECHILD) return 0;
+// A port that something in this network namespace listens on; 0: none, or that
+// cannot be read. The kernel lists those first, after a line of headings
+// (tcp_seq_start() and get_tcp4_sock() in net/ipv4/tcp_ipv4.c):
+//   "   0: 0100007F:1F40 00000000:0000 0A …"
+uint16_t ListeningPort(const char* list) {
+  char text[512];
+  const int fd = open(list, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t got = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  text[got < 0 ? 0 : got] = '\0';
+  const char* line = strchr(text, '\n');
+  const char* local = line == nullptr ? nullptr : strstr(line, ": ");
+  const char* port = local == nullptr ? nullptr : strchr(local + 2, ':');
+  const char* remote = port == nullptr ? nullptr : strchr(port + 1, ' ');
+  const char* state = remote == nullptr ? nullptr : strchr(remote + 1, ' ');
+  if (state == nullptr || strncmp(state, " 0A ", 4) != 0) return 0;
+  uint16_t number = 0;
+  for (const char* at = port + 1; at < remote; ++at)
+    number = static_cast<uint16_t>(number * 16 +
+                                   (*at <= '9' ? *at - '0' : *at - 'A' + 10));
+  return number;
+}
+
+// Ends whatever the command left running, and waits until it is gone. Says in
+// `report` how many processes died of it, and not of themselves. `group`: of
+// the command, where what it listens on is to be told; else 0.
+void EndOthers(pid_t group, InitReport* report) {
+  if (waitpid(-1, nullptr, WNOHANG | __WALL) < 0 && errno == ECHILD) return;
+  // Daemons leave the group.
+  if (group > 0 && kill(-group, 0) == 0) {
+    report->listening = ListeningPort("/proc/net/tcp");
+    if (report->listening == 0)
+      report->listening = ListeningPort("/proc/net/tcp6");
+  }
   kill(-1, SIGKILL);  // everybody but this process
-  uint32_t ended = 0;
   pid_t gone = 0;
   int status = 0;
-  while ((gone = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR)
-    if (gone > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++ended;
-  return ended;
+  while ((gone = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
+    if (gone <= 0) continue;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+      ++report->left;
+    else
+      report->listening = 0;  // it may have been that one
+  }
 }
 
 // Only a process that moves itself does so at once: moving another one waits
@@ -241,7 +276,7 @@ void RunInit(const InitContext& context) {
   if (exec_error != 0) {
     report.kind = InitReport::kNotExecuted;
     report.error = exec_error;
-    EndOthers();
+    EndOthers(0, &report);
     report.alone = true;
     Finish(report);
   }
@@ -266,7 +301,7 @@ void RunInit(const InitContext& context) {
       // It may have been faster than the samples.
       if (account.Wait() >= 0 && account.Check() == TreeLimit::kWritten)
         at_limit(TreeLimit::kWritten);
-      report.left = EndOthers();
+      EndOthers(context.new_network && !terminal ? command : 0, &report);
       report.kind = InitReport::kEnded;
       report.wait_status = status;
       report.alone = true;

@@ -28,7 +28,8 @@ struct InitReport {
   int wait_status = 0;
   uint32_t works = 0;
   TreeLimit limit = TreeLimit::kNone;
-  uint32_t left = 0;  // kEnded: processes that still ran and were ended
+  uint32_t left = 0;       // kEnded: processes that still ran and were ended
+  uint16_t listening = 0;  // kEnded: Outcome::left_listening
   // No other process was left in the sandbox: nothing of the command can
   // happen any more, and only process 1 itself ends after this.
   bool alone = false;

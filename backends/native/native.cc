@@ -339,8 +339,10 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     case InitReport::kEnded:
       SetEnd(report.wait_status, &outcome);
       // What a signal ends together is not left behind.
-      if (outcome.status == OutcomeStatus::kExited)
+      if (outcome.status == OutcomeStatus::kExited) {
         outcome.left_running = report.left;
+        outcome.left_listening = report.listening;
+      }
       break;
     case InitReport::kLimit:
       outcome.status = OutcomeStatus::kLimit;
@@ -362,7 +364,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     outcome.reason = LimitText(met, bounds);
   }
   if (timed_out) {
-    outcome.left_running = 0;
+    outcome.left_running = outcome.left_listening = 0;
     outcome.status = OutcomeStatus::kTimeout;
     outcome.reason = "the wall clock limit of " +
                      std::to_string(profile.limits.wall_ms) + " ms";

@@ -135,8 +135,50 @@ TEST(ReportTest, ASearchThatEndedEarlyIsSaidEverywhere) {
       << shown.out;
 }
 
-// Not on the terminal: helpers that are about to end (a tracker of python's, a
-// coprocess) are as common as servers.
+// Of a server that was left in the background for a later line, which would not
+// find it. Only where that is certain: not of one that ends by itself, and not
+// of what made itself independent, as the daemons of build tools do.
+TEST(ReportTest, AServerThatIsEndedWithTheRunIsSaid) {
+  Machine machine;
+  if (!HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  machine.Write(machine.project() + "/serve.py", R"(
+import os, signal, socket, sys
+server = socket.socket(socket.AF_INET6 if "six" in sys.argv else socket.AF_INET)
+server.bind(("::1" if "six" in sys.argv else "127.0.0.1", 8000))
+if "bound" not in sys.argv: server.listen()
+child = os.fork()
+if child == 0:
+  if "own" in sys.argv: os.setsid()
+  print("ready", flush=True)
+  while True: signal.pause()
+if "killed" in sys.argv:
+  os.kill(child, signal.SIGTERM)
+)");
+  const std::string said =
+      "gate: ended with the command: what was still listening on port 8000; a "
+      "server and what asks it run in one line\n";
+  const struct {
+    const char* line;
+    bool listens;
+  } cases[] = {
+      {"python3 serve.py | head -1", true},
+      {"python3 serve.py six | head -1", true},
+      {"python3 serve.py own | head -1", false},
+      {"python3 serve.py killed | head -1", false},
+      {"python3 serve.py bound | head -1", false},
+      {"python3 serve.py | head -1; exit 3", false},
+  };
+  for (const auto& c : cases) {
+    const Done done = machine.Gate({"sandbox", "--backend", "native",
+                                    "--network", "loopback", "-c", c.line});
+    if (done.exit_code == 125 && !MustWork("native"))
+      GTEST_SKIP() << "native does not work here: " << done.err;
+    EXPECT_EQ(done.err, c.listens ? said : "") << c.line;
+  }
+}
+
+// Nothing else on the terminal: helpers that are about to end (a tracker of
+// python's, a coprocess) are as common as servers.
 TEST(ReportTest, ProcessesThatAreEndedWithTheRunAreOnRecord) {
   Machine machine;
   if (!HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
