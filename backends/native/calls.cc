@@ -31,11 +31,12 @@ constexpr int kTcpAbi = 4;  // from which on Landlock refuses TCP
 bool LeavesDirectories(int number) {
 #ifdef __x86_64__
   if (number == SYS_open || number == SYS_creat || number == SYS_mkdir ||
-      number == SYS_chmod)
+      number == SYS_chmod || number == SYS_chown || number == SYS_lchown)
     return true;
 #endif
   return number == SYS_openat || number == SYS_mkdirat ||
-         number == SYS_fchmodat || number == SYS_set_tid_address;
+         number == SYS_fchmodat || number == SYS_fchownat ||
+         number == SYS_set_tid_address;
 }
 
 }  // namespace
@@ -157,6 +158,10 @@ int CallWatch::Look(const seccomp_notif& call) {
     case 452:  // fchmodat2
       LookAtTarget(call, directory(0), args[1], "changing the mode of");
       break;
+    case SYS_fchownat:
+      LookAtOwner(call, directory(0), args[1], args[2],
+                  (args[4] & AT_SYMLINK_NOFOLLOW) == 0);
+      break;
     case SYS_truncate:
       // Of nothing else is there a length.
       if (static_cast<int64_t>(args[1]) >= 0)
@@ -188,6 +193,10 @@ int CallWatch::Look(const seccomp_notif& call) {
       break;
     case SYS_chmod:
       LookAtTarget(call, AT_FDCWD, args[0], "changing the mode of");
+      break;
+    case SYS_chown:
+    case SYS_lchown:
+      LookAtOwner(call, AT_FDCWD, args[0], args[1], call.data.nr == SYS_chown);
       break;
 #endif
     default:
@@ -336,6 +345,23 @@ void CallWatch::LookAtTarget(const seccomp_notif& call, int directory,
                                (info.st_mode & S_IFMT) != type)))
     return;
   if (Blocked(there.get(), full)) ReportPath(verb, full);
+}
+
+void CallWatch::LookAtOwner(const seccomp_notif& call, int directory,
+                            uint64_t path, uint64_t owner, bool follow) {
+  const auto thread = static_cast<pid_t>(call.pid);
+  const std::string full = PathOf(thread, directory, path);
+  if (full.empty() || !OpenRoot(thread)) return;
+  const Fd there = target::OpenIn(root_.get(), full, follow ? 0 : O_NOFOLLOW);
+  struct stat info = {};
+  if (!there || fstat(there.get(), &info) != 0) return;
+  // But for root only its owner may, and only keep it.
+  const auto wanted = static_cast<uid_t>(owner);
+  if (geteuid() != 0 &&
+      (info.st_uid != geteuid() ||
+       (wanted != static_cast<uid_t>(-1) && wanted != info.st_uid)))
+    return;
+  if (Blocked(there.get(), full)) ReportPath("changing the owner of", full);
 }
 
 void CallWatch::LookAtConnect(const seccomp_notif& call) {

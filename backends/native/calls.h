@@ -85,6 +85,8 @@ class CallWatch {
   // `type`: the only one of which the call is true (S_IFMT); 0: any.
   void LookAtTarget(const seccomp_notif& call, int directory, uint64_t path,
                     const char* verb, mode_t type = 0);
+  void LookAtOwner(const seccomp_notif& call, int directory, uint64_t path,
+                   uint64_t owner, bool follow);
   void LookAtConnect(const seccomp_notif& call);
   void LookAtBind(const seccomp_notif& call);
 

@@ -123,6 +123,7 @@ constexpr auto kWriting = std::to_array<uint32_t>({
     SYS_renameat,
 #endif
     SYS_truncate,
+    SYS_fchownat,
     SYS_connect,
     SYS_bind,
 #ifdef __x86_64__
@@ -132,6 +133,8 @@ constexpr auto kWriting = std::to_array<uint32_t>({
     SYS_symlink,
     SYS_link,
     SYS_rename,
+    SYS_chown,
+    SYS_lchown,
 #endif
 });
 // Where an open's third argument, the mode, counts.

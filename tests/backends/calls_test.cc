@@ -207,6 +207,40 @@ TEST_P(CallsTest, EveryKindOfFileThatIsRefusedIsReported) {
   EXPECT_EQ(ran.outcome.violations.size(), 12u) << All(ran.outcome);
 }
 
+TEST_P(CallsTest, ARefusedChangeOfTheOwnerIsReportedWhereItWouldHaveWorked) {
+  profile_.report_blocked = true;
+  Outside("cd \"$X\"; touch c l at own f; ln -s /no/where loose");
+  const Ran ran = Bash(
+      "cd \"$X\" && python3 -c '\n"
+      "import os\n"
+      "def attempt(call, *words, **more):\n"
+      "  try: call(*words, **more)\n"
+      "  except OSError: pass\n"
+      "me = os.geteuid()\n"
+      "here = os.open(\".\", os.O_RDONLY)\n"
+      "attempt(os.chown, \"c\", me, -1)\n"
+      "attempt(os.lchown, \"loose\", -1, os.getegid())\n"
+      "attempt(os.chown, \"at\", me, me, dir_fd=here)\n"
+      "attempt(os.chown, \"l\", me, me, dir_fd=here, follow_symlinks=False)\n"
+      "attempt(os.chown, \"own\", 12345, -1)\n"
+      // Nothing is there, or it is another's.
+      "attempt(os.chown, \"absent\", me, me)\n"
+      "attempt(os.chown, \"loose\", me, me)\n"
+      "if me: attempt(os.chown, \"/etc/passwd\", me, me)\n"
+      "open(os.environ[\"W\"] + \"/new\", \"w\")\n"
+      "os.chown(os.environ[\"W\"] + \"/new\", me, -1)\n"
+      "'; exit 3");
+  EXPECT_EQ(ran.outcome.exit_code, 3) << ran.output;
+  EXPECT_EQ(ran.output, "");
+  for (const char* name : {"/c", "/loose", "/at", "/l"})
+    ExpectBlocked(ran, "changing the owner of " + x_ + name + " (read-only)");
+  // Only root may give its files away.
+  const std::string given = "changing the owner of " + x_ + "/own (read-only)";
+  if (uid_ == 0) ExpectBlocked(ran, given);
+  EXPECT_EQ(ran.outcome.violations.size(), uid_ == 0 ? 5u : 4u)
+      << All(ran.outcome);
+}
+
 TEST_P(CallsTest, AttemptsToReadHiddenPathsAreReported) {
   profile_.report_reads = true;
   MakeDirectory(h_ + "/.ssh/keys");
