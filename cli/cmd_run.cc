@@ -141,8 +141,22 @@ int EndAs(const backends::Outcome& outcome, int code) {
   return code;
 }
 
-// A ticket is enforced exactly as the hook planned it. Nothing when it does
-// not hold for this command, directory and policy: then it is judged afresh.
+// The plan of `ticket` and what the caller asks for besides, joined as without
+// a ticket. The yes that the ticket stands for holds.
+Judgement JoinTicket(Gateway& gateway, Question question,
+                     const router::Plan& ticket) {
+  question.approved = true;
+  // Contained, as the ticket says, whatever the caller asks for.
+  if (question.profile.empty()) question.profile = ticket.profile.name;
+  question.network = backends::Name(router::JoinNetworks(
+      ticket.profile.network, backends::ParseNetwork(question.network)
+                                  .value_or(backends::Network::kOpen)));
+  return gateway.Judge(question, /*pin=*/true);
+}
+
+// A ticket is enforced exactly as the hook planned it, or as the caller makes
+// that stricter. Nothing when it does not hold for this command, directory,
+// agent and policy: then it is judged afresh.
 std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
                              const Question& question) {
   auto ticket = hooks::RedeemTicket(gateway.facts().places.state,
@@ -154,7 +168,9 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   }
   auto plan = PlanFromJson(ticket->plan);
   if (!plan || question.is_argv || ticket->command != question.command ||
-      ticket->cwd != question.cwd || plan->mode == router::Mode::kRefused) {
+      ticket->cwd != question.cwd || plan->mode == router::Mode::kRefused ||
+      (!question.agent.empty() && question.agent != ticket->agent) ||
+      (!question.session.empty() && question.session != ticket->session)) {
     Complain("the ticket is for something else; deciding afresh");
     return std::nullopt;
   }
@@ -164,13 +180,22 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     return std::nullopt;
   }
   Judgement judgement;
-  judgement.id = ticket->decision_id;
   judgement.question = question;
   judgement.question.agent = ticket->agent;
   judgement.question.session = ticket->session;
-  judgement.policy_revision = ticket->policy_revision;
-  judgement.plan = std::move(*plan);
-  judgement.session.workspace = judgement.plan.profile.workspace;
+  if (!arguments.profile.empty() || !arguments.backend.empty() ||
+      !arguments.network.empty() || arguments.timeout_ms != 0) {
+    judgement = JoinTicket(gateway, judgement.question, *plan);
+  } else {
+    judgement.policy_revision = ticket->policy_revision;
+    judgement.plan = std::move(*plan);
+    judgement.session.workspace = judgement.plan.profile.workspace;
+  }
+  judgement.id = ticket->decision_id;
+  if (judgement.plan.mode == router::Mode::kRefused)
+    return TellNotStarted(gateway, judgement, ticket->decision_id, "run",
+                          WhyNoPlan(judgement),
+                          Refuse(judgement, arguments.json));
   if (!arguments.preview.empty()) {
     if (judgement.plan.mode != router::Mode::kSandbox) {
       Complain("the ticket is not for a preview; deciding afresh");

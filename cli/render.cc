@@ -281,7 +281,8 @@ std::string WayOn(const Judgement& judgement) {
 std::string RefusalText(const Judgement& judgement) {
   const engine::Decision& decision = judgement.decision;
   std::string text = "gate: ";
-  if (!judgement.plan_error.empty() && decision.action <= Action::kSandbox)
+  // Of an ask there is such an error only once it was answered.
+  if (!judgement.plan_error.empty() && decision.action <= Action::kAsk)
     text += "refused, since it cannot be contained: " +
             Visible(judgement.plan_error);
   else if (judgement.plan.mode == router::Mode::kRefused &&

@@ -111,6 +111,84 @@ TEST(HookTest, SandboxRewritesToATicketThatRunsOnce) {
       << again.err;
 }
 
+TEST(HookTest, WhatTheCallerAsksForIsJoinedWithATicketsPlan) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  machine.Write(machine.project() + "/package.json", "{}");
+  machine.Write(machine.project() + "/step.sh",
+                "cat /dev/null > made\n"
+                "if [ -n \"$1\" ]; then read x < <(tail -f /dev/null); fi\n"
+                "cat /proc/net/dev | grep -c :\n");
+  const auto run = [&](const std::vector<std::string>& flags,
+                       const std::string& command) {
+    std::filesystem::remove(machine.project() + "/made");
+    const Done hook =
+        machine.Gate({"hook", "generic"}, Generic(machine, command));
+    const auto json = ParseJson(hook.out);
+    const std::string line = json ? json->value("command", "") : "";
+    const size_t at = line.find("--ticket ");
+    if (at == std::string::npos) return Done{-1, "", hook.out + hook.err};
+    std::vector<std::string> words = {"run"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    for (const std::string& word :
+         {std::string("--ticket"), line.substr(at + 9, 32), std::string("-c"),
+          command})
+      words.push_back(word);
+    return machine.Gate(words);
+  };
+  const struct {
+    std::vector<std::string> flags;
+    int exit_code;
+    bool made;
+    const char* says;
+  } kRows[] = {
+      {{}, 0, true, ""},
+      {{"--timeout", "60"}, 0, true, ""},
+      {{"--network", "open"}, 0, true, ""},
+      {{"--profile", "workspace-write"}, 0, true, ""},
+      {{"--profile", "read-only"}, 1, false, "Read-only file system"},
+      {{"--profile", "full-access"}, 126, false, "not as strict"},
+      {{"--backend", "native"}, 0, true, ""},
+      {{"--backend", "nosuch"}, 126, false, "no backend is called `nosuch`"},
+      {{"--backend", "none"}, 126, false, "`none`"},
+      {{"--agent", "somebody"}, 0, true, "deciding afresh"},
+  };
+  for (const auto& row : kRows) {
+    const Done done = run(row.flags, "bash step.sh && [ -e made ]");
+    const std::string shown =
+        (row.flags.empty() ? "" : row.flags[0] + " " + row.flags[1]) + "\n" +
+        done.err;
+    EXPECT_EQ(done.exit_code, row.exit_code) << shown;
+    EXPECT_EQ(machine.Exists(machine.project() + "/made"), row.made) << shown;
+    EXPECT_NE(done.err.find(row.says), std::string::npos) << shown;
+  }
+  EXPECT_EQ(run({"--timeout", "0.2"}, "bash step.sh wait").exit_code, 124);
+}
+
+TEST(HookTest, ATicketsNetworkIsOnlyEverLess) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  machine.Write(machine.home() + "/.config/gate/rules.d/mine.json",
+                R"({"schema": 1, "pack": "mine", "rules": [{"id": "mine.net",
+          "action": "sandbox", "reason": "listens", "network": "loopback",
+          "match": {"prefix": ["bash", "listen.sh"]}}]})");
+  machine.Write(machine.project() + "/listen.sh",
+                "python3 -c 'import socket; socket.create_server("
+                "(\"127.0.0.1\", 0))' 2>/dev/null && echo yes || echo no\n");
+  for (const auto& [network, out] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"loopback", "yes\n"}, {"open", "yes\n"}, {"none", "no\n"}}) {
+    const Done hook =
+        machine.Gate({"hook", "generic"}, Generic(machine, "bash listen.sh"));
+    const size_t at = hook.out.find("--ticket ");
+    ASSERT_NE(at, std::string::npos) << hook.out << hook.err;
+    const Done done =
+        machine.Gate({"run", "--network", network, "--ticket",
+                      hook.out.substr(at + 9, 32), "-c", "bash listen.sh"});
+    EXPECT_EQ(done.out, out) << network << done.err;
+  }
+}
+
 TEST(HookTest, AskWithoutAPersonIsRefusedWithTheWayOn) {
   const Machine machine;
   const Done done = machine.Gate({"hook", "codex"},
