@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/person_act.h"
 #include "cli/remembered.h"
+#include "cli/settings.h"
 #include "cli/terminal.h"
 #include "hooks/person.h"
 
@@ -77,7 +78,7 @@ Status StoreApproval(const std::string& state_dir,
 }  // namespace
 
 std::optional<int> RequirePerson(const char* what) {
-  const hooks::Person person = hooks::PersonsTerminal();
+  const hooks::Person person = hooks::PersonsTerminal(PersonsTerminals);
   if (person.yes) return std::nullopt;
   Complain(std::string(what) + " is a person's act: " + person.why);
   std::fputs("help: run it in a terminal of your own, not through an agent\n",

@@ -21,6 +21,7 @@
 #include "cli/preview_run.h"
 #include "cli/render.h"
 #include "cli/run_arguments.h"
+#include "cli/settings.h"
 #include "cli/shown.h"
 #include "cli/terminal.h"
 #include "hooks/person.h"
@@ -244,7 +245,8 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
     if (auto code = RunTicket(gateway, *arguments, question)) return *code;
 
   // A ticket says that an agent sent this; it gets no prompt.
-  const bool person = arguments->ticket.empty() && hooks::PersonsTerminal().yes;
+  const bool person =
+      arguments->ticket.empty() && hooks::PersonsTerminal(PersonsTerminals).yes;
   question.interactive = person;
   Judgement judgement = gateway.Judge(question, /*pin=*/true);
   bool approved = false;

@@ -1,6 +1,7 @@
 #include "cli/settings.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include "backends/engine_image.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace gate::cli {
@@ -145,6 +147,15 @@ class Reader {
           return Wrong(at, "caches are absolute paths");
         out_->caches.push_back(path.get<std::string>());
       }
+    } else if (key == "terminals" && value.is_array()) {
+      for (const Json& name : value) {
+        const bool text = name.is_string();
+        const auto named = text ? name.get<std::string>() : std::string();
+        if (named.empty() ||
+            (!named.starts_with('/') && named.find('/') != named.npos))
+          return Wrong(at, "terminals are names of programs, or their paths");
+        out_->terminals.push_back(named);
+      }
     } else if (key == "image" && value.is_string()) {
       if (!backends::IsPinnedImage(value.get<std::string>()))
         return Wrong(at,
@@ -240,6 +251,18 @@ LoadedSettings LoadSettings(const ProcessFacts& facts) {
     settings.router.required = shipped.required;
   if (!settings.loss_said) settings.router.accept_loss = shipped.accept_loss;
   return settings;
+}
+
+std::vector<std::string> PersonsTerminals() {
+  ProcessFacts facts;
+  facts.uid = ::getuid();
+  facts.places.system = FindPlaces().system;
+  const auto home = HomeOfUid(facts.uid);
+  if (!home) return {};
+  facts.places.config = *home + "/.config/gate";
+  LoadedSettings settings = LoadSettings(facts);
+  if (!SettingsTrouble(settings).empty()) return {};
+  return std::move(settings.terminals);
 }
 
 std::string SettingsTrouble(const LoadedSettings& settings) {

@@ -21,9 +21,10 @@ struct LoadedSettings {
   router::Settings router;
   // As the stricter of the layers that name one says.
   std::optional<engine::Preset> preset;
-  bool loss_said = false;           // a file has `accept_loss`
-  bool full_durability = false;     // audit.durability = "full"
-  std::vector<std::string> caches;  // more writable tool caches
+  bool loss_said = false;              // a file has `accept_loss`
+  bool full_durability = false;        // audit.durability = "full"
+  std::vector<std::string> caches;     // more writable tool caches
+  std::vector<std::string> terminals;  // more programs that people type into
   // By the agent's name, joined with `router` for its commands. An agent may
   // name itself falsely, so that this only ever adds.
   std::map<std::string, router::Settings> agents;
@@ -31,6 +32,11 @@ struct LoadedSettings {
 };
 
 LoadedSettings LoadSettings(const ProcessFacts& facts);
+
+// `terminals` of the system and of the caller's home by the passwd file. What
+// would loosen is not read from where the caller's environment or
+// `--config-dir` says. Empty when a file does not load.
+std::vector<std::string> PersonsTerminals();
 
 // Why a file of them does not load, for a person; empty when all do.
 std::string SettingsTrouble(const LoadedSettings& settings);

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "hooks/terminal_maker.h"
 
 namespace gate::hooks {
 namespace {
@@ -217,6 +218,9 @@ Person JudgeChain(const ProcessSource& source, int self, bool may_nest) {
   if (!leader_seen) {
     return No("the terminal's own shell is not among its ancestors");
   }
+  if (std::string why = ObjectToMaker(source, chain->processes); !why.empty()) {
+    return No(std::move(why));
+  }
   if (multiplexer != nullptr) {
     if (!may_nest) return No("its terminal is kept by a terminal multiplexer");
     // Somebody must be looking: a client of it, at a person's terminal.
@@ -338,7 +342,8 @@ Person JudgeTerminal(const ProcessSource& source, int self) {
   return JudgeChain(source, self, /*may_nest=*/true);
 }
 
-Person PersonsTerminal() {
+Person PersonsTerminal(
+    const std::function<std::vector<std::string>()>& terminals) {
   const Fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal) return No("there is no controlling terminal");
   ProcessSource source;
@@ -346,6 +351,13 @@ Person PersonsTerminal() {
   source.find = FindProcesses;
   source.own_executable = Link("/proc/self/exe");
   source.sees_everything = SeesEverything();
+  source.user = getuid();
+  source.look = LookAtHolder;
+  source.is_roots = [](const std::string& path) {
+    return CheckTrusted(path, 0).has_value() &&
+           CheckTrustedPlace(path, 0).has_value();
+  };
+  source.terminals = terminals;
   return JudgeTerminal(source, getpid());
 }
 

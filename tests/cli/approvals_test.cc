@@ -175,6 +175,24 @@ TEST(PauseTest, IsAPersonsAct) {
     EXPECT_EQ(machine.Gate({"pause", length}).exit_code, 64) << length;
 }
 
+// Somebody without a name that gate knows answers on a terminal of their own
+// making.
+TEST(PauseTest, IsNotTheActOfWhoMadeTheTerminal) {
+  const Machine machine;
+  for (const std::string& maker :
+       {std::string("python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "
+                    "\"$0\" pause 15m </dev/null"),
+        std::string("exec script -qec \"$0 pause 15m\" /dev/null </dev/null"),
+        std::string("exec script -qec \"bash -c '$0 pause 15m; exit 1'\" "
+                    "/dev/null </dev/null")}) {
+    const Done done =
+        machine.Run({"/bin/bash", "-c", maker, test::GateBinary()});
+    EXPECT_NE(done.out.find("is a person's act"), std::string::npos)
+        << maker << done.out << done.err;
+    EXPECT_FALSE(FindPause(machine.state(), NowMs())) << maker;
+  }
+}
+
 TEST(DurationTest, ReadsWhatPeopleWrite) {
   EXPECT_EQ(ParseDuration("15m", kHour), 15u * 60 * 1000);
   EXPECT_EQ(ParseDuration("1h", kHour), kHour);

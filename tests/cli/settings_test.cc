@@ -43,6 +43,26 @@ TEST(SettingsTest, AFileThatDoesNotLoadStopsEveryRun) {
   }
 }
 
+TEST(SettingsTest, TerminalsAreNamesOrPaths) {
+  const Machine machine;
+  const struct {
+    const char* text;
+    int exit_code;
+  } kRows[] = {
+      {R"({"terminals": ["my-term", "/home/agent/bin/my-term"]})", 0},
+      {R"({"terminals": "my-term"})", 78},
+      {R"({"terminals": [""]})", 78},
+      {R"({"terminals": [1]})", 78},
+      {R"({"terminals": ["bin/my-term"]})", 78},
+      {R"({"agents": {"a": {"terminals": ["my-term"]}}})", 78},
+  };
+  for (const auto& row : kRows) {
+    machine.Write(machine.home() + "/.config/gate/config.json", row.text, 0600);
+    EXPECT_EQ(machine.Gate({"check", "ls"}).exit_code, row.exit_code)
+        << row.text;
+  }
+}
+
 TEST(SettingsTest, ALimitThatNothingCouldReachIsAnError) {
   const Machine machine;
   const std::string own = machine.home() + "/.config/gate/config.json";

@@ -14,6 +14,7 @@ namespace gate::hooks {
 namespace {
 
 constexpr long kTerminal = 34816;
+constexpr unsigned kUser = 1000;
 
 // A machine as a table. Entries go from init down; every process is its
 // parent's child, `leader` starts a session on the terminal.
@@ -54,6 +55,9 @@ class Machine {
     return pid;
   }
   ProcessView& At(int pid) { return table_[pid]; }
+  // By the name of the process that is looked at.
+  std::map<std::string, Hold> holds;
+  std::vector<std::string> terminals;
 
   Person Judge(int self, bool sees_everything = true) {
     ProcessSource source;
@@ -71,6 +75,21 @@ class Machine {
     };
     source.own_executable = "/opt/gate";
     source.sees_everything = sees_everything;
+    source.user = kUser;
+    source.look = [&](const ProcessView& process, long terminal) {
+      const auto found = holds.find(process.name);
+      Hold hold;
+      hold.user = kUser;
+      if (found != holds.end()) hold = found->second;
+      // A program that makes a terminal lives on another one.
+      if (process.terminal == terminal && hold.holds == Holds::kYes)
+        hold.holds = Holds::kNo;
+      return hold;
+    };
+    source.is_roots = [](const std::string& path) {
+      return path.starts_with("/usr/");
+    };
+    source.terminals = [&] { return terminals; };
     return JudgeTerminal(source, self);
   }
 
@@ -160,6 +179,103 @@ TEST(Person, IsNotAnAgent) {
     EXPECT_FALSE(person.yes) << agent.name;
     EXPECT_FALSE(person.why.empty());
   }
+}
+
+// An agent that gate knows no name of is told by the terminal that it makes.
+TEST(Person, IsNotAtATerminalThatAnUnknownProgramMade) {
+  const Hold none = {Holds::kNo, kUser};
+  const Hold holds = {Holds::kYes, kUser, false, true, true};
+  const Hold own = {Holds::kYes, kUser, false, /*roots_executable=*/false};
+  const Hold piped = {Holds::kYes, kUser, false, true,
+                      /*reads_its_terminal=*/false};
+  const Hold shut = {Holds::kUnseen, kUser};
+  const Hold group = {Holds::kUnseen, kUser, /*own_group=*/true};
+  const Hold roots = {Holds::kUnseen, 0};
+  const Entry python = {
+      "python3", false, "/usr/bin/python3.11", {"python3", "agent.py"}};
+  const Entry terminator = {"terminator",
+                            false,
+                            "/usr/bin/python3.11",
+                            {"/usr/bin/python3", "/usr/bin/terminator"}};
+  const Entry forged = {
+      "kitty", false, "/usr/bin/python3.11", {"python3", "/home/u/kitty"}};
+  struct Row {
+    bool yes;
+    std::vector<Entry> makers;  // between the person's shell and the terminal
+    std::map<std::string, Hold> holds;
+    std::vector<std::string> terminals = {};
+  };
+  const Row kRows[] = {
+      // Nobody holds it.
+      {true, {python}, {{"python3", none}}},
+      {false, {python}, {{"python3", holds}}},
+      {false, {{"myagent"}}, {{"myagent", holds}}},
+      {false, {{"myagent"}}, {{"myagent", own}}},
+      {false, {{"expect"}}, {{"expect", holds}}},
+      {true, {{"myagent"}}, {{"myagent", holds}}, {"myagent"}},
+      {true, {{"myagent"}}, {{"myagent", own}}, {"/usr/bin/myagent"}},
+      {false, {{"myagent"}}, {{"myagent", own}}, {"/opt/myagent"}},
+      // Nor does what stands between them help.
+      {false, {python, {"setsid"}}, {{"python3", holds}}},
+      {true, {{"kitty"}}, {{"kitty", holds}}},
+      {true, {terminator}, {{"terminator", holds}}},
+      // A name alone is anybody's.
+      {false, {{"kitty"}}, {{"kitty", own}}},
+      {false, {forged}, {{"kitty", holds}}},
+      // A relay is typed into where it stands.
+      {true, {{"script"}}, {{"script", holds}}},
+      {false, {{"script"}}, {{"script", piped}}},
+      {true, {{"sudo"}}, {{"sudo", roots}}},
+      // Shut: root's, one with a group of its own, a daemon's child.
+      {false, {{"myagent"}}, {{"myagent", shut}}},
+      {false, {{"kitty"}}, {{"kitty", shut}}},
+      {true, {{"xterm"}}, {{"xterm", group}}},
+      {false, {{"myagent"}}, {{"myagent", group}}},
+      {false, {{"sshd"}}, {{"sshd", shut}}},
+  };
+  for (const Row& row : kRows) {
+    Machine machine;
+    machine.holds = row.holds;
+    machine.terminals = row.terminals;
+    std::vector<Entry> chain = {{"systemd"}, {"login"}, {"bash", true}};
+    chain.insert(chain.end(), row.makers.begin(), row.makers.end());
+    chain.push_back({"bash", true});
+    chain.push_back({"gate"});
+    const Person person = machine.Judge(machine.Add(chain));
+    EXPECT_EQ(person.yes, row.yes)
+        << row.makers.back().name << ": " << person.why;
+    if (!row.yes) {
+      EXPECT_NE(person.why.find(row.makers.front().name), std::string::npos)
+          << person.why;
+    }
+  }
+
+  // A relay on a terminal that an agent made.
+  for (const char* relay : {"script", "sudo"}) {
+    Machine machine;
+    machine.holds = {{"python3", holds}, {"script", holds}, {"sudo", roots}};
+    const Person person = machine.Judge(machine.Add({{"systemd"},
+                                                     {"login"},
+                                                     {"bash", true},
+                                                     python,
+                                                     {"sh", true},
+                                                     {relay},
+                                                     {"sh", true},
+                                                     {"gate"}}));
+    EXPECT_FALSE(person.yes) << relay;
+    EXPECT_NE(person.why.find("python3"), std::string::npos) << person.why;
+  }
+
+  // An ssh daemon of root's, and what it gave up to the user.
+  Machine machine;
+  machine.holds = {{"sshd", roots}, {"sshd-session", shut}};
+  EXPECT_TRUE(machine
+                  .Judge(machine.Add({{"systemd"},
+                                      {"sshd"},
+                                      {"sshd-session"},
+                                      {"bash", true},
+                                      {"gate"}}))
+                  .yes);
 }
 
 TEST(Person, HasATerminalOfTheirOwn) {
