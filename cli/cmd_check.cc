@@ -38,8 +38,9 @@ int CheckBatch(const GlobalOptions& globals, const LookOptions& options) {
           question.on_this_machine = false;
           question.command = item.command;
           if (!item.cwd.empty()) question.cwd = Normalise(item.cwd, "/");
-          out += DecisionToJson(gateway.Judge(question, /*pin=*/false),
-                                item.id_json);
+          Judgement judgement = gateway.Judge(question, /*pin=*/false);
+          JoinWithPlan(&judgement);
+          out += DecisionToJson(judgement, item.id_json);
         }
         out += '\n';
         if (out.size() > kFlushBytes) flush();
@@ -64,6 +65,7 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
   engine::Trace trace;
   Judgement judgement = gateway.Judge(options.question, /*pin=*/false,
                                       options.explain ? &trace : nullptr);
+  JoinWithPlan(&judgement);
   if (record) {
     if (auto stored = gateway.Record(&judgement, "check", false); !stored) {
       Complain("the decision could not be recorded, so there is none: " +

@@ -100,7 +100,9 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
     question.command = record.command;
     question.cwd = record.cwd;
     question.agent = record.agent;
-    const Judgement judgement = gateway.Judge(question, /*pin=*/false);
+    Judgement judgement = gateway.Judge(question, /*pin=*/false);
+    // As it was answered.
+    if (record.mode == "check") JoinWithPlan(&judgement);
     if (judgement.policy_broken) {
       progress.Clear();
       for (const Diagnostic& diagnostic : judgement.diagnostics)

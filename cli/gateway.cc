@@ -199,6 +199,29 @@ std::string LineOf(const Question& question) {
   return line;
 }
 
+void JoinWithPlan(Judgement* judgement) {
+  Decision& decision = judgement->decision;
+  const router::Plan& plan = judgement->plan;
+  if (decision.action > Action::kSandbox) return;
+  if (plan.mode == router::Mode::kRefused) {
+    decision.action = Action::kDeny;
+    decision.reason = judgement->plan_error.empty()
+                          ? plan.why
+                          : "it cannot be contained: " + judgement->plan_error;
+    decision.suggestion = "ask the person to look at gate doctor";
+  } else if (plan.mode == router::Mode::kSandbox &&
+             decision.action == Action::kAllow) {
+    decision.action = Action::kSandbox;
+    decision.reason = "the settings contain what would be allowed: " +
+                      std::move(decision.reason);
+  } else {
+    return;
+  }
+  decision.contain = true;
+  decision.code = engine::ReasonCode::kPlan;
+  decision.rule = {};
+}
+
 Gateway::Gateway(ProcessFacts facts) : facts_(std::move(facts)) {}
 Gateway::~Gateway() = default;
 

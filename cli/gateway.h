@@ -74,6 +74,11 @@ struct Judgement {
   Timing timing;
 };
 
+// Makes the decision of `judgement` what `gate run` would do with it, for those
+// that only answer: an allow that the settings contain is a sandbox, and what
+// cannot run as planned is a deny.
+void JoinWithPlan(Judgement* judgement);
+
 // Why nothing is decided, nor run, without a place to do it in. Another
 // directory would be another command.
 inline constexpr const char* kNoDirectory =

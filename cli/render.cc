@@ -116,7 +116,8 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
     out += Labelled("instead", shown(WayOn(judgement)), colour);
   const router::Plan& plan = judgement.plan;
   if (!judgement.plan_error.empty()) {
-    out += Labelled("cannot run", shown(judgement.plan_error), colour);
+    if (decision.code != engine::ReasonCode::kPlan)
+      out += Labelled("cannot run", shown(judgement.plan_error), colour);
   } else if (plan.mode == router::Mode::kSandbox) {
     std::string text = plan.backend + ", " + plan.profile.name + ", network " +
                        backends::Name(plan.profile.network);

@@ -6,9 +6,9 @@ namespace gate::engine {
 namespace {
 
 constexpr std::array kNames = {
-    "internal_error",  "rule",  "default",  "unknown", "policy_broken",
-    "not_as_it_seems", "limit", "untrusted"};
-static_assert(kNames.size() == static_cast<size_t>(ReasonCode::kUntrusted) + 1);
+    "internal_error",  "rule",  "default",   "unknown", "policy_broken",
+    "not_as_it_seems", "limit", "untrusted", "plan"};
+static_assert(kNames.size() == static_cast<size_t>(ReasonCode::kPlan) + 1);
 
 }  // namespace
 

@@ -22,6 +22,7 @@ enum class ReasonCode : uint8_t {
   kNotAsItSeems,   // an allow fell because a program is not what its name says
   kLimit,          // a budget was exceeded
   kUntrusted,      // it would load a setting of the project nobody trusts
+  kPlan,           // the settings, or no sandbox that fits, make it stricter
 };
 const char* Name(ReasonCode code);
 
