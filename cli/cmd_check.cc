@@ -59,6 +59,10 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
                                     facts, arguments, &options))
     return *code;
   if (options.batch) return CheckBatch(globals, options);
+  if (const Status found = CheckDirectory(facts, options.cwd); !found) {
+    Complain("nothing is decided: " + found.error().message);
+    return kExitUsage;
+  }
   options.explain |= !record || !options.why_not.empty();
 
   Gateway gateway(facts);

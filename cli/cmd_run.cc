@@ -1,11 +1,8 @@
 // gate run, gate sandbox.
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 
 #include "base/hash.h"
 #include "base/paths.h"
@@ -82,16 +79,9 @@ Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
 // A directory that was asked for and is none is an error of the usage, found
 // before anything is decided or recorded.
 bool IsDirectory(const RunArguments& arguments, const ProcessFacts& facts) {
-  if (arguments.cwd.empty()) return true;
-  struct stat info = {};
-  if (::stat(Normalise(arguments.cwd, facts.cwd).c_str(), &info) != 0) {
-    Complain("did not start: " + Visible(arguments.cwd) + ": " +
-             std::strerror(errno));
-    return false;
-  }
-  if (S_ISDIR(info.st_mode)) return true;
-  Complain("did not start: " + Visible(arguments.cwd) + " is not a directory");
-  return false;
+  const Status found = CheckDirectory(facts, arguments.cwd);
+  if (!found) Complain("did not start: " + found.error().message);
+  return found.has_value();
 }
 
 int Refuse(const Judgement& judgement, bool json) {

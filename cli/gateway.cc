@@ -458,7 +458,10 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   request.interactive = question.interactive;
   request.now_ms = NowMs();
 
-  if (!question.cwd.starts_with('/')) {
+  struct stat place = {};
+  if (!question.cwd.starts_with('/') ||
+      (question.on_this_machine && (::stat(question.cwd.c_str(), &place) != 0 ||
+                                    !S_ISDIR(place.st_mode)))) {
     judgement.decision.reason = kNoDirectory;
     judgement.decision.suggestion = "change to a directory that is there";
     judgement.plan.why = judgement.decision.reason;

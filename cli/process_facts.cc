@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 extern char** environ;
@@ -49,6 +51,16 @@ std::string DirectoryFor(const ProcessFacts& facts, const std::string& given) {
   if (given.empty()) return facts.cwd;
   if (facts.cwd.empty() && given[0] != '/') return "";
   return Normalise(given, facts.cwd);
+}
+
+Status CheckDirectory(const ProcessFacts& facts, const std::string& given) {
+  const std::string directory = DirectoryFor(facts, given);
+  if (given.empty() || directory.empty()) return {};
+  struct stat info = {};
+  if (::stat(directory.c_str(), &info) != 0)
+    return Fail(ErrorCode::kNotFound, given + ": " + std::strerror(errno));
+  if (S_ISDIR(info.st_mode)) return {};
+  return Fail(ErrorCode::kInvalid, given + " is not a directory");
 }
 
 parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd) {

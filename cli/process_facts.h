@@ -39,6 +39,10 @@ ProcessFacts ReadProcessFacts(const GlobalOptions& options);
 // that of the process. Empty when it is not known.
 std::string DirectoryFor(const ProcessFacts& facts, const std::string& given);
 
+// kNotFound or kInvalid, with a message for people, when `given` (--cwd) is no
+// directory. Nothing is said where DirectoryFor knows none.
+Status CheckDirectory(const ProcessFacts& facts, const std::string& given);
+
 // Device, inode, size and time of change of `path`, links followed, as text;
 // "-" when there is none.
 std::string FileIdentity(const std::string& path);

@@ -224,6 +224,42 @@ TEST(HookTest, ApproveRefusesWithoutAPersonsTerminal) {
                    Claude(machine, test::GateBinary() + " approve " + id)));
 }
 
+TEST(HookTest, NothingIsDecidedInADirectoryThatIsNone) {
+  const Machine machine;
+  machine.Write(machine.project() + "/file", "x");
+  const auto at = [](std::string event, const std::string& from,
+                     const std::string& to) {
+    const size_t begin = event.find(Dump(from));
+    return event.replace(begin, Dump(from).size(), Dump(to));
+  };
+  for (const std::string& place :
+       {machine.root() + "/not-there", machine.project() + "/file",
+        machine.project() + "/../not-there"}) {
+    const auto refused = [&](const char* client, const std::string& event) {
+      const Done done =
+          machine.Gate({"hook", client}, at(event, machine.project(), place));
+      ExpectRefused(done);
+      EXPECT_NE(done.err.find("working directory is gone"), std::string::npos)
+          << done.err;
+    };
+    refused("claude", Claude(machine, "ls"));
+    refused("codex", Codex(machine, "ls"));
+    const Done generic =
+        machine.Gate({"hook", "generic"},
+                     at(Generic(machine, "ls"), machine.project(), place));
+    EXPECT_NE(generic.out.find("\"decision\":\"deny\""), std::string::npos)
+        << generic.out << generic.err;
+    for (const char* way : {"check", "explain"}) {
+      const Done done = machine.Gate({way, "--cwd", place, "ls"});
+      EXPECT_EQ(done.exit_code, 64) << way << done.out;
+      EXPECT_EQ(done.out, "") << way;
+      EXPECT_NE(done.err.find("nothing is decided: " + place),
+                std::string::npos)
+          << done.err;
+    }
+  }
+}
+
 TEST(HookTest, BadInputIsRefused) {
   const Machine machine;
   const std::string good = Claude(machine, "ls");
