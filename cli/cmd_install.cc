@@ -98,10 +98,13 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     for (const hooks::FileChange& change : *changes)
       std::fputs(hooks::RenderDiff(change).c_str(), stdout);
     if (dry_run) continue;
-    if (auto made = MakeDirectories(facts.places.state, 0700); !made) {
-      Complain(made.error().message);
-      return kExitInternal;
-    }
+    // The hook's line names both: a directory of settings that is named, and is
+    // not there, refuses.
+    for (const std::string& place : {facts.places.state, facts.places.config})
+      if (auto made = MakeDirectories(place, 0700); !made) {
+        Complain(made.error().message);
+        return kExitInternal;
+      }
     if (auto stored = RecordChange(facts, what, client); !stored) {
       Complain("the change could not be recorded: " + stored.error().message);
       return kExitInternal;

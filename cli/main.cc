@@ -1,6 +1,7 @@
 // gate: a command gateway for AI agents. Dispatch only; one file per command.
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -115,6 +117,15 @@ int Usage(std::string_view command, const std::string& message) {
   return command == "hook" ? kExitHookRefused : kExitUsage;
 }
 
+// A misspelt --config-dir would be a policy without the person's settings and
+// rules. That of everybody need not be there.
+bool IsConfigDir(const std::string& directory) {
+  struct stat info = {};
+  if (directory.empty() || Normalise(directory, "/") == FindPlaces().config)
+    return true;
+  return ::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 int Main(int argc, char** argv) {
   Arguments words(argv + 1, argv + argc);
   GlobalOptions globals;
@@ -159,6 +170,11 @@ int Main(int argc, char** argv) {
   if (name == "help") {
     PrintHelp();
     return 0;
+  }
+  if (!IsConfigDir(globals.config_dir)) {
+    Complain("`--config-dir " + globals.config_dir +
+             "` is not a directory, so no settings and rules are known");
+    return name == "hook" ? kExitHookRefused : kExitPolicy;
   }
   if (globals.verbose) StartLogging();
   for (const Command& command : kCommands) {

@@ -44,6 +44,28 @@ TEST(SettingsTest, AFileThatDoesNotLoadStopsEveryRun) {
   }
 }
 
+TEST(SettingsTest, ADirectoryOfSettingsThatIsNamedMustBeThere) {
+  const Machine machine;
+  const std::string place = machine.home() + "/settings";
+  const auto run = [&](const std::string& at, const std::string& what) {
+    return machine.Gate({"--config-dir", at, what, "ls"}).exit_code;
+  };
+  for (const char* what : {"check", "explain", "run", "sandbox"})
+    EXPECT_EQ(run(place, what), 78) << what;
+  const test::Done hook =
+      machine.Gate({"--config-dir", place, "hook", "generic"}, "{}");
+  EXPECT_EQ(hook.exit_code, 2);
+  EXPECT_EQ(hook.out, "");
+  EXPECT_NE(hook.err.find("is not a directory"), std::string::npos);
+  machine.Write(place + "/rules.d/.keep", "");
+  EXPECT_EQ(run(place, "check"), 0);
+  // Everybody's own need not be there, also where a hook's line names it.
+  EXPECT_FALSE(machine.Exists(machine.home() + "/.config/gate"));
+  EXPECT_EQ(run(machine.home() + "/.config/gate", "check"), 0);
+  EXPECT_EQ(run(machine.home() + "/.config/gate/", "check"), 0);
+  EXPECT_FALSE(machine.Exists(machine.home() + "/.config/gate"));
+}
+
 TEST(SettingsTest, TerminalsAreNamesOrPaths) {
   const Machine machine;
   const struct {
