@@ -6,6 +6,7 @@
 #include "cli/line.h"
 #include "cli/pause.h"
 #include "cli/remembered.h"
+#include "cli/render.h"
 
 namespace gate::cli {
 namespace {
@@ -75,6 +76,7 @@ PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms) {
   question.policy_revision = RevisionToApprove(judgement);
   question.agent = judgement.question.agent;
   question.reason = judgement.decision.reason;
+  question.runs = AfterYes(judgement);
   question.session = judgement.question.session;
   question.workspace = judgement.session.workspace;
   question.rules = AskingRules(judgement);

@@ -41,6 +41,7 @@ std::string Encode(const PendingQuestion& question) {
                {"policy", question.policy_revision},
                {"agent", question.agent},
                {"reason", question.reason},
+               {"runs", question.runs},
                {"session", question.session},
                {"workspace", Base64(question.workspace)},
                {"rules", question.rules},
@@ -59,6 +60,7 @@ Result<PendingQuestion> Decode(const std::string& body) {
   question.policy_revision = json->value("policy", "");
   question.agent = json->value("agent", "");
   question.reason = json->value("reason", "");
+  question.runs = json->value("runs", "");
   question.session = json->value("session", "");
   question.rules = json->value("rules", std::vector<std::string>());
   question.asked_ms = json->value("asked_ms", uint64_t{0});

@@ -30,6 +30,7 @@ struct PendingQuestion {
   std::vector<std::string> rules;  // that asked
   uint64_t asked_ms = 0;
   uint64_t approved_ms = 0;  // 0: not answered yet
+  std::string runs = {};     // where a yes lets it run (AfterYes)
 };
 
 // Keeps `question`. Older ones beyond their lifetime are removed.

@@ -127,8 +127,9 @@ int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const std::string text = RenderQuestion(question, WantsColour(STDOUT_FILENO),
                                           PersonsScreen().columns) +
                            "This very command may then run " + Describe(scope) +
+                           (question.runs.empty() ? "" : ", " + question.runs) +
                            ".\n";
-  if (AskPerson(text, /*may_run_raw=*/true) != Reply::kOnce) {
+  if (!AskYesOrNo(text, "Say yes to it?")) {
     Complain("nothing was approved");
     return kExitRefused;
   }

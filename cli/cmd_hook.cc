@@ -160,6 +160,8 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
     }
     answer.kind = AnswerKind::kAsk;
     answer.reason = RefusalText(*judgement);
+    if (is_command)
+      answer.reason += ". After a yes it runs " + AfterYes(*judgement);
     return answer;
   }
   if (!KeepQuestion(state, QuestionOf(*judgement, NowMs())))

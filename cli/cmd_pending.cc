@@ -102,9 +102,8 @@ int Commit(const GlobalOptions& globals, const std::string& id,
     return kExitUsage;
   }
   std::string text = RenderPreview(*preview, kShownLines);
-  text += RenderChoice(*preview, paths);
-  const auto answer = AskLine(text + "Commit it? [y]es, [N]o: ");
-  if (!answer || (*answer != "y" && *answer != "yes")) {
+    text += RenderChoice(*preview, paths);
+    if (!ConfirmByPerson(text + "Commit it?")) {
     Complain("nothing was committed");
     return kExitRefused;
   }

@@ -207,7 +207,7 @@ bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
   const Reply reply =
       AskPerson(RenderAsked(*judgement, WantsColour(STDERR_FILENO),
                             PersonsScreen().columns),
-                !judgement->decision.contain, /*may_preview=*/true);
+                !judgement->decision.contain);
   if (reply == Reply::kNo) return false;
   if (reply == Reply::kPreview) judgement->question.preview = "ask";
   if (reply != Reply::kOnce) judgement->decision.contain = true;

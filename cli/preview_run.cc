@@ -144,16 +144,17 @@ Standing StandingOf(const KeptPreview& preview, size_t index) {
 // later.
 bool AskCommit(const KeptPreview& preview, std::vector<std::string>* paths,
                bool* keep) {
-  const auto answer = AskLine(RenderPreview(preview, kShownLines) +
-                              "Commit? [a]ll, [s]ome, [k]eep for a day, "
-                              "[N]othing: ");
+  const auto answer = AskChoice(RenderPreview(preview, kShownLines) +
+                                    "Commit? [a]ll, [s]ome, [k]eep for a day, "
+                                    "[N]othing: ",
+                                {"all", "some", "keep"});
   if (!answer) {
     *keep = true;
     return false;
   }
-  if (*answer == "a" || *answer == "all") return true;
-  *keep = *answer == "k" || *answer == "keep";
-  if (*answer != "s" && *answer != "some") return false;
+  if (*answer == 'a') return true;
+  *keep = *answer == 'k';
+  if (*answer != 's') return false;
   *keep = true;
   while (const auto line = AskLine("Path (an empty line ends): ")) {
     if (line->empty()) break;

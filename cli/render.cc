@@ -126,6 +126,8 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
       out += Labelled("but", shown(lost), colour);
   } else if (plan.mode == router::Mode::kDirect) {
     out += Labelled("runs", "as it is", colour);
+  } else if (decision.action == Action::kAsk) {
+    out += Labelled("after yes", shown("runs " + AfterYes(judgement)), colour);
   }
   for (const Diagnostic& diagnostic : judgement.diagnostics)
     out += Render(diagnostic);
@@ -277,6 +279,22 @@ std::string WayOn(const Judgement& judgement) {
   if (decision.code == engine::ReasonCode::kUnknown)
     return "write the command out, without names computed at run time";
   return "tell the person what you want to reach, and why";
+}
+
+std::string AfterYes(const Judgement& judgement) {
+  const engine::Decision& decision = judgement.decision;
+  const Question& question = judgement.question;
+  if (!question.file_writes.empty()) return "by the agent's own tool";
+  if (!decision.contain && question.profile.empty() && question.backend.empty())
+    return "as the settings say, else without a sandbox";
+  const std::string profile =
+      question.profile.empty()
+          ? decision.profile
+          : router::JoinProfiles(decision.profile, question.profile);
+  if (profile == "full-access") return "in a sandbox with full access to files";
+  if (profile == "read-only") return "in a sandbox that changes no file";
+  return "in a sandbox that changes nothing outside the workspace and package "
+         "caches: what is to change elsewhere, the person runs";
 }
 
 std::string RefusalText(const Judgement& judgement) {

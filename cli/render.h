@@ -48,6 +48,9 @@ std::string RenderCarets(std::string_view source, Span span, bool colour);
 // rule suggests, else what helps against the reason.
 std::string WayOn(const Judgement& judgement);
 
+// Where an ask runs once a person said yes, as the end of a sentence.
+std::string AfterYes(const Judgement& judgement);
+
 // One line for the agent: why the command was refused, the rule, the way on.
 std::string RefusalText(const Judgement& judgement);
 

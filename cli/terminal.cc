@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace gate::cli {
 
@@ -147,28 +148,46 @@ std::optional<std::string> ShowPages(std::string_view text) {
 
 }  // namespace
 
-Reply AskPerson(const std::string& question, bool may_run_raw,
-                bool may_preview) {
-  const std::string preview = may_preview ? "[p]review first, " : "";
+std::optional<char> AskChoice(const std::string& prompt,
+                              std::initializer_list<std::string_view> words) {
+  const std::optional<std::string> line = AskLine(prompt);
+  if (!line) return std::nullopt;
+  std::string typed = *line;
+  for (char& c : typed)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (const std::string_view word : words)
+    if (typed == word || typed == word.substr(0, 1)) return word[0];
+  if (!typed.empty() && typed != "n" && typed != "no" && typed != "nothing")
+    std::fprintf(stderr, "gate: `%s` was not offered: taken for no\n",
+                 Visible(*line).c_str());
+  return 'n';
+}
+
+Reply AskPerson(const std::string& question, bool may_run_raw) {
   const std::optional<std::string> last = ShowPages(question);
   if (!last) return Reply::kNo;
-  const auto line = AskLine(
-      *last +
-      (may_run_raw
-           ? "Run it? [y]es once, yes in a [s]andbox, " + preview + "[N]o: "
-           : "Run it in a sandbox? [y]es once, " + preview + "[N]o: "));
-  if (!line) return Reply::kNo;
-  if (*line == "s" || *line == "sandbox") return Reply::kInSandbox;
-  if (may_preview && (*line == "p" || *line == "preview"))
-    return Reply::kPreview;
-  if (*line == "y" || *line == "yes")
-    return may_run_raw ? Reply::kOnce : Reply::kInSandbox;
+  const auto choice =
+      may_run_raw ? AskChoice(*last +
+                                  "Run it? [y]es once, yes in a [s]andbox, "
+                                  "[p]review first, [N]o: ",
+                              {"yes", "sandbox", "preview"})
+                  : AskChoice(*last +
+                                  "Run it in a sandbox? [y]es once, [p]review "
+                                  "first, [N]o: ",
+                              {"yes", "preview"});
+  if (choice == 's') return Reply::kInSandbox;
+  if (choice == 'p') return Reply::kPreview;
+  if (choice == 'y') return may_run_raw ? Reply::kOnce : Reply::kInSandbox;
   return Reply::kNo;
 }
 
+bool AskYesOrNo(const std::string& question, const std::string& prompt) {
+  const std::optional<std::string> last = ShowPages(question);
+  return last && AskChoice(*last + prompt + " [y]es, [N]o: ", {"yes"}) == 'y';
+}
+
 bool ConfirmByPerson(const std::string& question) {
-  const std::string line = AskLine(question + " [y]es, [N]o: ").value_or("");
-  return line == "y" || line == "yes";
+  return AskChoice(question + " [y]es, [N]o: ", {"yes"}) == 'y';
 }
 
 }  // namespace gate::cli

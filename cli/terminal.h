@@ -1,6 +1,7 @@
 // Colour, and the person at the terminal.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +31,17 @@ ScreenSize PersonsScreen();
 // is shown page by page, and an end before the last is a no. kNo for anything
 // but a clear yes, end of file, or no terminal. The caller made sure that the
 // terminal is a person's. `may_run_raw`: offer running without a sandbox.
-// `may_preview`: offer running on a copy whose changes are shown first.
-Reply AskPerson(const std::string& question, bool may_run_raw,
-                bool may_preview = false);
+// Running on a copy whose changes are shown first is offered, too.
+Reply AskPerson(const std::string& question, bool may_run_raw);
+
+// The same for a question that is only yes or no; `prompt` ends it.
+bool AskYesOrNo(const std::string& question, const std::string& prompt);
+
+// Asks `prompt` and reads which of `words` is typed, in any case: a whole word
+// or its first letter, which is returned. Everything else is 'n', and said to
+// be so unless it is that itself. Nothing where AskLine has nothing.
+std::optional<char> AskChoice(const std::string& prompt,
+                              std::initializer_list<std::string_view> words);
 
 // One line of the person's, without its end; nothing at the end of file,
 // without a terminal, or when a signal that ends programs (Ctrl-C) came; as
@@ -43,7 +52,7 @@ std::optional<std::string> AskLine(const std::string& prompt);
 // For main, once what was refused is recorded.
 void EndIfInterrupted();
 
-// The same for a plain yes or no.
+// A plain yes or no, in one line.
 bool ConfirmByPerson(const std::string& question);
 
 }  // namespace gate::cli

@@ -208,6 +208,11 @@ TEST(HookTest, AskUsesTheClientsOwnQuestionWhereItHasOne) {
   ASSERT_TRUE(json) << done.out;
   EXPECT_EQ((*json)["hookSpecificOutput"].value("permissionDecision", ""),
             "ask");
+  EXPECT_NE((*json)["hookSpecificOutput"]
+                .value("permissionDecisionReason", "")
+                .find("After a yes it runs in a sandbox"),
+            std::string::npos)
+      << done.out;
 }
 
 TEST(HookTest, ApproveRefusesWithoutAPersonsTerminal) {

@@ -152,6 +152,56 @@ TEST_F(QuestionTest, ShowsTheWholeLineAndWhereItRuns) {
   EXPECT_FALSE(There("a"));
 }
 
+TEST_F(QuestionTest, OnlyWhatIsOfferedIsAYes) {
+  const struct {
+    const char* answer;
+    bool runs;
+    bool told;
+  } kRows[] = {{"y", true, false},  {"Y", true, false}, {"n", false, false},
+               {"N", false, false}, {"s", false, true}, {"S", false, true},
+               {"x", false, true},  {"1", false, true}};
+  for (const auto& row : kRows) {
+    const std::string name = std::string("made-") + row.answer;
+    auto [code, text] =
+        machine_.OnTerminal({"run", "-c", "touch " + name}, row.answer);
+    EXPECT_EQ(There(name), row.runs) << row.answer << text;
+    EXPECT_EQ(Has(text, "was not offered: taken for no"), row.told)
+        << row.answer << text;
+  }
+  // A preview whose question then gets what is not offered is committed not at
+  // all.
+  auto [code, text] = machine_.OnTerminal({"run", "-c", "touch made-P"}, "Py");
+  EXPECT_TRUE(Has(text, "Commit? [a]ll")) << text;
+  EXPECT_FALSE(There("made-P")) << text;
+}
+
+TEST_F(QuestionTest, SaysWhereAYesLetsItRun) {
+  constexpr char kWhere[] = "changes nothing outside the workspace";
+  const auto squeezed = [](const std::string& text) {
+    std::string out;
+    for (const char c : text)
+      if (c != '\r' && c != '\n' && c != '+' &&
+          (c != ' ' || !out.ends_with(' ')))
+        out += c;
+    return out;
+  };
+  const std::string command = "touch ../../elsewhere";
+  auto [code, text] = machine_.OnTerminal({"run", "-c", command}, "n");
+  EXPECT_TRUE(Has(squeezed(text), kWhere)) << text;
+  const test::Done refused = machine_.Gate({"run", "-c", command});
+  const size_t at = refused.err.find("gate approve ");
+  ASSERT_NE(at, std::string::npos) << refused.err;
+  const std::string id = refused.err.substr(at + 13, 36);
+  for (const char* answer : {"s", "y"}) {
+    std::tie(code, text) = machine_.OnTerminal({"approve", id}, answer);
+    EXPECT_TRUE(Has(squeezed(text), kWhere)) << text;
+    EXPECT_FALSE(Has(text, "[s]andbox")) << text;
+    EXPECT_EQ(code, *answer == 'y' ? 0 : 126) << text;
+  }
+  EXPECT_NE(machine_.Gate({"run", "-c", command}).exit_code, 0);
+  EXPECT_FALSE(machine_.Exists(machine_.home() + "/../elsewhere"));
+}
+
 TEST_F(QuestionTest, AYesNeedsEveryPageToBeSeen) {
   std::string command = "touch a";
   for (int i = 0; i < 60; ++i) command += "\n: " + std::to_string(i);
