@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/json_writer.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -17,8 +18,8 @@
 namespace gate::cli {
 namespace {
 
-// 0 found, 1 nothing found, 2 usage, 3 storage; verify: 0 ok, 1 tampered,
-// 2 unreadable, 3 ok but unanchored (docs/audit-format.md).
+// 0 found, 1 nothing found, 3 storage; verify: 0 ok, 1 tampered, 2 unreadable,
+// 3 ok but unanchored; 64 usage (docs/audit-format.md).
 constexpr int kNothingFound = 1;
 constexpr int kStorage = 3;
 
@@ -127,7 +128,12 @@ bool FinishFilter(FilterOptions* options) {
   std::string rest = options->actions;
   while (!rest.empty()) {
     const size_t comma = rest.find(',');
-    options->filter.actions.push_back(rest.substr(0, comma));
+    const std::string action = rest.substr(0, comma);
+    if (!rules::ParseAction(action)) {
+      Complain("`" + action + "` is not allow, sandbox, ask or deny");
+      return false;
+    }
+    options->filter.actions.push_back(action);
     rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
   }
   options->filter.newest_first = !options->reverse;
@@ -144,8 +150,8 @@ int List(const ProcessFacts& facts, const Arguments& arguments) {
               "gate audit list");
   FilterOptions options;
   AddFilter(app, &options);
-  if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
-  if (!FinishFilter(&options)) return 2;
+  if (auto code = ParseWith(app, arguments)) return *code;
+  if (!FinishFilter(&options)) return kExitUsage;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
   if (!log) return StorageFailure(log.error());
   auto records = log->Query(options.filter);
@@ -165,7 +171,7 @@ int Show(const ProcessFacts& facts, const Arguments& arguments) {
   bool json = false;
   app.Add("record", reference, "an id, a sequence number, or `last`");
   app.Flag("--json", json, "a JSON object a line");
-  if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
+  if (auto code = ParseWith(app, arguments)) return *code;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
   if (!log) return StorageFailure(log.error());
   auto record = log->Find(reference);
@@ -201,8 +207,8 @@ int Stats(const ProcessFacts& facts, const Arguments& arguments) {
   AddFilter(app, &options);
   app.Add("--by", by, "action, rule, agent, backend, mode, status")
       .OneOf({"action", "rule", "agent", "backend", "mode", "status"});
-  if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
-  if (!FinishFilter(&options)) return 2;
+  if (auto code = ParseWith(app, arguments)) return *code;
+  if (!FinishFilter(&options)) return kExitUsage;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
   if (!log) return StorageFailure(log.error());
   auto stats = log->Count(by, options.filter);
@@ -237,9 +243,10 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
               "gate audit verify");
   std::string anchor;
   bool json = false;
-  app.Add("--anchor", anchor, "a head hash noted earlier, kept elsewhere");
+  app.Add("--anchor", anchor,
+          "LOG:SEQ:HASH or HASH of earlier, kept elsewhere");
   app.Flag("--json", json, "print one JSON object");
-  if (auto code = ParseWith(app, arguments)) return *code == 0 ? 0 : 2;
+  if (auto code = ParseWith(app, arguments)) return *code;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
   if (!log) {
     Complain("the audit log: " + log.error().message);
@@ -258,16 +265,17 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
     out.Field("records", static_cast<int64_t>(verdict->records));
     if (!ok) out.Field("seq", static_cast<int64_t>(verdict->sequence));
     out.Flag("anchored", verdict->anchored).Field("head", verdict->head);
+    out.Field("anchor", verdict->anchor);
     out.Field("message", verdict->message).EndObject();
     std::puts(out.text().c_str());
   } else if (ok) {
-    std::printf("ok: %llu records, head %s%s\n",
+    std::printf("ok: %llu records%s\nanchor %s\n",
                 static_cast<unsigned long long>(verdict->records),
-                verdict->head.c_str(),
                 verdict->anchored
                     ? ", anchored"
-                    : "\nnot anchored: records cut off at the end would not "
-                      "show; keep the head elsewhere and give it as --anchor");
+                    : "; not anchored: records cut off at the end would not "
+                      "show. Keep the anchor elsewhere and give it as --anchor",
+                verdict->anchor.c_str());
   } else {
     // Without a number it is the file as a whole.
     std::string where;
@@ -302,7 +310,7 @@ int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
   }
   Complain("`" + name + "` is not a command of gate audit");
   std::fputs("help: gate audit list|show|stats|verify\n", stderr);
-  return 2;
+  return kExitUsage;
 }
 
 }  // namespace gate::cli

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "base/file.h"
@@ -193,6 +194,15 @@ Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
 }  // namespace
 
 int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  if (arguments.size() == 1 &&
+      (arguments[0] == "--help" || arguments[0] == "-h")) {
+    std::fputs(
+        "usage: gate hook CLIENT\n\n"
+        "Answers one event of the client, which is read from stdin, and exits\n"
+        "with 0 or 2. Clients: claude, codex, generic.\n",
+        stdout);
+    return 0;
+  }
   ArmDeadline();
   if (arguments.size() != 1)
     return RefuseAtOnce("usage: gate hook CLIENT, with the event on stdin");

@@ -84,6 +84,12 @@ int Show(const std::string& state, const std::string& id, bool json) {
 
 int Commit(const GlobalOptions& globals, const std::string& id,
            const std::vector<std::string>& words) {
+  // As a path it would be the directory this is called in: all of it.
+  for (const std::string& word : words) {
+    if (!word.empty()) continue;
+    Complain("an empty path names nothing; without paths all is committed");
+    return kExitUsage;
+  }
   if (auto code = RequirePerson("committing a preview")) return *code;
   Gateway gateway(ReadProcessFacts(globals));
   const std::string& state = gateway.facts().places.state;

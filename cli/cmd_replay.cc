@@ -89,8 +89,9 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
   for (const audit::Record& record : *records) {
     progress.At(++done, records->size());
     // Of a command with secrets only a part was stored; file tools of an
-    // agent are no command.
-    if (record.command.find("[redacted:") != std::string::npos ||
+    // agent are no command, and what `gate sandbox` runs is not decided on.
+    if (record.mode == "sandbox" ||
+        record.command.find("[redacted:") != std::string::npos ||
         record.command.starts_with("(writes)")) {
       ++left_out;
       continue;
@@ -116,12 +117,14 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
   }
   progress.Clear();
   if (!json)
-    std::printf("%zu of %zu recorded commands differ%s\n", differ,
-                records->size() - left_out,
-                left_out == 0 ? ""
-                              : (", " + std::to_string(left_out) +
-                                 " left out (secrets taken out, file tools)")
-                                    .c_str());
+    std::printf(
+        "%zu of %zu recorded commands differ%s\n", differ,
+        records->size() - left_out,
+        left_out == 0
+            ? ""
+            : (", " + std::to_string(left_out) +
+               " left out (secrets taken out, file tools, gate sandbox)")
+                  .c_str());
   return differ == 0 ? 0 : kDiffers;
 }
 

@@ -165,11 +165,18 @@ int Main(int argc, char** argv) {
     PrintHelp();
     return kExitUsage;
   }
-  const std::string name = words[next];
+  std::string name = words[next];
   failure_code = FailureCodeOf(name);
+  // `gate help COMMAND …` is `gate COMMAND … --help`.
+  Arguments rest(words.begin() + static_cast<ptrdiff_t>(next) + 1, words.end());
   if (name == "help") {
-    PrintHelp();
-    return 0;
+    if (rest.empty() || rest[0].starts_with('-')) {
+      PrintHelp();
+      return 0;
+    }
+    name = rest[0];
+    rest.erase(rest.begin());
+    rest.emplace_back("--help");
   }
   if (!IsConfigDir(globals.config_dir)) {
     Complain("`--config-dir " + globals.config_dir +
@@ -179,9 +186,7 @@ int Main(int argc, char** argv) {
   if (globals.verbose) StartLogging();
   for (const Command& command : kCommands) {
     if (name != command.name) continue;
-    const int code = command.run(
-        globals,
-        {words.begin() + static_cast<ptrdiff_t>(next) + 1, words.end()});
+    const int code = command.run(globals, rest);
     EndIfInterrupted();
     return code;
   }

@@ -1,6 +1,6 @@
 // Whether a person sits at this process's terminal.
 //
-// What only a person may do (approve, trust, pause, install, prune) asks this
+// What only a person may do (approve, trust, pause, install) asks this
 // first. Yes needs a controlling terminal, and no agent, editor with an agent,
 // gate hook or gate sandbox among the ancestors up to init. A pseudo-terminal
 // that an agent makes (script, expect, python) is no way around, because its

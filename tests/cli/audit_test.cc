@@ -30,6 +30,45 @@ TEST(AuditCommandTest, ListShowStatsVerify) {
   EXPECT_EQ(verify.exit_code, 3) << verify.out << verify.err;
 }
 
+TEST(AuditCommandTest, WrongUsageIsNoAnswer) {
+  const Machine machine;
+  machine.Gate({"check", "ls"});
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"list", "--since", "foo"},
+                                             {"stats", "--until", "foo"},
+                                             {"list", "--action", "foo"},
+                                             {"list", "--action", "deny,foo"},
+                                             {"list", "--nonsense"},
+                                             {"verify", "--nonsense"},
+                                             {"show", "--nonsense"},
+                                             {"nonsense"}}) {
+    std::vector<std::string> all = {"audit"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Done done = machine.Gate(all);
+    EXPECT_EQ(done.exit_code, 64) << words[0] << " " << words.back();
+    EXPECT_EQ(done.out, "") << words[0];
+  }
+  EXPECT_EQ(machine.Gate({"audit", "list", "--action", "deny,allow"}).exit_code,
+            0);
+}
+
+TEST(AuditCommandTest, VerifyPrintsTheAnchorThatItTakes) {
+  const Machine machine;
+  machine.Gate({"check", "ls"});
+  const std::string out = machine.Gate({"audit", "verify"}).out;
+  const size_t at = out.find("\nanchor ");
+  ASSERT_NE(at, std::string::npos) << out;
+  const std::string anchor =
+      out.substr(at + 8, out.find('\n', at + 1) - at - 8);
+  EXPECT_EQ(test::Count(anchor, ":"), 2u) << anchor;
+  EXPECT_NE(machine.Gate({"audit", "verify", "--json"})
+                .out.find("\"anchor\":\"" + anchor + "\""),
+            std::string::npos);
+  machine.Gate({"check", "ls"});
+  const Done later = machine.Gate({"audit", "verify", "--anchor", anchor});
+  EXPECT_EQ(later.exit_code, 0) << later.out << later.err;
+}
+
 TEST(AuditCommandTest, SecretsAreNotStored) {
   const Machine machine;
   machine.Gate({"check",

@@ -61,6 +61,9 @@ TEST_F(PreviewTest, WithoutATerminalItIsKeptAndNothingIsWritten) {
   EXPECT_NE(list.out.find("\"sha256\""), std::string::npos);
   // Nobody without a terminal of their own commits or discards it.
   EXPECT_EQ(machine_.Gate({"pending", "commit", id}).exit_code, 126);
+  // An empty path is none, and not the directory this is called in.
+  EXPECT_EQ(machine_.Gate({"pending", "commit", id, ""}).exit_code, 64);
+  EXPECT_EQ(machine_.Gate({"pending", "commit", id, "a", ""}).exit_code, 64);
   EXPECT_EQ(machine_.Gate({"pending", "discard", id}).exit_code, 126);
   EXPECT_FALSE(There("a"));
   EXPECT_EQ(Id(), id);
