@@ -336,6 +336,10 @@ class Builder {
                            : "the workspace `" + profile_.workspace + "`") +
                       " is shown");
     if (!here) return {};
+    if (in != nullptr && in->kind == MountKind::kHidden)
+      return Fail(ErrorCode::kInvalid, "the working directory `" + cwd_ +
+                                           "` is hidden inside: it is `" +
+                                           in->target + "` or below it");
     // By a link in such a place the name leads elsewhere.
     if (covers(named) && named->target != cwd_) view_.cwd = path;
     if ((in != nullptr && IsCover(in->kind)) || IsWithin(path, "/proc") ||

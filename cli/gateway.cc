@@ -51,22 +51,6 @@ bool IsDirectory(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// The caller's home by the passwd file, where $HOME says something else, and
-// that of the workspace's owner, as whom root's commands run there.
-std::vector<std::string> OtherHomes(const ProcessFacts& facts,
-                                    const std::string& workspace) {
-  std::vector<uid_t> uids = {facts.uid};
-  struct stat info{};
-  if (facts.uid == 0 && !workspace.empty() &&
-      ::stat(workspace.c_str(), &info) == 0 && info.st_uid != 0)
-    uids.push_back(info.st_uid);
-  std::vector<std::string> homes;
-  for (const uid_t uid : uids)
-    if (auto home = HomeOfUid(uid); home && *home != "/" && *home != facts.home)
-      homes.push_back(std::move(*home));
-  return homes;
-}
-
 // The simple command that is the whole of `line`: no assignments, no
 // redirections, every word literal. Empty when it is anything else.
 std::vector<std::string> WholeSimpleCommand(const std::string& line,
@@ -341,9 +325,17 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   router::ProfileInputs inputs;
   inputs.workspace = session.workspace;
   inputs.home = facts_.home;
-  const auto [homes, unknown] = other_homes_.try_emplace(session.workspace);
-  if (unknown) homes->second = OtherHomes(facts_, session.workspace);
-  inputs.other_homes = homes->second;
+  const auto [homes, unknown] = homes_.try_emplace(session.workspace);
+  Homes& known_homes = homes->second;
+  if (unknown) {
+    known_homes.others = OtherHomes(facts_, session.workspace);
+    known_homes.real = {RealPath(facts_.home)};
+    for (const std::string& home : known_homes.others)
+      known_homes.real.push_back(RealPath(home));
+    std::erase(known_homes.real, "");
+  }
+  inputs.other_homes = known_homes.others;
+  inputs.real_homes = known_homes.real;
   inputs.config_dir = facts_.places.config;
   inputs.state_dir = facts_.places.state;
   inputs.cache_dir = facts_.places.cache;

@@ -151,11 +151,14 @@ class Gateway {
     rules::PolicySources sources;  // as they were when it was loaded
     rules::Policy policy;
   };
-  std::map<std::string, LoadedPolicy> policies_;                 // by workspace
-  std::map<std::string, Session> sessions_;                      // by directory
-  std::map<std::string, std::vector<std::string>> git_dirs_;     // by workspace
-  std::map<std::string, std::vector<std::string>> other_homes_;  // likewise
-  Looks looks_;                                                  // of a batch
+  std::map<std::string, LoadedPolicy> policies_;              // by workspace
+  std::map<std::string, Session> sessions_;                   // by directory
+  std::map<std::string, std::vector<std::string>> git_dirs_;  // by workspace
+  struct Homes {
+    std::vector<std::string> others, real;  // as in router::ProfileInputs
+  };
+  std::map<std::string, Homes> homes_;  // likewise
+  Looks looks_;                         // of a batch
   std::vector<std::unique_ptr<backends::Backend>> backends_;
   std::optional<std::vector<router::Candidate>> candidates_;
   std::optional<std::vector<std::string>> caches_;

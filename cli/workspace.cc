@@ -6,13 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
+#include "backends/listing.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/paths.h"
+#include "router/plan.h"
 
 namespace gate::cli {
 namespace {
@@ -64,6 +68,57 @@ bool MayBeWorkspace(const ProcessFacts& facts, const std::string& path) {
   return true;
 }
 
+std::vector<std::string> HomesAround(const ProcessFacts& facts,
+                                     const std::string& path) {
+  std::vector<std::string> homes = OtherHomes(facts, path);
+  if (!facts.home.empty()) homes.push_back(facts.home);
+  for (std::string& home : homes)
+    if (std::string real = RealPath(home); !real.empty())
+      home = std::move(real);
+  return homes;
+}
+
+using Number = std::pair<dev_t, ino_t>;
+
+// Whether `path`, resolved, lies in a closed place of a home. Compared are
+// names and, since a link or a second mount gives a place another one, the
+// directories themselves.
+bool IsClosed(const std::vector<std::string>& homes, const std::string& path) {
+  std::vector<Number> on_the_way;
+  for (std::string at = path;; at = std::string(DirName(at))) {
+    struct stat info{};
+    if (::stat(at.c_str(), &info) == 0)
+      on_the_way.emplace_back(info.st_dev, info.st_ino);
+    if (at == "/" || at == ".") break;
+  }
+  for (const std::string& home : homes) {
+    backends::Listings listings;
+    for (const router::ClosedPlace& place : router::ClosedPlaces(home)) {
+      if (IsWithin(path, place.path)) return true;
+      if (!listings.MayExist(place.path)) continue;
+      struct stat info{};
+      if (::stat(place.path.c_str(), &info) != 0)
+        listings.NoteMissing(place.path);
+      else if (S_ISDIR(info.st_mode) &&
+               std::find(on_the_way.begin(), on_the_way.end(),
+                         Number(info.st_dev, info.st_ino)) != on_the_way.end())
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether such places lie in `path`, itself in a home: ~/.config, ~/.local.
+bool HoldsClosed(const std::vector<std::string>& homes,
+                 const std::string& path) {
+  for (const std::string& home : homes) {
+    if (path == home || !IsWithin(path, home)) continue;
+    for (const router::ClosedPlace& place : router::ClosedPlaces(home))
+      if (place.above && IsWithin(place.path, path)) return true;
+  }
+  return false;
+}
+
 // Symbolic links in `path` resolved as far as it exists, so that a link named
 // like a project cannot make the place it points to writable.
 std::string Resolve(const std::string& path) {
@@ -78,17 +133,37 @@ std::string SessionKey(const std::string& id, const std::string& workspace) {
 
 }  // namespace
 
+std::vector<std::string> OtherHomes(const ProcessFacts& facts,
+                                    const std::string& place) {
+  std::vector<uid_t> uids = {facts.uid};
+  for (std::string at = place; facts.uid == 0 && at.size() > 1;
+       at = std::string(DirName(at))) {
+    struct stat info{};
+    if (::stat(at.c_str(), &info) == 0 && info.st_uid != 0 &&
+        std::find(uids.begin(), uids.end(), info.st_uid) == uids.end())
+      uids.push_back(info.st_uid);
+  }
+  std::vector<std::string> homes;
+  for (const uid_t uid : uids)
+    if (auto home = HomeOfUid(uid); home && *home != "/" && *home != facts.home)
+      homes.push_back(std::move(*home));
+  return homes;
+}
+
 std::string FindWorkspace(const ProcessFacts& facts, const std::string& start) {
   const std::string from = Resolve(Normalise(start, "/"));
+  if (!MayBeWorkspace(facts, from)) return "";
+  const std::vector<std::string> homes = HomesAround(facts, from);
+  if (IsClosed(homes, from)) return "";
   for (std::string at = from;; at = std::string(DirName(at))) {
-    if (!MayBeWorkspace(facts, at)) break;
+    if (!MayBeWorkspace(facts, at) || HoldsClosed(homes, at)) break;
     for (const char* marker : kMarkers) {
       struct stat info{};
       if (Exists(at + "/" + marker, &info)) return at;
     }
     if (at == "/" || at == ".") break;
   }
-  return MayBeWorkspace(facts, from) ? from : "";
+  return HoldsClosed(homes, from) ? "" : from;
 }
 
 Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
@@ -106,7 +181,11 @@ Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
   const std::string pin = directory + "/workspace";
   auto stored = ReadFile(pin, 8192, /*follow=*/false);
   if (stored) {
-    session.workspace = *stored;
+    // It may have become a place that is closed since.
+    const std::vector<std::string> homes = HomesAround(facts, *stored);
+    if (MayBeWorkspace(facts, *stored) && !IsClosed(homes, *stored) &&
+        !HoldsClosed(homes, *stored))
+      session.workspace = *stored;
     return session;
   }
   if (stored.error().code != ErrorCode::kNotFound)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
@@ -16,9 +17,15 @@ namespace gate::cli {
 // The workspace that `start` (absolute) would give: the nearest directory at
 // or above it that holds a project marker (.git, .hg, package.json, …), else
 // `start`. Empty when that place can never be one: /, a home directory or its
-// ancestors, system directories, directories of other owners. A `start` that
-// does not exist is taken by its text.
+// ancestors, system directories, directories of other owners, and places of a
+// home directory that are hidden or obeyed (router::ClosedPlaces), by whatever
+// name. A `start` that does not exist is taken by its text.
 std::string FindWorkspace(const ProcessFacts& facts, const std::string& start);
+
+// Homes beside that of the environment: the caller's by the passwd file and, of
+// root's commands, those of the owners of `place` and of what is above it.
+std::vector<std::string> OtherHomes(const ProcessFacts& facts,
+                                    const std::string& place);
 
 struct Session {
   std::string key;        // hex name under <state>/sessions

@@ -78,11 +78,21 @@ struct ProfileInputs {
   // Of the same person or of the workspace's owner by the passwd file, where
   // they are others: their secrets are hidden, too.
   std::vector<std::string> other_homes;
+  std::vector<std::string> real_homes;  // all of these, links resolved
   std::string config_dir, state_dir, cache_dir;
   std::string private_tmp;
   std::vector<std::string> caches;    // writable tool caches, existing
   std::vector<std::string> git_dirs;  // resolved .git directories to protect
 };
+
+// A place below a home directory in or below which nothing is a workspace: it
+// is hidden, or programs run or obey what is in it. With `above` no directory
+// that holds it is one either; else it is protected there.
+struct ClosedPlace {
+  std::string path;
+  bool above = true;
+};
+std::vector<ClosedPlace> ClosedPlaces(const std::string& home);
 
 // The profile called `name`. kInvalid for an unknown name.
 Result<backends::Profile> MakeProfile(const std::string& name,

@@ -1,9 +1,11 @@
 // What the named profiles stand for. The lists are data: a name is in one of
 // them because a program runs what is found there (protected), or because it
 // holds what opens another door (hidden).
+#include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "base/paths.h"
 #include "router/plan.h"
 
 namespace gate::router {
@@ -271,7 +273,7 @@ constexpr auto kProtectedNames = std::to_array<std::string_view>({
 });
 
 // The same and more, exactly below the home directory, for a profile that can
-// write there.
+// write there, and places that are no workspace.
 constexpr auto kProtectedAtHome = std::to_array<std::string_view>({
     ".ssh",
     ".gnupg",
@@ -287,7 +289,14 @@ constexpr auto kProtectedAtHome = std::to_array<std::string_view>({
     ".bashrc.d",
     ".config/zsh",
     ".oh-my-zsh",
+    ".local/share/applications",
+    ".local/share/dbus-1",
     ".local/bin",
+    ".local/lib",
+    ".cargo/bin",
+    ".bun/bin",
+    ".deno/bin",
+    "go/bin",
     "bin",
     ".config/git",
     ".config/Code",
@@ -384,7 +393,34 @@ std::string Below(const std::string& directory, std::string_view name) {
   return path;
 }
 
+// Directories that hold ordinary things beside what programs obey.
+constexpr auto kShared =
+    std::to_array<std::string_view>({".", ".config", ".local", ".local/share"});
+
 }  // namespace
+
+std::vector<ClosedPlace> ClosedPlaces(const std::string& home) {
+  std::vector<ClosedPlace> places;
+  places.reserve(kSecrets.size() + kProtectedNames.size() +
+                 kProtectedAtHome.size() + kSoleNames.size());
+  const auto add = [&](std::string_view name, bool above) {
+    places.push_back({Below(home, name), above});
+  };
+  for (const std::string_view secret : kSecrets) add(secret, true);
+  for (const std::string_view name : kProtectedAtHome) add(name, true);
+  for (const std::string_view name : kProtectedNames) {
+    // An agent's or a tool's own directory: what lies beside is obeyed too.
+    const std::string_view of = DirName(name);
+    const bool shared =
+        std::find(kShared.begin(), kShared.end(), of) != kShared.end();
+    const std::string_view place = shared ? name : of;
+    if (places.empty() || places.back().path != Below(home, place))
+      add(place, true);
+  }
+  // People work on what their editors read, as on any other project.
+  for (const std::string_view name : kSoleNames) add(name, false);
+  return places;
+}
 
 Result<backends::Profile> MakeProfile(const std::string& name,
                                       const ProfileInputs& inputs,
@@ -437,6 +473,13 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     for (const std::string& home : homes)
       for (std::string_view sole : kSoleNames)
         profile.sole_names.push_back(Below(home, sole));
+  // A workspace may be the directory that such a file lies in.
+  if (!full && !inputs.workspace.empty())
+    for (const std::string& home : inputs.real_homes)
+      for (std::string_view sole : kSoleNames)
+        if (std::string path = Below(home, sole);
+            IsWithin(path, inputs.workspace))
+          profile.protect.push_back(std::move(path));
   if (full) {
     for (std::string_view protect : kProtectedSystem)
       profile.protect.emplace_back(protect);

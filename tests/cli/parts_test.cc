@@ -213,6 +213,98 @@ TEST(WorkspaceTest, SystemAndHomeDirectoriesAreNeverOne) {
   EXPECT_EQ(FindWorkspace(facts, machine.project() + "/link"), "");
 }
 
+TEST(WorkspaceTest, WhatAHomeHidesOrObeysIsNeverOne) {
+  const test::Machine machine;
+  ProcessFacts facts;
+  facts.uid = ::geteuid();
+  facts.home = machine.home();
+  facts.places.state = machine.state();
+  facts.places.config = machine.root() + "/elsewhere";
+  struct Row {
+    const char* place;
+    bool may;
+    const char* marker = "";
+  };
+  constexpr std::array kRows = {
+      Row{".ssh", false},
+      Row{".ssh/keys", false},
+      Row{".gnupg/private-keys-v1.d", false},
+      Row{".aws/sso/cache", false},
+      Row{".config/gcloud/legacy", false},
+      Row{".mozilla/firefox/profile", false},
+      Row{".claude", false},
+      Row{".claude/projects/p", false},
+      Row{".claude/worktrees/w", false, ".claude/worktrees/w/.git"},
+      Row{".claude", false, ".claude/.git"},
+      Row{".codex/sessions/x", false},
+      Row{".cursor/rules", false},
+      Row{".config/systemd/user", false},
+      Row{".config/autostart", false},
+      Row{".config/fish/functions", false},
+      Row{".local/share/systemd/user", false},
+      Row{".local/bin", false},
+      Row{".cargo/bin", false},
+      Row{"bin/tools", false, "bin/tools/.git"},
+      // What holds such places.
+      Row{".config", false, ".config/.git"},
+      Row{".local", false},
+      // Ordinary projects beside them.
+      Row{".config/nvim", true},
+      Row{".config/nvim/lua", true, ".config/.git"},
+      Row{".local/share/chezmoi", true},
+      Row{"dotfiles", true, "dotfiles/.git"},
+      Row{"sshkeys", true},
+      Row{"project/.claude/worktrees/w", true},
+      Row{"project/bin", true},
+  };
+  for (const Row& row : kRows) {
+    const std::string place = machine.home() + "/" + row.place;
+    std::filesystem::create_directories(place);
+    const std::string marker = machine.home() + "/" + row.marker;
+    if (*row.marker != '\0') std::filesystem::create_directories(marker);
+    EXPECT_EQ(!FindWorkspace(facts, place).empty(), row.may) << row.place;
+    if (*row.marker != '\0') std::filesystem::remove(marker);
+  }
+}
+
+TEST(WorkspaceTest, AClosedPlaceStaysClosedByAnyName) {
+  const test::Machine machine;
+  ProcessFacts facts;
+  facts.uid = ::geteuid();
+  facts.home = machine.root() + "/me";
+  facts.places.state = machine.state();
+  namespace fs = std::filesystem;
+  const std::string home = machine.home();
+  fs::create_directory_symlink(home, facts.home);
+  fs::create_directories(home + "/dotfiles/claude/agents");
+  fs::create_directories(home + "/.codex/sessions");
+  fs::create_directory_symlink("dotfiles/claude", home + "/.claude");
+  fs::create_directory_symlink("../.codex", machine.project() + "/link");
+  for (const std::string& name :
+       {home + "/.codex", facts.home + "/.codex/sessions",
+        machine.project() + "/link/sessions", facts.home + "/.claude/agents",
+        home + "/dotfiles/claude", home + "/dotfiles/claude/agents"})
+    EXPECT_EQ(FindWorkspace(facts, name), "") << name;
+  EXPECT_EQ(FindWorkspace(facts, home + "/dotfiles"), home + "/dotfiles");
+}
+
+TEST(WorkspaceTest, APinOfAClosedPlaceCountsNoMore) {
+  const test::Machine machine;
+  ProcessFacts facts;
+  facts.uid = ::geteuid();
+  facts.home = machine.home();
+  facts.places.state = machine.state();
+  const std::string place = machine.home() + "/other/agent";
+  std::filesystem::create_directories(place);
+  const auto first = OpenSession(facts, "s", "", place, /*write=*/true);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->workspace, place);
+  std::filesystem::create_directory_symlink(place, machine.home() + "/.claude");
+  const auto later = OpenSession(facts, "s", "", place, true);
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->workspace, "");
+}
+
 TEST(WorkspaceTest, ASessionStaysWhereItStarted) {
   const test::Machine machine;
   ProcessFacts facts;

@@ -252,6 +252,37 @@ TEST(RunTest, SandboxedWritesStayInTheWorkspace) {
   }
 }
 
+TEST(RunTest, TheCallersDirectoryOpensNothingThatIsHiddenOrObeyed) {
+  const test::Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const std::string home = machine.home();
+  machine.Write(home + "/.ssh/keys/s", "SECRET");
+  machine.Write(home + "/.claude/settings.json", "{}");
+  machine.Write(home + "/.config/nvim/lua/a.lua", "");
+  machine.Write(home + "/.config/nvim/init.lua", "old");
+  machine.Write(machine.project() + "/w.py",
+                "import os\n"
+                "for n in os.listdir('.'): print(n, open(n).read())\n");
+  machine.Write(machine.project() + "/o.py",
+                "open('settings.json', 'w').write('NEW')\n");
+  for (const char* backend : {"native", "bwrap"}) {
+    const std::string python = "python3 " + machine.project();
+    const auto hidden = machine.Gate({"run", "--backend", backend, "--cwd",
+                                      home + "/.ssh/keys", python + "/w.py"});
+    EXPECT_NE(hidden.exit_code, 0) << backend;
+    EXPECT_EQ(hidden.out.find("SECRET"), std::string::npos) << backend;
+    const auto obeyed = machine.Gate({"run", "--backend", backend, "--cwd",
+                                      home + "/.claude", python + "/o.py"});
+    EXPECT_NE(obeyed.exit_code, 0) << backend;
+    EXPECT_EQ(machine.Read(home + "/.claude/settings.json"), "{}") << backend;
+    machine.Gate({"sandbox", "--backend", backend, "-c",
+                  "echo x > init.lua; echo x > init.vim; echo ok > lua/a.lua"},
+                 "", home + "/.config/nvim");
+    EXPECT_EQ(machine.Read(home + "/.config/nvim/init.lua"), "old") << backend;
+    EXPECT_FALSE(machine.Exists(home + "/.config/nvim/init.vim")) << backend;
+  }
+}
+
 TEST(RunTest, OrdinaryGitWorksInTheSandbox) {
   Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";

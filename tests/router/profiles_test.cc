@@ -94,6 +94,17 @@ TEST(MakeProfile, WhatAHomeRunsIsKnown) {
         << name;
 }
 
+TEST(MakeProfile, WhatAHomeRunsIsProtectedInAWorkspaceThatHoldsIt) {
+  ProfileInputs inputs = Inputs();
+  inputs.home = "/link/user";
+  inputs.real_homes = {"/home/user"};
+  inputs.workspace = "/home/user/.config/nvim";
+  const Profile profile =
+      *MakeProfile("workspace-write", inputs, Network::kNone);
+  EXPECT_TRUE(Has(profile.protect, "/home/user/.config/nvim/init.lua"));
+  EXPECT_FALSE(Has(profile.protect, "/home/user/.vimrc"));
+}
+
 TEST(MakeProfile, FullAccessStillProtectsStartUpFiles) {
   const Profile profile = *MakeProfile("full-access", Inputs(), Network::kOpen);
   EXPECT_EQ(profile.write, std::vector<std::string>{"/"});
