@@ -115,6 +115,9 @@ struct Profile {
   // Where protected files that a run created are moved to. Empty: a hidden
   // directory beside them, which is still reported.
   std::string quarantine_dir;
+  // Gate's own directory: runs write in parts of it (their private /tmp), and
+  // find out where it is. What leads git there is taken.
+  std::string state_dir;
   // Where a run notes what is to be looked at and put back after it, for the
   // case that gate is killed meanwhile (backends/run_note.h). Empty: nowhere.
   std::string runs_dir;

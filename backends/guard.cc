@@ -48,6 +48,8 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
   quarantine_ = profile.quarantine_dir;
   git_line_ = profile.git_line;
   trusted_ = profile.trusted;
+  for (const std::string* place : {&profile.state_dir, &profile.private_tmp})
+    if (!place->empty()) private_.push_back(Follow(*place).place);
   // Without this call nothing could be looked at, before the run or after it.
   if (!OpenPath("/")) {
     const int error = errno;

@@ -33,6 +33,8 @@
 //   time whose places meet: what one made another may have moved.
 //   Of a protected directory at depth only its direct entries are looked at.
 //
+// - What leads git into gate's own directory, where runs have their private
+//   /tmp, by the name that it has outside: is taken, whatever its age.
 // - Names that git brings, or that say nothing dangerous, may stay
 //   (backends/protected_content.h). In a line that runs git alone
 //   (`profile.git_line`) those of the directories above are not binds, since
@@ -265,6 +267,10 @@ class Guard {
   // Where git gets by a path that a file of its own in `directory` names; empty
   // outside the writable roots.
   std::string Aim(const std::string& directory, std::string_view path) const;
+  // Whether such a path leads, there or not, to what runs write without a sweep
+  // (`private_`), or by a link that is another one for each process.
+  bool LeadsToPrivate(const std::string& directory,
+                      std::string_view path) const;
   bool IsFresh(const std::string& directory) const;
   void SweepHooks(const std::string& directory, bool all);
   void SweepHookNames(const std::string& directory);
@@ -294,6 +300,7 @@ class Guard {
   std::string workspace_;
   std::string parent_, canonical_parent_;  // of the newest ProtectPath
   std::string quarantine_;
+  std::vector<std::string> private_;  // gate's state, the private /tmp
   std::vector<Bind> binds_;
   std::set<std::string> bound_;
   std::vector<Absent> absent_;

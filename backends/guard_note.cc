@@ -14,7 +14,7 @@
 namespace gate::backends {
 namespace {
 
-constexpr std::string_view kHead = "gate.run-note/2\n";
+constexpr std::string_view kHead = "gate.run-note/3\n";
 constexpr std::string_view kTail = kNoteTail;
 
 class Writer {
@@ -100,8 +100,8 @@ void Guard::Through(Archive& archive) {
   archive(git_line_);
   archive(workspace_);
   archive(quarantine_);
-  for (auto* list :
-       {&bases_, &names_, &hook_places_, &ways_, &persons_hooks_, &own_hooks_})
+  for (auto* list : {&bases_, &names_, &hook_places_, &ways_, &persons_hooks_,
+                     &own_hooks_, &private_})
     texts(*list);
   set(bound_);
   set(git_directories_);

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "backends/guard.h"
 #include "backends/listing.h"
@@ -269,7 +271,8 @@ void Guard::SweepGitDirectory(const std::string& directory, bool fresh) {
   // configuration and hooks from another place. One that was there before may
   // lead to what became a place of such in this run.
   const Result<std::string> text = ReadRegular(common, kMaxGitFileBytes);
-  if ((fresh || Changed(info)) && (!text || *text != "../..\n")) {
+  if (((fresh || Changed(info)) && (!text || *text != "../..\n")) ||
+      (text && LeadsToPrivate(directory, GitPathIn(*text)))) {
     Quarantine(common, "git-config", "takes configuration from elsewhere");
   } else if (text) {
     const std::string place = Aim(directory, GitPathIn(*text));
@@ -282,6 +285,31 @@ std::string Guard::Aim(const std::string& directory,
   // As the kernel goes: `..` behind a link is not that of the text.
   std::string place = RealPath(PathFrom(directory, path));
   return place.empty() || RootOf(place) == nullptr ? "" : place;
+}
+
+bool Guard::LeadsToPrivate(const std::string& directory,
+                           std::string_view path) const {
+  if (private_.empty()) return false;
+  const Way way = Follow(PathFrom(directory, path));
+  if (std::any_of(
+          way.links.begin(), way.links.end(),
+          [](const Way::Link& link) { return IsWithin(link.path, "/proc"); }))
+    return true;
+  if (!workspace_.empty() && IsWithin(way.place, workspace_)) return false;
+  // By a second mount it has another name.
+  std::vector<std::pair<dev_t, ino_t>> places;
+  struct stat info = {};
+  for (const std::string& place : private_) {
+    if (IsWithin(way.place, place)) return true;
+    if (stat(place.c_str(), &info) == 0)
+      places.emplace_back(info.st_dev, info.st_ino);
+  }
+  for (std::string at = way.place; at.size() > 1; at = std::string(DirName(at)))
+    if (stat(at.c_str(), &info) == 0 &&
+        std::find(places.begin(), places.end(),
+                  std::pair(info.st_dev, info.st_ino)) != places.end())
+      return true;
+  return false;
 }
 
 void Guard::SweepGitFile(const std::string& path) {
@@ -297,10 +325,15 @@ void Guard::SweepGitFile(const std::string& path) {
   }
   const std::string_view named = GitDirIn(*text);
   if (named.empty()) return;
+  const std::string directory(DirName(path));
+  if (LeadsToPrivate(directory, named)) {
+    Quarantine(path, "git-config", "leads to where runs write");
+    return;
+  }
   // The search does not go to other writable places (caches): this run may have
   // changed what an old file leads to, and an earlier one have made there what
   // a new file leads to.
-  const std::string place = Aim(std::string(DirName(path)), named);
+  const std::string place = Aim(directory, named);
   if (place.empty()) return;
   const bool elsewhere = !IsWithin(place, workspace_);
   const bool fresh =

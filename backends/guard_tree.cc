@@ -341,7 +341,8 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
     } else if (S_ISREG(info.st_mode)) {
       SweepGitFile(git);
       if (own != Own::kYes) own = std::max(own, IsOwn(directory, git));
-    } else if (Changed(info) && !bound_.contains(git)) {
+    } else if (!bound_.contains(git) &&
+               (Changed(info) || LeadsToPrivate(directory, ".git"))) {
       Quarantine(git, "git-config", "a link to a git directory");
     }
   } else {

@@ -126,9 +126,14 @@ std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
 
 }  // namespace
 
-std::string RepositoryDoubt(const std::string& directory) {
+std::string RepositoryDoubt(const std::string& directory,
+                            const std::string& state) {
   const GitDirectories git = FindGitDirectories(directory);
   if (git.common.empty()) return "";
+  const std::string own_place = RealPath(state);
+  for (const std::string* place : {&git.own, &git.common, &git.worktree})
+    if (!own_place.empty() && IsWithin(RealPath(*place), own_place))
+      return "the repository lies in a directory that runs write";
   // `git status` looks into submodules, each with a configuration of its own.
   if (::access((git.common + "/modules").c_str(), F_OK) == 0)
     return "the repository has submodules with configurations of their own";

@@ -13,8 +13,10 @@ namespace gate::cli {
 
 // Why git in `directory` might run a program, go to the network or read a file
 // because the repository says so; empty if not. `directory` is walked as the
-// kernel does it, links and all.
-std::string RepositoryDoubt(const std::string& directory);
+// kernel does it, links and all. No repository in `state`, gate's own
+// directory, is trusted: runs have their private /tmp there.
+std::string RepositoryDoubt(const std::string& directory,
+                            const std::string& state);
 
 // The directory in which `invocation` of git works: `cwd` with every `-C`. When
 // its own options cannot be judged, `*doubt` says why.

@@ -17,15 +17,16 @@ namespace {
 // Why git, as `invocation` starts it, might run a program or read a file that
 // the repository names; empty if not.
 std::string GitDoubt(const parser::Invocation& invocation,
-                     const std::string& cwd, Looks* looks) {
+                     const std::string& cwd, const std::string& state,
+                     Looks* looks) {
   std::string doubt;
   const std::string directory = GitDirectoryOf(invocation, cwd, &doubt);
   if (!doubt.empty()) return doubt;
   doubt = ComparesFiles(invocation, directory);
   if (!doubt.empty()) return doubt;
-  if (looks == nullptr) return RepositoryDoubt(directory);
+  if (looks == nullptr) return RepositoryDoubt(directory, state);
   const auto [place, added] = looks->git_trouble.try_emplace(directory);
-  if (added) place->second = RepositoryDoubt(directory);
+  if (added) place->second = RepositoryDoubt(directory, state);
   return place->second;
 }
 
@@ -243,7 +244,7 @@ engine::Trust CheckNames(const ProcessFacts& facts,
       return trust;
     }
     std::string why;
-    if (git) why = GitDoubt(invocation, cwd, looks);
+    if (git) why = GitDoubt(invocation, cwd, facts.places.state, looks);
     if (invocation.program == "diff" || invocation.program == "colordiff")
       why = DiffDoubt(invocation, cwd);
     if (!why.empty()) {

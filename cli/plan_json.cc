@@ -54,6 +54,7 @@ constexpr TextRow kTexts[] = {{"name", &Profile::name},
                               {"private_tmp", &Profile::private_tmp},
                               {"workspace", &Profile::workspace},
                               {"quarantine", &Profile::quarantine_dir},
+                              {"state", &Profile::state_dir},
                               {"runs", &Profile::runs_dir}};
 
 }  // namespace

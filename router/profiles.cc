@@ -433,6 +433,7 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   if (!inputs.state_dir.empty()) {
     profile.quarantine_dir = Below(inputs.state_dir, "quarantine");
     profile.runs_dir = Below(inputs.state_dir, "runs");
+    profile.state_dir = inputs.state_dir;
   }
 
   const bool full = name == "full-access";

@@ -276,6 +276,65 @@ TEST_P(GuardSweep, AGitDirectoryInACacheIsLookedAtWhereAFileLeadsToIt) {
   }
 }
 
+// The private /tmp has a name outside, which mountinfo tells.
+TEST_P(GuardSweep, NothingLeadsGitToThePrivateTmp) {
+  profile_.state_dir = base_ + "/state";
+  profile_.private_tmp = profile_.state_dir + "/sessions/s/tmp";
+  MakeDirectory(profile_.state_dir);
+  MakeDirectory(profile_.state_dir + "/sessions");
+  MakeDirectory(profile_.state_dir + "/sessions/s");
+  MakeDirectory(profile_.private_tmp);
+  profile_.deny_read.push_back(profile_.state_dir);
+  const std::string tmp = profile_.private_tmp + "/tmp";
+  const std::string make =
+      "mkdir -p /tmp/g; cd /tmp/g; git init -q .; git config core.fsmonitor "
+      "evil; cd \"$W\"; mkdir -p d; ";
+  const struct {
+    const char* name;
+    std::vector<std::string> runs;
+  } cases[] = {
+      {"a .git file", {make + "echo 'gitdir: " + tmp + "/g/.git' > d/.git"}},
+      {"before there is anything",
+       {"mkdir d; echo 'gitdir: " + tmp + "/n/.git' > d/.git"}},
+      {"another session's",
+       {"mkdir d; echo 'gitdir: " + profile_.state_dir +
+        "/sessions/t/tmp/tmp/g' > d/.git"}},
+      {"what was taken before",
+       {"mkdir d; echo 'gitdir: " + profile_.state_dir +
+        "/quarantine/x' > d/.git"}},
+      {"up and down",
+       {make + "echo 'gitdir: ../../state/sessions/s/tmp/tmp/g/.git' > "
+               "d/.git"}},
+      {"a link", {make + "ln -s '" + tmp + "/g/.git' d/.git"}},
+      {"a file through a link",
+       {make + "ln -s '" + tmp +
+        "' way; echo 'gitdir: ../way/g/.git' > "
+        "d/.git"}},
+      {"a link on the way that comes later",
+       {make + "mkdir -p way/g/.git; echo 'gitdir: ../way/g/.git' > d/.git",
+        "rm -rf way; ln -s '" + tmp + "' way"}},
+      {"a link of each process",
+       {make + "echo 'gitdir: /proc/self/cwd/../state/sessions/s/tmp/tmp/g' > "
+               "d/.git"}},
+      {"commondir",
+       {make + "mkdir d/.git; cp -r /tmp/g/.git/HEAD d/.git/; echo '" + tmp +
+        "/g/.git' > d/.git/commondir"}},
+  };
+  for (const auto& c : cases) {
+    for (const char* left : {"/d", "/way"})
+      std::filesystem::remove_all(w_ + left);
+    for (const std::string& run : c.runs) {
+      AwaitTick();
+      const Ran ran = Bash(run);
+      ASSERT_NE(ran.outcome.status, OutcomeStatus::kSetupFailed)
+          << ran.outcome.reason;
+    }
+    const bool file = std::string_view(c.name) != "commondir";
+    EXPECT_FALSE(Exists(w_ + (file ? "/d/.git" : "/d/.git/commondir")))
+        << c.name;
+  }
+}
+
 TEST_P(GuardSweep, AGitFileIsReadAsGitReadsIt) {
   ASSERT_EQ(Outside("mkdir -p sub two e"), "");
   ExpectTaken(

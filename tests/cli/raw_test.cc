@@ -57,6 +57,22 @@ TEST(RawTest, GitOfAnotherDirectoryIsJudgedWhereTheKernelFindsIt) {
     EXPECT_NE(Check(machine, line), kAllow) << line;
 }
 
+TEST(RawTest, ARepositoryInGatesOwnDirectoryIsContained) {
+  const Machine machine;
+  MakeRepository(machine, machine.project());
+  EXPECT_EQ(Check(machine, "git status"), kAllow);
+  const std::string place = machine.state() + "/sessions/s/tmp/tmp/g";
+  MakeRepository(machine, place);
+  const std::string commondir = machine.project() + "/.git/commondir";
+  machine.Write(commondir, place + "/.git\n");
+  EXPECT_NE(Check(machine, "git status"), kAllow);
+  std::filesystem::remove(commondir);
+  EXPECT_EQ(Check(machine, "git status"), kAllow);
+  std::filesystem::remove_all(machine.project() + "/.git");
+  machine.Write(machine.project() + "/.git", "gitdir: " + place + "/.git\n");
+  EXPECT_NE(Check(machine, "git status"), kAllow);
+}
+
 TEST(RawTest, GitThatMayCompareFilesOutsideOfTheRepositoryIsContained) {
   const Machine machine;
   const std::string& project = machine.project();
