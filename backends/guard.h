@@ -130,7 +130,10 @@ class Guard {
   Status Note(const Profile& profile, pid_t runner = 0);
   // Both: what a backend begins with that starts nothing before. Its refusal,
   // or that it cannot be noted, is the error.
-  static Result<Guard> Begin(const Profile& profile, const std::string& cwd);
+  // `held`: the backend keeps what binds() names from being written. Where it
+  // does not, what changed there is taken after the run, and not put back.
+  static Result<Guard> Begin(const Profile& profile, const std::string& cwd,
+                             bool held = true);
   // A guard by such a note. Nothing where it is not complete.
   static std::optional<Guard> FromNote(std::string_view note, pid_t* runner);
 
@@ -234,6 +237,8 @@ class Guard {
   void PutBack(const std::string& kind, const std::string& path,
                const std::string& content, mode_t mode);
   void SweepConfigs();
+  void SweepUnheld();
+  void SweepUnheldFile(const std::string& path, const std::string& why);
   void SweepNamedHooks();
   bool IsNamedHook(const std::string& path) const;
   bool LeadsOut(const std::string& config, const GitEntry& entry) const;
@@ -300,6 +305,7 @@ class Guard {
   std::string workspace_;
   std::string parent_, canonical_parent_;  // of the newest ProtectPath
   std::string quarantine_;
+  std::vector<std::string> unheld_;   // protected, and no bind holds them
   std::vector<std::string> private_;  // gate's state, the private /tmp
   std::vector<Bind> binds_;
   std::set<std::string> bound_;

@@ -101,7 +101,7 @@ void Guard::Through(Archive& archive) {
   archive(workspace_);
   archive(quarantine_);
   for (auto* list : {&bases_, &names_, &hook_places_, &ways_, &persons_hooks_,
-                     &own_hooks_, &private_})
+                     &own_hooks_, &private_, &unheld_})
     texts(*list);
   set(bound_);
   set(git_directories_);
@@ -202,8 +202,11 @@ Status Guard::Note(const Profile& profile, pid_t runner) {
   return {};
 }
 
-Result<Guard> Guard::Begin(const Profile& profile, const std::string& cwd) {
+Result<Guard> Guard::Begin(const Profile& profile, const std::string& cwd,
+                           bool held) {
   Guard guard = Record(profile, cwd);
+  for (const Bind& bind : guard.binds_)
+    if (!held && bind.read_only) guard.unheld_.push_back(bind.path);
   if (!guard.refusal().empty())
     return Fail(ErrorCode::kUnavailable, guard.refusal());
   GATE_CHECK(guard.Note(profile));

@@ -106,6 +106,7 @@ void Guard::Sweep(Outcome* outcome) {
   SweepKept();
   SweepLinks();
   SweepConfigs();
+  SweepUnheld();
   for (const Hooks& hooks : absent_hooks_) SweepHooks(hooks.path, true);
   SweepNamedHooks();
   SweepTree();
@@ -135,6 +136,38 @@ void Guard::SweepAbsent() {
       continue;
     }
     MissedOnTheWay(path, "protected-path");
+  }
+}
+
+void Guard::SweepUnheldFile(const std::string& path, const std::string& why) {
+  for (const std::string& base : bases_) {
+    if (!IsWithin(path, base)) continue;
+    const std::string relative = path.substr(base == "/" ? 1 : base.size() + 1);
+    for (const std::string& name : names_)
+      if (IsWithin(relative, name)) return TakeNamed(path, relative, why);
+  }
+  Quarantine(path, "protected-path", why);
+}
+
+void Guard::SweepUnheld() {
+  constexpr char kWhy[] =
+      "changed by the run, and agents or tools obey it; what was there before "
+      "is not known";
+  for (const std::string& path : unheld_) {
+    struct stat info = {};
+    if (!StatPath(path, &info)) {
+      MissedOnTheWay(path, "protected-path");
+    } else if (BaseName(path) == "hooks") {
+      SweepHooks(path, false);
+    } else if (!S_ISDIR(info.st_mode)) {
+      if (Changed(info)) SweepUnheldFile(path, kWhy);
+    } else {
+      for (const std::string& name : NamesIn(path)) {
+        const std::string child = Join(path, name);
+        if (StatPath(child, &info) && Changed(info))
+          SweepUnheldFile(child, kWhy);
+      }
+    }
   }
 }
 

@@ -195,8 +195,8 @@ Availability Landlock::Probe() {
       "Landlock ABI " + std::to_string(abi) + ", seccomp, no namespaces";
   availability.features = kFeatureSet;
   availability.lost = {
-      "existing protected paths inside a writable root can be changed; only "
-      "new ones are found",
+      "existing protected paths inside a writable root can be changed; what is "
+      "new or changed is taken afterwards",
       "modes, times and attributes of the user's own files outside can be "
       "changed where something is writable",
       "no view of its own: names in hidden directories can be listed, and "
@@ -247,7 +247,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
     made.terminal = isatty(io.in) == 1;
     return made;
   }();
-  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  Result<Guard> begun = Guard::Begin(profile, command.cwd, /*held=*/false);
   if (!begun) return Failed(begun.error().message);
   Guard& guard = *begun;
   Result<std::unique_ptr<OutputRelay>> relay =

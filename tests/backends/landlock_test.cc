@@ -259,6 +259,31 @@ TEST_P(LandlockTest, FindsNewProtectedNamesAfterTheRun) {
   EXPECT_FALSE(Exists(w_ + "/.bashrc"));
 }
 
+TEST_P(LandlockTest, TakesWhatTheRunPutsBesideWhatIsProtected) {
+  profile_.protect_names = {".vscode", ".mcp.json"};
+  ASSERT_EQ(Outside("git init -q . && git commit -q --allow-empty -m 1 && echo "
+                    "old > .git/hooks/pre-push && mkdir .vscode && echo '{}' > "
+                    ".vscode/launch.json && echo '{}' > .mcp.json"),
+            "");
+  AwaitTick();
+  const Ran quiet = Bash("echo y > y && git add y && git commit -qm 2");
+  EXPECT_EQ(quiet.outcome.exit_code, 0) << quiet.output;
+  EXPECT_TRUE(quiet.outcome.violations.empty());
+  const Ran ran = Bash(
+      "echo evil > .git/hooks/pre-commit; echo '{}' > .vscode/tasks.json; "
+      "echo evil > .mcp.json");
+  for (const char* name :
+       {"/.git/hooks/pre-commit", "/.vscode/tasks.json", "/.mcp.json"})
+    EXPECT_FALSE(Exists(w_ + name)) << name;
+  EXPECT_TRUE(HasViolation(ran.outcome, "git-hook"));
+  EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
+  EXPECT_TRUE(Exists(w_ + "/.git/hooks/pre-push"));
+  EXPECT_TRUE(Exists(w_ + "/.vscode/launch.json"));
+  AwaitTick();
+  Bash("mv .git .git2; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit");
+  EXPECT_FALSE(Exists(w_ + "/.git/hooks/pre-commit"));
+}
+
 TEST_P(LandlockTest, WithholdsSecretsFromTheEnvironment) {
   for (const std::string& entry : HostileEnvironment())
     environment_.push_back(entry);
