@@ -70,6 +70,7 @@ constexpr size_t kMaxConfigRead = size_t{16} << 20;
 struct Said {
   std::vector<std::string> hooks;      // core.hooksPath
   std::vector<std::string> worktrees;  // core.worktree
+  std::vector<std::string> templates;  // init.templateDir
   std::vector<std::string> included;
   std::set<std::string> seen;
   bool complete = true;
@@ -83,6 +84,8 @@ void Gather(const std::string& text, const std::string& directory,
     if (entry.value.empty()) continue;
     if (entry.key == "core.hookspath")
       said->hooks.push_back(ExpandHome(entry.value, home));
+    if (entry.key == "init.templatedir")
+      said->templates.push_back(ExpandHome(entry.value, home));
     if (entry.key == "core.worktree") said->worktrees.push_back(entry.value);
   }
   for (std::string& file : IncludedFiles(text, directory, home))
@@ -215,6 +218,16 @@ void Guard::RecordPersonsHooks(const std::vector<std::string>& sole_names) {
   const auto finish = [&](Said* said) {
     GatherIncluded(home_, said);
     for (const std::string& file : said->included) RecordIncluded(file);
+    // `git init` and `git clone` copy what is there into the new repository.
+    for (const std::string& value : said->templates) {
+      if (!value.starts_with('/') && workspace_.empty()) continue;
+      const std::string place = PathFrom(workspace_, value);
+      RecordHooksAt(place + "/hooks");
+      RecordIncluded(place + "/config");
+      RecordIncluded(place + "/config.worktree");
+      ProtectPath(place + "/info/attributes");
+      ProtectPath(place + "/commondir");
+    }
     if (!said->complete)
       refusal_ =
           "git's configuration is too large to find out where its hooks are";

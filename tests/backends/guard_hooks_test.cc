@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/paths.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {
@@ -169,6 +170,36 @@ TEST_P(GuardHooks, StayBehindALinkThatIsExchanged) {
   Write(w_ + "/real/pre-commit", kMine);
   Bash("echo x > evil/pre-commit; rm .githooks; ln -s evil .githooks");
   EXPECT_EQ(Read(w_ + "/.githooks/pre-commit"), kMine);
+}
+
+// `git init` and `git clone` copy them into every new repository.
+TEST_P(GuardHooks, WhatThePersonsNewRepositoriesBeginWithIsKept) {
+  for (const std::string& value :
+       {w_ + "/t", "~/../" + std::string(BaseName(w_)) + "/t", std::string("t"),
+        x_ + "/link"}) {
+    Write(h_ + "/.gitconfig", "[init]\n\ttemplateDir = \"" + value + "\"\n");
+    ASSERT_EQ(Outside("ln -s \"$W/t\" \"$X/link\""), "");
+    const std::string make =
+        "mkdir -p t/hooks t/info; for i in t/hooks/pre-commit t/commondir "
+        "t/info/attributes; do echo evil > $i; done; git config -f t/config "
+        "core.fsmonitor evil; git config -f t/config core.bare false";
+    for (const bool there : {false, true}) {
+      if (there) {
+        ASSERT_EQ(Outside("rm -rf t; mkdir -p t/hooks; echo mine > "
+                          "t/hooks/pre-push"),
+                  "");
+        AwaitTick();
+      }
+      const Ran ran = Bash(make + "; echo evil > t/hooks/pre-push");
+      for (const char* name :
+           {"/hooks/pre-commit", "/commondir", "/info/attributes"})
+        EXPECT_FALSE(Exists(w_ + "/t" + name)) << value << name << there;
+      EXPECT_EQ(Read(w_ + "/t/config").find("evil"), std::string::npos)
+          << value << ran.output;
+      EXPECT_EQ(Read(w_ + "/t/hooks/pre-push"), there ? "mine\n" : "") << value;
+    }
+    Clear();
+  }
 }
 
 // A relative core.hooksPath counts for every work tree, also for those that
