@@ -151,6 +151,10 @@ constexpr auto kSecrets = std::to_array<std::string_view>({
     ".authinfo",
     ".authinfo.gpg",
     ".config/fly",
+    ".config/solana",
+    ".databrickscfg",
+    "Library/Keychains",
+    "Library/Application Support/Google/Chrome",
 });
 
 // Readable by root only; a command of root's would read them without any

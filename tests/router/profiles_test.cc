@@ -1,7 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <string_view>
 
+#include "base/json.h"
+#include "base/paths.h"
 #include "router/plan.h"
 
 namespace gate::router {
@@ -68,6 +74,37 @@ TEST(MakeProfile, SecretsAreHiddenUnlessAccessIsFull) {
     EXPECT_TRUE(Has(profile.deny_read, "/home/user/.aws"));
     EXPECT_TRUE(Has(profile.deny_read, "/etc/shadow"));
   }
+}
+
+TEST(MakeProfile, WhatRulesCallSecretInAHomeIsHidden) {
+  // Whose programs do not start when they cannot read them.
+  constexpr std::array<std::string_view, 1> kExempt = {".yarnrc.yml"};
+  std::ostringstream text;
+  text << std::ifstream(GATE_SOURCE_DIR "/rules.d/00-classes.json").rdbuf();
+  const auto classes = ParseJson(text.str(), /*comments=*/true);
+  ASSERT_TRUE(classes.has_value());
+  const Profile profile =
+      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+  int seen = 0;
+  for (const char* name : {"secret", "key-like"}) {
+    for (const Json& each : (*classes)["classes"][name]) {
+      std::string_view path = each.get_ref<const std::string&>();
+      constexpr std::string_view kHome = "$HOME/", kBelow = "/**";
+      if (!path.starts_with(kHome)) continue;
+      path.remove_prefix(kHome.size());
+      if (path.ends_with(kBelow)) path.remove_suffix(kBelow.size());
+      if (path.find_first_of("*?[") != std::string_view::npos) continue;
+      ++seen;
+      if (std::find(kExempt.begin(), kExempt.end(), path) != kExempt.end())
+        continue;
+      const std::string full = "/home/user/" + std::string(path);
+      EXPECT_TRUE(std::any_of(
+          profile.deny_read.begin(), profile.deny_read.end(),
+          [&](const std::string& hidden) { return IsWithin(full, hidden); }))
+          << path;
+    }
+  }
+  EXPECT_GT(seen, 100);
 }
 
 TEST(MakeProfile, SecretsOfOtherHomesAreHiddenToo) {
