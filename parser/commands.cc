@@ -447,9 +447,14 @@ bool Reader::ParseRedirect(NodeId node) {
     case Tok::kHereDash:
       redirect.kind = RedirectKind::kHereDocument;
       break;
-    case Tok::kHereString:
+    case Tok::kHereString: {
       redirect.kind = RedirectKind::kHereString;
+      const Node& holder = shared_.ast.nodes[node];
+      if (holder.kind != NodeKind::kSimple || !holder.redirects.empty()) {
+        Suspicious(SuspectKind::kHereString, token_.begin, token_.end);
+      }
       break;
+    }
     case Tok::kBothWrite:
       redirect.kind = RedirectKind::kBothWrite;
       break;

@@ -316,7 +316,8 @@ bool Rewrite(const Ast& ast, const std::vector<Suspect>& suspects,
         blanked.push_back(span);
         break;
       case SuspectKind::kReadWrite:
-        (*text)[span.end - 1] = ' ';
+      case SuspectKind::kHereString:
+        fill({span.begin + 1, span.end}, ' ');
         break;
       case SuspectKind::kDescriptorName:
         fill(span, '1');

@@ -30,6 +30,7 @@ enum class SuspectKind : uint8_t {
   kHereOperator,    // <<word
   kHereBody,        // the lines up to and with the one that ends it
   kReadWrite,       // <>
+  kHereString,      // <<<, behind another redirection or a compound command
   kDescriptorName,  // {name} of {name}>file
   kParenthesis,     // of a subshell that stands first in parentheses
   kCloser,          // a blank between a command and a word that closes

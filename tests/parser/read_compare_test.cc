@@ -29,6 +29,12 @@ TEST(ReadCompare, KnownErrorsOfTheGrammarAreReadAsBashReadsThem) {
       {"time rm x", R"((list (pipeline time (simple "rm" "x"))))"},
       {"! ! rm x", R"((list (simple "rm" "x")))"},
       {"a <>b", R"((list (simple "a" (<> "b"))))"},
+      {"a >f <<< b c", R"((list (simple "a" "c" (> "f") (<<< "b"))))"},
+      {"a 2>f <<<\"$b\" | d <<<e >g",
+       R"((list (pipeline (simple "a" (2> "f") (<<< "{dq {$b}}")) )"
+       R"((simple "d" (<<< "e") (> "g")))))"},
+      {"{ a; } <<<b; rm c",
+       R"((list (group (list (simple "a")) (<<< "b")) (simple "rm" "c")))"},
       {"a {fd}>b", R"((list (simple "a" ({fd}> "b"))))"},
       {"a <<A <<B\nx\nA\ny\nB\nrm z",
        R"((list (simple "a" (<< "x\n") (<< "y\n")) (simple "rm" "z")))"},
@@ -61,7 +67,7 @@ TEST(ReadCompare, AKnownErrorPardonsOnlyItsOwnPlace) {
   options.compare = false;
   for (const char* source :
        {"ls a b; rm c", "time ls a b; rm c", "ls {x,y} b\n\\rm c",
-        "a <>b; rm c d", "coproc a b; rm $(c d)"}) {
+        "a <>b; rm c d", "a >f <<<b; rm c d", "coproc a b; rm $(c d)"}) {
     Script script = Read(source, options);
     ASSERT_EQ(script.status, ReadStatus::kOk);
     std::vector<Suspect> suspects;
