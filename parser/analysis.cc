@@ -44,6 +44,8 @@ const char* Name(FlowKind kind) {
       return "file_to_network";
     case FlowKind::kFileToCode:
       return "file_to_code";
+    case FlowKind::kUnseenToCode:
+      return "unseen_to_code";
   }
   return "";
 }

@@ -137,10 +137,7 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
       e.scripts_run_.insert(known);
     } else {
       if (!IsProcessPath(known) && !known.starts_with("/dev/")) {
-        Argument from_file;
-        from_file.text = known;
-        e.AddFlow(FlowKind::kFileToCode, UINT32_MAX, e.last_invocation_,
-                  from_file, span);
+        e.AddWrittenFlows(known, content, e.last_invocation_, span);
       }
       Evaluator::TextOptions options;
       options.via = "source";

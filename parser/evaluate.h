@@ -289,6 +289,9 @@ class Evaluator final : public Host {
   Origin OriginOf(const Values& values) const;
   void AddHeld(Span span, Origin* origin) const;
   void SetOrigin(Span span, const Origin& origin);
+  // A file that the line wrote is run.
+  void AddWrittenFlows(const std::string& path, const Values& content,
+                       uint32_t sink, Span span);
   void AddFlow(FlowKind kind, uint32_t source, uint32_t sink, Argument from,
                Span span);
   void AddCodeFlows(const Values& code, uint32_t sink, Span span,
@@ -424,6 +427,7 @@ class Evaluator final : public Host {
   std::set<std::string> scripts_run_;    // files run whose text is not known
   std::set<std::string> paths_written_;  // by the line
   std::set<std::string> redirected_;     // …by the shell itself
+  std::set<std::string> fetched_;        // …with text from the network
   std::set<std::string> exports_;        // names that the line exported
   SharedMap<Variable> initial_variables_;  // what the line began with
   // Names, or beginnings of names, that programs may have written without

@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/paths.h"
 #include "parser/evaluate.h"
@@ -29,6 +30,20 @@ bool IsBelow(std::string_view path, std::string_view directory) {
 
 bool Fits(const std::string& pattern, const std::string& path) {
   return ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0;
+}
+
+// `$x`, `${x}`.
+bool IsParameter(std::string_view text) {
+  if (text.starts_with("${") && text.ends_with("}")) {
+    text = text.substr(2, text.size() - 3);
+  } else if (text.starts_with("$")) {
+    text.remove_prefix(1);
+  } else {
+    return false;
+  }
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
 }
 
 }  // namespace
@@ -193,6 +208,10 @@ Origin Evaluator::OriginOfFiles(const Shell& shell, const Argument& word,
 void Evaluator::NoteMade(Shell& shell, const std::string& place,
                          const Origin& origin, bool below, bool pattern) {
   if (place.empty() || origin.empty()) return;
+  if (!origin.network.empty()) {
+    // Which files they are is not known of patterns and unknown names.
+    fetched_.insert(pattern || place[0] == '?' ? "/" : place);
+  }
   if (shell.made.size() >= kMaxMade && !shell.made.contains(place)) return;
   Provenance& made = shell.made[place];
   made.origin = origin;
@@ -288,6 +307,29 @@ void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
       }
     }
   }
+}
+
+void Evaluator::AddWrittenFlows(const std::string& path, const Values& content,
+                                uint32_t sink, Span span) {
+  Argument file;
+  file.text = path;
+  AddFlow(FlowKind::kFileToCode, UINT32_MAX, sink, file, span);
+  // The most likely text is the line's own, but for variables and numbers.
+  const auto own = [&](const Chunk& chunk) {
+    return !chunk.hole || chunk.digits || IsParameter(TextAt(chunk.span));
+  };
+  // It may not have been replaced (noclobber, a full disk).
+  bool fetched = !OriginOf(content).network.empty();
+  for (const std::string& place : fetched_) {
+    fetched = fetched || place == path || IsBelow(path, place);
+  }
+  if (!fetched && !content.empty() &&
+      std::any_of(content[0].chunks.begin(), content[0].chunks.end(),
+                  [](const Chunk& chunk) { return !chunk.hole; }) &&
+      std::all_of(content[0].chunks.begin(), content[0].chunks.end(), own)) {
+    return;
+  }
+  AddFlow(FlowKind::kUnseenToCode, UINT32_MAX, sink, file, span);
 }
 
 }  // namespace gate::parser

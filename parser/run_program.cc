@@ -231,9 +231,7 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
   auto it = shell.files.find(path);
   if (it == shell.files.end()) return false;
   Values content = it->second;
-  Argument source;
-  source.text = path;
-  AddFlow(FlowKind::kFileToCode, UINT32_MAX, invocation, source, call.span);
+  AddWrittenFlows(path, content, invocation, call.span);
   AddCodeFlows(content, invocation, call.span);
   for (const Value& value : content) {
     if (!value.known()) {
@@ -331,10 +329,7 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
       continue;
     }
     if (!IsProcessPath(path) && path.compare(0, 5, "/dev/") != 0) {
-      Argument source;
-      source.text = path;
-      AddFlow(FlowKind::kFileToCode, UINT32_MAX, invocation, source,
-              finding.span);
+      AddWrittenFlows(path, content, invocation, finding.span);
     }
     if (IsShellLanguage(finding.detail)) {
       if (path.starts_with("/dev/")) LeaveScript(shell, content, call.span);

@@ -111,7 +111,7 @@ Compiler::Match Compiler::Flow(File& file, const TreeNode& node) {
           Problem(file, member.begin, "rule-bad-value",
                   "`" + std::string(kind) + "` is no kind of flow",
                   "network_to_code, decoded_to_code, file_to_network, "
-                  "file_to_code");
+                  "file_to_code, unseen_to_code");
           continue;
         }
         made.mask = static_cast<uint16_t>(made.mask | (1u << *found));

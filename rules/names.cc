@@ -14,8 +14,9 @@ constexpr std::array<Text, parser::kEffectKinds> kEffects = {
     "read",         "write",       "delete",    "move",
     "permission",   "network",     "privilege", "signal",
     "execute_file", "persistence", "system",    "remote_state"};
-constexpr std::array<Text, 4> kFlows = {"network_to_code", "decoded_to_code",
-                                        "file_to_network", "file_to_code"};
+constexpr std::array<Text, 5> kFlows = {"network_to_code", "decoded_to_code",
+                                        "file_to_network", "file_to_code",
+                                        "unseen_to_code"};
 constexpr std::array<Text, parser::kUnknownCodes> kUnknowns = {
     "syntax_error", "parse_disagreement", "too_large",      "dynamic_command",
     "dynamic_code", "dynamic_argument",   "dynamic_target", "foreign_code",

@@ -13,7 +13,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/9";
+inline constexpr char kRuleMagic[] = "gate.rules/10";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -248,8 +248,8 @@ struct Header {
 // Fixed buckets of rules, after those by program.
 enum Bucket : uint32_t {
   kEffectBuckets = 0,                  // 12
-  kFlowBuckets = kEffectBuckets + 12,  // 4
-  kUnknownBuckets = kFlowBuckets + 4,  // 12
+  kFlowBuckets = kEffectBuckets + 12,  // 5
+  kUnknownBuckets = kFlowBuckets + 5,  // 12
   kEnvBucket = kUnknownBuckets + 12,
   kViaBucket,
   kAlwaysBucket,

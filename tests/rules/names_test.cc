@@ -15,7 +15,7 @@ TEST(Names, AreTheParsersNames) {
   for (int i = 0; i < parser::kUnknownCodes; ++i)
     EXPECT_EQ(UnknownNames()[static_cast<size_t>(i)],
               parser::Name(static_cast<parser::UnknownCode>(i)));
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 5; ++i)
     EXPECT_EQ(FlowNames()[static_cast<size_t>(i)],
               parser::Name(static_cast<parser::FlowKind>(i)));
 }
