@@ -68,6 +68,20 @@ std::string RealPath(const std::string& path) {
   return "";
 }
 
+// Whether `*` found a hidden name: for glob(3) is asked to, which no shell does
+// without dotglob.
+bool FoundHidden(std::string_view pattern, std::string_view path) {
+  while (!pattern.empty() && !path.empty()) {
+    if (path.starts_with('.') && !pattern.starts_with('.')) return true;
+    const size_t next = pattern.find('/');
+    const size_t size = path.find('/');
+    if (next == std::string_view::npos || size == std::string_view::npos) break;
+    pattern.remove_prefix(next + 1);
+    path.remove_prefix(size + 1);
+  }
+  return false;
+}
+
 // Whether glob(3) found `path` only because GLOB_PERIOD lets `*` stand for "."
 // and "..", which no shell does. Older shells do let ".*" stand for them.
 bool FoundByDots(std::string_view pattern, std::string_view path) {
@@ -198,7 +212,7 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
     }
     for (const std::string& place : places) {
       if (path.glob) {
-        for (const std::string& link : LinksAmong(place)) {
+        for (const std::string& link : LinksAmong(place, shell.dotglob)) {
           add(link, false, paths.size() <= 1);
         }
         continue;
@@ -217,8 +231,10 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
   AddEffect(std::move(effect));
 }
 
-// Where the symbolic links lead that `pattern` finds now.
-std::vector<std::string> Evaluator::LinksAmong(const std::string& pattern) {
+// Where the symbolic links lead that `pattern` finds now; and what it finds by
+// dotglob, since that is not seen in it.
+std::vector<std::string> Evaluator::LinksAmong(const std::string& pattern,
+                                               bool dotglob) {
   constexpr size_t kMaxFound = 1024;
   std::vector<std::string> out;
   if (++looked_ > kMaxLooks) {
@@ -232,6 +248,11 @@ std::vector<std::string> Evaluator::LinksAmong(const std::string& pattern) {
     for (size_t i = 0; i < found.gl_pathc && i < kMaxFound; ++i) {
       if (FoundByDots(pattern, found.gl_pathv[i])) continue;
       std::string real = RealPath(found.gl_pathv[i]);
+      const std::string plain = Normalise(found.gl_pathv[i], "/");
+      if (FoundHidden(pattern, found.gl_pathv[i])) {
+        if (dotglob && real.empty()) real = plain;
+        if (!dotglob && real == plain) continue;
+      }
       if (!real.empty()) out.push_back(std::move(real));
     }
   }

@@ -280,7 +280,7 @@ class Evaluator final : public Host {
   void AddEffect(Effect effect);
   void AddPathEffect(const Shell& shell, EffectKind kind, const Argument& path,
                      Span span, uint32_t invocation, bool redirect);
-  std::vector<std::string> LinksAmong(const std::string& pattern);
+  std::vector<std::string> LinksAmong(const std::string& pattern, bool dotglob);
   void AddNetwork(const std::string& host, int port, const std::string& scheme,
                   Span span, uint32_t invocation, bool listens);
   void AddUrl(const Argument& url, Span span, uint32_t invocation);

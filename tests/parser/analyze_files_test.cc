@@ -71,6 +71,31 @@ TEST_F(AnalyzeFiles, FollowsLinksAsTheKernelDoes) {
   EXPECT_FALSE(Reaches("cd link/..; cat key", EffectKind::kRead));
 }
 
+// What a pattern finds is said by the pattern; what it does not, not at all.
+TEST_F(AnalyzeFiles, OnlyDotglobFindsHiddenNames) {
+  std::filesystem::create_directory(place_ + "/work/.git");
+  std::filesystem::create_directory_symlink(place_ + "/other",
+                                            place_ + "/work/.hidden");
+  const auto deletes = [&](const std::string& line, const std::string& what) {
+    const Analysis analysis = Look(line);
+    return std::any_of(analysis.effects.begin(), analysis.effects.end(),
+                       [&](const Effect& effect) {
+                         return effect.kind == EffectKind::kDelete &&
+                                effect.path.text == place_ + what;
+                       });
+  };
+  for (const char* line :
+       {"rm -rf *", "rm -rf ./*", "rm -rf .//./*", "rm -rf ../work/*"}) {
+    EXPECT_FALSE(deletes(line, "/work/.git")) << line;
+    EXPECT_TRUE(deletes(line, "/work/*")) << line;
+    EXPECT_TRUE(deletes(line, "/other/key")) << line;  // by a link
+    EXPECT_TRUE(deletes("shopt -s dotglob; " + std::string(line), "/work/.git"))
+        << line;
+  }
+  EXPECT_TRUE(deletes("rm -rf ./.*", "/work/.*"));
+  EXPECT_TRUE(deletes("rm -rf ./.h*", "/other"));
+}
+
 TEST_F(AnalyzeFiles, AShellThatWalksLikeTheKernelIsNotFollowed) {
   for (const char* line :
        {"cd -P link/..; cat key", "cd -LP link/..; cat key",
