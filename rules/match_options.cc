@@ -352,8 +352,12 @@ Tri Matcher::Operands(const Node& node) {
     }
     for (size_t i = at; i < operands.size(); ++i) {
       if (!operands[i]->known || operands[i]->text != word) continue;
-      operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(i));
-      at = i;
+      // What stands before the first is the value of an option of the program
+      // (`git -c a=b checkout`). A rule that loosens counts it.
+      const size_t first = at == 0 && !strict_ ? 0 : i;
+      operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(first),
+                     operands.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      at = first;
       break;
     }
   }
