@@ -160,8 +160,10 @@ Compiler::Match Compiler::Env(File& file, const TreeNode& node) {
         made.a = AddStrings(StringList(file, member, "name"));
       else if (member.key == "value")
         made.b = AddStrings(StringList(file, member, "value"));
+      else if (member.key == "not_value")
+        made.c = AddStrings(StringList(file, member, "not_value"));
       else
-        UnknownKey(file, member, "env", "name value");
+        UnknownKey(file, member, "env", "name value not_value");
     }
     if (made.a.count == 0)
       Problem(file, node.begin, "rule-missing-key", "`env` has no `name`");

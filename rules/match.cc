@@ -371,14 +371,9 @@ Tri Matcher::Unknown(const Node& node) {
 
 Tri Matcher::Env(const Node& node) {
   if (invocation_ == nullptr) return Tri::kNo;
-  const auto values = view_->In(view_->strings, node.b);
-  const auto judge = [&](std::string_view name, std::string_view value,
-                         bool known) {
-    const Tri named = Names(node.a, name, true);
-    if (named == Tri::kNo || values.empty()) return named;
-    if (!known) return Tri::kPossible;
+  const auto fits = [&](Range patterns, std::string_view value) {
     Tri best = Tri::kNo;
-    for (const ImageText& text : values) {
+    for (const ImageText& text : view_->In(view_->strings, patterns)) {
       std::string_view pattern = view_->Text(text), rest = value;
       if (constexpr std::string_view kBase = "$WORKSPACE";
           pattern.starts_with(kBase)) {
@@ -390,7 +385,17 @@ Tri Matcher::Env(const Node& node) {
       }
       best = Or(best, Fits(pattern, rest));
     }
-    return And(named, best);
+    return best;
+  };
+  const auto judge = [&](std::string_view name, std::string_view value,
+                         bool known) {
+    const Tri named = Names(node.a, name, true);
+    if (named == Tri::kNo || (node.b.count == 0 && node.c.count == 0))
+      return named;
+    if (!known) return Tri::kPossible;
+    Tri result = named;
+    if (node.b.count > 0) result = And(result, fits(node.b, value));
+    return And(result, Not(fits(node.c, value)));
   };
   Tri best = Tri::kNo;
   for (const parser::EnvironmentSetting& setting : invocation_->environment)

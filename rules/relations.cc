@@ -261,7 +261,8 @@ bool Prover::Leaf(NodeRef inner, NodeRef outer) {
              Subset(texts(inner, in.a), texts(outer, out.a)) &&
              (out.b.count == 0 ||
               (in.b.count > 0 &&
-               Subset(texts(inner, in.b), texts(outer, out.b))));
+               Subset(texts(inner, in.b), texts(outer, out.b)))) &&
+             Subset(texts(outer, out.c), texts(inner, in.c));
     case NodeKind::kCwd:
     case NodeKind::kProject:
       return in.kind == out.kind &&
