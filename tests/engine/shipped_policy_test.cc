@@ -1,8 +1,10 @@
 // The shipped policy: every example of every rule, and its lints.
 #include <gtest/gtest.h>
 
+#include "engine/evaluate.h"
 #include "engine/examples.h"
 #include "engine/lint.h"
+#include "parser/analysis.h"
 #include "rules/policy.h"
 
 namespace gate::engine {
@@ -43,6 +45,32 @@ TEST(ShippedPolicy, WritesEverywhereOnlyForProgramsOfTheSystem) {
         "export AWS_CONFIG_FILE=./c; aws s3 ls", "docker --config ./c ps",
         "KUBECTL_EXTERNAL_DIFF=./x kubectl diff -f a.yaml"})
     EXPECT_NE(DecideExample(policy, command).profile, "full-access") << command;
+}
+
+TEST(ShippedPolicy, AHomeBelowSrvIsNotTheSystems) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  const auto decide = [&](const std::string& home, const char* command) {
+    Request request = ExampleRequest();
+    request.home = home;
+    request.cwd = request.workspace = home + "/project";
+    request.command = command;
+    parser::Context context;
+    context.cwd = request.cwd;
+    context.home = home;
+    return Evaluate(policy, parser::Analyze(command, context), request, {})
+        .action;
+  };
+  for (const char* home : {"/srv/people/dev", "/opt/dev", "/var/lib/ci"}) {
+    for (const char* command : {"touch ~/x", "git clone . ../c", "mv ~/x ~/y"})
+      EXPECT_EQ(decide(home, command), Action::kSandbox) << home << command;
+    for (const char* command :
+         {"touch /srv/x", "cp a /etc/x", "mv /opt/a /opt/b", "rm ~/x",
+          "rm -rf ~", "echo x >> ~/.bashrc", "mv ~ /tmp/x"})
+      EXPECT_GE(decide(home, command), Action::kAsk) << home << command;
+  }
+  // Homes that services have.
+  for (const char* home : {"", "/usr/sbin", "/etc", "/bin"})
+    EXPECT_GE(decide(home, "touch /etc/x"), Action::kAsk) << home;
 }
 
 // What bounds the loosest parts of the policy: one step further and it asks.
