@@ -11,6 +11,7 @@
 #include <set>
 
 #include "backends/landlock_backend.h"
+#include "backends/mounts.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -49,6 +50,7 @@ class Builder {
       if (!covers.contains(path)) view_.write.push_back(path);
     }
     if (!tmp.empty()) view_.write.push_back(RealPath(tmp));
+    GATE_TRY(mounts_, ReadMounts());
     for (const std::string& path : profile_.deny_read) GATE_CHECK(Hide(path));
     shown_.insert(view_.write.begin(), view_.write.end());
     for (const char* device : kDevices) {
@@ -75,7 +77,7 @@ class Builder {
     if (path.empty() || stat(path.c_str(), &info) != 0) return {};
     if (path == "/")
       return Fail(ErrorCode::kInvalid, "the root cannot be hidden");
-    hidden_.insert(path);
+    Insert(path);
     if (!S_ISDIR(info.st_mode)) return {};
     // A hidden directory may hold links to where its content really is.
     DIR* list = opendir(path.c_str());
@@ -87,10 +89,23 @@ class Builder {
       const std::string target = RealPath(path + "/" + entry->d_name);
       if (!target.empty() && stat(target.c_str(), &info) == 0 &&
           S_ISREG(info.st_mode))
-        hidden_.insert(target);
+        Insert(target);
     }
     closedir(list);
     return {};
+  }
+
+  // With what names it has by other mounts: what is granted of one directory is
+  // granted wherever it is mounted.
+  void Insert(const std::string& path) {
+    hidden_.insert(path);
+    for (const OtherName& other : OtherNames(mounts_, path)) {
+      struct stat found = {}, same = {};
+      if (stat(other.name.c_str(), &found) == 0 &&
+          stat(other.same.c_str(), &same) == 0 && found.st_ino == same.st_ino &&
+          found.st_dev == same.st_dev)
+        hidden_.insert(RealPath(other.name));
+    }
   }
 
   void Show(const std::string& name) {
@@ -134,6 +149,7 @@ class Builder {
   }
 
   const Profile& profile_;
+  std::vector<HostMount> mounts_;
   std::set<std::string> hidden_, shown_;
   LandlockView view_;
 };

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "backends/listing.h"
+#include "backends/mounts.h"
 #include "backends/unix_sockets.h"
 #include "base/paths.h"
 
@@ -365,6 +366,24 @@ class Builder {
         return Fail(ErrorCode::kInvalid, "the root cannot be hidden");
       Hide(*found);
       if (S_ISDIR(found->info.st_mode)) HideTargets(found->path);
+    }
+    return HideOtherNames();
+  }
+
+  // What is mounted twice has two names.
+  Status HideOtherNames() {
+    GATE_TRY(const std::vector<HostMount> host, ReadMounts());
+    for (size_t i = 0, count = mounts_.size(); i < count; ++i) {
+      if (mounts_[i].kind != MountKind::kHidden) continue;
+      const std::string path = mounts_[i].target;
+      for (const OtherName& other : OtherNames(host, path)) {
+        const Result<Found> found = resolve_(other.name);
+        const Result<Found> same = resolve_(other.same);
+        if (!found || !same || found->info.st_ino != same->info.st_ino ||
+            found->info.st_dev != same->info.st_dev || Has(found->path))
+          continue;
+        Hide(*found);
+      }
     }
     return {};
   }

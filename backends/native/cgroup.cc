@@ -19,7 +19,7 @@
 #include <memory>
 #include <optional>
 
-#include "backends/native/mounts.h"
+#include "backends/mounts.h"
 #include "backends/native/sys.h"
 #include "base/text.h"
 
@@ -211,8 +211,8 @@ CgroupPlaces ParseCgroupPlaces(std::string_view mountinfo,
     const auto head = Fields(line.substr(0, separator), ' ');
     const auto tail = Fields(line.substr(separator + 3), ' ');
     if (head.size() < 6 || tail.size() < 3) continue;
-    const std::string root = UnescapeMountPoint(head[3]);
-    const std::string point = UnescapeMountPoint(head[4]);
+    const std::string root = UnescapeMount(head[3]),
+                      point = UnescapeMount(head[4]);
     if (tail[0] == "cgroup2") {
       const std::string place = Inside(point, root, own_path(""));
       if (place.empty() || !places.unified.empty()) continue;

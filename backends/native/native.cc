@@ -13,9 +13,9 @@
 
 #include "backends/guard.h"
 #include "backends/limits.h"
+#include "backends/mounts.h"
 #include "backends/native/calls.h"
 #include "backends/native/init.h"
-#include "backends/native/mounts.h"
 #include "backends/native/plan.h"
 #include "backends/native/process_one.h"
 #include "backends/outcome.h"
@@ -30,8 +30,6 @@
 
 namespace gate::backends {
 namespace {
-
-constexpr size_t kMaxMountInfo = size_t{4} << 20;
 
 // What of the second wall a kernel lacks, by Landlock ABI.
 struct AbiLoss {
@@ -77,8 +75,7 @@ std::string Describe(const NativePlan& plan, const SetupError& error) {
     text += std::string(": ") + strerror(error.error);
   if (error.stage == Stage::kOverlay && error.index >= 0 &&
       index < plan.mounts.size()) {
-    const auto mounts =
-        ReadFile("/proc/self/mountinfo", kMaxMountInfo, /*follow=*/true);
+    const auto mounts = ReadMounts();
     const std::string below =
         mounts ? MountBelow(*mounts, plan.mounts[index].target) : "";
     if (!below.empty())

@@ -2,6 +2,8 @@
 // and a place in which ordinary work goes on.
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include "base/file.h"
 #include "tests/backends/hostile_environment.h"
 #include "tests/backends/sandbox_fixture.h"
+#include "tests/must_work.h"
 
 namespace gate::backends {
 namespace {
@@ -310,6 +313,27 @@ TEST_P(RunTest, HidesManyPathsAndStillStarts) {
   if (!Is("gvisor")) {  // its runsc may take fewer: then nothing runs
     EXPECT_EQ(Read(w_ + "/free"), "y\n") << ran.outcome.reason;
   }
+}
+
+TEST_P(RunTest, WhatIsHiddenIsHiddenAtASecondMountToo) {
+  if (geteuid() != 0) GATE_SKIP_WITHOUT("root") << "only root can mount";
+  const std::string backend = GetParam().backend;
+  if (backend != "native" && backend != "bwrap")
+    GTEST_SKIP() << "an engine has mounts of its own";
+  const std::string twin = base_ + "/twin", key = base_ + "/key";
+  MakeDirectory(twin);
+  MakeDirectory(key);
+  ASSERT_EQ(unshare(CLONE_NEWNS), 0);
+  ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);
+  ASSERT_EQ(mount(h_.c_str(), twin.c_str(), "", MS_BIND, nullptr), 0);
+  ASSERT_EQ(mount((h_ + "/.ssh").c_str(), key.c_str(), "", MS_BIND, nullptr),
+            0);
+  const Ran ran =
+      Bash("cat \"$S\" '" + twin + "/.ssh/id' '" + key + "/id'; echo end");
+  umount2(key.c_str(), MNT_DETACH);
+  umount2(twin.c_str(), MNT_DETACH);
+  EXPECT_EQ(ran.output.find("CANARY"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("end"), std::string::npos) << ran.outcome.reason;
 }
 
 TEST_P(RunTest, NoCoreDumpLeavesIt) {
