@@ -1,7 +1,9 @@
 #include "cli/run_arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
 
 namespace gate::cli {
 namespace {
@@ -82,6 +84,13 @@ Result<RunArguments> ParseRunArguments(
     if (word.starts_with("-")) {
       const size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
+      const auto option =
+          std::find_if(std::begin(kOptions), std::end(kOptions),
+                       [&](const Option& known) { return name == known.name; });
+      if (option == std::end(kOptions) && name != "--timeout")
+        return usage("`" + name +
+                     "` is not an option here; a command of several words is "
+                     "given as one, or behind `--`");
       std::string value;
       if (equals != std::string::npos) {
         value = word.substr(equals + 1);
@@ -95,13 +104,7 @@ Result<RunArguments> ParseRunArguments(
           return usage("`" + value + "` is not a number of seconds");
         continue;
       }
-      bool known = false;
-      for (const Option& option : kOptions) {
-        if (name != option.name) continue;
-        parsed.*option.field = value;
-        known = true;
-      }
-      if (!known) return usage("`" + name + "` is not an option here");
+      parsed.*option->field = value;
       if (name == "--network" && value != "none" && value != "loopback" &&
           value != "open")
         return usage("`" + value + "` is not none, loopback or open");

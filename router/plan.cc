@@ -171,8 +171,10 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
 
   std::string name = decision.profile;
   if (!settings.profile.empty()) {
-    name = JoinProfiles(decision.profile, settings.profile);
-    if (name != settings.profile)
+    name = settings.profile;
+    // MakeProfile() says it of a name that is none.
+    const bool exists = JoinProfiles(name, name) == name;
+    if (exists && JoinProfiles(decision.profile, name) != name)
       return Fail(ErrorCode::kInvalid,
                   "profile `" + settings.profile + "` is not as strict as `" +
                       decision.profile + "`, which the policy asks for");

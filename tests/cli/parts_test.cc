@@ -97,6 +97,8 @@ TEST(RunArgumentsTest, ReadsEveryForm) {
     EXPECT_EQ(parsed->argv.size(), c.argv);
   }
   EXPECT_EQ(ParseRunArguments({"--timeout", "1.5", "x"})->timeout_ms, 1500u);
+  EXPECT_EQ(ParseRunArguments({"-ls"}).error().message.find("`-ls` is not an"),
+            0u);
 }
 
 TEST(PlanJsonTest, APlanComesBackAsItWas) {

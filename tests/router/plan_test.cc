@@ -285,6 +285,8 @@ TEST(MakePlan, ProfileMayBeStricterButNotWeaker) {
     const auto plan = MakePlan(decision, false, Usual(), settings, Inputs());
     ASSERT_FALSE(plan) << weaker;
     EXPECT_EQ(plan.error().code, ErrorCode::kInvalid) << weaker;
+    EXPECT_EQ(plan.error().message.find("no profile is called") == 0,
+              weaker == std::string("no-such-profile"));
   }
 }
 
