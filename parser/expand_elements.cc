@@ -82,9 +82,18 @@ Alternatives ElementPieces(Expander& x, const std::vector<Values>& values,
                            bool unknown, bool star, bool quoted, bool assigning,
                            Span span) {
   const Value hole = Value::Hole(UnknownCode::kDynamicArgument, span);
-  if (unknown || !x.host.Spend(values.size())) {
+  const bool spent = !x.host.Spend(values.size());
+  if (unknown || spent) {
     const bool one = assigning || (star && quoted);
-    return {{{Piece::Kind::kText, hole, quoted && one, !one, span}}};
+    Alternatives all;
+    // Where a branch alone set them, they are what it set, or anything.
+    if (!spent && !values.empty() &&
+        std::all_of(values.begin(), values.end(), [](const Values& value) {
+          return value.size() == 1 && value[0].known();
+        }))
+      all = ElementPieces(x, values, false, star, quoted, assigning, span);
+    all.push_back({{Piece::Kind::kText, hole, quoted && one, !one, span}});
+    return all;
   }
   std::string separator = " ";
   bool separator_known = true;

@@ -268,8 +268,11 @@ Alternatives ExpandElements(Expander& x, const Parameter& parameter,
         parameter.op != ParameterOp::kPlain && values.size() > 1 &&
         CurrentIfs(x.state).value_or("").empty())
       elements.unknown = true;
-    return ElementPieces(x, values, elements.unknown, star, place.quoted,
-                         place.assigning, place.span);
+    // What an operation makes of elements that are not all known is not.
+    const bool none = elements.unknown && parameter.op != ParameterOp::kPlain;
+    return ElementPieces(x, none ? std::vector<Values>{} : values,
+                         elements.unknown, star, place.quoted, place.assigning,
+                         place.span);
   };
   switch (parameter.op) {
     case ParameterOp::kPlain:

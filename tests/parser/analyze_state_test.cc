@@ -95,6 +95,14 @@ TEST(AnalyzeState, WhatMayNotHaveRunLeavesBothStates) {
                       shown.find("rm\n") != std::string::npos;
     EXPECT_TRUE(open) << line << "\n" << shown;
   }
+  // So are the elements that one branch alone gives an array.
+  for (const char* line :
+       {"cd x && a=(rm z); \"${a[@]}\"", "if a1; then a=(rm z); fi; ${a[@]}",
+        "a1 && declare -A a=([k]='rm z'); ${a[@]}"}) {
+    const std::string shown = "\n" + Commands(line);
+    EXPECT_NE(shown.find("\nrm z\n"), std::string::npos) << line << shown;
+    EXPECT_NE(shown.find("!dynamic_command"), std::string::npos) << shown;
+  }
   // Where one branch alone makes a function, its name may be a program.
   EXPECT_NE(Commands("a1 || g() { a2; }; g x").find("g x\n"),
             std::string::npos);
