@@ -292,8 +292,11 @@ bool Attach(NativePlan* plan, SetupError* error) {
                op.make == Make::kNothing && !Same(target, op)) {
       return Fail(error, Stage::kChanged, index);
     }
+    // What was removed after it was opened has no name to be reached by.
     if (sys::MoveMount(tree, target, "",
-                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0)
+                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) !=
+            0 &&
+        (!op.fleeting || errno != ENOENT))
       return Fail(error, Stage::kMount, index);
     close(target);
     if (op.kind == Source::kScratch && op.read_only) continue;
@@ -304,7 +307,9 @@ bool Attach(NativePlan* plan, SetupError* error) {
     if (op.kind != Source::kScratch || !op.read_only) continue;
     sys::MountAttributes attributes;
     attributes.set = MOUNT_ATTR_RDONLY;
-    if (sys::MountSetAttributes(op.fd, "", AT_EMPTY_PATH, attributes) != 0)
+    // Who removes a file takes the mounts on it away as well, everywhere.
+    if (sys::MountSetAttributes(op.fd, "", AT_EMPTY_PATH, attributes) != 0 &&
+        (!op.fleeting || errno != EINVAL))
       return Fail(error, Stage::kMount, static_cast<int>(i));
     close(op.fd);
   }

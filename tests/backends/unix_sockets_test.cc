@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -290,6 +291,38 @@ TEST_P(UnixSocketsTest, CanBeMadeThoughAnotherUsersHaveRelativeNames) {
   const Ran ran = Bash("python3 make");
   EXPECT_EQ(ran.output, "made\nmade\nmade\nmade\n");
   EXPECT_TRUE(ran.outcome.violations.empty());
+}
+
+// Somebody who makes sockets and removes them at once keeps nothing from
+// starting.
+TEST_P(UnixSocketsTest, MayGoWhileTheyAreCovered) {
+  if (!Is("native")) GTEST_SKIP() << "tries some times, and fails then";
+  const pid_t busy = fork();
+  if (busy == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::array<Fd, 16> listeners;
+    for (size_t n = 0;; n = (n + 1) % listeners.size()) {
+      sockaddr_un address = {};
+      address.sun_family = AF_UNIX;
+      const std::string name = x_ + "/" + std::to_string(n);
+      memcpy(address.sun_path, name.data(), name.size());
+      unlink(name.c_str());
+      Fd& listener = listeners[n];
+      listener = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
+               sizeof(address)) != 0 ||
+          listen(listener.get(), 1) != 0)
+        _exit(1);
+    }
+  }
+  for (int run = 0; run < 100; ++run) {
+    const Ran ran = Run({"/bin/true"});
+    EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << ran.outcome.reason;
+  }
+  kill(busy, SIGKILL);
+  int status = 0;
+  ASSERT_EQ(waitpid(busy, &status, 0), busy);
+  EXPECT_TRUE(WIFSIGNALED(status));
 }
 
 TEST_P(UnixSocketsTest, CannotBeMadeWhereOneOutsideIsNotFound) {
