@@ -324,13 +324,18 @@ std::string Link(const char* path) {
   return size > 0 ? std::string(target, static_cast<size_t>(size)) : "";
 }
 
+// In any other, files of whoever made it can look like root's.
+bool InFirstUserNamespace() {
+  return Link("/proc/self/ns/user") == "user:[4026531837]";
+}
+
 // The first namespaces of the kernel have fixed numbers (linux/proc_ns.h). A
 // PID namespace below them hides ancestors; without privilege it takes a user
 // namespace to make one, so that one in the first user namespace is a
 // container that root made.
 bool SeesEverything() {
   return Link("/proc/self/ns/pid") == "pid:[4026531836]" ||
-         Link("/proc/self/ns/user") == "user:[4026531837]";
+         InFirstUserNamespace();
 }
 
 }  // namespace
@@ -352,9 +357,14 @@ Person PersonsTerminal(
   source.own_executable = Link("/proc/self/exe");
   source.sees_everything = SeesEverything();
   source.user = getuid();
-  source.look = LookAtHolder;
-  source.is_roots = [](const std::string& path) {
-    return CheckTrusted(path, 0).has_value() &&
+  const bool knows_root = InFirstUserNamespace();
+  source.look = [=](const ProcessView& process, long terminal_device) {
+    Hold hold = LookAtHolder(process, terminal_device);
+    hold.roots_executable &= knows_root;
+    return hold;
+  };
+  source.is_roots = [=](const std::string& path) {
+    return knows_root && CheckTrusted(path, 0).has_value() &&
            CheckTrustedPlace(path, 0).has_value();
   };
   source.terminals = terminals;
