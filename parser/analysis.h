@@ -137,7 +137,7 @@ enum class FlowKind : uint8_t {
   kDecodedToCode,  // decoded or computed text is run
   kFileToNetwork,  // the content of `source` is sent to a host
   kFileToCode,     // a file written by the line is run
-  kUnseenToCode,   // …and the line does not show what was written
+  kUnseenToCode,   // …whose text is not shown, or may use what was fetched
 };
 const char* Name(FlowKind kind);
 

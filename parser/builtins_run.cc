@@ -139,6 +139,7 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
       if (!IsProcessPath(known) && !known.starts_with("/dev/")) {
         e.AddWrittenFlows(known, content, e.last_invocation_, span);
       }
+      Scoped<std::string> running(e.running_, known);
       Evaluator::TextOptions options;
       options.via = "source";
       options.new_frame = true;

@@ -427,8 +427,11 @@ class Evaluator final : public Host {
   std::set<std::string> scripts_run_;    // files run whose text is not known
   std::set<std::string> paths_written_;  // by the line
   std::set<std::string> redirected_;     // …by the shell itself
-  std::set<std::string> fetched_;        // …with text from the network
-  std::set<std::string> exports_;        // names that the line exported
+  // What connects to a host so far: the line itself (empty), or the file of
+  // the line that is run.
+  std::set<std::string> fetchers_;
+  std::string running_;                    // the file of the line that is run
+  std::set<std::string> exports_;          // names that the line exported
   SharedMap<Variable> initial_variables_;  // what the line began with
   // Names, or beginnings of names, that programs may have written without
   // saying where: code of other languages, split's prefix, links.

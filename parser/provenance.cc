@@ -208,10 +208,6 @@ Origin Evaluator::OriginOfFiles(const Shell& shell, const Argument& word,
 void Evaluator::NoteMade(Shell& shell, const std::string& place,
                          const Origin& origin, bool below, bool pattern) {
   if (place.empty() || origin.empty()) return;
-  if (!origin.network.empty()) {
-    // Which files they are is not known of patterns and unknown names.
-    fetched_.insert(pattern || place[0] == '?' ? "/" : place);
-  }
   if (shell.made.size() >= kMaxMade && !shell.made.contains(place)) return;
   Provenance& made = shell.made[place];
   made.origin = origin;
@@ -318,11 +314,11 @@ void Evaluator::AddWrittenFlows(const std::string& path, const Values& content,
   const auto own = [&](const Chunk& chunk) {
     return !chunk.hole || chunk.digits || IsParameter(TextAt(chunk.span));
   };
-  // It may not have been replaced (noclobber, a full disk).
-  bool fetched = !OriginOf(content).network.empty();
-  for (const std::string& place : fetched_) {
-    fetched = fetched || place == path || IsBelow(path, place);
-  }
+  // What was fetched elsewhere may reach it: by code, as input, as a link.
+  const bool fetched =
+      !OriginOf(content).network.empty() ||
+      std::any_of(fetchers_.begin(), fetchers_.end(),
+                  [&](const std::string& from) { return from != path; });
   if (!fetched && !content.empty() &&
       std::any_of(content[0].chunks.begin(), content[0].chunks.end(),
                   [](const Chunk& chunk) { return !chunk.hole; }) &&

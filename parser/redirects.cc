@@ -187,7 +187,6 @@ void Evaluator::StoreFile(Shell& shell, const std::string& path,
                : Values{Value::Of("")};
     it = shell.files.emplace(path, std::move(before)).first;
   } else if (!append) {
-    if (!OriginOf(it->second).network.empty()) fetched_.insert(path);
     it->second = {Value::Of("")};
   }
   AppendText(it->second, text);

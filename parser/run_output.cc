@@ -185,6 +185,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       shell.streams[it->second.stream] = {Value::Of("")};
     }
   }
+  if (network) fetchers_.insert(running_);
   Origin origin;
   if (reading.prints_network) origin.network.push_back(invocation);
   if (reading.decodes) origin.decoded.push_back(invocation);

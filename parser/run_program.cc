@@ -232,6 +232,7 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
   if (it == shell.files.end()) return false;
   Values content = it->second;
   AddWrittenFlows(path, content, invocation, call.span);
+  Scoped<std::string> running(running_, path);
   AddCodeFlows(content, invocation, call.span);
   for (const Value& value : content) {
     if (!value.known()) {
@@ -331,6 +332,7 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
     if (!IsProcessPath(path) && path.compare(0, 5, "/dev/") != 0) {
       AddWrittenFlows(path, content, invocation, finding.span);
     }
+    Scoped<std::string> running(running_, path);
     if (IsShellLanguage(finding.detail)) {
       if (path.starts_with("/dev/")) LeaveScript(shell, content, call.span);
       Reading none;

