@@ -80,10 +80,49 @@ std::vector<std::string> HomesAround(const ProcessFacts& facts,
 
 using Number = std::pair<dev_t, ino_t>;
 
-// Whether `path`, resolved, lies in a closed place of a home. Compared are
-// names and, since a link or a second mount gives a place another one, the
-// directories themselves.
+// The part of `path` below `home`; empty when it does not lie there.
+std::string_view Below(std::string_view path, std::string_view home) {
+  if (path == home || !IsWithin(path, home)) return "";
+  return path.substr(home == "/" ? 1 : home.size() + 1);
+}
+
+// Says of names below a home that they are not there: most are not.
+class HomeListing {
+ public:
+  explicit HomeListing(const std::string& home) {
+    for (const std::string_view shared :
+         {"", ".config/", ".local/", ".local/share/"})
+      if (MayHold(shared))
+        lists_.emplace_back(
+            shared, backends::Listing::Of(home + "/" + std::string(shared)));
+  }
+  bool MayHold(std::string_view name) const {
+    return std::all_of(lists_.begin(), lists_.end(), [&](const auto& list) {
+      return !name.starts_with(list.first) ||
+             list.second.MayHold(name.substr(list.first.size()));
+    });
+  }
+
+ private:
+  std::vector<std::pair<std::string_view, backends::Listing>> lists_;
+};
+
+// Whether `path`, resolved, lies in a closed place of a home, by its name.
 bool IsClosed(const std::vector<std::string>& homes, const std::string& path) {
+  for (const std::string& home : homes) {
+    const std::string_view below = Below(path, home);
+    if (below.empty()) continue;
+    for (const router::ClosedPlace& place : router::ClosedPlaces())
+      if (IsWithin(below, place.name)) return true;
+  }
+  return false;
+}
+
+// The same by any other name, which a link or a second mount gives it: compared
+// are the directories themselves.
+bool IsClosedElsewhere(const std::vector<std::string>& homes,
+                       const std::string& path) {
+  const std::vector<router::ClosedPlace> places = router::ClosedPlaces();
   std::vector<Number> on_the_way;
   for (std::string at = path;; at = std::string(DirName(at))) {
     struct stat info{};
@@ -92,16 +131,14 @@ bool IsClosed(const std::vector<std::string>& homes, const std::string& path) {
     if (at == "/" || at == ".") break;
   }
   for (const std::string& home : homes) {
-    backends::Listings listings;
-    for (const router::ClosedPlace& place : router::ClosedPlaces(home)) {
-      if (IsWithin(path, place.path)) return true;
-      if (!listings.MayExist(place.path)) continue;
+    const HomeListing listing(home);
+    for (const router::ClosedPlace& place : places) {
+      if (!listing.MayHold(place.name)) continue;
       struct stat info{};
-      if (::stat(place.path.c_str(), &info) != 0)
-        listings.NoteMissing(place.path);
-      else if (S_ISDIR(info.st_mode) &&
-               std::find(on_the_way.begin(), on_the_way.end(),
-                         Number(info.st_dev, info.st_ino)) != on_the_way.end())
+      if (::stat((home + "/" + std::string(place.name)).c_str(), &info) == 0 &&
+          S_ISDIR(info.st_mode) &&
+          std::find(on_the_way.begin(), on_the_way.end(),
+                    Number(info.st_dev, info.st_ino)) != on_the_way.end())
         return true;
     }
   }
@@ -112,9 +149,10 @@ bool IsClosed(const std::vector<std::string>& homes, const std::string& path) {
 bool HoldsClosed(const std::vector<std::string>& homes,
                  const std::string& path) {
   for (const std::string& home : homes) {
-    if (path == home || !IsWithin(path, home)) continue;
-    for (const router::ClosedPlace& place : router::ClosedPlaces(home))
-      if (place.above && IsWithin(place.path, path)) return true;
+    const std::string_view below = Below(path, home);
+    if (below.empty()) continue;
+    for (const router::ClosedPlace& place : router::ClosedPlaces())
+      if (place.above && IsWithin(place.name, below)) return true;
   }
   return false;
 }
@@ -154,7 +192,7 @@ std::string FindWorkspace(const ProcessFacts& facts, const std::string& start) {
   const std::string from = Resolve(Normalise(start, "/"));
   if (!MayBeWorkspace(facts, from)) return "";
   const std::vector<std::string> homes = HomesAround(facts, from);
-  if (IsClosed(homes, from)) return "";
+  if (IsClosed(homes, from) || IsClosedElsewhere(homes, from)) return "";
   for (std::string at = from;; at = std::string(DirName(at))) {
     if (!MayBeWorkspace(facts, at) || HoldsClosed(homes, at)) break;
     for (const char* marker : kMarkers) {
@@ -181,7 +219,7 @@ Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
   const std::string pin = directory + "/workspace";
   auto stored = ReadFile(pin, 8192, /*follow=*/false);
   if (stored) {
-    // It may have become a place that is closed since.
+    // What it is by other names was looked at when it was pinned.
     const std::vector<std::string> homes = HomesAround(facts, *stored);
     if (MayBeWorkspace(facts, *stored) && !IsClosed(homes, *stored) &&
         !HoldsClosed(homes, *stored))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/backend.h"
@@ -89,10 +90,10 @@ struct ProfileInputs {
 // is hidden, or programs run or obey what is in it. With `above` no directory
 // that holds it is one either; else it is protected there.
 struct ClosedPlace {
-  std::string path;
+  std::string_view name;  // below the home
   bool above = true;
 };
-std::vector<ClosedPlace> ClosedPlaces(const std::string& home);
+std::vector<ClosedPlace> ClosedPlaces();
 
 // The profile called `name`. kInvalid for an unknown name.
 Result<backends::Profile> MakeProfile(const std::string& name,

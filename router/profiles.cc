@@ -403,26 +403,23 @@ constexpr auto kShared =
 
 }  // namespace
 
-std::vector<ClosedPlace> ClosedPlaces(const std::string& home) {
+std::vector<ClosedPlace> ClosedPlaces() {
   std::vector<ClosedPlace> places;
   places.reserve(kSecrets.size() + kProtectedNames.size() +
                  kProtectedAtHome.size() + kSoleNames.size());
-  const auto add = [&](std::string_view name, bool above) {
-    places.push_back({Below(home, name), above});
-  };
-  for (const std::string_view secret : kSecrets) add(secret, true);
-  for (const std::string_view name : kProtectedAtHome) add(name, true);
+  for (const std::string_view secret : kSecrets) places.push_back({secret});
+  for (const std::string_view name : kProtectedAtHome) places.push_back({name});
   for (const std::string_view name : kProtectedNames) {
     // An agent's or a tool's own directory: what lies beside is obeyed too.
     const std::string_view of = DirName(name);
     const bool shared =
         std::find(kShared.begin(), kShared.end(), of) != kShared.end();
     const std::string_view place = shared ? name : of;
-    if (places.empty() || places.back().path != Below(home, place))
-      add(place, true);
+    if (places.back().name != place) places.push_back({place});
   }
   // People work on what their editors read, as on any other project.
-  for (const std::string_view name : kSoleNames) add(name, false);
+  for (const std::string_view name : kSoleNames)
+    places.push_back({name, false});
   return places;
 }
 
@@ -479,12 +476,13 @@ Result<backends::Profile> MakeProfile(const std::string& name,
       for (std::string_view sole : kSoleNames)
         profile.sole_names.push_back(Below(home, sole));
   // A workspace may be the directory that such a file lies in.
-  if (!full && !inputs.workspace.empty())
-    for (const std::string& home : inputs.real_homes)
-      for (std::string_view sole : kSoleNames)
-        if (std::string path = Below(home, sole);
-            IsWithin(path, inputs.workspace))
-          profile.protect.push_back(std::move(path));
+  for (const std::string& home : inputs.real_homes) {
+    if (full || !IsWithin(inputs.workspace, home)) continue;
+    for (std::string_view sole : kSoleNames)
+      if (std::string path = Below(home, sole);
+          IsWithin(path, inputs.workspace))
+        profile.protect.push_back(std::move(path));
+  }
   if (full) {
     for (std::string_view protect : kProtectedSystem)
       profile.protect.emplace_back(protect);

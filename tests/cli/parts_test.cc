@@ -296,12 +296,15 @@ TEST(WorkspaceTest, APinOfAClosedPlaceCountsNoMore) {
   facts.uid = ::geteuid();
   facts.home = machine.home();
   facts.places.state = machine.state();
-  const std::string place = machine.home() + "/other/agent";
-  std::filesystem::create_directories(place);
-  const auto first = OpenSession(facts, "s", "", place, /*write=*/true);
+  const auto first =
+      OpenSession(facts, "s", "", machine.project(), /*write=*/true);
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->workspace, place);
-  std::filesystem::create_directory_symlink(place, machine.home() + "/.claude");
+  EXPECT_EQ(first->workspace, machine.project());
+  // As an earlier version may have left it.
+  const std::string place = machine.home() + "/.claude/agents";
+  std::filesystem::create_directories(place);
+  machine.Write(machine.state() + "/sessions/" + first->key + "/workspace",
+                place, 0600);
   const auto later = OpenSession(facts, "s", "", place, true);
   ASSERT_TRUE(later);
   EXPECT_EQ(later->workspace, "");
