@@ -108,8 +108,8 @@ int Commit(const GlobalOptions& globals, const std::string& id,
     return kExitUsage;
   }
   std::string text = RenderPreview(*preview, kShownLines);
-    text += RenderChoice(*preview, paths);
-    if (!ConfirmByPerson(text + "Commit it?")) {
+  text += RenderChoice(*preview, paths);
+  if (!ConfirmByPerson(text + "Commit it?")) {
     Complain("nothing was committed");
     return kExitRefused;
   }
