@@ -183,7 +183,7 @@ std::string SlowProgramOfOtherWidth() {
       "ELF\x01\x01\x01",
       7);
   file.resize(16);
-  const auto put = [&](unsigned value, int bytes) {
+  const auto put = [&](uint64_t value, int bytes) {
     for (int i = 0; i < bytes; ++i) file += static_cast<char>(value >> (8 * i));
   };
   // A program, for the i386, of version 1; where it starts, its headers.
