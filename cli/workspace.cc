@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -68,6 +69,8 @@ bool MayBeWorkspace(const ProcessFacts& facts, const std::string& path) {
   return true;
 }
 
+using ClosedPlaces = std::vector<router::ClosedPlace>;
+
 std::vector<std::string> HomesAround(const ProcessFacts& facts,
                                      const std::string& path) {
   std::vector<std::string> homes = OtherHomes(facts, path);
@@ -90,29 +93,30 @@ std::string_view Below(std::string_view path, std::string_view home) {
 class HomeListing {
  public:
   explicit HomeListing(const std::string& home) {
-    for (const std::string_view shared :
-         {"", ".config/", ".local/", ".local/share/"})
-      if (MayHold(shared))
-        lists_.emplace_back(
-            shared, backends::Listing::Of(home + "/" + std::string(shared)));
+    for (size_t i = 0; i < kShared.size(); ++i)
+      if (i == 0 || MayHold(kShared[i].substr(0, kShared[i].size() - 1)))
+        lists_[i] = backends::Listing::Of(home + "/" + std::string(kShared[i]));
   }
   bool MayHold(std::string_view name) const {
-    return std::all_of(lists_.begin(), lists_.end(), [&](const auto& list) {
-      return !name.starts_with(list.first) ||
-             list.second.MayHold(name.substr(list.first.size()));
-    });
+    size_t in = kShared.size() - 1;
+    while (!name.starts_with(kShared[in])) --in;
+    return lists_[in] && lists_[in]->MayHold(name.substr(kShared[in].size()));
   }
 
  private:
-  std::vector<std::pair<std::string_view, backends::Listing>> lists_;
+  // Each but the first lies in one before it.
+  static constexpr auto kShared = std::to_array<std::string_view>(
+      {"", ".config/", ".local/", ".local/share/"});
+  std::array<std::optional<backends::Listing>, kShared.size()> lists_;
 };
 
 // Whether `path`, resolved, lies in a closed place of a home, by its name.
-bool IsClosed(const std::vector<std::string>& homes, const std::string& path) {
+bool IsClosed(const std::vector<std::string>& homes, const ClosedPlaces& places,
+              const std::string& path) {
   for (const std::string& home : homes) {
     const std::string_view below = Below(path, home);
     if (below.empty()) continue;
-    for (const router::ClosedPlace& place : router::ClosedPlaces())
+    for (const router::ClosedPlace& place : places)
       if (IsWithin(below, place.name)) return true;
   }
   return false;
@@ -121,8 +125,7 @@ bool IsClosed(const std::vector<std::string>& homes, const std::string& path) {
 // The same by any other name, which a link or a second mount gives it: compared
 // are the directories themselves.
 bool IsClosedElsewhere(const std::vector<std::string>& homes,
-                       const std::string& path) {
-  const std::vector<router::ClosedPlace> places = router::ClosedPlaces();
+                       const ClosedPlaces& places, const std::string& path) {
   std::vector<Number> on_the_way;
   for (std::string at = path;; at = std::string(DirName(at))) {
     struct stat info{};
@@ -147,11 +150,11 @@ bool IsClosedElsewhere(const std::vector<std::string>& homes,
 
 // Whether such places lie in `path`, itself in a home: ~/.config, ~/.local.
 bool HoldsClosed(const std::vector<std::string>& homes,
-                 const std::string& path) {
+                 const ClosedPlaces& places, const std::string& path) {
   for (const std::string& home : homes) {
     const std::string_view below = Below(path, home);
     if (below.empty()) continue;
-    for (const router::ClosedPlace& place : router::ClosedPlaces())
+    for (const router::ClosedPlace& place : places)
       if (place.above && IsWithin(place.name, below)) return true;
   }
   return false;
@@ -192,16 +195,18 @@ std::string FindWorkspace(const ProcessFacts& facts, const std::string& start) {
   const std::string from = Resolve(Normalise(start, "/"));
   if (!MayBeWorkspace(facts, from)) return "";
   const std::vector<std::string> homes = HomesAround(facts, from);
-  if (IsClosed(homes, from) || IsClosedElsewhere(homes, from)) return "";
+  const ClosedPlaces places = router::ClosedPlaces();
+  if (IsClosed(homes, places, from) || IsClosedElsewhere(homes, places, from))
+    return "";
   for (std::string at = from;; at = std::string(DirName(at))) {
-    if (!MayBeWorkspace(facts, at) || HoldsClosed(homes, at)) break;
+    if (!MayBeWorkspace(facts, at) || HoldsClosed(homes, places, at)) break;
     for (const char* marker : kMarkers) {
       struct stat info{};
       if (Exists(at + "/" + marker, &info)) return at;
     }
     if (at == "/" || at == ".") break;
   }
-  return HoldsClosed(homes, from) ? "" : from;
+  return HoldsClosed(homes, places, from) ? "" : from;
 }
 
 Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
@@ -221,8 +226,9 @@ Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
   if (stored) {
     // What it is by other names was looked at when it was pinned.
     const std::vector<std::string> homes = HomesAround(facts, *stored);
-    if (MayBeWorkspace(facts, *stored) && !IsClosed(homes, *stored) &&
-        !HoldsClosed(homes, *stored))
+    const ClosedPlaces places = router::ClosedPlaces();
+    if (MayBeWorkspace(facts, *stored) && !IsClosed(homes, places, *stored) &&
+        !HoldsClosed(homes, places, *stored))
       session.workspace = *stored;
     return session;
   }
