@@ -99,13 +99,8 @@ class Builder {
   // granted wherever it is mounted.
   void Insert(const std::string& path) {
     hidden_.insert(path);
-    for (const OtherName& other : OtherNames(mounts_, path)) {
-      struct stat found = {}, same = {};
-      if (stat(other.name.c_str(), &found) == 0 &&
-          stat(other.same.c_str(), &same) == 0 && found.st_ino == same.st_ino &&
-          found.st_dev == same.st_dev)
-        hidden_.insert(RealPath(other.name));
-    }
+    for (const OtherName& other : OtherNames(mounts_, path))
+      if (IsSame(other)) hidden_.insert(RealPath(other.name));
   }
 
   void Show(const std::string& name) {

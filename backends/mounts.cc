@@ -1,6 +1,7 @@
 #include "backends/mounts.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -106,6 +107,13 @@ std::vector<OtherName> OtherNames(const std::vector<HostMount>& mounts,
     }
   }
   return names;
+}
+
+bool IsSame(const OtherName& other) {
+  struct stat found = {}, same = {};
+  return stat(other.name.c_str(), &found) == 0 &&
+         stat(other.same.c_str(), &same) == 0 && found.st_ino == same.st_ino &&
+         found.st_dev == same.st_dev;
 }
 
 }  // namespace gate::backends

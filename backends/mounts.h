@@ -38,5 +38,7 @@ struct OtherName {
 // what of it is mounted alone have by other mounts. Linear in the mounts.
 std::vector<OtherName> OtherNames(const std::vector<HostMount>& mounts,
                                   const std::string& path);
+// Whether it still is one.
+bool IsSame(const OtherName& other);
 
 }  // namespace gate::backends

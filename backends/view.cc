@@ -377,12 +377,9 @@ class Builder {
       if (mounts_[i].kind != MountKind::kHidden) continue;
       const std::string path = mounts_[i].target;
       for (const OtherName& other : OtherNames(host, path)) {
+        if (!IsSame(other)) continue;
         const Result<Found> found = resolve_(other.name);
-        const Result<Found> same = resolve_(other.same);
-        if (!found || !same || found->info.st_ino != same->info.st_ino ||
-            found->info.st_dev != same->info.st_dev || Has(found->path))
-          continue;
-        Hide(*found);
+        if (found && !Has(found->path)) Hide(*found);
       }
     }
     return {};
