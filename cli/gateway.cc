@@ -326,16 +326,11 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   inputs.workspace = session.workspace;
   inputs.home = facts_.home;
   const auto [homes, unknown] = homes_.try_emplace(session.workspace);
-  Homes& known_homes = homes->second;
-  if (unknown) {
-    known_homes.others = OtherHomes(facts_, session.workspace);
-    known_homes.real = {RealPath(facts_.home)};
-    for (const std::string& home : known_homes.others)
-      known_homes.real.push_back(RealPath(home));
-    std::erase(known_homes.real, "");
-  }
-  inputs.other_homes = known_homes.others;
-  inputs.real_homes = known_homes.real;
+  if (unknown)
+    homes->second =
+        session.homes ? *session.homes : FindHomes(facts_, session.workspace);
+  inputs.other_homes = homes->second.others;
+  inputs.real_homes = homes->second.real;
   inputs.config_dir = facts_.places.config;
   inputs.state_dir = facts_.places.state;
   inputs.cache_dir = facts_.places.cache;

@@ -131,9 +131,13 @@ std::string RepositoryDoubt(const std::string& directory,
   const GitDirectories git = FindGitDirectories(directory);
   if (git.common.empty()) return "";
   const std::string own_place = RealPath(state);
-  for (const std::string* place : {&git.own, &git.common, &git.worktree})
-    if (!own_place.empty() && IsWithin(RealPath(*place), own_place))
-      return "the repository lies in a directory that runs write";
+  const auto runs_write = [&](const std::string& place) {
+    return !own_place.empty() && IsWithin(place, own_place);
+  };
+  // The work tree's name has no link in it.
+  if (runs_write(git.worktree) || runs_write(RealPath(git.own)) ||
+      (git.common != git.own && runs_write(RealPath(git.common))))
+    return "the repository lies in a directory that runs write";
   // `git status` looks into submodules, each with a configuration of its own.
   if (::access((git.common + "/modules").c_str(), F_OK) == 0)
     return "the repository has submodules with configurations of their own";

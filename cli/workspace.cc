@@ -71,16 +71,6 @@ bool MayBeWorkspace(const ProcessFacts& facts, const std::string& path) {
 
 using ClosedPlaces = std::vector<router::ClosedPlace>;
 
-std::vector<std::string> HomesAround(const ProcessFacts& facts,
-                                     const std::string& path) {
-  std::vector<std::string> homes = OtherHomes(facts, path);
-  if (!facts.home.empty()) homes.push_back(facts.home);
-  for (std::string& home : homes)
-    if (std::string real = RealPath(home); !real.empty())
-      home = std::move(real);
-  return homes;
-}
-
 using Number = std::pair<dev_t, ino_t>;
 
 // The part of `path` below `home`; empty when it does not lie there.
@@ -174,8 +164,7 @@ std::string SessionKey(const std::string& id, const std::string& workspace) {
 
 }  // namespace
 
-std::vector<std::string> OtherHomes(const ProcessFacts& facts,
-                                    const std::string& place) {
+Homes FindHomes(const ProcessFacts& facts, const std::string& place) {
   std::vector<uid_t> uids = {facts.uid};
   for (std::string at = place; facts.uid == 0 && at.size() > 1;
        at = std::string(DirName(at))) {
@@ -184,17 +173,25 @@ std::vector<std::string> OtherHomes(const ProcessFacts& facts,
         std::find(uids.begin(), uids.end(), info.st_uid) == uids.end())
       uids.push_back(info.st_uid);
   }
-  std::vector<std::string> homes;
-  for (const uid_t uid : uids)
-    if (auto home = HomeOfUid(uid); home && *home != "/" && *home != facts.home)
-      homes.push_back(std::move(*home));
+  Homes homes;
+  const auto add_real = [&](const std::string& home) {
+    std::string real = RealPath(home);
+    homes.real.push_back(real.empty() ? home : std::move(real));
+  };
+  if (!facts.home.empty()) add_real(facts.home);
+  for (const uid_t uid : uids) {
+    auto home = HomeOfUid(uid);
+    if (!home || *home == "/" || *home == facts.home) continue;
+    add_real(*home);
+    homes.others.push_back(std::move(*home));
+  }
   return homes;
 }
 
 std::string FindWorkspace(const ProcessFacts& facts, const std::string& start) {
   const std::string from = Resolve(Normalise(start, "/"));
   if (!MayBeWorkspace(facts, from)) return "";
-  const std::vector<std::string> homes = HomesAround(facts, from);
+  const std::vector<std::string> homes = FindHomes(facts, from).real;
   const ClosedPlaces places = router::ClosedPlaces();
   if (IsClosed(homes, places, from) || IsClosedElsewhere(homes, places, from))
     return "";
@@ -225,11 +222,14 @@ Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
   auto stored = ReadFile(pin, 8192, /*follow=*/false);
   if (stored) {
     // What it is by other names was looked at when it was pinned.
-    const std::vector<std::string> homes = HomesAround(facts, *stored);
+    Homes homes = FindHomes(facts, *stored);
     const ClosedPlaces places = router::ClosedPlaces();
-    if (MayBeWorkspace(facts, *stored) && !IsClosed(homes, places, *stored) &&
-        !HoldsClosed(homes, places, *stored))
+    if (MayBeWorkspace(facts, *stored) &&
+        !IsClosed(homes.real, places, *stored) &&
+        !HoldsClosed(homes.real, places, *stored)) {
       session.workspace = *stored;
+      session.homes = std::move(homes);
+    }
     return session;
   }
   if (stored.error().code != ErrorCode::kNotFound)

@@ -5,6 +5,7 @@
 // itself). A later `cd` or `git init` neither moves nor widens it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,18 @@ namespace gate::cli {
 // name. A `start` that does not exist is taken by its text.
 std::string FindWorkspace(const ProcessFacts& facts, const std::string& start);
 
-// Homes beside that of the environment: the caller's by the passwd file and, of
-// root's commands, those of the owners of `place` and of what is above it.
-std::vector<std::string> OtherHomes(const ProcessFacts& facts,
-                                    const std::string& place);
+struct Homes {
+  // Beside that of the environment: the caller's by the passwd file and, of
+  // root's commands, those of the owners of a place and of what is above it.
+  std::vector<std::string> others;
+  std::vector<std::string> real;  // all of them, links resolved
+};
+Homes FindHomes(const ProcessFacts& facts, const std::string& place);
 
 struct Session {
-  std::string key;        // hex name under <state>/sessions
-  std::string workspace;  // empty: none, then nothing is writable
+  std::string key;                  // hex name under <state>/sessions
+  std::string workspace;            // empty: none, then nothing is writable
+  std::optional<Homes> homes = {};  // around it, if that was looked at
 };
 
 // The session called `id` (empty: one per workspace). Reads the pin, or makes
