@@ -158,7 +158,8 @@ class Builder {
 // on anything else it stops at the end of the text.
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit Scanner(std::string_view text, size_t at = 0)
+      : text_(text), at_(std::min(at, text.size())) {}
 
   size_t at() const { return at_; }
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
@@ -223,7 +224,7 @@ class Scanner {
   }
 
   std::string_view text_;
-  size_t at_ = 0;
+  size_t at_;
 };
 
 // Whether the JSON string `literal` (with quotes) says `name`.
@@ -324,6 +325,42 @@ size_t LocatePointer(std::string_view text, std::string_view pointer,
     if (key && pointer.empty()) return begin;
   }
   return value;
+}
+
+size_t JsonValueEnd(std::string_view text, size_t begin) {
+  Scanner scan(text, begin);
+  scan.SkipValue();
+  return scan.at();
+}
+
+std::vector<JsonItem> JsonItems(std::string_view text, size_t begin) {
+  std::vector<JsonItem> items;
+  Scanner scan(text, begin);
+  const bool object = scan.Peek() == '{';
+  if (!object && scan.Peek() != '[') return items;
+  do {
+    scan.Advance();
+    scan.SkipSpace();
+    JsonItem item;
+    item.key = scan.at();
+    if (object) {
+      if (scan.Peek() != '"') break;
+      const Json name = Json::parse(scan.String(), nullptr, false);
+      if (name.is_string()) item.name = name.get<std::string>();
+      scan.SkipSpace();
+      if (scan.Peek() != ':') break;
+      scan.Advance();
+      scan.SkipSpace();
+    } else if (scan.Peek() == ']' || scan.Peek() == '\0') {
+      break;
+    }
+    item.begin = scan.at();
+    scan.SkipValue();
+    item.end = scan.at();
+    items.push_back(std::move(item));
+    scan.SkipSpace();
+  } while (scan.Peek() == ',');
+  return items;
 }
 
 std::string Dump(const Json& value) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -33,6 +34,18 @@ std::expected<Json, JsonError> ParseJson(std::string_view text,
 // value that exists when it names none. With `key`, of the member's key.
 size_t LocatePointer(std::string_view text, std::string_view pointer,
                      bool key = false);
+
+// For both `text` is valid JSON; on anything else they end with the text.
+// Where the value that begins at or after `begin` ends.
+size_t JsonValueEnd(std::string_view text, size_t begin);
+// A member of an object, or an element of an array (key == begin).
+struct JsonItem {
+  std::string name;  // of a member
+  size_t key = 0;
+  size_t begin = 0, end = 0;  // of the value
+};
+// What the object or array that begins at `begin` holds, in order.
+std::vector<JsonItem> JsonItems(std::string_view text, size_t begin);
 
 // `value` as compact JSON; ill-formed UTF-8 becomes U+FFFD.
 std::string Dump(const Json& value);

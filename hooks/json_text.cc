@@ -7,20 +7,6 @@
 namespace gate::hooks {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
-constexpr std::string_view kMark = "\xef\xbb\xbf";  // of byte order
-
-size_t SkipBlanks(std::string_view text, size_t at) {
-  return std::min(text.find_first_not_of(kBlanks, at), text.size());
-}
-
-// Behind the string that begins at `at`.
-size_t SkipString(std::string_view text, size_t at) {
-  for (++at; at < text.size() && text[at] != '"'; ++at)
-    if (text[at] == '\\') ++at;
-  return std::min(at + 1, text.size());
-}
-
 size_t SkipNumber(std::string_view text, size_t at) {
   return std::min(text.find_first_not_of("0123456789+-.eE", at), text.size());
 }
@@ -66,7 +52,7 @@ std::string WithPlainNumbers(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '"') {
-      at = SkipString(text, at);
+      at = JsonValueEnd(text, at);
     } else if (c == '-' || (c >= '0' && c <= '9')) {
       const size_t end = SkipNumber(text, at);
       const std::string_view number = text.substr(at, end - at);
@@ -84,59 +70,6 @@ std::string WithPlainNumbers(std::string_view text) {
   return plain;
 }
 
-size_t JsonBegin(std::string_view text) {
-  return SkipBlanks(text, text.starts_with(kMark) ? kMark.size() : 0);
-}
-
-size_t JsonEnd(std::string_view text, size_t begin) {
-  size_t depth = 0;
-  for (size_t at = begin; at < text.size();) {
-    const char c = text[at];
-    if (c == '"') {
-      at = SkipString(text, at);
-    } else if (c == '{' || c == '[') {
-      ++depth;
-      ++at;
-      continue;
-    } else if (c == '}' || c == ']') {
-      --depth;
-      ++at;
-    } else if (depth == 0) {
-      return std::min(text.find_first_of(" \t\r\n,:{}[]\"", at), text.size());
-    } else {
-      ++at;
-    }
-    if (depth == 0) return at;
-  }
-  return text.size();
-}
-
-std::vector<JsonItem> JsonItems(std::string_view text, size_t begin) {
-  std::vector<JsonItem> items;
-  if (begin >= text.size()) return items;
-  const bool object = text[begin] == '{';
-  const char close = object ? '}' : ']';
-  size_t at = SkipBlanks(text, begin + 1);
-  while (at < text.size() && text[at] != close) {
-    JsonItem item;
-    item.key = at;
-    if (object) {
-      at = SkipString(text, at);
-      const Json name =
-          Json::parse(text.substr(item.key, at - item.key), nullptr, false);
-      if (name.is_string()) item.name = name.get<std::string>();
-      at = SkipBlanks(text, SkipBlanks(text, at) + 1);  // the colon
-    }
-    item.begin = at;
-    item.end = JsonEnd(text, at);
-    at = SkipBlanks(text, item.end);
-    items.push_back(std::move(item));
-    if (at >= text.size() || text[at] != ',') break;
-    at = SkipBlanks(text, at + 1);
-  }
-  return items;
-}
-
 std::string AppendItem(std::string_view text, size_t begin,
                        std::string_view item, std::string_view newline,
                        std::string_view indent, std::string_view outer) {
@@ -151,7 +84,7 @@ std::string AppendItem(std::string_view text, size_t begin,
                     join({",", newline, indent, item}));
   // Blanks between the brackets stay before it, and nothing comes behind it,
   // which tells it from what had none.
-  const size_t close = JsonEnd(text, begin) - 1;
+  const size_t close = JsonValueEnd(text, begin) - 1;
   if (close > begin + 1) return Replaced(text, close, close, join({item}));
   return Replaced(text, close, close,
                   join({newline, indent, item, newline, outer}));
@@ -162,7 +95,7 @@ std::string RemoveItem(std::string_view text, size_t begin, size_t index) {
   const JsonItem& item = items[index];
   if (index > 0) return Replaced(text, items[index - 1].end, item.end, "");
   if (items.size() > 1) return Replaced(text, item.key, items[1].key, "");
-  const size_t close = JsonEnd(text, begin) - 1;
+  const size_t close = JsonValueEnd(text, begin) - 1;
   if (item.end == close) return Replaced(text, item.key, close, "");
   return Replaced(text, begin + 1, close, "");
 }

@@ -4,29 +4,14 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace gate::hooks {
-
-// A member of an object, or an element of an array (key == begin).
-struct JsonItem {
-  std::string name;  // of a member
-  size_t key = 0;
-  size_t begin = 0, end = 0;  // of the value
-};
 
 // `text` with numbers that only a strict reader minds (of more than 64 bits)
 // replaced by zeroes and blanks: everything stays where it is.
 std::string WithPlainNumbers(std::string_view text);
 
 // For all below `text` is valid JSON without comments.
-
-// Where the outermost value begins.
-size_t JsonBegin(std::string_view text);
-// The offset behind the value that begins at `begin`.
-size_t JsonEnd(std::string_view text, size_t begin);
-// What the object or array that begins at `begin` holds, in order.
-std::vector<JsonItem> JsonItems(std::string_view text, size_t begin);
 
 // The text with `item` as the last of the object or array at `begin`. `indent`
 // stands before it in a line of its own, `outer` before what closes it.

@@ -154,14 +154,14 @@ size_t Find(const std::vector<JsonItem>& items, std::string_view name) {
 // Whether nothing but the one item stands between the brackets. gate writes so
 // what it makes itself around a group, and puts blanks into what was there.
 bool Hugs(std::string_view text, size_t begin, const JsonItem& item) {
-  return item.key == begin + 1 && item.end + 1 == JsonEnd(text, begin);
+  return item.key == begin + 1 && item.end + 1 == JsonValueEnd(text, begin);
 }
 
 // Takes one of gate's handlers out, with what gate made around it. Nothing:
 // that was the whole of a file that was not there before.
 std::optional<std::string> WithoutGroup(std::string_view text, size_t index,
                                         const Handlers& handlers) {
-  const size_t root = JsonBegin(text);
+  const size_t root = LocatePointer(text, "");
   const std::vector<JsonItem> members = JsonItems(text, root);
   const size_t in_root = Find(members, kHooks);
   const size_t hooks = members[in_root].begin;
@@ -183,7 +183,7 @@ std::optional<std::string> WithoutGroup(std::string_view text, size_t index,
     return RemoveItem(text, hooks, in_hooks);
   if (members.size() > 1 || !ours || !Hugs(text, root, members[0]))
     return RemoveItem(text, root, in_root);
-  const std::string_view behind = text.substr(JsonEnd(text, root));
+  const std::string_view behind = text.substr(JsonValueEnd(text, root));
   if (root == 0 && behind == "\n") return std::nullopt;
   return std::string(text.substr(0, root)) + std::string(behind);
 }
@@ -216,7 +216,7 @@ Result<std::string> WithHook(std::optional<std::string_view> file,
   if (IsBlank(text))
     return text + "{\"hooks\": {\"PreToolUse\": [" +
            GroupText(entry, layout, 0) + "]}}" + (file ? "" : "\n");
-  const size_t root = JsonBegin(text);
+  const size_t root = LocatePointer(text, "");
   const auto append = [&](size_t begin, int depth, const std::string& before,
                           const std::string& after) {
     return AppendItem(
