@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -357,6 +359,23 @@ std::string Sandbox::Manifest(const std::string& path) const {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
   return text;
+}
+
+void Sandbox::ExpectHiddenAtASecondMount() {
+  const std::string twin = base_ + "/twin", key = base_ + "/key";
+  MakeDirectory(twin);
+  MakeDirectory(key);
+  ASSERT_EQ(unshare(CLONE_NEWNS), 0);
+  ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);
+  ASSERT_EQ(mount(h_.c_str(), twin.c_str(), "", MS_BIND, nullptr), 0);
+  ASSERT_EQ(mount((h_ + "/.ssh").c_str(), key.c_str(), "", MS_BIND, nullptr),
+            0);
+  const Ran ran =
+      Bash("cat \"$S\" '" + twin + "/.ssh/id' '" + key + "/id'; echo end");
+  umount2(key.c_str(), MNT_DETACH);
+  umount2(twin.c_str(), MNT_DETACH);
+  EXPECT_EQ(ran.output.find("CANARY"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("end"), std::string::npos) << ran.outcome.reason;
 }
 
 bool Sandbox::HasViolation(const Outcome& outcome, const std::string& kind) {
