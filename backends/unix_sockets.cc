@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/netlink.h>
-#include <linux/sock_diag.h>
-#include <linux/unix_diag.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -29,10 +26,6 @@ constexpr size_t kMaxEntries = 65536;  // of a directory
 constexpr size_t kMaxInPlace = 4096;   // of one of SocketSearch::places
 constexpr size_t kMaxDirectories = 256;
 constexpr size_t kMaxNamed = 3;  // of those that were not found
-
-// Newer than the headers (Linux 5.3).
-constexpr uint32_t kShowUid = 0x40;
-constexpr uint16_t kUid = 7;
 
 // The number at the beginning of `*line`, which `end` must follow, in that
 // base; blanks before it are passed over.
@@ -69,77 +62,19 @@ std::optional<Entry> ParseEntry(std::string_view line) {
   return entry;
 }
 
-// What the kernel says of one socket.
-struct Bound {
-  uint32_t file = 0;  // the low half of its file's inode
-  uid_t owner = 0;
-};
-std::optional<Bound> AskKernel(uint64_t inode) {
-  const Fd kernel(
-      socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-  if (!kernel || inode > UINT32_MAX) return std::nullopt;
-  struct {
-    nlmsghdr header;
-    unix_diag_req request;
-  } question = {};
-  question.header.nlmsg_len = sizeof(question);
-  question.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-  question.header.nlmsg_flags = NLM_F_REQUEST;
-  question.request.sdiag_family = AF_UNIX;
-  question.request.udiag_states = UINT32_MAX;
-  question.request.udiag_ino = static_cast<uint32_t>(inode);
-  question.request.udiag_show = UDIAG_SHOW_VFS | kShowUid;
-  question.request.udiag_cookie[0] = question.request.udiag_cookie[1] =
-      UINT32_MAX;
-  if (send(kernel.get(), &question, sizeof(question), 0) !=
-      static_cast<ssize_t>(sizeof(question)))
-    return std::nullopt;
-  alignas(nlmsghdr) char answer[4096];
-  const ssize_t got = recv(kernel.get(), answer, sizeof(answer), MSG_DONTWAIT);
-  constexpr size_t kHead = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(unix_diag_msg));
-  nlmsghdr header = {};
-  if (got < static_cast<ssize_t>(kHead)) return std::nullopt;
-  memcpy(&header, answer, sizeof(header));
-  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;
-  Bound bound;
-  bool file = false, owner = false;
-  for (size_t at = kHead; at + sizeof(nlattr) <= static_cast<size_t>(got);) {
-    nlattr attribute = {};
-    memcpy(&attribute, answer + at, sizeof(attribute));
-    const size_t size = attribute.nla_len;
-    if (size < NLA_HDRLEN || at + size > static_cast<size_t>(got)) break;
-    const char* value = answer + at + NLA_HDRLEN;
-    if (attribute.nla_type == UNIX_DIAG_VFS &&
-        size >= NLA_HDRLEN + sizeof(unix_diag_vfs)) {
-      unix_diag_vfs vfs = {};
-      memcpy(&vfs, value, sizeof(vfs));
-      bound.file = vfs.udiag_vfs_ino;
-      file = true;
-    } else if (attribute.nla_type == kUid &&
-               size >= NLA_HDRLEN + sizeof(bound.owner)) {
-      memcpy(&bound.owner, value, sizeof(bound.owner));
-      owner = true;
-    }
-    at += NLA_ALIGN(size);
-  }
-  if (!file || !owner) return std::nullopt;
-  return bound;
-}
-
 class Finder {
  public:
   explicit Finder(const SocketSearch& search) : search_(search) {}
 
   OutsideSockets Run() {
-    if (const auto sockets = ReadTable()) {
-      std::map<std::string, std::vector<uint64_t>> names;
+    if (const auto sockets = ReadSockets()) {
+      std::map<std::string, size_t> names;
+      for (const UnixSocket& socket : *sockets) ++names[socket.name];
       for (const UnixSocket& socket : *sockets)
-        names[socket.name].push_back(socket.inode);
-      for (const auto& [name, inodes] : names)
-        if (name.starts_with('/'))
-          FindAbsolute(name, inodes.size());
+        if (socket.name.starts_with('/'))
+          FindAbsolute(socket, names[socket.name] == 1);
         else
-          FindRelative(name, inodes);
+          FindRelative(socket);
     } else {
       GiveUp("the list of the listening sockets outside cannot be read");
     }
@@ -157,22 +92,43 @@ class Finder {
   }
 
  private:
-  std::optional<std::vector<UnixSocket>> ReadTable() const {
-    const Fd fd(open(search_.table, O_RDONLY | O_CLOEXEC));
-    if (!fd) return std::nullopt;
-    const Result<std::string> table = ReadAll(fd.get(), kMaxTable);
-    if (!table) return std::nullopt;
-    return ParseUnixSockets(*table);
+  std::optional<std::vector<UnixSocket>> ReadSockets() const {
+    std::map<uint64_t, UnixSocket> known;
+    std::optional<UnixDump> dump = search_.dump();
+    if (!dump || !dump->whole) {
+      const Fd fd(open(search_.table, O_RDONLY | O_CLOEXEC));
+      if (!fd) return std::nullopt;
+      const Result<std::string> table = ReadAll(fd.get(), kMaxTable);
+      if (!table) return std::nullopt;
+      for (UnixSocket& socket : ParseUnixSockets(*table))
+        known[socket.inode] = std::move(socket);
+    }
+    if (dump)
+      for (UnixSocket& socket : dump->sockets)
+        known[socket.inode] = std::move(socket);
+    std::vector<UnixSocket> sockets;
+    for (auto& [inode, socket] : known) sockets.push_back(std::move(socket));
+    return sockets;
   }
 
-  // Takes what is at `path`. False when it is no socket.
-  bool Take(const std::string& path) {
+  // What is at `path`, where that is a socket.
+  std::optional<SocketFile> Look(const std::string& path) const {
     std::optional<SocketFile> file = search_.look(path);
-    if (!file || !S_ISSOCK(file->info.st_mode)) return false;
-    if (!taken_.insert(file->path).second) return true;
-    found_.paths.push_back(file->path);
-    if (file->info.st_nlink > 1) linked_.push_back(std::move(*file));
-    return true;
+    if (file && !S_ISSOCK(file->info.st_mode)) file.reset();
+    return file;
+  }
+
+  void Take(SocketFile file) {
+    if (!taken_.insert(file.path).second) return;
+    found_.paths.push_back(file.path);
+    if (file.info.st_nlink > 1) linked_.push_back(std::move(file));
+  }
+  void Take(const std::string& path) {
+    if (std::optional<SocketFile> file = Look(path)) Take(std::move(*file));
+  }
+
+  static bool IsBoundTo(const UnixSocket& socket, const SocketFile& file) {
+    return socket.file == static_cast<uint32_t>(file.info.st_ino);
   }
 
   // The other names of what was taken.
@@ -192,56 +148,64 @@ class Finder {
     }
   }
 
-  void FindAbsolute(const std::string& name, size_t sockets) {
-    // Of two with one name, one has lost it to the other.
-    if (Take(name) && sockets == 1) return;
-    const std::string directory(DirName(name));
+  // Another may have taken its name since, or have it in another root.
+  void FindAbsolute(const UnixSocket& socket, bool alone) {
+    if (std::optional<SocketFile> file = Look(socket.name)) {
+      const bool found = socket.file ? IsBoundTo(socket, *file) : alone;
+      Take(std::move(*file));
+      if (found) return;
+    }
+    const std::string directory(DirName(socket.name));
     if (search_.covered(directory)) return;
     AddLiveIn(directory);
     AddLiveIn(std::string(DirName(directory)));
   }
 
-  void FindRelative(const std::string& name,
-                    const std::vector<uint64_t>& inodes) {
-    size_t found = 0;
+  void FindRelative(const UnixSocket& socket) {
+    bool found = false;
     for (const std::string& directory : WorkingDirectories()) {
-      const std::string path = Join(directory, name);
-      if (IsLiveSocket(path) && Take(path)) ++found;
+      const std::string path = Join(directory, socket.name);
+      std::optional<SocketFile> file;
+      if (!IsLiveSocket(path) || !(file = Look(path))) continue;
+      // Of several of that name each has another file.
+      found = found || IsBoundTo(socket, *file);
+      Take(std::move(*file));
     }
-    if (found >= inodes.size()) return;
-    for (const uint64_t inode : inodes) {
-      const std::optional<Bound> bound = AskKernel(inode);
-      // Of somebody else's processes an ordinary user sees no working
-      // directory: nearly every machine with a mail server has such sockets.
-      if (bound && geteuid() != 0 && bound->owner != geteuid()) continue;
-      if (bound && TakeByNumber(name, bound->file)) continue;
-      if (StillListed(inode)) Lose(name);
-    }
+    if (found || (socket.file && TakeByNumber(socket.name, *socket.file)))
+      return;
+    // Of somebody else's processes an ordinary user sees no working directory:
+    // nearly every machine with a mail server has such sockets.
+    if (geteuid() != 0 && socket.owner && *socket.owner != geteuid()) return;
+    if (StillListed(socket.inode)) Lose(socket.name);
   }
 
   // What has lost the name it was bound by, where that was.
   bool TakeByNumber(const std::string& name, uint32_t number) {
-    for (const std::string& from : WorkingDirectories()) {
-      const std::string directory(DirName(Join(from, name)));
+    bool found = false;
+    std::set<std::string> directories;
+    for (const std::string& from : WorkingDirectories())
+      directories.emplace(DirName(Join(from, name)));
+    for (const std::string& directory : directories) {
       DIR* list = opendir(directory.c_str());
       if (list == nullptr) continue;
-      bool found = false;
       while (const dirent* entry = readdir(list)) {
         if (static_cast<uint32_t>(entry->d_ino) != number ||
             (entry->d_type != DT_SOCK && entry->d_type != DT_UNKNOWN))
           continue;
         const std::string path = Join(directory, entry->d_name);
-        if (IsLiveSocket(path) && Take(path)) found = true;
+        std::optional<SocketFile> file;
+        if (!IsLiveSocket(path) || !(file = Look(path))) continue;
+        found = true;
+        Take(std::move(*file));
       }
       closedir(list);
-      if (found) return true;
     }
-    return false;
+    return found;
   }
 
   // Sockets come and go while they are looked for.
   bool StillListed(uint64_t inode) const {
-    const auto sockets = ReadTable();
+    const auto sockets = ReadSockets();
     return !sockets || std::any_of(sockets->begin(), sockets->end(),
                                    [&](const UnixSocket& socket) {
                                      return socket.inode == inode;

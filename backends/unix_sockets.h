@@ -3,8 +3,9 @@
 // A read-only mount does not stop connect(), and until Landlock ABI 9 nothing
 // else does by path; so what is bound when a command starts is covered like a
 // hidden path. The kernel lists the name that a socket was bound by, as it was
-// given then. That one is there and is a socket, with no other name, is by far
-// the usual case, and costs one look. Else the file is looked for:
+// given then, and the number of its file. That a name has one socket, and leads
+// to that file with no other name, is by far the usual case, and costs one
+// look. Else the file is looked for:
 //
 //   a name more (link), or none (rename, unlink): the sockets of the directory
 //     that it was bound in, and of the one above;
@@ -21,19 +22,16 @@
 
 #include <sys/stat.h>
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backends/unix_diag.h"
+
 namespace gate::backends {
 
-struct UnixSocket {
-  std::string name;  // as it was bound; relative unless it begins with '/'
-  uint64_t inode = 0;
-};
 // Of `table`, the text of /proc/net/unix, those that can be connected to by a
 // path. A name's line breaks are kept. Pure.
 std::vector<UnixSocket> ParseUnixSockets(std::string_view table);
@@ -43,6 +41,8 @@ struct SocketFile {
   struct stat info = {};
 };
 struct SocketSearch {
+  std::function<std::optional<UnixDump>()> dump = DumpUnixSockets;
+  // Read where the dump is none or not whole.
   const char* table = "/proc/self/net/unix";
   const char* processes = "/proc";
   // What a path leads to; nothing where it is not there or out of reach.

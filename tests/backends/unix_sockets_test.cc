@@ -12,9 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "base/file.h"
 #include "tests/backends/sandbox_fixture.h"
@@ -54,6 +56,30 @@ TEST(ParseUnixSockets, KeepsTheLineBreaksOfANameTogether) {
       (std::vector<std::string>{"/a\nb\n\nc: 1 2 3 /d", "/e"}));
 }
 
+using Paths = std::vector<std::string>;
+Paths Sorted(Paths paths) {
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// Somebody who listens there.
+Fd ListenAt(const std::string& path) {
+  Fd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  memcpy(address.sun_path, path.data(), path.size());
+  if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
+           sizeof(address)) != 0 ||
+      listen(listener.get(), 1) != 0)
+    listener.reset();
+  return listener;
+}
+
+ino_t NumberOf(const std::string& path) {
+  struct stat info = {};
+  return lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
 class FindUnixSocketsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -69,16 +95,45 @@ class FindUnixSocketsTest : public testing::Test {
   OutsideSockets Find() {
     SocketSearch search;
     search.table = table_.c_str();
-    search.look = [](const std::string&) { return std::nullopt; };
+    const std::string processes = place_ + "/processes";
+    search.processes = processes.c_str();
+    search.look = [](const std::string& path) -> std::optional<SocketFile> {
+      SocketFile file = {path, {}};
+      if (lstat(path.c_str(), &file.info) != 0) return std::nullopt;
+      return file;
+    };
     search.covered = [](const std::string&) { return false; };
+    search.dump = [this] { return dump_; };
     return FindUnixSockets(search);
   }
+  // A process that works in the directory `name`.
+  void AddProcess(const std::string& name) {
+    const std::string process =
+        place_ + "/processes/" + std::to_string(++processes_);
+    std::filesystem::create_directories(process);
+    std::filesystem::create_directories(place_ + "/" + name);
+    std::filesystem::create_symlink(place_ + "/" + name, process + "/cwd");
+  }
+  // Somebody listens there, and is known to the kernel as `bound`.
+  void Listen(const std::string& path, const std::string& bound) {
+    const std::string name = place_ + "/" + path;
+    ASSERT_TRUE(listeners_.emplace_back(ListenAt(name)));
+    dump_->sockets.push_back({bound, 100 + listeners_.size(),
+                              static_cast<uint32_t>(NumberOf(name)),
+                              geteuid()});
+  }
   std::string place_, table_;
+  std::optional<UnixDump> dump_{std::in_place};
+
+ private:
+  std::vector<Fd> listeners_;
+  int processes_ = 0;
 };
 
 TEST_F(FindUnixSocketsTest, SaysWhatItDoesNotKnow) {
   const std::string entry =
       "0000000000000000: 00000002 00000000 00010000 0001 01 ";
+  dump_.reset();
   EXPECT_NE(Find().unknown, "");  // no table
   EXPECT_EQ(Find("Num\n").unknown, "");
   EXPECT_EQ(Find("Num\n" + entry + "4294967290 @abstract\n").unknown, "");
@@ -91,6 +146,77 @@ TEST_F(FindUnixSocketsTest, SaysWhatItDoesNotKnow) {
   std::string longest;
   while (longest.size() <= size_t{8} << 20) longest += entry + "1" + name;
   EXPECT_NE(Find(longest).unknown, "");
+}
+
+// A name tells nothing of whose socket is there: one that was renamed is looked
+// for by its number though another listens where it was.
+TEST_F(FindUnixSocketsTest, TakesTheOneThatWasBoundAndNotJustItsName) {
+  AddProcess("a");
+  AddProcess("b");
+  Listen("a/s", place_ + "/a/s");
+  Listen("b/t", "s");
+  OutsideSockets found = Find();
+  EXPECT_EQ(found.unknown, "");
+  EXPECT_EQ(Sorted(found.paths), Sorted({place_ + "/a/s", place_ + "/b/t"}));
+
+  Listen("a/renamed", place_ + "/a/s");
+  dump_->sockets.erase(dump_->sockets.begin());  // a/s has a network of its own
+  found = Find();
+  EXPECT_EQ(found.unknown, "");
+  EXPECT_EQ(Sorted(found.paths),
+            Sorted({place_ + "/a/s", place_ + "/b/t", place_ + "/a/renamed"}));
+}
+
+TEST_F(FindUnixSocketsTest, TakesARelativeNameOnlyWithItsNumberForFound) {
+  const std::string entry =
+      "0000000000000000: 00000002 00000000 00010000 0001 01 ";
+  AddProcess("a");
+  Listen("a/s", "s");
+  dump_.reset();
+  OutsideSockets found = Find("Num\n" + entry + "101 s\n");
+  EXPECT_EQ(found.paths, Paths{place_ + "/a/s"});
+  EXPECT_NE(found.unknown, "");
+}
+
+TEST_F(FindUnixSocketsTest, TakesWhatTheTableDoesNotTell) {
+  AddProcess("a");
+  Listen("a/@s", "@s");  // looks like one that has no file
+  Listen("a/skipped", place_ + "/a/skipped");
+  dump_->whole = false;
+  EXPECT_NE(Find().unknown, "");  // no table
+  const OutsideSockets found = Find("Num\n");
+  EXPECT_EQ(found.unknown, "");
+  EXPECT_EQ(Sorted(found.paths),
+            Sorted({place_ + "/a/@s", place_ + "/a/skipped"}));
+}
+
+TEST_F(FindUnixSocketsTest, LosesWhatTheTableDoesNotTell) {
+  Listen("@s", "@s");  // nobody works there
+  EXPECT_NE(Find().unknown.find("(@s)"), std::string::npos);
+}
+
+TEST(DumpUnixSockets, TellsTheFileOfEachName) {
+  std::string place = testing::TempDir() + "gate-sockets-XXXXXX";
+  ASSERT_NE(mkdtemp(place.data()), nullptr);
+  std::vector<Fd> listeners;
+  std::map<std::string, ino_t> expected;
+  for (int n = 0; n < 300; ++n) {  // more than one answer holds
+    const std::string name = place + "/" + std::to_string(n);
+    ASSERT_TRUE(listeners.emplace_back(ListenAt(name)));
+    expected[name] = NumberOf(name);
+  }
+  const auto dump = DumpUnixSockets();
+  std::filesystem::remove_all(place);
+  if (!dump) GTEST_SKIP() << "this kernel does not tell";
+  for (const UnixSocket& socket : dump->sockets) {
+    const auto at = expected.find(socket.name);
+    if (at == expected.end()) continue;
+    EXPECT_EQ(socket.file, static_cast<uint32_t>(at->second)) << socket.name;
+    EXPECT_EQ(socket.owner, geteuid()) << socket.name;
+    EXPECT_GT(socket.inode, 0);
+    expected.erase(at);
+  }
+  EXPECT_TRUE(expected.empty()) << expected.begin()->first;
 }
 
 struct Case {
@@ -107,6 +233,7 @@ constexpr Case kCases[] = {
     {"relative", SOCK_STREAM, "s", "", "s"},
     {"relative datagrams", SOCK_DGRAM, "s", "", "s"},
     {"relative packets", SOCK_SEQPACKET, "s", "", "s"},
+    {"relative, as if abstract", SOCK_STREAM, "@s", "", "@s"},
     {"below the working directory", SOCK_STREAM, "sub/s", "", "sub/s"},
     {"renamed", SOCK_STREAM, "X/s", "mv s t", "t"},
     {"relative and renamed", SOCK_STREAM, "s", "mv s t", "t"},
@@ -302,17 +429,10 @@ TEST_P(UnixSocketsTest, MayGoWhileTheyAreCovered) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::array<Fd, 16> listeners;
     for (size_t n = 0;; n = (n + 1) % listeners.size()) {
-      sockaddr_un address = {};
-      address.sun_family = AF_UNIX;
       const std::string name = x_ + "/" + std::to_string(n);
-      memcpy(address.sun_path, name.data(), name.size());
       unlink(name.c_str());
-      Fd& listener = listeners[n];
-      listener = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
-               sizeof(address)) != 0 ||
-          listen(listener.get(), 1) != 0)
-        _exit(1);
+      listeners[n] = ListenAt(name);
+      if (!listeners[n]) _exit(1);
     }
   }
   for (int run = 0; run < 100; ++run) {
