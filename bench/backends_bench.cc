@@ -1,4 +1,5 @@
-// backends_bench [ROUNDS]: what containment adds to fork and exec of `true`.
+// backends_bench [ROUNDS [NAME]]: what containment adds to fork and exec of
+// `true`; with NAME of that row alone.
 //
 // All rows run in turn in every round, so that what disturbs the machine
 // disturbs all alike. Medians and, for a busy machine, the fastest tenth;
@@ -174,6 +175,10 @@ int main(int argc, char** argv) {
        [&] { return lseek(filter_fd, 0, SEEK_SET) == 0 && Spawn(alone); }},
       {"bwrap backend", with("bwrap", Network::kNone, -1)},
   };
+  if (argc > 2)
+    std::erase_if(rows, [&](const Row& row) {
+      return row.name != "plain" && row.name != argv[2];
+    });
   for (int round = 0; round < rounds; ++round) {
     for (Row& row : rows) {
       const double begin = NowUs();
