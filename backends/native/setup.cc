@@ -5,15 +5,16 @@
 //   2. a scratch tmpfs is made, its parts are cloned;
 //   3. every mount of the namespace becomes read-only, nosuid, nodev, private
 //      in one call;
-//   4. the clones and the parts are attached, outermost first, each on a
-//      target that is opened without following links and compared with what
-//      the parent saw there.
+//   4. the clones and the parts are attached, outermost first, each on a name
+//      in a directory that is opened without following links, and that is
+//      compared with what the parent saw there.
 //
 // A clone that is attached over a target that somebody exchanged in between
-// therefore fails; it never lands elsewhere.
+// therefore fails, or covers what has its name; it never lands elsewhere.
 #include "backends/native/setup.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <net/if.h>
@@ -103,14 +104,58 @@ size_t IdentityMap(unsigned id, char* out) {
   return size;
 }
 
-bool Same(int fd, const MountOp& op) {
+bool Same(const struct stat& info, const MountOp& op) {
   if (op.inode == 0) return true;
-  struct stat info = {};
-  if (fstat(fd, &info) != 0) return false;
   if (info.st_dev == op.device && info.st_ino == op.inode) return true;
   errno = ESTALE;
   return false;
 }
+
+bool Same(int fd, const MountOp& op) {
+  struct stat info = {};
+  return op.inode == 0 || (fstat(fd, &info) == 0 && Same(info, op));
+}
+
+// The directory of the newest path, open: of many mounts most lie in one.
+class LastDirectory {
+ public:
+  // With `exact`, no symbolic link has a part in it.
+  explicit LastDirectory(bool exact) : exact_(exact) {}
+  LastDirectory(const LastDirectory&) = delete;
+  LastDirectory& operator=(const LastDirectory&) = delete;
+  ~LastDirectory() { Close(); }
+
+  // The directory of an absolute path, and what is left of it; -1 and errno.
+  int Open(const char* path, const char** name) {
+    const char* slash = strrchr(path, '/');
+    const auto size = static_cast<size_t>(slash - path) + 1;
+    *name = slash[1] == '\0' ? "." : slash + 1;
+    if (fd_ >= 0 && size == size_ && memcmp(path, path_, size) == 0) return fd_;
+    Close();
+    if (size >= sizeof(path_)) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    memcpy(path_, path, size);
+    path_[size] = '\0';
+    size_ = size;
+    constexpr unsigned kFlags = O_PATH | O_DIRECTORY;
+    fd_ = exact_ ? sys::OpenExact(path_, kFlags)
+                 : open(path_, kFlags | O_CLOEXEC);
+    return fd_;
+  }
+
+ private:
+  void Close() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+  const bool exact_;
+  int fd_ = -1;
+  size_t size_ = 0;
+  char path_[PATH_MAX];
+};
 
 // A detached copy of what `fd` stands for, with the op's attributes.
 int CloneTree(int fd, const char* path, unsigned flags, const MountOp& op) {
@@ -123,10 +168,13 @@ int CloneTree(int fd, const char* path, unsigned flags, const MountOp& op) {
 
 // The same of what the parent saw at `path`: being that, it does not matter how
 // the path leads to it now. -1 and ESTALE when something else is there.
-int CloneSeen(const char* path, const MountOp& op) {
+int CloneSeen(LastDirectory* last, const char* path, const MountOp& op) {
   constexpr unsigned kFlags =
       AT_RECURSIVE | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
-  const int tree = CloneTree(AT_FDCWD, path, kFlags, op);
+  const char* name = nullptr;
+  const int directory = last->Open(path, &name);
+  if (directory < 0) return -1;
+  const int tree = CloneTree(directory, name, kFlags, op);
   if (tree < 0 || (op.inode != 0 && Same(tree, op))) return tree;
   close(tree);
   errno = ESTALE;
@@ -138,6 +186,7 @@ int CloneSeen(const char* path, const MountOp& op) {
 // clone looks at every mount below its source, which would make many of them
 // cost their number squared. When descriptors run out the rest is cloned later.
 bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
+  LastDirectory last(/*exact=*/false);
   for (size_t i = 0; i < plan->mounts.size(); ++i) {
     MountOp& op = plan->mounts[i];
     if (op.kind == Source::kOverlay) {
@@ -155,7 +204,7 @@ bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
     }
     if (op.kind == Source::kScratch || op.fd >= 0) continue;
     const bool self = op.kind == Source::kSelf;
-    op.fd = CloneSeen(self ? op.target : op.source, op);
+    op.fd = CloneSeen(&last, self ? op.target : op.source, op);
     if (op.fd >= 0) continue;
     if (errno == ESTALE)
       return Fail(error, Stage::kChanged, static_cast<int>(i));
@@ -270,35 +319,40 @@ bool MakeTarget(const MountOp& op) {
 }
 
 bool Attach(NativePlan* plan, SetupError* error) {
+  LastDirectory last(/*exact=*/true);
   for (size_t i = 0; i < plan->mounts.size(); ++i) {
     MountOp& op = plan->mounts[i];
     const int index = static_cast<int>(i);
     if (op.kind != Source::kSelf && op.fd < 0) continue;  // optional
     if (op.make != Make::kNothing && !MakeTarget(op))
       return Fail(error, Stage::kMakeTarget, index);
-    const int target = sys::OpenExact(op.target);
-    if (target < 0) {
+    const char* name = nullptr;
+    const int directory = last.Open(op.target, &name);
+    // What is mounted onto itself was compared when it was cloned.
+    const bool cloned = op.kind == Source::kSelf && op.fd >= 0;
+    struct stat info = {};
+    if (directory < 0 ||
+        (!cloned && fstatat(directory, name, &info,
+                            AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0)) {
       // Out of reach for this user, and so for the command.
       if (op.optional && errno == EACCES) continue;
       if (op.fleeting && (errno == ENOENT || errno == EACCES)) continue;
       return Fail(error, Stage::kOpenTarget, index);
     }
-    int tree = op.fd;
-    if (op.kind == Source::kSelf && tree < 0) {
-      if (!Same(target, op)) return Fail(error, Stage::kChanged, index);
-      tree = CloneTree(target, "", AT_EMPTY_PATH | AT_RECURSIVE, op);
-      if (tree < 0) return Fail(error, Stage::kMount, index);
-    } else if ((op.kind == Source::kSelf || op.same_target) &&
-               op.make == Make::kNothing && !Same(target, op)) {
+    if (op.same_target && op.make == Make::kNothing && !Same(info, op))
       return Fail(error, Stage::kChanged, index);
+    int tree = op.fd;
+    if (tree < 0) {
+      tree = CloneSeen(&last, op.target, op);
+      if (tree < 0)
+        return Fail(error, errno == ESTALE ? Stage::kChanged : Stage::kMount,
+                    index);
     }
-    // What was removed after it was opened has no name to be reached by.
-    if (sys::MoveMount(tree, target, "",
-                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) !=
-            0 &&
+    // What takes the name now has what was there laid over it all the same; a
+    // link is not followed. What was removed has no name to be reached by.
+    if (sys::MoveMount(tree, directory, name, MOVE_MOUNT_F_EMPTY_PATH) != 0 &&
         (!op.fleeting || errno != ENOENT))
       return Fail(error, Stage::kMount, index);
-    close(target);
     if (op.kind == Source::kScratch && op.read_only) continue;
     close(tree);
   }

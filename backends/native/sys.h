@@ -51,8 +51,8 @@ inline int OpenAt2(int directory, const char* path, uint64_t flags,
 }
 
 // A handle on `path` that no symbolic link had a part in.
-inline int OpenExact(const char* path) {
-  return OpenAt2(AT_FDCWD, path, O_PATH | O_NOFOLLOW,
+inline int OpenExact(const char* path, unsigned flags = O_PATH) {
+  return OpenAt2(AT_FDCWD, path, flags | O_NOFOLLOW,
                  RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
