@@ -95,6 +95,7 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
   std::stable_sort(
       binds_.begin(), binds_.end(),
       [](const Bind& a, const Bind& b) { return a.depth < b.depth; });
+  nearby_ = {};  // nothing stays open for the run
 }
 
 Guard Guard::RecordPlaces(const Profile& profile) {
@@ -121,7 +122,9 @@ void Guard::AddBase(const std::string& base) {
   struct stat info = {};
   if (!StatPath(base, &info) || !S_ISDIR(info.st_mode)) return;
   bases_.push_back(base);
-  const Listing listing = Listing::Of(base);
+  const Listing listing = Listing::Of(base, preview_ ? 0 : kMaxLinkedHere);
+  if (base == workspace_) sockets_in_workspace_ = listing.may_hold_sockets();
+  for (const std::string& name : listing.files()) NoteLinked(Join(base, name));
   for (const std::string& name : names_) {
     if (!listing.MayHold(name))
       absent_.push_back({base, name, true});
@@ -160,7 +163,7 @@ void Guard::Protect(const std::string& base, const std::string& relative,
   const std::string* root = RootOf(path);
   if (root == nullptr || path == *root) return;
   struct stat info = {};
-  const bool found = StatPath(path, &info);
+  const bool found = nearby_(path, &info);
   if (!found && errno != ELOOP) {
     // Nothing is there, or it cannot be looked at, which ends in the same:
     // whatever is there afterwards is taken away.

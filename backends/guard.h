@@ -70,6 +70,7 @@
 #include "backends/backend.h"
 #include "backends/git_config.h"
 #include "backends/listing.h"
+#include "backends/quarantine.h"
 #include "backends/run_note.h"
 
 namespace gate::backends {
@@ -77,7 +78,7 @@ namespace gate::backends {
 inline constexpr int kMaxSweepDirectories = 4096;
 inline constexpr int kMaxSweepMs = 30;         // of looking
 inline constexpr int kMaxTakingMs = 10000;     // of taking away what was found
-inline constexpr int kMaxLinkedHere = 256;     // entries of a directory
+inline constexpr size_t kMaxLinkedHere = 256;  // files of a directory
 inline constexpr int kMaxLinkSearch = 200000;  // entries in all
 inline constexpr int kMaxLinkedInside = 4096;  // of protected directories
 inline constexpr int kMaxModules = 256;        // git directories looked at
@@ -100,6 +101,13 @@ struct Bind {
   nlink_t links = 0;  // names of a file
 };
 
+struct LinkedFile {
+  std::string path;
+  dev_t device = 0;
+  ino_t inode = 0;
+  nlink_t links = 0;
+};
+
 class Guard {
  public:
   // Looks at what exists. About a microsecond a name.
@@ -120,6 +128,9 @@ class Guard {
 
   // What it listed of the homes, for a view that is made at once.
   const Listings& listings() const { return listings_; }
+
+  // False: none was directly in it when it was looked at.
+  bool sockets_in_workspace() const { return sockets_in_workspace_; }
 
   // Why the command must not start; empty: it may.
   const std::string& refusal() const { return refusal_; }
@@ -204,6 +215,7 @@ class Guard {
   bool RecordKept(const std::string& base, const std::string& name);
   // Returns those of `sole_names` that are there.
   std::vector<std::string> RecordHomeLinks(const Profile& profile);
+  void NoteLinked(const std::string& path);
   void RecordLinks(const std::vector<std::string>& sole_names);
   bool IsBound(const std::string& path) const;  // read-only
   void RecordGit(const std::string& base);
@@ -325,6 +337,9 @@ class Guard {
   std::vector<KeptPlace> kept_;
   std::map<std::string, std::string> trusted_;  // path -> hash
   Listings listings_;
+  NearbyStat nearby_;
+  std::vector<LinkedFile> linked_here_;  // directly in `bases_`
+  bool sockets_in_workspace_ = true;
   bool git_line_ = false, preview_ = false;
   timespec start_ = {};
   timespec since_ = {};  // that of runs at the same time, where it is earlier

@@ -56,25 +56,6 @@ bool IsDots(const char* name) {
          (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-// Files directly in `directory`, the first kMaxLinkedHere entries.
-void LookHere(const std::string& directory, Files* files) {
-  DIR* list = opendir(directory.c_str());
-  if (list == nullptr) return;
-  int seen = 0;
-  while (const dirent* entry = readdir(list)) {
-    if (entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN) continue;
-    if (++seen > kMaxLinkedHere) break;
-    struct stat info = {};
-    if (fstatat(dirfd(list), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !HasOtherNames(info))
-      continue;
-    File& file = (*files)[{info.st_dev, info.st_ino}];
-    file.links = info.st_nlink;
-    file.names.insert(Join(directory, entry->d_name));
-  }
-  closedir(list);
-}
-
 bool AllFound(const Files& files) {
   return std::all_of(files.begin(), files.end(), [](const auto& each) {
     return each.second.names.size() >= each.second.links;
@@ -186,6 +167,12 @@ std::vector<std::string> Guard::RecordHomeLinks(const Profile& profile) {
   return existing;
 }
 
+void Guard::NoteLinked(const std::string& path) {
+  struct stat info = {};
+  if (nearby_(path, &info) && HasOtherNames(info))
+    linked_here_.push_back({path, info.st_dev, info.st_ino, info.st_nlink});
+}
+
 void Guard::RecordLinks(const std::vector<std::string>& sole_names) {
   Files files;
   for (const std::string& path : sole_names) {
@@ -214,7 +201,11 @@ void Guard::RecordLinks(const std::vector<std::string>& sole_names) {
       file.names.insert(bind.path);
     }
   }
-  for (const std::string& base : bases_) LookHere(base, &files);
+  for (const LinkedFile& here : linked_here_) {
+    File& file = files[{here.device, here.inode}];
+    file.links = here.links;
+    file.names.insert(here.path);
+  }
   if (files.empty()) return;
   int budget = kMaxLinkSearch;
   bool complete = true;

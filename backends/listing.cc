@@ -54,21 +54,31 @@ void Listing::Add(std::string_view name) {
   hashes_.set(HashOf(name));
 }
 
-Listing Listing::Of(const std::string& directory) {
+Listing Listing::Of(const std::string& directory, size_t files) {
   Listing listing;
   const Fd path = OpenPath(directory);
   if (!path) return listing;
   const Fd fd(openat(path.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd || !ListsAll(fd.get())) return listing;
-  listing.certain_ = true;
+  if (!fd) return listing;
+  const bool all = ListsAll(fd.get());
+  if (!all && files == 0) return listing;
+  listing.certain_ = all;
+  bool sockets = !all;
   alignas(dirent64) char buffer[kBuffer];
   for (int i = 0; i < kMaxReads; ++i) {
     const ssize_t got = getdents64(fd.get(), buffer, sizeof(buffer));
-    if (got == 0) return listing;
+    if (got == 0) {
+      listing.sockets_ = sockets;
+      return listing;
+    }
     if (got < 0) break;
     for (ssize_t at = 0; at < got;) {
       const auto* entry = reinterpret_cast<const dirent64*>(buffer + at);
+      const bool unknown = entry->d_type == DT_UNKNOWN;
       listing.Add(entry->d_name);
+      if ((entry->d_type == DT_REG || unknown) && listing.files_.size() < files)
+        listing.files_.emplace_back(entry->d_name);
+      sockets = sockets || unknown || entry->d_type == DT_SOCK;
       at += entry->d_reclen;
     }
   }

@@ -34,17 +34,22 @@ std::vector<std::string> NamesIn(const std::string& directory,
 // there.
 class Listing {
  public:
-  static Listing Of(const std::string& directory);
+  // Keeps the names of the first `files` that may be regular files.
+  static Listing Of(const std::string& directory, size_t files = 0);
 
   // False: neither `path` (below the directory) nor its first component exists
   // in any spelling. True says nothing.
   bool MayHold(std::string_view path) const;
+  // False: no socket is directly in it.
+  bool may_hold_sockets() const { return sockets_; }
+  const std::vector<std::string>& files() const { return files_; }
 
  private:
   void Add(std::string_view name);
 
-  bool certain_ = false;
+  bool certain_ = false, sockets_ = true;
   std::bitset<4096> hashes_;
+  std::vector<std::string> files_;
 };
 
 // The same for paths in many directories: one of which several paths were

@@ -136,6 +136,22 @@ bool StatPath(const std::string& path, struct stat* info) {
   return fd && fstat(fd.get(), info) == 0;
 }
 
+bool NearbyStat::operator()(const std::string& path, struct stat* info) {
+  if (const std::string_view parent = DirName(path);
+      !fd_ || parent != directory_) {
+    directory_ = parent;
+    fd_ = OpenParent(path);
+  }
+  const std::string name(BaseName(path));
+  if (fd_ && !name.empty()) {
+    if (fstatat(fd_.get(), name.c_str(), info,
+                AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0)
+      return true;
+    if (errno == ENOENT) return false;
+  }
+  return StatPath(path, info);  // what else is wrong, by its errno
+}
+
 std::optional<std::string> LinkText(const std::string& path) {
   const Fd fd = OpenPath(path);
   char buffer[PATH_MAX];

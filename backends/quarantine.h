@@ -49,6 +49,17 @@ Fd OpenPath(const std::string& path);
 // lstat of `path` by OpenPath. False with the same errno.
 bool StatPath(const std::string& path, struct stat* info);
 
+// StatPath for many paths of which most lie in one directory: that of the
+// newest stays open.
+class NearbyStat {
+ public:
+  bool operator()(const std::string& path, struct stat* info);
+
+ private:
+  std::string directory_;
+  Fd fd_;
+};
+
 // The directory at `path`, to be listed. Same errno; EACCES: closed.
 Fd OpenToList(const std::string& path);
 

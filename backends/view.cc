@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -126,6 +127,7 @@ class Builder {
       return Fail(ErrorCode::kInvalid, "the working directory `" + cwd_ +
                                            "` is not seen inside: `" +
                                            in->target + "` is private there");
+    mounts_.reserve(mounts_.size() + guard_.binds().size());
     for (const Bind& bind : guard_.binds()) {
       ViewMount& mount = Add(MountKind::kBind, bind.path);
       mount.directory = bind.directory;
@@ -396,7 +398,8 @@ class Builder {
       const ViewMount* in = Innermost(directory + "/.", mounts_.size());
       return in != nullptr && IsCover(in->kind);
     };
-    if (!profile_.workspace.empty()) search.places = {profile_.workspace};
+    if (!profile_.workspace.empty() && guard_.sockets_in_workspace())
+      search.places = {profile_.workspace};
     OutsideSockets sockets = FindUnixSockets(search);
     for (const std::string& path : sockets.paths) {
       Hide({path, {}});
@@ -447,17 +450,20 @@ class Builder {
 
   void Arrange() {
     for (ViewMount& mount : mounts_) mount.depth = Depth(mount.target);
-    std::stable_sort(mounts_.begin(), mounts_.end(),
-                     [](const ViewMount& a, const ViewMount& b) {
-                       return a.depth != b.depth ? a.depth < b.depth
-                                                 : a.kind < b.kind;
-                     });
+    std::vector<size_t> order(mounts_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t one, size_t other) {
+      const ViewMount &a = mounts_[one], &b = mounts_[other];
+      return a.depth != b.depth ? a.depth < b.depth : a.kind < b.kind;
+    });
     // Only mounts that can hold others are looked through; the guard's binds,
     // of which there may be thousands, are not among them.
     std::vector<ViewMount> all = std::move(mounts_);
     mounts_.clear();
+    view_.mounts.reserve(all.size());
     std::vector<size_t> place;  // of mounts_[i] in view_.mounts
-    for (ViewMount& mount : all) {
+    for (const size_t next : order) {
+      ViewMount& mount = all[next];
       ViewMount* in = Innermost(mount.target, mounts_.size());
       // A bind of the very place that is covered finds the cover there.
       const bool covered =
@@ -482,9 +488,12 @@ class Builder {
         }
         if (!mount.read_only) view_.writable.push_back(mount.target);
       }
+      if (mount.kind == MountKind::kBind) {
+        view_.mounts.push_back(std::move(mount));
+        continue;
+      }
+      place.push_back(view_.mounts.size());
       view_.mounts.push_back(mount);
-      if (mount.kind == MountKind::kBind) continue;
-      place.push_back(view_.mounts.size() - 1);
       mounts_.push_back(std::move(mount));
     }
   }
