@@ -59,11 +59,12 @@ std::vector<HostMount> ParseMounts(std::string_view mountinfo) {
   return mounts;
 }
 
-Result<std::vector<HostMount>> ReadMounts() {
+Result<std::vector<HostMount>> ReadMounts(const std::string& of) {
   constexpr size_t kMost = size_t{4} << 20;
+  const std::string path = "/proc/" + of + "/mountinfo";
   // Not ReadFile: the size is not known beforehand.
-  const Fd file(open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
-  if (!file) return FailErrno("cannot read /proc/self/mountinfo");
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return FailErrno("cannot read " + path);
   GATE_TRY(const std::string text, ReadAll(file.get(), kMost));
   return ParseMounts(text);
 }
@@ -106,6 +107,23 @@ std::vector<OtherName> OtherNames(const std::vector<HostMount>& mounts,
       if (!IsWithin(other.name, path)) names.push_back(std::move(other));
     }
   }
+  return names;
+}
+
+std::vector<std::string> NamesOf(const std::vector<HostMount>& mounts,
+                                 const std::vector<HostMount>& theirs,
+                                 const std::string& path) {
+  const HostMount* holder = nullptr;
+  for (const HostMount& mount : theirs)
+    if (IsWithin(path, mount.place) &&
+        (holder == nullptr || mount.place.size() >= holder->place.size()))
+      holder = &mount;
+  std::vector<std::string> names;
+  if (holder == nullptr) return names;
+  const std::string inside = Moved(path, holder->place, holder->root);
+  for (const HostMount& mount : mounts)
+    if (mount.device == holder->device && IsWithin(inside, mount.root))
+      names.push_back(Moved(inside, mount.root, mount.place));
   return names;
 }
 

@@ -21,8 +21,9 @@ std::string UnescapeMount(std::string_view text);
 // In the order of the kernel: of two at one place the later covers the other.
 std::vector<HostMount> ParseMounts(std::string_view mountinfo);
 
-// Those of this process. An error when they cannot be read or are too many.
-Result<std::vector<HostMount>> ReadMounts();
+// Those of this or another process (`of`: its number). An error when they
+// cannot be read or are too many.
+Result<std::vector<HostMount>> ReadMounts(const std::string& of = "self");
 
 // The first place below `directory` where something is mounted; empty when
 // there is none.
@@ -38,6 +39,11 @@ struct OtherName {
 // what of it is mounted alone have by other mounts. Linear in the mounts.
 std::vector<OtherName> OtherNames(const std::vector<HostMount>& mounts,
                                   const std::string& path);
+// The names by `mounts` of what a process with the mounts `theirs` calls
+// `path`. None where none of theirs holds it.
+std::vector<std::string> NamesOf(const std::vector<HostMount>& mounts,
+                                 const std::vector<HostMount>& theirs,
+                                 const std::string& path);
 // Whether it still is one.
 bool IsSame(const OtherName& other);
 

@@ -68,7 +68,12 @@ bool Add(std::string_view message, std::vector<UnixSocket>* sockets) {
         socket.name = value.substr(0, value.find('\0'));
         break;
       case UNIX_DIAG_VFS:
-        if (Copy(value, &vfs)) socket.file = vfs.udiag_vfs_ino;
+        if (Copy(value, &vfs)) {
+          socket.file = vfs.udiag_vfs_ino;
+          // The kernel's own numbers: MINORBITS of include/linux/kdev_t.h.
+          socket.device = std::to_string(vfs.udiag_vfs_dev >> 20) + ":" +
+                          std::to_string(vfs.udiag_vfs_dev & 0xfffff);
+        }
         break;
       case kUid:
         if (Copy(value, &owner)) socket.owner = owner;

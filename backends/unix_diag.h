@@ -15,8 +15,10 @@ namespace gate::backends {
 struct UnixSocket {
   std::string name;  // as it was bound; relative unless it begins with '/'
   uint64_t inode = 0;
-  // Of the file that it is bound to, the low half of the inode.
+  // Of the file that it is bound to: the low half of the inode, and the file
+  // system as mountinfo writes it, MAJOR:MINOR.
   std::optional<uint32_t> file = {};
+  std::string device = {};
   std::optional<uid_t> owner = {};  // since Linux 5.3
 };
 

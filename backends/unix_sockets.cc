@@ -78,7 +78,8 @@ class Finder {
     } else {
       GiveUp("the list of the listening sockets outside cannot be read");
     }
-    for (const std::string& place : search_.places) AddLiveIn(place, true);
+    if (search_.look_in_places)
+      for (const std::string& place : search_.places) AddLiveIn(place, true);
     TakeLinks();
     if (lost_ > 0) {
       std::string names;
@@ -119,6 +120,7 @@ class Finder {
   }
 
   void Take(SocketFile file) {
+    numbers_.insert(static_cast<uint32_t>(file.info.st_ino));
     if (!taken_.insert(file.path).second) return;
     found_.paths.push_back(file.path);
     if (file.info.st_nlink > 1) linked_.push_back(std::move(file));
@@ -156,9 +158,57 @@ class Finder {
       if (found) return;
     }
     const std::string directory(DirName(socket.name));
-    if (search_.covered(directory)) return;
-    AddLiveIn(directory);
-    AddLiveIn(std::string(DirName(directory)));
+    if (!search_.covered(directory)) {
+      AddLiveIn(directory);
+      AddLiveIn(std::string(DirName(directory)));
+    }
+    if (socket.file && !numbers_.contains(*socket.file) &&
+        Sees(socket.device) && !IsHidden(socket) && StillListed(socket.inode))
+      Lose(socket.name);
+  }
+
+  // Whether something of this file system may be seen inside.
+  bool Sees(const std::string& device) const {
+    return std::ranges::any_of(search_.mounts, [&](const HostMount& mount) {
+      return mount.device == device &&
+             (!search_.covered(mount.place) ||
+              std::ranges::any_of(search_.places,
+                                  [&](const std::string& place) {
+                                    return IsWithin(place, mount.place);
+                                  }));
+    });
+  }
+
+  // Of a socket that its name does not lead to: whether it is covered now, or
+  // its file was removed or is not told.
+  bool IsHidden(const UnixSocket& socket) {
+    if (IsSomebodyElses(socket)) return true;
+    const auto take = [&](const std::string& path) {
+      std::optional<SocketFile> file = Look(path);
+      if (!file || !IsBoundTo(socket, *file)) return false;
+      Take(std::move(*file));
+      return true;
+    };
+    constexpr std::string_view kProc = "/proc/";
+    if (socket.name.starts_with(kProc)) {
+      const size_t rest = socket.name.find('/', kProc.size());
+      return rest != std::string::npos &&
+             std::ranges::any_of(Processes(), [&](const Process& process) {
+               return take(process.link + socket.name.substr(rest));
+             });
+    }
+    for (const Process& process : Processes()) {
+      if (!process.elsewhere || !Holds(process, socket.inode)) continue;
+      if (process.root != "/" && take(process.root + socket.name)) return true;
+      const auto theirs = ReadMounts(process.number);
+      return theirs && std::ranges::any_of(
+                           NamesOf(search_.mounts, *theirs, socket.name), take);
+    }
+    return true;
+  }
+
+  static bool IsSomebodyElses(const UnixSocket& socket) {
+    return geteuid() != 0 && socket.owner && *socket.owner != geteuid();
   }
 
   void FindRelative(const UnixSocket& socket) {
@@ -175,7 +225,7 @@ class Finder {
       return;
     // Of somebody else's processes an ordinary user sees no working directory:
     // nearly every machine with a mail server has such sockets.
-    if (geteuid() != 0 && socket.owner && *socket.owner != geteuid()) return;
+    if (IsSomebodyElses(socket)) return;
     if (StillListed(socket.inode)) Lose(socket.name);
   }
 
@@ -241,23 +291,61 @@ class Finder {
       GiveUp("`" + directory + "` is too large to be looked through");
   }
 
-  // Of all processes that may be looked at.
-  const std::set<std::string>& WorkingDirectories() {
-    if (walked_) return working_;
+  struct Process {
+    std::string number, link;  // /proc/PID
+    std::string working, root;
+    bool elsewhere = false;  // its root or its mounts are others than gate's
+  };
+  // All that may be looked at.
+  const std::vector<Process>& Processes() {
+    if (walked_) return processes_;
     walked_ = true;
+    const std::string proc = search_.processes;
     DIR* list = opendir(search_.processes);
-    if (list == nullptr) return working_;
-    char text[PATH_MAX];
+    if (list == nullptr) return processes_;
+    const std::string mounts = LinkOf(proc + "/self/ns/mnt");
+    const std::string root = LinkOf(proc + "/self/root");
     while (const dirent* entry = readdir(list)) {
       if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
-      const std::string link =
-          std::string(search_.processes) + "/" + entry->d_name + "/cwd";
-      const ssize_t size = readlink(link.c_str(), text, sizeof(text));
-      if (size > 0 && text[0] == '/')
-        working_.emplace(text, static_cast<size_t>(size));
+      Process process;
+      process.number = entry->d_name;
+      process.link = proc + "/" + process.number;
+      process.working = LinkOf(process.link + "/cwd");
+      if (process.working.empty()) continue;
+      process.root = LinkOf(process.link + "/root");
+      process.elsewhere =
+          process.root != root || LinkOf(process.link + "/ns/mnt") != mounts;
+      processes_.push_back(std::move(process));
     }
     closedir(list);
-    return working_;
+    return processes_;
+  }
+  std::set<std::string> WorkingDirectories() {
+    std::set<std::string> directories;
+    for (const Process& process : Processes())
+      if (process.working.starts_with('/')) directories.insert(process.working);
+    return directories;
+  }
+
+  static std::string LinkOf(const std::string& path) {
+    char text[PATH_MAX];
+    const ssize_t size = readlink(path.c_str(), text, sizeof(text));
+    return size > 0 ? std::string(text, static_cast<size_t>(size)) : "";
+  }
+
+  static bool Holds(const Process& process, uint64_t inode) {
+    DIR* list = opendir((process.link + "/fd").c_str());
+    if (list == nullptr) return true;  // for all that is known
+    const std::string socket = "socket:[" + std::to_string(inode) + "]";
+    bool holds = false;
+    while (const dirent* entry = readdir(list))
+      if (entry->d_name[0] != '.' &&
+          LinkOf(process.link + "/fd/" + entry->d_name) == socket) {
+        holds = true;
+        break;
+      }
+    closedir(list);
+    return holds;
   }
 
   static std::string Join(const std::string& directory, std::string_view name) {
@@ -274,7 +362,9 @@ class Finder {
 
   const SocketSearch& search_;
   OutsideSockets found_;
-  std::set<std::string> taken_, looked_in_, working_;
+  std::set<std::string> taken_, looked_in_;
+  std::set<uint32_t> numbers_;  // of the files that were taken
+  std::vector<Process> processes_;
   std::vector<SocketFile> linked_;
   bool walked_ = false;
   size_t lost_ = 0;

@@ -9,11 +9,15 @@
 //
 //   a name more (link), or none (rename, unlink): the sockets of the directory
 //     that it was bound in, and of the one above;
-//   a relative name: below the working directories of all processes.
+//   a relative name: below the working directories of all processes;
+//   a name below /proc (`/proc/self/fd/7/s`): as each process sees it;
+//   one that was bound by a process with another root or other mounts: below
+//     that root.
 //
-// What a relative name stands for and is not found there, or a table that
-// cannot be read, leaves sockets open that nobody knows; then the run may make
-// none that could connect to them (OutsideSockets::unknown).
+// What is not found so and lies on a file system that the command sees, but for
+// a file that was removed, or a table that cannot be read, leaves sockets open
+// that nobody knows; then the run may make none that could connect to them
+// (OutsideSockets::unknown).
 //
 // Sockets of other network namespaces are in no table; those directly in
 // SocketSearch::places are found all the same. Not seen: the others, those
@@ -28,6 +32,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/mounts.h"
 #include "backends/unix_diag.h"
 
 namespace gate::backends {
@@ -47,9 +52,11 @@ struct SocketSearch {
   const char* processes = "/proc";
   // What a path leads to; nothing where it is not there or out of reach.
   std::function<std::optional<SocketFile>(const std::string&)> look;
-  // Whether nothing of the host's is seen in this directory.
+  // Whether nothing of the host's but `places` is seen in this directory.
   std::function<bool(const std::string&)> covered;
   std::vector<std::string> places;  // directories
+  bool look_in_places = true;
+  std::vector<HostMount> mounts;  // gate's
 };
 struct OutsideSockets {
   std::vector<std::string> paths;  // no links in them

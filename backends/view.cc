@@ -112,6 +112,7 @@ class Builder {
         listings_(guard.listings()) {}
 
   Result<View> Run() {
+    GATE_TRY(host_, ReadMounts());
     GATE_CHECK(AddCovers());
     GATE_CHECK(AddRoots());
     AddVisible(profile_.workspace, !view_.write_everything);
@@ -121,6 +122,7 @@ class Builder {
     GATE_CHECK(AddHidden());
     for (const std::string& path : show_) AddNamed(path);
     HideSockets();
+    HideOtherNames();
     // Nothing of the host's is in such a place: the command could not start.
     if (const ViewMount* in = Innermost(cwd_, mounts_.size());
         in != nullptr && in->kind == MountKind::kFresh && !Has(cwd_))
@@ -369,22 +371,25 @@ class Builder {
       Hide(*found);
       if (S_ISDIR(found->info.st_mode)) HideTargets(found->path);
     }
-    return HideOtherNames();
+    HideOtherNames();
+    return {};
   }
 
-  // What is mounted twice has two names.
-  Status HideOtherNames() {
-    GATE_TRY(const std::vector<HostMount> host, ReadMounts());
-    for (size_t i = 0, count = mounts_.size(); i < count; ++i) {
-      if (mounts_[i].kind != MountKind::kHidden) continue;
-      const std::string path = mounts_[i].target;
-      for (const OtherName& other : OtherNames(host, path)) {
+  // What is mounted twice has two names. Of the mounts since the last time.
+  void HideOtherNames() {
+    const size_t count = mounts_.size();
+    for (; named_ < count; ++named_) {
+      if (mounts_[named_].kind != MountKind::kHidden) continue;
+      const std::string path = mounts_[named_].target;
+      for (const OtherName& other : OtherNames(host_, path)) {
         if (!IsSame(other)) continue;
         const Result<Found> found = resolve_(other.name);
-        if (found && !Has(found->path)) Hide(*found);
+        if (!found || Has(found->path)) continue;
+        Hide(*found);
+        mounts_.back().fleeting = mounts_[named_].fleeting;
       }
     }
-    return {};
+    named_ = mounts_.size();
   }
 
   void HideSockets() {
@@ -398,8 +403,9 @@ class Builder {
       const ViewMount* in = Innermost(directory + "/.", mounts_.size());
       return in != nullptr && IsCover(in->kind);
     };
-    if (!profile_.workspace.empty() && guard_.sockets_in_workspace())
-      search.places = {profile_.workspace};
+    if (!profile_.workspace.empty()) search.places = {profile_.workspace};
+    search.look_in_places = guard_.sockets_in_workspace();
+    search.mounts = host_;
     OutsideSockets sockets = FindUnixSockets(search);
     for (const std::string& path : sockets.paths) {
       Hide({path, {}});
@@ -503,7 +509,9 @@ class Builder {
   const RunUser& user_;
   const std::string& cwd_;
   const std::vector<std::string>& show_;
+  std::vector<HostMount> host_;
   std::vector<ViewMount> mounts_;
+  size_t named_ = 0;  // of these, the other names are hidden too
   Listings listings_;
   Resolver resolve_;
   View view_;

@@ -17,6 +17,19 @@
 namespace gate::backends {
 namespace {
 
+TEST(Mounts, TellWhatAnotherProcessCallsAPath) {
+  const std::vector<HostMount> ours = {
+      {"8:1", "/", "/"}, {"8:2", "/home", "/home"}, {"0:9", "/", "/run"}};
+  const std::vector<HostMount> theirs = {{"8:1", "/srv/box", "/"},
+                                         {"8:2", "/home/me/run", "/run"},
+                                         {"0:7", "/", "/tmp"}};
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(NamesOf(ours, theirs, "/s"), Names{"/srv/box/s"});
+  EXPECT_EQ(NamesOf(ours, theirs, "/run/a/s"), Names{"/home/me/run/a/s"});
+  EXPECT_EQ(NamesOf(ours, theirs, "/tmp/s"), Names{});
+  EXPECT_EQ(NamesOf(ours, {}, "/s"), Names{});
+}
+
 TEST(Mounts, TellTheOtherNamesOfAPath) {
   const std::vector<HostMount> mounts = ParseMounts(
       "27 1 254:0 / / rw - ext4 /dev/vda rw\n"

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -104,6 +105,7 @@ class FindUnixSocketsTest : public testing::Test {
     };
     search.covered = [](const std::string&) { return false; };
     search.dump = [this] { return dump_; };
+    search.mounts = mounts_;
     return FindUnixSockets(search);
   }
   // A process that works in the directory `name`.
@@ -119,11 +121,12 @@ class FindUnixSocketsTest : public testing::Test {
     const std::string name = place_ + "/" + path;
     ASSERT_TRUE(listeners_.emplace_back(ListenAt(name)));
     dump_->sockets.push_back({bound, 100 + listeners_.size(),
-                              static_cast<uint32_t>(NumberOf(name)),
+                              static_cast<uint32_t>(NumberOf(name)), "0:1",
                               geteuid()});
   }
   std::string place_, table_;
   std::optional<UnixDump> dump_{std::in_place};
+  std::vector<HostMount> mounts_;
 
  private:
   std::vector<Fd> listeners_;
@@ -195,6 +198,26 @@ TEST_F(FindUnixSocketsTest, LosesWhatTheTableDoesNotTell) {
   EXPECT_NE(Find().unknown.find("(@s)"), std::string::npos);
 }
 
+// A name may be that of another process's /proc, root or mounts.
+TEST_F(FindUnixSocketsTest, LosesWhatANameDoesNotLeadToOnASeenFileSystem) {
+  Listen("s", "/proc/self/fd/999/s");
+  EXPECT_EQ(Find().unknown, "");
+  mounts_ = {{"0:2", "/", "/"}};
+  EXPECT_EQ(Find().unknown, "");
+  mounts_.push_back({"0:1", "/", "/mnt"});
+  EXPECT_NE(Find().unknown.find("fd/999"), std::string::npos);
+}
+
+TEST_F(FindUnixSocketsTest, PassesOverWhoseFileIsGone) {
+  mounts_ = {{"0:1", "/", "/"}};
+  AddProcess("a");
+  Listen("a/s", place_ + "/a/s");
+  std::filesystem::remove(place_ + "/a/s");
+  const OutsideSockets found = Find();
+  EXPECT_EQ(found.unknown, "");
+  EXPECT_TRUE(found.paths.empty());
+}
+
 TEST(DumpUnixSockets, TellsTheFileOfEachName) {
   std::string place = testing::TempDir() + "gate-sockets-XXXXXX";
   ASSERT_NE(mkdtemp(place.data()), nullptr);
@@ -222,8 +245,10 @@ TEST(DumpUnixSockets, TellsTheFileOfEachName) {
 struct Case {
   const char* name;
   int type;
-  const char* bound;  // from X; absolute when it begins with "X/"
-  const char* then;   // a line for sh in X
+  // From X; absolute when it begins with "X/"; "F" is a descriptor of X, "R/"
+  // makes X the root, "M/" mounts X elsewhere first (the last two as root).
+  const char* bound;
+  const char* then;  // a line for sh in X
   const char* reached;
 };
 constexpr Case kCases[] = {
@@ -233,6 +258,9 @@ constexpr Case kCases[] = {
     {"relative", SOCK_STREAM, "s", "", "s"},
     {"relative datagrams", SOCK_DGRAM, "s", "", "s"},
     {"relative packets", SOCK_SEQPACKET, "s", "", "s"},
+    {"by a descriptor", SOCK_STREAM, "/proc/self/fd/F/s", "", "s"},
+    {"in another root", SOCK_STREAM, "R/s", "", "s"},
+    {"with other mounts", SOCK_STREAM, "M/s", "", "s"},
     {"relative, as if abstract", SOCK_STREAM, "@s", "", "@s"},
     {"below the working directory", SOCK_STREAM, "sub/s", "", "sub/s"},
     {"renamed", SOCK_STREAM, "X/s", "mv s t", "t"},
@@ -260,7 +288,10 @@ class Listening {
     if (process_ == 0) {
       close(pair[0]);
       if (own_network && unshare(CLONE_NEWNET) != 0) _exit(1);
-      if (user != geteuid() && setresuid(user, user, user) != 0) _exit(1);
+      // Who has a root or mounts of its own is root.
+      if (*how.bound != 'R' && *how.bound != 'M' && user != geteuid() &&
+          setresuid(user, user, user) != 0)
+        _exit(1);
       prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
       Serve(place, how, pair[1]);
     }
@@ -289,10 +320,25 @@ class Listening {
     const int listener = socket(AF_UNIX, how.type | SOCK_CLOEXEC, 0);
     std::string name = how.bound;
     if (name.starts_with("X/")) name.replace(0, 1, place);
+    if (const size_t at = name.find("/F/"); at != std::string::npos)
+      name.replace(at + 1, 1,
+                   std::to_string(open(place.c_str(), O_PATH | O_DIRECTORY)));
+    if (name.starts_with("R/")) {
+      name.erase(0, 1);
+      if (chroot(place.c_str()) != 0) _exit(1);
+    }
+    if (name.starts_with("M/")) {
+      name.replace(0, 1, place + "/sub");
+      if (unshare(CLONE_NEWNS) != 0 ||
+          mount("", "/", "", MS_REC | MS_PRIVATE, nullptr) != 0 ||
+          mount(place.c_str(), (place + "/sub").c_str(), "", MS_BIND,
+                nullptr) != 0)
+        _exit(1);
+    }
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
     memcpy(address.sun_path, name.data(), name.size());
-    if (chdir(place.c_str()) != 0 ||
+    if ((*how.bound != 'R' && chdir(place.c_str()) != 0) ||
         bind(listener, reinterpret_cast<const sockaddr*>(&address),
              sizeof(address)) != 0 ||
         (how.type != SOCK_DGRAM && listen(listener, 8) != 0) ||
@@ -364,6 +410,9 @@ INSTANTIATE_TEST_SUITE_P(Engines, UnixSocketsTest, testing::ValuesIn(Engines()),
 
 TEST_P(UnixSocketsTest, AreNotReachedByWhateverNameTheyWereBound) {
   for (const Case& how : kCases) {
+    if ((*how.bound == 'R' || *how.bound == 'M') &&
+        (geteuid() != 0 || uid_ != geteuid()))
+      continue;
     const std::string place = x_ + "/" + how.name;
     MakeDirectory(place);
     MakeDirectory(place + "/sub");
@@ -388,6 +437,25 @@ TEST_P(UnixSocketsTest, OfOtherNetworksAreNotReachedInTheWorkspace) {
   EXPECT_FALSE(listening.Visited());
   Outside(line);
   EXPECT_TRUE(listening.Visited());
+}
+
+TEST_P(UnixSocketsTest, AreNotReachedByTheNameOfASecondMount) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can mount";
+  if (IsEngine()) GTEST_SKIP() << "an engine has mounts of its own";
+  MakeDirectory(x_ + "/twin");
+  const Listening listening(x_ + "/sub", uid_, kCases[0], false);
+  ASSERT_TRUE(listening.ready());
+  ASSERT_EQ(unshare(CLONE_NEWNS), 0);
+  ASSERT_EQ(mount("", "/", "", MS_REC | MS_PRIVATE, nullptr), 0);
+  ASSERT_EQ(mount((x_ + "/sub").c_str(), (x_ + "/twin").c_str(), "", MS_BIND,
+                  nullptr),
+            0);
+  const std::string line = Connecting(x_ + "/twin/s", SOCK_STREAM);
+  Bash(line);
+  EXPECT_FALSE(listening.Visited());
+  Outside(line);
+  EXPECT_TRUE(listening.Visited());
+  umount2((x_ + "/twin").c_str(), MNT_DETACH);
 }
 
 TEST_P(UnixSocketsTest, ThatNobodyListensOnCanBeRemoved) {
