@@ -19,6 +19,18 @@ bool Meet(std::string_view a, std::string_view b) {
   return IsWithin(a, b) || IsWithin(b, a);
 }
 
+// Credentials that programs keep in /tmp unless they are told otherwise:
+// Kerberos (krb5.conf(5), default_ccache_name), xauth(1) and display managers,
+// grid-proxy-init(1), ssh-agent(1), gpg-agent(1).
+bool IsCredential(std::string_view path) {
+  static constexpr std::string_view kBeginnings[] = {
+      "krb5cc", "tkt", "xauth", ".xauth", ".Xauth", "x509up_u", "ssh-", "gpg-"};
+  for (; IsTemporaryPlace(path) && path.size() > 1; path = DirName(path))
+    for (const std::string_view begin : kBeginnings)
+      if (BaseName(path).starts_with(begin)) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> PlacesToShow(const parser::Analysis& analysis,
@@ -27,7 +39,7 @@ std::vector<std::string> PlacesToShow(const parser::Analysis& analysis,
   for (const Effect& effect : analysis.effects) {
     const std::string& path = effect.path.text;
     if (!OnlyLooks(effect.kind) || !effect.path.known || effect.path.glob ||
-        !IsTemporaryPlace(DirName(path)) ||
+        !IsTemporaryPlace(DirName(path)) || IsCredential(path) ||
         (!workspace.empty() && Meet(path, workspace)) ||
         std::ranges::find(places, path) != places.end())
       continue;

@@ -46,6 +46,8 @@ TEST(ShownPlacesTest, AreWhatALineOnlyLooksAtBelowTmp) {
       {"ls /tmp /var/tmp; cat /tmpfile /etc/hosts \"$X\"", {}},
       {"cat /tmp/*.log", {}},
       {"cat /tmp/work/a /tmp/other", {"/tmp/other"}},
+      {"cat /tmp/krb5cc_1000 /tmp/x509up_u0 /tmp/ssh-1/a /tmp/sshd",
+       {"/tmp/sshd"}},
   };
   parser::Context context;
   context.cwd = "/tmp/work";
