@@ -11,6 +11,7 @@
 #include <set>
 
 #include "backends/landlock_backend.h"
+#include "backends/listing.h"
 #include "backends/mounts.h"
 #include "base/file.h"
 #include "base/paths.h"
@@ -18,7 +19,6 @@
 namespace gate::backends {
 namespace {
 
-constexpr int kMaxHiddenEntries = 256;
 constexpr auto kPrivatePlaces = std::to_array<const char*>(
     {"/dev", "/dev/shm", "/run", "/tmp", "/var/run", "/var/tmp"});
 constexpr auto kDevices =
@@ -80,18 +80,12 @@ class Builder {
     Insert(path);
     if (!S_ISDIR(info.st_mode)) return {};
     // A hidden directory may hold links to where its content really is.
-    DIR* list = opendir(path.c_str());
-    if (list == nullptr) return {};
-    int seen = 0;
-    while (const dirent* entry = readdir(list)) {
-      if (++seen > kMaxHiddenEntries) break;
-      if (entry->d_type != DT_LNK) continue;
-      const std::string target = RealPath(path + "/" + entry->d_name);
+    for (const std::string& link : LinksBelow(path)) {
+      const std::string target = RealPath(link);
       if (!target.empty() && stat(target.c_str(), &info) == 0 &&
           S_ISREG(info.st_mode))
         Insert(target);
     }
-    closedir(list);
     return {};
   }
 

@@ -123,6 +123,26 @@ Directory OpenDirectory(const std::string& path) {
   return list;
 }
 
+std::vector<std::string> LinksBelow(const std::string& directory) {
+  constexpr size_t kMaxDirectories = 16;
+  int left = 256;
+  std::vector<std::string> links;
+  std::vector<std::string> open = {directory};
+  for (size_t i = 0; i < open.size() && i < kMaxDirectories; ++i) {
+    const Directory list(opendir(open[i].c_str()));
+    if (!list) continue;
+    while (const dirent* entry = readdir(list.get())) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      if (--left < 0) return links;
+      if (entry->d_type == DT_LNK || entry->d_type == DT_DIR)
+        (entry->d_type == DT_DIR ? open : links)
+            .push_back(open[i] + "/" + entry->d_name);
+    }
+  }
+  return links;
+}
+
 std::vector<std::string> NamesIn(const std::string& directory, size_t most,
                                  bool* opened) {
   std::vector<std::string> names;

@@ -28,6 +28,10 @@ std::vector<std::string> NamesIn(const std::string& directory,
                                  size_t most = SIZE_MAX,
                                  bool* opened = nullptr);
 
+// The symbolic links in `directory` and below it, breadth first: of the first
+// 256 entries of at most 16 directories.
+std::vector<std::string> LinksBelow(const std::string& directory);
+
 // Says of a name that it is not there without asking the kernel again. Where
 // that is not certain (too many entries, names that a file system may take for
 // others, a file system that need not list all it has), every name may be

@@ -3,7 +3,6 @@
 // hidden or protected path below a cover needs nothing.
 #include "backends/view.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,7 +23,6 @@ namespace gate::backends {
 namespace {
 
 // Links in a hidden directory are followed among this many entries.
-constexpr int kMaxHiddenEntries = 256;
 
 struct Found {
   std::string path;  // no links in it
@@ -423,21 +421,15 @@ class Builder {
     mount.optional = true;
   }
 
-  // A hidden directory may hold links to where its content really is.
+  // A hidden directory may hold links to where its content really is. A link to
+  // a place that holds other things (a home, the root) is not what is meant.
   void HideTargets(const std::string& directory) {
-    DIR* list = opendir(directory.c_str());
-    if (list == nullptr) return;
-    int seen = 0;
-    while (const dirent* entry = readdir(list)) {
-      if (++seen > kMaxHiddenEntries) break;
-      if (entry->d_type != DT_LNK) continue;
-      const Result<Found> target = resolve_(directory + "/" + entry->d_name);
-      if (!target || IsWithin(target->path, directory)) continue;
-      // A link to a place that holds other things (a home, the root) is not
-      // what is meant.
-      if (S_ISREG(target->info.st_mode)) Hide(*target);
+    for (const std::string& link : LinksBelow(directory)) {
+      const Result<Found> target = resolve_(link);
+      if (target && !IsWithin(target->path, directory) &&
+          S_ISREG(target->info.st_mode))
+        Hide(*target);
     }
-    closedir(list);
   }
 
   // The mount that `path` stands in, among the first `count`.

@@ -79,6 +79,19 @@ TEST_F(ListingTest, TellsOfSockets) {
   EXPECT_TRUE(Listing::Of(place_).may_hold_sockets());
 }
 
+TEST_F(ListingTest, FindsLinksBelow) {
+  std::filesystem::create_directories(place_ + "/a/b");
+  std::filesystem::create_symlink("x", place_ + "/one");
+  std::filesystem::create_symlink("x", place_ + "/a/b/two");
+  std::filesystem::create_symlink("..", place_ + "/a/up");
+  std::vector<std::string> links = LinksBelow(place_);
+  std::sort(links.begin(), links.end());
+  EXPECT_EQ(links,
+            (std::vector<std::string>{place_ + "/a/b/two", place_ + "/a/up",
+                                      place_ + "/one"}));
+  EXPECT_TRUE(LinksBelow(place_ + "/none").empty());
+}
+
 TEST_F(ListingTest, StatOfManyPathsIsThatOfEach) {
   for (const char* name : {"a", "b", "a/below", "closed", "closed/below"})
     std::filesystem::create_directory(place_ + "/" + name);
