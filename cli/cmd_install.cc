@@ -83,7 +83,7 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     options.project_dir = facts.cwd;
     if (const char* codex_home = std::getenv("CODEX_HOME"))
       options.codex_home = codex_home;
-    if (install && !dry_run && client == "claude")
+    if (install && client == "claude")
       options.block_on_failure = ClaudeBlocksOnFailure();
     auto changes =
         install ? hooks::PlanInstall(options) : hooks::PlanUninstall(options);

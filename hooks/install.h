@@ -18,6 +18,7 @@ struct InstallOptions {
   std::string project_dir;
   std::string codex_home;  // $CODEX_HOME; used when absolute
   // claude 2.1.295 and later: the client itself blocks when the hook fails.
+  // False also where the version is not known: what an entry has, it keeps.
   bool block_on_failure = false;
   // The `timeout` program; found in /usr/bin when empty.
   std::string timeout_path;

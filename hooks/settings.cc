@@ -10,6 +10,8 @@ namespace {
 
 constexpr const char kEvent[] = "PreToolUse";
 constexpr const char kHooks[] = "hooks";
+constexpr const char kOnFailure[] = "onFailure";
+constexpr const char kBlock[] = "block";
 // Part of every guard line that gate wrote, and of nothing else.
 constexpr std::string_view kMark = "gate: hook failed (status";
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -83,11 +85,22 @@ Handlers CountHandlers(const Json& group, std::string_view client) {
   return count;
 }
 
+// Whether a handler of gate's in a group makes the client block when it fails.
+bool Blocks(const Json& group, std::string_view client) {
+  const auto handlers = group.find(kHooks);
+  if (handlers == group.end()) return false;
+  return std::any_of(
+      handlers->begin(), handlers->end(), [&](const Json& handler) {
+        return IsOurs(handler, client) && handler.contains(kOnFailure) &&
+               handler[kOnFailure] == kBlock;
+      });
+}
+
 Json Group(const HookEntry& entry) {
   Json handler = {{"type", "command"},
                   {"command", entry.command},
                   {"timeout", entry.timeout_s}};
-  if (entry.block_on_failure) handler["onFailure"] = "block";
+  if (entry.block_on_failure) handler[kOnFailure] = kBlock;
   return {{"matcher", entry.matcher}, {kHooks, Json::array({handler})}};
 }
 
@@ -201,8 +214,16 @@ Result<std::string> WithHook(std::optional<std::string_view> file,
   }
   GATE_TRY(const std::vector<Json> groups, Groups(settings));
   size_t ours = 0;
-  for (const Json& group : groups)
+  bool blocks = false;
+  for (const Json& group : groups) {
     ours += CountHandlers(group, entry.client).ours;
+    blocks = blocks || Blocks(group, entry.client);
+  }
+  if (blocks && !entry.block_on_failure) {
+    HookEntry same = entry;
+    same.block_on_failure = true;
+    return WithHook(file, same);
+  }
   if (ours == 1 &&
       std::find(groups.begin(), groups.end(), Group(entry)) != groups.end())
     return std::string(*file);

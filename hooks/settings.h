@@ -15,7 +15,8 @@ struct HookEntry {
   std::string matcher;
   std::string command;  // the guard line
   int timeout_s = 15;
-  bool block_on_failure = false;  // writes "onFailure": "block"
+  // Writes "onFailure": "block". An entry that has it keeps it.
+  bool block_on_failure = false;
 };
 
 // `file` (the text of a settings file; white space counts as {}; nothing: there

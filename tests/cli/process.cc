@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <utmp.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -98,14 +99,19 @@ Done Machine::Run(const std::vector<std::string>& argv,
     // No controlling terminal: nobody can be asked.
     ::setsid();
     if (::chdir((cwd.empty() ? project() : cwd).c_str()) != 0) ::_exit(99);
-    // The first of two equal names is what getenv(3) finds.
     std::vector<std::string> variables = environment;
+    const auto given = [&](const std::string& variable) {
+      const std::string name = variable.substr(0, variable.find('=') + 1);
+      return std::any_of(
+          environment.begin(), environment.end(),
+          [&](const std::string& one) { return one.starts_with(name); });
+    };
     for (const std::string& variable :
          {"HOME=" + home(), std::string("USER=agent"),
           std::string("LOGNAME=agent"), std::string("LANG=C.UTF-8"),
           std::string("PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"),
           std::string("TERM=dumb")})
-      variables.push_back(variable);
+      if (!given(variable)) variables.push_back(variable);
     std::vector<char*> envp, args;
     for (std::string& variable : variables) envp.push_back(variable.data());
     envp.push_back(nullptr);

@@ -205,6 +205,29 @@ TEST_F(InstallTest, MergesAndKeepsTheOrder) {
   EXPECT_TRUE(PlanUninstall(moved)->empty());
 }
 
+// The client's version cannot always be asked.
+TEST_F(InstallTest, WhatMakesTheClientBlockStays) {
+  const std::string path = home_ + "/.claude/settings.json";
+  const auto block = [&] {
+    return (*ParseJson(Read(path)))["hooks"]["PreToolUse"][0]["hooks"][0].value(
+        "onFailure", "");
+  };
+  InstallOptions blocking = Options("claude");
+  blocking.block_on_failure = true;
+  Do(PlanInstall(Options("claude")));
+  EXPECT_EQ(block(), "");
+  Do(PlanInstall(blocking));
+  EXPECT_EQ(block(), "block");
+  EXPECT_TRUE(PlanInstall(Options("claude"))->empty());
+  InstallOptions moved = Options("claude");
+  moved.gate_path = "/usr/bin/gate";
+  Do(PlanInstall(moved));
+  EXPECT_EQ(block(), "block");
+  EXPECT_TRUE(PlanInstall(moved)->empty());
+  Do(PlanUninstall(Options("claude")));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(InstallTest, UninstallLeavesNoEmptyShells) {
   Do(PlanInstall(Options("claude")));
   const auto changes = PlanUninstall(Options("claude"));

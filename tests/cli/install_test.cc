@@ -1,0 +1,78 @@
+// gate install, and what gate doctor says of it.
+#include "hooks/install.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/cli/process.h"
+
+namespace gate::cli {
+namespace {
+
+class InstallTest : public ::testing::Test {
+ protected:
+  // As the gate under test would be installed.
+  hooks::InstallOptions Options(const char* client) const {
+    hooks::InstallOptions options;
+    options.client = client;
+    options.home = machine_.home();
+    options.gate_path = std::filesystem::canonical(test::GateBinary());
+    options.config_dir = machine_.home() + "/.config/gate";
+    options.state_dir = machine_.state();
+    return options;
+  }
+  void Install(const hooks::InstallOptions& options) const {
+    const auto changes = hooks::PlanInstall(options);
+    ASSERT_TRUE(changes) << changes.error().message;
+    ASSERT_TRUE(hooks::Apply(*changes, 1795237567000));
+  }
+  // A program called `name`, first in PATH, that prints its version.
+  void PutClient(const std::string& name, const std::string& version) {
+    machine_.Write(machine_.root() + "/bin/" + name,
+                   "#!/bin/sh\necho '" + version + "'\n", 0755);
+    machine_.environment = {"PATH=" + machine_.root() + "/bin:/usr/bin:/bin"};
+  }
+  // The lines of the doctor about hooks, and their help.
+  std::string Doctor(const std::string& cwd = "") const {
+    const std::string out = machine_.Gate({"doctor"}, "", cwd).out;
+    std::string lines;
+    bool hook = false;
+    for (size_t at = 0; at < out.size();) {
+      const size_t end = std::min(out.find('\n', at), out.size());
+      const std::string line = out.substr(at, end - at);
+      if (!line.starts_with("    ")) hook = line.find("hook ") == 4;
+      if (hook) lines += line + "\n";
+      at = end + 1;
+    }
+    return lines;
+  }
+  static bool Has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+
+  test::Machine machine_;
+};
+
+TEST_F(InstallTest, AnEntryThatMakesTheClientBlockIsInstalledToo) {
+  hooks::InstallOptions options = Options("claude");
+  options.block_on_failure = true;
+  Install(options);
+  EXPECT_TRUE(Has(Doctor(), "ok  hook      claude: installed")) << Doctor();
+  // Where `claude` is not in PATH nothing is taken out.
+  EXPECT_EQ(machine_.Gate({"install", "--dry-run", "claude"}).out,
+            "claude: nothing to change\n");
+}
+
+TEST_F(InstallTest, DryRunShowsWhatTheRealRunMakes) {
+  PutClient("claude", "2.1.311 (Claude Code)");
+  const std::string blocks = "\"onFailure\": \"block\"";
+  EXPECT_TRUE(
+      Has(machine_.Gate({"install", "--dry-run", "claude"}).out, blocks));
+  PutClient("claude", "2.1.294 (Claude Code)");
+  EXPECT_FALSE(
+      Has(machine_.Gate({"install", "--dry-run", "claude"}).out, blocks));
+}
+
+}  // namespace
+}  // namespace gate::cli
