@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/candidates.h"
+#include "cli/client_settings.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
@@ -167,13 +168,7 @@ void CheckAudit(const ProcessFacts& facts, std::vector<Finding>* findings) {
 
 void CheckHooks(const ProcessFacts& facts, std::vector<Finding>* findings) {
   for (const char* client : {"claude", "codex"}) {
-    hooks::InstallOptions options;
-    options.client = client;
-    options.home = facts.home;
-    options.gate_path = facts.executable;
-    options.config_dir = facts.places.config;
-    options.state_dir = facts.places.state;
-    auto missing = hooks::PlanInstall(options);
+    auto missing = hooks::PlanInstall(HookOptions(facts, client));
     if (!missing) {
       findings->push_back({Health::kBad, "hook",
                            std::string(client) + ": " + missing.error().message,

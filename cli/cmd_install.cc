@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
 
 #include "audit/log.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "cli/client_settings.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
@@ -73,16 +73,9 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
 
   const ProcessFacts facts = ReadProcessFacts(globals);
   for (const std::string& client : clients) {
-    hooks::InstallOptions options;
-    options.client = client;
-    options.home = facts.home;
-    options.gate_path = facts.executable;
-    options.config_dir = facts.places.config;
-    options.state_dir = facts.places.state;
+    hooks::InstallOptions options = HookOptions(facts, client);
     options.project = project;
     options.project_dir = facts.cwd;
-    if (const char* codex_home = std::getenv("CODEX_HOME"))
-      options.codex_home = codex_home;
     if (install && client == "claude")
       options.block_on_failure = ClaudeBlocksOnFailure();
     auto changes =

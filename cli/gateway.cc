@@ -334,6 +334,8 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   inputs.config_dir = facts_.places.config;
   inputs.state_dir = facts_.places.state;
   inputs.cache_dir = facts_.places.cache;
+  inputs.claude_dir = facts_.claude_dir;
+  inputs.codex_dir = facts_.codex_dir;
   inputs.private_tmp =
       facts_.places.state + "/sessions/" + session.key + "/tmp";
   inputs.caches = Caches();
@@ -441,6 +443,8 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   request.config_dir = facts_.places.config;
   request.state_dir = facts_.places.state;
   request.cache_dir = facts_.places.cache;
+  request.claude_dir = facts_.claude_dir;
+  request.codex_dir = facts_.codex_dir;
   request.binary = facts_.executable;
   request.interactive = question.interactive;
   request.now_ms = NowMs();

@@ -19,6 +19,12 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// An absolute path, or nothing.
+std::string Directory(const char* name) {
+  const std::string value = Environment(name);
+  return value.starts_with('/') ? Normalise(value, "/") : "";
+}
+
 uint64_t Clock(clockid_t id) {
   timespec now{};
   ::clock_gettime(id, &now);
@@ -38,6 +44,8 @@ ProcessFacts ReadProcessFacts(const GlobalOptions& options) {
   facts.user = Environment("USER");
   facts.path = Environment("PATH");
   facts.shell = Environment("SHELL");
+  facts.claude_dir = Directory("CLAUDE_CONFIG_DIR");
+  facts.codex_dir = Directory("CODEX_HOME");
   char buffer[PATH_MAX];
   facts.cwd = ::getcwd(buffer, sizeof buffer) == nullptr ? "" : buffer;
   const ssize_t size = ::readlink("/proc/self/exe", buffer, sizeof buffer);

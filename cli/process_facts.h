@@ -26,10 +26,13 @@ struct ProcessFacts {
   uid_t uid = 0;
   std::string user;
   std::string home;
-  std::string path;        // PATH
-  std::string shell;       // SHELL
-  std::string cwd;         // of the process; empty when it is gone
-  std::string executable;  // /proc/self/exe: this very binary
+  std::string path;   // PATH
+  std::string shell;  // SHELL
+  std::string cwd;    // of the process; empty when it is gone
+  // $CLAUDE_CONFIG_DIR and $CODEX_HOME where they are absolute, else empty:
+  // what is the person's own is there instead of in ~/.claude and ~/.codex.
+  std::string claude_dir, codex_dir;
+  std::string executable;                // /proc/self/exe: this very binary
   std::vector<std::string> environment;  // NAME=VALUE
 };
 

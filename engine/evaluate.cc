@@ -92,6 +92,8 @@ class Evaluation {
     set(PathBase::kGateState, request.state_dir);
     set(PathBase::kGateCache, request.cache_dir);
     set(PathBase::kGateBinary, request.binary);
+    set(PathBase::kClaude, request.claude_dir);
+    set(PathBase::kCodex, request.codex_dir);
     facts.cwd = request.cwd;
     facts.agent = request.agent;
     facts.branch = request.branch;

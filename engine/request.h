@@ -24,6 +24,8 @@ struct Request {
   std::string config_dir;         // gate's own places, absolute
   std::string state_dir;
   std::string cache_dir;
+  std::string claude_dir;       // instead of ~/.claude and ~/.codex; may be
+  std::string codex_dir;        // empty
   std::string binary;           // gate's own, absolute; may be empty
   bool interactive = false;     // a person can be asked
   uint64_t now_ms = 0;          // UTC, for rules with `since` and `expires`

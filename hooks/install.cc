@@ -34,20 +34,11 @@ std::unexpected<Error> UnknownClient(const std::string& client) {
                   "` is not a client whose settings gate knows: claude, codex");
 }
 
-Result<std::string> SettingsPath(const InstallOptions& options) {
-  const std::string& root =
-      options.project ? options.project_dir : options.home;
-  if (!IsAbsolute(root)) {
-    return Fail(ErrorCode::kInvalid, "no directory to install into");
-  }
-  if (options.client == "claude") return root + "/.claude/settings.json";
-  if (options.client == "codex") {
-    if (!options.project && IsAbsolute(options.codex_home)) {
-      return Normalise(options.codex_home, "/") + "/hooks.json";
-    }
-    return root + "/.codex/hooks.json";
-  }
-  return UnknownClient(options.client);
+// Where the client's own variable puts the user's settings; empty without one.
+std::string MovedTo(const InstallOptions& options) {
+  const std::string& moved =
+      options.client == "claude" ? options.claude_dir : options.codex_home;
+  return options.project || !IsAbsolute(moved) ? "" : Normalise(moved, "/");
 }
 
 // Where a write to `path` ends up. A link is followed, so that settings kept
@@ -68,9 +59,10 @@ Result<std::string> Resolve(const std::string& path,
   if (realpath(path.c_str(), real) == nullptr) return FailErrno(path);
   char home[PATH_MAX];
   bool inside = false;
+  const std::string moved = MovedTo(options);
   for (const std::string& root :
        {options.project ? options.project_dir : options.home,
-        IsAbsolute(options.codex_home) ? options.codex_home : options.home}) {
+        moved.empty() ? options.home : moved}) {
     inside = inside ||
              (realpath(root.c_str(), home) != nullptr && IsWithin(real, home));
   }
@@ -151,6 +143,20 @@ std::vector<std::string_view> Lines(std::string_view text) {
 }
 
 }  // namespace
+
+Result<std::string> SettingsPath(const InstallOptions& options) {
+  GATE_CHECK(CheckClient(options.client));
+  const bool claude = options.client == "claude";
+  const std::string file = claude ? "/settings.json" : "/hooks.json";
+  if (const std::string moved = MovedTo(options); !moved.empty())
+    return moved + file;
+  const std::string& root =
+      options.project ? options.project_dir : options.home;
+  if (!IsAbsolute(root)) {
+    return Fail(ErrorCode::kInvalid, "no directory to install into");
+  }
+  return root + (claude ? "/.claude" : "/.codex") + file;
+}
 
 Status CheckClient(const std::string& client) {
   if (client == "claude" || client == "codex") return {};

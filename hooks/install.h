@@ -16,7 +16,9 @@ struct InstallOptions {
   std::string state_dir;
   bool project = false;  // the project's settings instead of the user's
   std::string project_dir;
-  std::string codex_home;  // $CODEX_HOME; used when absolute
+  // $CLAUDE_CONFIG_DIR and $CODEX_HOME; used when absolute, for the user's
+  // settings.
+  std::string claude_dir, codex_home;
   // claude 2.1.295 and later: the client itself blocks when the hook fails.
   // False also where the version is not known: what an entry has, it keeps.
   bool block_on_failure = false;
@@ -35,6 +37,9 @@ struct FileChange {
 
 // kInvalid when gate cannot be installed for a client of this name.
 Status CheckClient(const std::string& client);
+
+// The file that holds the client's hooks; no link in it is followed.
+Result<std::string> SettingsPath(const InstallOptions& options);
 
 // What installing (or uninstalling) would change; nothing is written. Running
 // it on its own result changes nothing. kInvalid when a settings file is not

@@ -397,6 +397,22 @@ std::string Below(const std::string& directory, std::string_view name) {
   return path;
 }
 
+// What `names` say of the clients' own directories, of where these are instead.
+template <size_t kCount>
+void AddMoved(const std::array<std::string_view, kCount>& names,
+              const ProfileInputs& inputs, std::vector<std::string>* paths) {
+  const std::pair<std::string_view, const std::string*> clients[] = {
+      {".claude", &inputs.claude_dir}, {".codex", &inputs.codex_dir}};
+  for (const auto& [usual, moved] : clients) {
+    if (moved->empty()) continue;
+    for (const std::string_view name : names)
+      if (name == usual)
+        paths->push_back(*moved);
+      else if (IsWithin(name, usual))
+        paths->push_back(Below(*moved, name.substr(usual.size() + 1)));
+  }
+}
+
 // Directories that hold ordinary things beside what programs obey.
 constexpr auto kShared =
     std::to_array<std::string_view>({".", ".config", ".local", ".local/share"});
@@ -465,16 +481,22 @@ Result<backends::Profile> MakeProfile(const std::string& name,
         profile.deny_read.push_back(Below(home, secret));
     for (std::string_view secret : kSystemSecrets)
       profile.deny_read.emplace_back(secret);
+    AddMoved(kSecrets, inputs, &profile.deny_read);
   }
   profile.protect_names.assign(kProtectedNames.begin(), kProtectedNames.end());
   // That the state is hidden does not keep the directories above it in place.
   for (const std::string* place :
        {&inputs.config_dir, &inputs.cache_dir, &inputs.state_dir})
     if (!place->empty()) profile.protect.push_back(*place);
-  if (!full && !profile.write.empty())
+  AddMoved(kProtectedNames, inputs, &profile.protect);
+  if (!inputs.claude_dir.empty())
+    profile.protect.push_back(Below(inputs.claude_dir, ".claude.json"));
+  if (!full && !profile.write.empty()) {
     for (const std::string& home : homes)
       for (std::string_view sole : kSoleNames)
         profile.sole_names.push_back(Below(home, sole));
+    AddMoved(kSoleNames, inputs, &profile.sole_names);
+  }
   // A workspace may be the directory that such a file lies in.
   for (const std::string& home : inputs.real_homes) {
     if (full || !IsWithin(inputs.workspace, home)) continue;

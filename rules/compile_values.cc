@@ -256,7 +256,9 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
       {"$GATE_CONFIG", PathBase::kGateConfig},
       {"$GATE_STATE", PathBase::kGateState},
       {"$GATE_CACHE", PathBase::kGateCache},
-      {"$GATE_BINARY", PathBase::kGateBinary}};
+      {"$GATE_BINARY", PathBase::kGateBinary},
+      {"$CLAUDE_CONFIG_DIR", PathBase::kClaude},
+      {"$CODEX_HOME", PathBase::kCodex}};
   const auto bad = [&](std::string help) {
     Problem(file, node.begin, "rule-bad-path",
             "`" + std::string(text) + "` is neither a path pattern nor a class",

@@ -155,8 +155,10 @@ enum class PathBase : uint8_t {
   kGateState,
   kGateCache,
   kGateBinary,
+  kClaude,
+  kCodex,
 };
-inline constexpr int kPathBases = 7;
+inline constexpr int kPathBases = 9;
 
 enum class PathShape : uint8_t {
   kClass,    // `text` names a class

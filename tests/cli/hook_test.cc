@@ -330,6 +330,33 @@ TEST(HookTest, FileToolsAreJudgedByWhatTheyWrite) {
     EXPECT_EQ(write(path).exit_code, 2) << path;
 }
 
+TEST(HookTest, ClientsDirectoriesAreGuardedWhereTheirVariablesPutThem) {
+  Machine machine;
+  const std::string claude = machine.home() + "/cc";
+  const std::string codex = machine.home() + "/cx";
+  const std::pair<std::string, int> cases[] = {
+      {claude + "/settings.json", 2}, {claude + "/hooks/a.sh", 2},
+      {claude + "/.claude.json", 2},  {codex + "/config.toml", 2},
+      {codex + "/hooks.json", 2},     {machine.project() + "/a.c", 0}};
+  machine.environment = {"CLAUDE_CONFIG_DIR=" + claude, "CODEX_HOME=" + codex};
+  for (const auto& [path, code] : cases) {
+    const Done done = WriteTool(machine, path);
+    EXPECT_EQ(done.exit_code, code) << path;
+    EXPECT_EQ(done.err.find("self.agent-settings") == std::string::npos,
+              code == 0)
+        << path << done.err;
+  }
+  for (const std::string& secret :
+       {claude + "/.credentials.json", codex + "/auth.json"})
+    ExpectRefused(
+        machine.Gate({"hook", "codex"}, Codex(machine, "cat " + secret)));
+  // Nothing there is a workspace.
+  ASSERT_EQ(machine.Run({"mkdir", "-p", claude + "/plugins/p"}).exit_code, 0);
+  EXPECT_NE(machine.Gate({"doctor"}, "", claude + "/plugins/p")
+                .out.find("this directory cannot be one"),
+            std::string::npos);
+}
+
 TEST(HookTest, FileToolsAreJudgedByWhereLinksLead) {
   const Machine machine;
   machine.Write(machine.project() + "/package.json", "{}");

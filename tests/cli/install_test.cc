@@ -74,5 +74,32 @@ TEST_F(InstallTest, DryRunShowsWhatTheRealRunMakes) {
       Has(machine_.Gate({"install", "--dry-run", "claude"}).out, blocks));
 }
 
+TEST_F(InstallTest, SettingsAreWhereTheClientsVariablesPutThem) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"claude", "CLAUDE_CONFIG_DIR"}, {"codex", "CODEX_HOME"}};
+  for (const auto& [client, variable] : cases) {
+    const std::string moved = machine_.home() + "/moved-" + client;
+    hooks::InstallOptions options = Options(client);
+    const std::string usual = *hooks::SettingsPath(options);
+    // At the usual place, which the client does not read.
+    Install(options);
+    machine_.environment = {std::string(variable) + "=" + moved};
+    const std::string missing =
+        std::string("-   hook      ") + client + ": not installed";
+    EXPECT_TRUE(Has(Doctor(), missing)) << Doctor();
+    const test::Done dry = machine_.Gate({"install", "--dry-run", client});
+    EXPECT_TRUE(Has(dry.out, "+++ " + moved + "/")) << dry.out;
+    EXPECT_FALSE(Has(dry.out, usual)) << dry.out;
+    (client == std::string("claude") ? options.claude_dir
+                                     : options.codex_home) = moved;
+    Install(options);
+    EXPECT_FALSE(Has(Doctor(), missing)) << Doctor();
+    EXPECT_TRUE(Has(Doctor(), std::string(client) + ": installed"));
+    EXPECT_TRUE(Has(machine_.Gate({"uninstall", "--dry-run", client}).out,
+                    "--- " + moved + "/"));
+    machine_.environment.clear();
+  }
+}
+
 }  // namespace
 }  // namespace gate::cli

@@ -143,6 +143,14 @@ TEST_F(InstallTest, PlacesAreTheClients) {
   options.client = "cursor";
   EXPECT_FALSE(PlanInstall(options));
   options = Options("claude");
+  options.claude_dir = root_ + "/elsewhere/";
+  EXPECT_EQ(PlanInstall(options)->front().path,
+            root_ + "/elsewhere/settings.json");
+  options.project = true;
+  options.project_dir = root_ + "/project";
+  EXPECT_EQ(PlanInstall(options)->front().path,
+            root_ + "/project/.claude/settings.json");
+  options = Options("claude");
   options.gate_path = "gate";
   EXPECT_FALSE(PlanInstall(options));
   options = Options("claude");

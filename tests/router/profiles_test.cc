@@ -55,6 +55,31 @@ TEST(MakeProfile, WithoutAWorkspaceNoGitDirIsWritable) {
   EXPECT_EQ(profile.write, std::vector<std::string>{"/home/user/.cache/pip"});
 }
 
+TEST(MakeProfile, ClientsDirectoriesAreKeptWhereTheirVariablesPutThem) {
+  ProfileInputs inputs = Inputs();
+  inputs.claude_dir = "/work/project/claude";
+  inputs.codex_dir = "/data/codex";
+  for (const char* name : {"read-only", "workspace-write", "full-access"}) {
+    const Profile profile = *MakeProfile(name, inputs, Network::kNone);
+    for (const char* path :
+         {"/work/project/claude/settings.json", "/work/project/claude/commands",
+          "/work/project/claude/.claude.json", "/data/codex"})
+      EXPECT_TRUE(Has(profile.protect, path)) << name << path;
+    for (const char* path :
+         {"/work/project/claude/.credentials.json",
+          "/work/project/claude/projects", "/data/codex/auth.json",
+          "/data/codex/sessions", "/home/user/.codex/auth.json"})
+      EXPECT_EQ(Has(profile.deny_read, path),
+                std::string(name) != "full-access")
+          << name << path;
+  }
+  const Profile usual =
+      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+  for (const auto* paths : {&usual.protect, &usual.deny_read})
+    for (const std::string& path : *paths)
+      EXPECT_TRUE(path.starts_with("/") && !path.starts_with("//")) << path;
+}
+
 TEST(MakeProfile, GatesStateIsHiddenInEveryProfile) {
   for (const char* name : {"read-only", "workspace-write", "full-access"}) {
     const Profile profile = *MakeProfile(name, Inputs(), Network::kNone);
