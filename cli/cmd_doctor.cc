@@ -10,26 +10,16 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/candidates.h"
-#include "cli/client_settings.h"
 #include "cli/commands.h"
+#include "cli/doctor.h"
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
-#include "hooks/install.h"
 
 namespace gate::cli {
 namespace {
-
-enum class Health : unsigned char { kGood, kNote, kBad };
-
-struct Finding {
-  Health health = Health::kGood;
-  std::string topic;
-  std::string text;
-  std::string help;
-};
 
 void CheckPolicy(Gateway& gateway, const std::string& workspace,
                  std::vector<Finding>* findings) {
@@ -166,26 +156,6 @@ void CheckAudit(const ProcessFacts& facts, std::vector<Finding>* findings) {
                          ""});
 }
 
-void CheckHooks(const ProcessFacts& facts, std::vector<Finding>* findings) {
-  for (const char* client : {"claude", "codex"}) {
-    auto missing = hooks::PlanInstall(HookOptions(facts, client));
-    if (!missing) {
-      findings->push_back({Health::kBad, "hook",
-                           std::string(client) + ": " + missing.error().message,
-                           ""});
-    } else if (missing->empty()) {
-      findings->push_back({Health::kGood, "hook",
-                           std::string(client) + ": installed, fails closed",
-                           ""});
-    } else {
-      findings->push_back(
-          {Health::kNote, "hook",
-           std::string(client) + ": not installed; gate does not see it",
-           std::string("gate install ") + client});
-    }
-  }
-}
-
 void AddLimits(std::vector<Finding>* findings) {
   for (const char* text :
        {"clients started without their hook, or with hooks switched off",
@@ -212,7 +182,7 @@ int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments) {
   CheckBackends(FindCandidates(facts, gateway.backends(), /*refresh=*/true),
                 gateway.settings().router, &findings);
   CheckAudit(facts, &findings);
-  CheckHooks(facts, &findings);
+  CheckHooks(facts, workspace, &findings);
   AddLimits(&findings);
 
   bool bad = false;

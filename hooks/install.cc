@@ -17,7 +17,6 @@
 namespace gate::hooks {
 namespace {
 
-constexpr size_t kMaxSettingsBytes = 4 << 20;
 // gate answers within 2 s; the guard ends it after 10 s; the client waits 15 s,
 // so that the guard's refusal always comes before the client gives up and runs
 // the command.
@@ -188,6 +187,17 @@ std::string GuardLine(const InstallOptions& options) {
   return line;
 }
 
+HookEntry EntryFor(const InstallOptions& options) {
+  HookEntry entry;
+  entry.client = options.client;
+  entry.matcher = options.client == "claude" ? kClaudeMatcher : "*";
+  entry.command = GuardLine(options);
+  entry.timeout_s = kClientSeconds;
+  entry.block_on_failure =
+      options.block_on_failure && options.client == "claude";
+  return entry;
+}
+
 Result<std::vector<FileChange>> PlanInstall(const InstallOptions& options) {
   if (!IsAbsolute(options.gate_path)) {
     return Fail(ErrorCode::kInvalid, "gate's own path is not absolute");
@@ -209,17 +219,10 @@ Result<std::vector<FileChange>> PlanInstall(const InstallOptions& options) {
     }
   }
   GATE_TRY(FileChange change, ReadSettings(options));
-  HookEntry entry;
-  entry.client = options.client;
-  entry.matcher = options.client == "claude" ? kClaudeMatcher : "*";
-  entry.command = GuardLine(options);
-  entry.timeout_s = kClientSeconds;
-  entry.block_on_failure =
-      options.block_on_failure && options.client == "claude";
   auto after =
       WithHook(change.existed ? std::optional<std::string_view>(change.before)
                               : std::nullopt,
-               entry);
+               EntryFor(options));
   return Changes(std::move(change), std::move(after));
 }
 

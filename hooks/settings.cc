@@ -35,6 +35,11 @@ Result<Json> ParseSettings(std::string_view text) {
   return std::move(*settings);
 }
 
+bool IsSwitchedOff(const Json& settings) {
+  const auto disabled = settings.find("disableAllHooks");
+  return disabled != settings.end() && *disabled != false;
+}
+
 bool IsOurs(const Json& handler, std::string_view client) {
   if (!handler.is_object()) return false;
   const auto command = handler.find("command");
@@ -206,8 +211,7 @@ std::optional<std::string> WithoutGroup(std::string_view text, size_t index,
 Result<std::string> WithHook(std::optional<std::string_view> file,
                              const HookEntry& entry) {
   GATE_TRY(const Json settings, ParseSettings(file.value_or("")));
-  const auto disabled = settings.find("disableAllHooks");
-  if (disabled != settings.end() && *disabled != false) {
+  if (IsSwitchedOff(settings)) {
     return Fail(ErrorCode::kInvalid,
                 "`disableAllHooks` is set, so that no hook would run; remove "
                 "it first");
@@ -273,6 +277,45 @@ Result<std::optional<std::string>> WithoutHook(std::string_view file,
     if (!without) return std::nullopt;
     text = std::move(*without);
   }
+}
+
+Result<std::vector<FoundHook>> FindHooks(std::string_view file,
+                                         std::string_view client) {
+  GATE_TRY(const Json settings, ParseSettings(file));
+  GATE_TRY(const std::vector<Json> groups, Groups(settings));
+  const auto text = [](const Json& of, const char* name) {
+    const auto value = of.find(name);
+    return value == of.end() || !value->is_string() ? ""
+                                                    : value->get<std::string>();
+  };
+  std::vector<FoundHook> found;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const auto handlers = groups[i].find(kHooks);
+    if (handlers == groups[i].end()) continue;
+    for (size_t j = 0; j < handlers->size(); ++j) {
+      const Json& handler = (*handlers)[j];
+      if (!IsOurs(handler, client)) continue;
+      FoundHook hook;
+      hook.group = i;
+      hook.handler = j;
+      hook.entry.client = client;
+      hook.entry.matcher = text(groups[i], "matcher");
+      hook.entry.command = text(handler, "command");
+      const auto timeout = handler.find("timeout");
+      hook.entry.timeout_s =
+          timeout != handler.end() && timeout->is_number_integer()
+              ? timeout->get<int>()
+              : 0;
+      hook.entry.block_on_failure = Blocks(groups[i], client);
+      found.push_back(std::move(hook));
+    }
+  }
+  return found;
+}
+
+Result<bool> SwitchesHooksOff(std::string_view file) {
+  GATE_TRY(const Json settings, ParseSettings(file));
+  return IsSwitchedOff(settings);
 }
 
 }  // namespace gate::hooks

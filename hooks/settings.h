@@ -4,10 +4,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "hooks/install.h"
 
 namespace gate::hooks {
+
+inline constexpr size_t kMaxSettingsBytes = 4 << 20;
 
 // The one entry of hooks.PreToolUse that gate owns.
 struct HookEntry {
@@ -18,6 +22,9 @@ struct HookEntry {
   // Writes "onFailure": "block". An entry that has it keeps it.
   bool block_on_failure = false;
 };
+
+// The entry that PlanInstall(options) writes.
+HookEntry EntryFor(const InstallOptions& options);
 
 // `file` (the text of a settings file; white space counts as {}; nothing: there
 // is no file) with exactly this entry of gate's. Every byte that is not gate's
@@ -31,5 +38,16 @@ Result<std::string> WithHook(std::optional<std::string_view> file,
 // laid the file out anew since, what the entry leaves empty around it goes too.
 Result<std::optional<std::string>> WithoutHook(std::string_view file,
                                                std::string_view client);
+
+// An entry of gate's, and where in hooks.PreToolUse it stands.
+struct FoundHook {
+  HookEntry entry;
+  size_t group = 0, handler = 0;
+};
+Result<std::vector<FoundHook>> FindHooks(std::string_view file,
+                                         std::string_view client);
+
+// Whether `file` says disableAllHooks.
+Result<bool> SwitchesHooksOff(std::string_view file);
 
 }  // namespace gate::hooks

@@ -101,5 +101,34 @@ TEST_F(InstallTest, SettingsAreWhereTheClientsVariablesPutThem) {
   }
 }
 
+TEST_F(InstallTest, DoctorTellsGatesApart) {
+  const std::string other = machine_.root() + "/bin/gate's old";
+  for (const char* client : {"claude", "codex"}) {
+    const std::string name = client;
+    EXPECT_TRUE(Has(Doctor(), "-   hook      " + name + ": not installed"));
+    hooks::InstallOptions options = Options(client);
+    options.gate_path = other;
+    machine_.Write(other, "#!/bin/sh\n", 0755);
+    Install(options);
+    EXPECT_TRUE(Has(Doctor(), "-   hook      " + name +
+                                  ": another gate answers, " + other + ","))
+        << Doctor();
+    ASSERT_EQ(machine_.Run({"rm", other}).exit_code, 0);
+    EXPECT_TRUE(Has(Doctor(), "BAD hook      " + name +
+                                  ": everything is refused, because the "
+                                  "hook's program " +
+                                  other + " is not there"))
+        << Doctor();
+    options = Options(client);
+    options.timeout_path = "timeout";
+    Install(options);
+    EXPECT_TRUE(Has(Doctor(), "BAD hook      " + name +
+                                  ": installed, but not as this gate writes"))
+        << Doctor();
+  }
+  machine_.Write(machine_.home() + "/.claude/settings.json", "{");
+  EXPECT_TRUE(Has(Doctor(), "BAD hook      claude: ")) << Doctor();
+}
+
 }  // namespace
 }  // namespace gate::cli

@@ -1,0 +1,84 @@
+// The part of gate doctor about the clients' settings.
+#include "base/text.h"
+#include "cli/client_settings.h"
+#include "cli/doctor.h"
+#include "hooks/installed.h"
+
+namespace gate::cli {
+namespace {
+
+using hooks::Entry;
+using hooks::Installed;
+
+// One settings file of a client.
+struct Level {
+  const char* whose;  // "for the user"
+  hooks::InstallOptions options;
+};
+
+std::vector<Level> LevelsOf(const ProcessFacts& facts,
+                            const std::string& project,
+                            const std::string& client) {
+  std::vector<Level> levels = {{"for the user", HookOptions(facts, client)}};
+  // In the home directory that is the same file.
+  if (project.empty() || project == facts.home) return levels;
+  levels.push_back({"for this project", levels[0].options});
+  levels[1].options.project = true;
+  levels[1].options.project_dir = project;
+  return levels;
+}
+
+Finding Describe(const Level& level, const Installed& installed) {
+  const std::string& client = level.options.client;
+  const std::string where =
+      std::string(level.whose) + " (" + Visible(installed.path) + ")";
+  const std::string install =
+      "gate install " + client + (level.options.project ? " --project" : "");
+  const std::string program = Visible(installed.program);
+  switch (installed.entry) {
+    case Entry::kThis:
+      return {Health::kGood, "hook",
+              client + ": installed, fails closed, " + where, ""};
+    case Entry::kChanged:
+      return {Health::kBad, "hook",
+              client + ": installed, but not as this gate writes it, " + where,
+              install};
+    case Entry::kOther:
+      return {Health::kNote, "hook",
+              client + ": another gate answers, " + program + ", " + where,
+              install + ", to have this one answer"};
+    case Entry::kGone:
+      return {Health::kBad, "hook",
+              client + ": everything is refused, because the hook's program " +
+                  program + " is not there, " + where,
+              install};
+    case Entry::kNone:
+      break;
+  }
+  return {Health::kNote, "hook",
+          client + ": not installed; gate does not see it", install};
+}
+
+}  // namespace
+
+void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
+                std::vector<Finding>* findings) {
+  const std::string& project = workspace.empty() ? facts.cwd : workspace;
+  for (const char* client : {"claude", "codex"}) {
+    const std::vector<Level> levels = LevelsOf(facts, project, client);
+    bool said = false;
+    for (const Level& level : levels) {
+      const auto installed = hooks::FindInstalled(level.options);
+      if (installed && installed->entry == Entry::kNone) continue;
+      said = true;
+      findings->push_back(installed ? Describe(level, *installed)
+                                    : Finding{Health::kBad, "hook",
+                                              std::string(client) + ": " +
+                                                  installed.error().message,
+                                              ""});
+    }
+    if (!said) findings->push_back(Describe(levels[0], Installed{}));
+  }
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,123 @@
+#include "hooks/installed.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "hooks/settings.h"
+
+namespace gate::hooks {
+namespace {
+
+// The text of a settings file; empty when there is none.
+Result<std::string> ReadSettingsFile(const std::string& path) {
+  auto text = ReadFile(path, kMaxSettingsBytes);
+  if (text || text.error().code != ErrorCode::kNotFound) return text;
+  return std::string();
+}
+
+// Takes the first word off a line as ShellQuote writes words. Empty at the end
+// and where the line is written in another way.
+std::string TakeWord(std::string_view* line) {
+  std::string word;
+  while (line->starts_with(' ')) line->remove_prefix(1);
+  while (!line->empty() && line->front() != ' ') {
+    if (line->starts_with("\\'")) {
+      word += '\'';
+      line->remove_prefix(2);
+    } else if (line->front() == '\'') {
+      const size_t end = line->find('\'', 1);
+      if (end == std::string_view::npos) return "";
+      word += line->substr(1, end - 1);
+      line->remove_prefix(end + 1);
+    } else {
+      word += line->front();
+      line->remove_prefix(1);
+    }
+  }
+  return word;
+}
+
+// The gate of a guard line (GuardLine): TIMEOUT SECONDS GATE …
+std::string ProgramOf(const std::string& line) {
+  std::string inner;
+  std::string_view rest = line;
+  if (line.starts_with("/bin/sh -c ")) {
+    TakeWord(&rest);
+    TakeWord(&rest);
+    inner = TakeWord(&rest);
+    rest = inner;
+  }
+  TakeWord(&rest);
+  TakeWord(&rest);
+  return TakeWord(&rest);
+}
+
+std::string RealPath(const std::string& path) {
+  char real[PATH_MAX];
+  return realpath(path.c_str(), real) == nullptr ? "" : real;
+}
+
+Entry Compare(const HookEntry& found, const HookEntry& wanted,
+              const std::string& program, const std::string& gate) {
+  if (found.command == wanted.command && found.matcher == wanted.matcher &&
+      found.timeout_s == wanted.timeout_s)
+    return Entry::kThis;
+  if (program.starts_with('/') && access(program.c_str(), X_OK) != 0)
+    return Entry::kGone;
+  const std::string real = RealPath(program);
+  return !real.empty() && real == RealPath(gate) ? Entry::kChanged
+                                                 : Entry::kOther;
+}
+
+// sha256 over the entry as JSON with sorted names and without blanks.
+std::string CodexHash(const HookEntry& entry) {
+  const std::string identity =
+      "{\"event_name\":\"pre_tool_use\",\"hooks\":[{\"async\":false,"
+      "\"command\":" +
+      Dump(entry.command) + ",\"timeout\":" + std::to_string(entry.timeout_s) +
+      ",\"type\":\"command\"}],\"matcher\":" + Dump(entry.matcher) + "}";
+  return "sha256:" + Hex(Sha256(identity));
+}
+
+}  // namespace
+
+Result<Installed> FindInstalled(const InstallOptions& options) {
+  Installed installed;
+  GATE_TRY(installed.path, SettingsPath(options));
+  GATE_TRY(const std::string text, ReadSettingsFile(installed.path));
+  auto found = FindHooks(text, options.client);
+  if (!found)
+    return Fail(found.error().code,
+                installed.path + ": " + found.error().message);
+  const HookEntry wanted = EntryFor(options);
+  // From what does nothing to what does all.
+  constexpr Entry kOrder[] = {Entry::kNone, Entry::kGone, Entry::kOther,
+                              Entry::kChanged, Entry::kThis};
+  const auto rank = [&](Entry entry) {
+    size_t at = 0;
+    while (kOrder[at] != entry) ++at;
+    return at;
+  };
+  for (const FoundHook& hook : *found) {
+    const std::string program = ProgramOf(hook.entry.command);
+    const Entry entry = Compare(hook.entry, wanted, program, options.gate_path);
+    if (rank(entry) <= rank(installed.entry)) continue;
+    installed.entry = entry;
+    installed.program = program;
+    installed.codex_place = ":pre_tool_use:" + std::to_string(hook.group) +
+                            ":" + std::to_string(hook.handler);
+    installed.codex_hash = CodexHash(hook.entry);
+  }
+  return installed;
+}
+
+Result<bool> DisablesHooks(const std::string& path) {
+  GATE_TRY(const std::string text, ReadSettingsFile(path));
+  return SwitchesHooksOff(text);
+}
+
+}  // namespace gate::hooks
