@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
+#include "cli/workspace.h"
 #include "hooks/install.h"
 
 namespace gate::cli {
@@ -60,7 +61,8 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
   bool project = false;
   bool dry_run = false;
   app.Add("client", clients, "claude, codex").Required();
-  app.Flag("--project", project, "the project's settings, not the user's");
+  app.Flag("--project", project,
+           "the settings at the project's top, not the user's");
   app.Flag("--dry-run", dry_run, "show the change, write nothing");
   if (auto code = ParseWith(app, arguments)) return *code;
   for (const std::string& client : clients)
@@ -72,10 +74,12 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     if (auto code = RequirePerson("changing agents' settings")) return *code;
 
   const ProcessFacts facts = ReadProcessFacts(globals);
+  // Clients look for a project's settings at its top, not in between.
+  const std::string root = FindWorkspace(facts, facts.cwd);
   for (const std::string& client : clients) {
     hooks::InstallOptions options = HookOptions(facts, client);
     options.project = project;
-    options.project_dir = facts.cwd;
+    options.project_dir = root.empty() ? facts.cwd : root;
     if (install && client == "claude")
       options.block_on_failure = ClaudeBlocksOnFailure();
     auto changes =

@@ -101,6 +101,36 @@ TEST_F(InstallTest, SettingsAreWhereTheClientsVariablesPutThem) {
   }
 }
 
+TEST_F(InstallTest, AProjectsSettingsAreThoseOfItsTop) {
+  machine_.Write(machine_.project() + "/package.json", "{}");
+  const std::string deep = machine_.project() + "/src/deep";
+  ASSERT_EQ(machine_.Run({"mkdir", "-p", deep}).exit_code, 0);
+  for (const char* client : {"claude", "codex"}) {
+    const std::string place = machine_.project() + "/." + client + "/";
+    const test::Done dry =
+        machine_.Gate({"install", "--project", "--dry-run", client}, "", deep);
+    EXPECT_TRUE(Has(dry.out, "+++ " + place)) << dry.out;
+    hooks::InstallOptions options = Options(client);
+    options.project = true;
+    options.project_dir = machine_.project();
+    Install(options);
+    for (const std::string& cwd : {machine_.project(), deep})
+      EXPECT_TRUE(Has(Doctor(cwd), "for this project (" + place))
+          << Doctor(cwd);
+    EXPECT_TRUE(Has(
+        machine_.Gate({"uninstall", "--project", "--dry-run", client}, "", deep)
+            .out,
+        "--- " + place));
+  }
+  const std::string elsewhere = machine_.home() + "/other";
+  ASSERT_EQ(machine_.Run({"mkdir", elsewhere}).exit_code, 0);
+  EXPECT_TRUE(Has(Doctor(elsewhere), "claude: not installed"));
+  // Without a project it is where one stands.
+  const test::Done dry = machine_.Gate(
+      {"install", "--project", "--dry-run", "claude"}, "", elsewhere);
+  EXPECT_TRUE(Has(dry.out, "+++ " + elsewhere + "/.claude/")) << dry.out;
+}
+
 TEST_F(InstallTest, DoctorTellsGatesApart) {
   const std::string other = machine_.root() + "/bin/gate's old";
   for (const char* client : {"claude", "codex"}) {
