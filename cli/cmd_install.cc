@@ -116,6 +116,10 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     if (install)
       std::printf("%s: installed; `gate doctor` shows what is enforced\n",
                   client.c_str());
+    if (install && client == "codex")
+      std::puts(
+          "codex: skips this hook until it is reviewed in Codex: /hooks, once "
+          "after every change");
   }
   return 0;
 }

@@ -37,20 +37,20 @@ Finding Describe(const Level& level, const Installed& installed) {
   const std::string program = Visible(installed.program);
   switch (installed.entry) {
     case Entry::kThis:
-      return {Health::kGood, "hook",
-              client + ": installed, fails closed, " + where, ""};
+      return {Health::kGood, "hook", client + ": installed " + where, ""};
     case Entry::kChanged:
-      return {Health::kBad, "hook",
-              client + ": installed, but not as this gate writes it, " + where,
-              install};
+      return {
+          Health::kBad, "hook",
+          client + ": installed " + where + ", but not as this gate writes it",
+          install};
     case Entry::kOther:
       return {Health::kNote, "hook",
               client + ": another gate answers, " + program + ", " + where,
               install + ", to have this one answer"};
     case Entry::kGone:
       return {Health::kBad, "hook",
-              client + ": everything is refused, because the hook's program " +
-                  program + " is not there, " + where,
+              client + ": the hook's program is not there, " + program +
+                  ", so that it refuses everything, " + where,
               install};
     case Entry::kNone:
       break;
@@ -59,23 +59,50 @@ Finding Describe(const Level& level, const Installed& installed) {
           client + ": not installed; gate does not see it", install};
 }
 
+// What stands in a file is worth what the client makes of it.
+Finding Weigh(Finding finding, const Level& level, const Installed& installed,
+              const std::string& claude_runs_none) {
+  CodexTrust trust = {true, claude_runs_none};
+  const bool codex = level.options.client == "codex";
+  if (codex) trust = AskCodexTrust(level.options, installed);
+  if (trust.why.empty()) {
+    if (installed.entry == Entry::kThis) finding.text += ", fails closed";
+    return finding;
+  }
+  if (trust.certain) {
+    finding.text += ", but the client runs no such hook: ";
+    finding.health = Health::kBad;
+  } else {
+    finding.text += "; trust it in Codex: ";
+    if (finding.health == Health::kGood) finding.health = Health::kNote;
+  }
+  finding.text += Visible(trust.why);
+  if (codex && finding.help.empty())
+    finding.help = "review the hook in Codex: /hooks";
+  return finding;
+}
+
 }  // namespace
 
 void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
                 std::vector<Finding>* findings) {
   const std::string& project = workspace.empty() ? facts.cwd : workspace;
-  for (const char* client : {"claude", "codex"}) {
+  const std::string claude_runs_none =
+      WhyClaudeRunsNoHook(facts, {project, facts.cwd});
+  for (const std::string client : {"claude", "codex"}) {
     const std::vector<Level> levels = LevelsOf(facts, project, client);
     bool said = false;
     for (const Level& level : levels) {
       const auto installed = hooks::FindInstalled(level.options);
       if (installed && installed->entry == Entry::kNone) continue;
       said = true;
-      findings->push_back(installed ? Describe(level, *installed)
-                                    : Finding{Health::kBad, "hook",
-                                              std::string(client) + ": " +
-                                                  installed.error().message,
-                                              ""});
+      if (!installed)
+        findings->push_back({Health::kBad, "hook",
+                             client + ": " + installed.error().message, ""});
+      else
+        findings->push_back(Weigh(Describe(level, *installed), level,
+                                  *installed,
+                                  client == "claude" ? claude_runs_none : ""));
     }
     if (!said) findings->push_back(Describe(levels[0], Installed{}));
   }

@@ -1,7 +1,5 @@
 #include "hooks/installed.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -54,11 +52,6 @@ std::string ProgramOf(const std::string& line) {
   TakeWord(&rest);
   TakeWord(&rest);
   return TakeWord(&rest);
-}
-
-std::string RealPath(const std::string& path) {
-  char real[PATH_MAX];
-  return realpath(path.c_str(), real) == nullptr ? "" : real;
 }
 
 Entry Compare(const HookEntry& found, const HookEntry& wanted,

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "hooks/installed.h"
 #include "tests/cli/process.h"
 
 namespace gate::cli {
@@ -140,24 +141,128 @@ TEST_F(InstallTest, DoctorTellsGatesApart) {
     options.gate_path = other;
     machine_.Write(other, "#!/bin/sh\n", 0755);
     Install(options);
-    EXPECT_TRUE(Has(Doctor(), "-   hook      " + name +
-                                  ": another gate answers, " + other + ","))
+    EXPECT_TRUE(Has(Doctor(), name + ": another gate answers, " + other + ","))
         << Doctor();
     ASSERT_EQ(machine_.Run({"rm", other}).exit_code, 0);
     EXPECT_TRUE(Has(Doctor(), "BAD hook      " + name +
-                                  ": everything is refused, because the "
-                                  "hook's program " +
-                                  other + " is not there"))
+                                  ": the hook's program is not there, " +
+                                  other + ","))
         << Doctor();
     options = Options(client);
     options.timeout_path = "timeout";
     Install(options);
-    EXPECT_TRUE(Has(Doctor(), "BAD hook      " + name +
-                                  ": installed, but not as this gate writes"))
-        << Doctor();
+    EXPECT_TRUE(Has(Doctor(), ", but not as this gate writes it")) << Doctor();
   }
   machine_.Write(machine_.home() + "/.claude/settings.json", "{");
   EXPECT_TRUE(Has(Doctor(), "BAD hook      claude: ")) << Doctor();
+}
+
+TEST_F(InstallTest, AHookThatTheClientDoesNotRunIsNotWell) {
+  machine_.Write(machine_.project() + "/package.json", "{}");
+  const std::string place = "/.claude/settings";
+  ASSERT_EQ(
+      machine_.Run({"mkdir", "-p", machine_.project() + "/src"}).exit_code, 0);
+  Install(Options("claude"));
+  const std::string user = machine_.Read(machine_.home() + place + ".json");
+  for (const std::string& path : {machine_.project() + place + ".json",
+                                  machine_.project() + place + ".local.json"}) {
+    for (const char* text : {"{\"disableAllHooks\": true}", "{"}) {
+      machine_.Write(path, text);
+      for (const char* below : {"", "/src"}) {
+        const std::string said = Doctor(machine_.project() + below);
+        EXPECT_TRUE(Has(said, "BAD hook      claude: installed")) << said;
+        EXPECT_TRUE(Has(said, path)) << said;
+        EXPECT_FALSE(Has(said, "ok  hook")) << said;
+      }
+    }
+    machine_.Write(path, "{\"disableAllHooks\": false}");
+    EXPECT_TRUE(Has(Doctor(), "ok  hook      claude: installed")) << Doctor();
+  }
+  machine_.Write(machine_.home() + place + ".json",
+                 "{\"disableAllHooks\": true," + user.substr(1));
+  EXPECT_TRUE(Has(Doctor(), "BAD hook      claude: installed")) << Doctor();
+}
+
+TEST_F(InstallTest, CodexRunsOnlyWhatItsPersonTrusts) {
+  hooks::InstallOptions options = Options("codex");
+  Install(options);
+  const auto installed = hooks::FindInstalled(options);
+  ASSERT_TRUE(installed);
+  const std::string key =
+      "[hooks.state.\"" + installed->path + installed->codex_place + "\"]\n";
+  const std::string hash = "trusted_hash = \"" + installed->codex_hash + "\"\n";
+  const std::string config = machine_.home() + "/.codex/config.toml";
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "BAD"},
+      {key + hash, "ok "},
+      {"[features]\nhooks = true\n" + key + hash, "ok "},
+      {"[features]\nhooks = false\n" + key + hash, "BAD"},
+      {"[features]\ncodex_hooks = false\n" + key + hash, "BAD"},
+      {key + "enabled = false\n" + hash, "BAD"},
+      {key + "enabled = true\n", "BAD"},
+      {"[hooks.state.\"" + installed->path + ":pre_tool_use:1:0\"]\n" + hash,
+       "BAD"},
+      {key + "trusted_hash = \"sha256:00\"\n", "-  "},
+      {"[hooks", "-  "}};
+  EXPECT_TRUE(Has(Doctor(), "BAD hook      codex: installed")) << Doctor();
+  for (const auto& [text, mark] : cases) {
+    machine_.Write(config, text);
+    const std::string said = Doctor();
+    EXPECT_TRUE(Has(said, std::string(mark) + " hook      codex: installed"))
+        << text << said;
+    EXPECT_EQ(Has(said, "/hooks\n"), std::string(mark) != "ok ") << said;
+  }
+}
+
+TEST_F(InstallTest, CodexTrustOfAProjectsHookIsInTheUsersFile) {
+  machine_.Write(machine_.project() + "/package.json", "{}");
+  hooks::InstallOptions options = Options("codex");
+  options.project = true;
+  options.project_dir = machine_.project();
+  Install(options);
+  const auto installed = hooks::FindInstalled(options);
+  ASSERT_TRUE(installed);
+  const std::string trust = "[hooks.state.\"" + installed->path +
+                            installed->codex_place + "\"]\ntrusted_hash = \"" +
+                            installed->codex_hash + "\"\n";
+  const std::string config = "/.codex/config.toml";
+  machine_.Write(machine_.project() + config, trust);
+  EXPECT_TRUE(Has(Doctor(), "BAD hook      codex: installed")) << Doctor();
+  machine_.Write(machine_.home() + config, trust);
+  EXPECT_TRUE(Has(Doctor(), "-   hook      codex: installed")) << Doctor();
+  machine_.Write(machine_.home() + config,
+                 trust + "[projects.\"" + machine_.project() +
+                     "\"]\ntrust_level = \"trusted\"\n");
+  EXPECT_TRUE(Has(Doctor(), "ok  hook      codex: installed")) << Doctor();
+  machine_.Write(machine_.project() + config, "features.hooks = false\n");
+  EXPECT_TRUE(Has(Doctor(), "BAD hook      codex: installed")) << Doctor();
+}
+
+// By the rule that several programs have found to give what Codex 0.142 to
+// 0.160 writes: sha256 of the compact JSON with sorted names.
+TEST_F(InstallTest, CodexHashIsThatOfTheEntry) {
+  hooks::InstallOptions options = Options("codex");
+  machine_.Write(
+      *hooks::SettingsPath(options),
+      "{\"hooks\": {\"PreToolUse\": [{\"hooks\": []}, {\"hooks\": [{}, {"
+      "\"timeout\": 15, \"type\": \"command\", \"command\": \"t 10 g hook "
+      "codex || gate: hook failed (status \\\"é\"}], \"matcher\": \"*\"}]}}");
+  const auto installed = hooks::FindInstalled(options);
+  ASSERT_TRUE(installed);
+  EXPECT_EQ(installed->entry, hooks::Entry::kOther);
+  EXPECT_EQ(installed->program, "g");
+  EXPECT_EQ(installed->codex_place, ":pre_tool_use:1:1");
+  EXPECT_EQ(installed->codex_hash,
+            "sha256:"
+            "58c545e14bd072f5048b048e950360a7dcba684c467e638aaf696f59e2d9ab68");
+}
+
+TEST_F(InstallTest, InstallSaysThatCodexWantsAReview) {
+  const auto [code, shown] = machine_.OnTerminal({"install", "codex"}, "");
+  if (test::Machine::NoPerson(shown)) GTEST_SKIP() << shown;
+  EXPECT_EQ(code, 0) << shown;
+  EXPECT_TRUE(Has(shown, "until it is reviewed in Codex: /hooks")) << shown;
+  EXPECT_TRUE(Has(Doctor(), "BAD hook      codex: installed")) << Doctor();
 }
 
 }  // namespace
