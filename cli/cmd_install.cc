@@ -1,14 +1,14 @@
 // gate install, gate uninstall.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <iterator>
+#include <optional>
 
 #include "audit/log.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/client_settings.h"
+#include "cli/client_version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
@@ -17,25 +17,6 @@
 
 namespace gate::cli {
 namespace {
-
-// From this version on Claude Code itself blocks when a hook that says so
-// fails (docs/hooks.md).
-constexpr int kClaudeBlocks[] = {2, 1, 295};
-
-// Whether `claude --version` is at least that. A person runs this command, in
-// a terminal of their own.
-bool ClaudeBlocksOnFailure() {
-  FILE* pipe = ::popen("claude --version 2>/dev/null </dev/null", "r");
-  if (pipe == nullptr) return false;
-  int found[3] = {0, 0, 0};
-  const int count =
-      std::fscanf(pipe, "%d.%d.%d", &found[0], &found[1], &found[2]);
-  ::pclose(pipe);
-  if (count != 3) return false;
-  return !std::lexicographical_compare(std::begin(found), std::end(found),
-                                       std::begin(kClaudeBlocks),
-                                       std::end(kClaudeBlocks));
-}
 
 Status RecordChange(const ProcessFacts& facts, const std::string& what,
                     const std::string& client) {
@@ -80,8 +61,11 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     hooks::InstallOptions options = HookOptions(facts, client);
     options.project = project;
     options.project_dir = root.empty() ? facts.cwd : root;
-    if (install && client == "claude")
-      options.block_on_failure = ClaudeBlocksOnFailure();
+    std::optional<Version> version;
+    if (install) version = AskVersion(client);
+    if (const std::string why = WhyTooOld(client, version); !why.empty())
+      Complain(why);
+    options.block_on_failure = client == "claude" && version >= kClaudeBlocks;
     auto changes =
         install ? hooks::PlanInstall(options) : hooks::PlanUninstall(options);
     if (!changes) {

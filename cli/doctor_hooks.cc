@@ -1,6 +1,7 @@
 // The part of gate doctor about the clients' settings.
 #include "base/text.h"
 #include "cli/client_settings.h"
+#include "cli/client_version.h"
 #include "cli/doctor.h"
 #include "hooks/installed.h"
 
@@ -104,6 +105,10 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
                                   *installed,
                                   client == "claude" ? claude_runs_none : ""));
     }
+    if (said)
+      if (std::string why = WhyTooOld(client, AskVersion(client)); !why.empty())
+        findings->push_back(
+            {Health::kBad, "hook", std::move(why), "a newer " + client});
     if (!said) findings->push_back(Describe(levels[0], Installed{}));
   }
 }

@@ -265,5 +265,32 @@ TEST_F(InstallTest, InstallSaysThatCodexWantsAReview) {
   EXPECT_TRUE(Has(Doctor(), "BAD hook      codex: installed")) << Doctor();
 }
 
+TEST_F(InstallTest, ClientsThatRunTheOriginalAreNamed) {
+  const struct {
+    const char* client;
+    const char* version;
+    bool old;
+  } cases[] = {{"claude", "1.0.17 (Claude Code)", true},
+               {"claude", "2.0.9 (Claude Code)", true},
+               {"claude", "2.0.10 (Claude Code)", false},
+               {"codex", "codex-cli 0.130.0", true},
+               {"codex", "codex-cli 0.131.0", false},
+               {"codex", "codex-cli 1.0.0", false},
+               {"codex", "none", false},
+               {"codex", "", false}};
+  for (const char* client : {"claude", "codex"}) Install(Options(client));
+  for (const auto& c : cases) {
+    PutClient(c.client, c.version);
+    const std::string bad = std::string("BAD hook      ") + c.client + " ";
+    EXPECT_EQ(Has(Doctor(), bad), c.old) << c.version << Doctor();
+    const std::string why = " runs uncontained what gate would contain";
+    EXPECT_EQ(Has(machine_.Gate({"install", "--dry-run", c.client}).err, why),
+              c.old)
+        << c.version;
+    EXPECT_FALSE(
+        Has(machine_.Gate({"uninstall", "--dry-run", c.client}).err, why));
+  }
+}
+
 }  // namespace
 }  // namespace gate::cli
