@@ -96,10 +96,19 @@ Result<std::string> Rewrite(const Gateway& gateway,
   ticket.command = LineOf(judgement.question);
   ticket.cwd = judgement.question.cwd;
   ticket.policy_revision = judgement.policy_revision;
-  ticket.plan = PlanToJson(judgement.plan);
+  router::Plan plan = judgement.plan;
+  if (plan.mode == router::Mode::kDirect) {
+    // The policy's revision belongs to a workspace, and a direct plan has none.
+    plan.profile.workspace = judgement.session.workspace;
+    // By the name that the process which redeems it will see.
+    if (std::string real = RealPath(ticket.cwd); !real.empty())
+      ticket.cwd = std::move(real);
+  }
+  ticket.plan = PlanToJson(plan);
   ticket.decision_id = judgement.id;
   ticket.agent = judgement.question.agent;
   ticket.session = judgement.question.session;
+  ticket.asked = judgement.decision.action == Action::kAsk;
   ticket.expires_ms = NowMs() + hooks::kTicketLifetimeMs;
   GATE_TRY(const std::string name,
            hooks::IssueTicket(gateway.facts().places.state, ticket));
@@ -112,12 +121,14 @@ Result<std::string> Rewrite(const Gateway& gateway,
 
 // The answer to a judgement that lets the command run, raw or contained.
 Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
-                      const Judgement& judgement) {
+                      const hooks::Event& event, const Judgement& judgement) {
   Answer answer;
   answer.id = judgement.id;
   answer.reason = judgement.decision.reason;
-  if (judgement.plan.mode == router::Mode::kDirect) {
-    // Silence, unless the line was gate's own wrapper with the agent's flags.
+  answer.direct = judgement.plan.mode == router::Mode::kDirect;
+  // Silence, unless the line was gate's own wrapper with the agent's flags, or
+  // would not run where or as it was judged.
+  if (answer.direct && event.cwd_is_sure) {
     answer.kind =
         judgement.unwrapped ? AnswerKind::kRewrite : AnswerKind::kAllow;
     answer.command = LineOf(judgement.question);
@@ -145,7 +156,7 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
     if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
     gateway.Replan(judgement, /*approved=*/true);
     if (judgement->plan.mode == router::Mode::kRefused) return Deny(*judgement);
-    return LetRun(gateway, globals, *judgement);
+    return LetRun(gateway, globals, event, *judgement);
   }
   if (event.can_ask) {
     Answer answer;
@@ -156,7 +167,7 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
       gateway.Replan(judgement, /*approved=*/true);
       if (judgement->plan.mode == router::Mode::kRefused)
         return Deny(*judgement);
-      GATE_TRY(answer, LetRun(gateway, globals, *judgement));
+      GATE_TRY(answer, LetRun(gateway, globals, event, *judgement));
       if (answer.kind == AnswerKind::kAllow) answer.command.clear();
     }
     answer.kind = AnswerKind::kAsk;
@@ -182,7 +193,7 @@ Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
       if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
       if (judgement->plan.mode == router::Mode::kRefused)
         return Deny(*judgement);
-      return LetRun(gateway, globals, *judgement);
+      return LetRun(gateway, globals, event, *judgement);
     case Action::kAsk:
       return Ask(gateway, globals, event, judgement);
     case Action::kDeny:
@@ -245,6 +256,8 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   if (!answer)
     return RefuseAtOnce("the answer cannot be prepared: " +
                         answer.error().message);
+  judgement.unobserved = answer->kind == AnswerKind::kAllow &&
+                         judgement.decision.action == Action::kAllow;
   if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
       !stored)
     return RefuseAtOnce(

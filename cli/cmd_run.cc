@@ -135,8 +135,8 @@ int EndAs(const backends::Outcome& outcome, int code) {
 // The plan of `ticket` and what the caller asks for besides, joined as without
 // a ticket. The yes that the ticket stands for holds.
 Judgement JoinTicket(Gateway& gateway, Question question,
-                     const router::Plan& ticket) {
-  question.approved = true;
+                     const router::Plan& ticket, bool asked) {
+  question.approved = asked || ticket.mode == router::Mode::kSandbox;
   // Contained, as the ticket says, whatever the caller asks for.
   if (question.profile.empty()) question.profile = ticket.profile.name;
   question.network = backends::Name(router::JoinNetworks(
@@ -147,9 +147,11 @@ Judgement JoinTicket(Gateway& gateway, Question question,
 
 // A ticket is enforced exactly as the hook planned it, or as the caller makes
 // that stricter. Nothing when it does not hold for this command, directory,
-// agent and policy: then it is judged afresh.
+// agent and policy: then it is judged afresh, for the agent and the session of
+// the ticket where that is only for another directory.
 std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
-                             const Question& question) {
+                             Question* asked) {
+  Question& question = *asked;
   auto ticket = hooks::RedeemTicket(gateway.facts().places.state,
                                     arguments.ticket, NowMs());
   if (!ticket) {
@@ -159,10 +161,17 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   }
   auto plan = PlanFromJson(ticket->plan);
   if (!plan || question.is_argv || ticket->command != question.command ||
-      ticket->cwd != question.cwd || plan->mode == router::Mode::kRefused ||
+      plan->mode == router::Mode::kRefused ||
       (!question.agent.empty() && question.agent != ticket->agent) ||
       (!question.session.empty() && question.session != ticket->session)) {
     Complain("the ticket is for something else; deciding afresh");
+    return std::nullopt;
+  }
+  question.agent = ticket->agent;
+  question.session = ticket->session;
+  // A client need not tell a hook where a line will run.
+  if (ticket->cwd != question.cwd) {
+    Complain("judged again in " + question.cwd);
     return std::nullopt;
   }
   const rules::Policy& policy = gateway.PolicyFor(plan->profile.workspace);
@@ -172,12 +181,12 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   }
   Judgement judgement;
   judgement.question = question;
-  judgement.question.agent = ticket->agent;
-  judgement.question.session = ticket->session;
   if (!arguments.profile.empty() || !arguments.backend.empty() ||
       !arguments.network.empty() || arguments.timeout_ms != 0) {
-    judgement = JoinTicket(gateway, judgement.question, *plan);
+    judgement = JoinTicket(gateway, judgement.question, *plan, ticket->asked);
   } else {
+    // What a person has approved keeps more of its variables.
+    judgement.decision.action = ticket->asked ? Action::kAsk : Action::kAllow;
     judgement.policy_revision = ticket->policy_revision;
     judgement.plan = std::move(*plan);
     judgement.session.workspace = judgement.plan.profile.workspace;
@@ -198,6 +207,8 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     options.json = arguments.json;
     return Preview(gateway, &judgement, ticket->decision_id, options);
   }
+  if (CanBecome(judgement.plan) && !arguments.json)
+    return Become(gateway, judgement, ticket->decision_id);
   return Report(Execute(gateway, &judgement, ticket->decision_id, "run"));
 }
 
@@ -232,7 +243,7 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   if (!IsDirectory(*arguments, gateway.facts())) return kExitUsage;
   Question question = ToQuestion(*arguments, gateway.facts());
   if (!arguments->ticket.empty())
-    if (auto code = RunTicket(gateway, *arguments, question)) return *code;
+    if (auto code = RunTicket(gateway, *arguments, &question)) return *code;
 
   // A ticket says that an agent sent this; it gets no prompt.
   const bool person =
@@ -254,6 +265,12 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   const bool may_run =
       (judgement.decision.action <= Action::kSandbox || approved) &&
       judgement.plan.mode != router::Mode::kRefused;
+  if (may_run && !arguments->ticket.empty() && !arguments->json &&
+      CanBecome(judgement.plan)) {
+    if (auto stored = gateway.Record(&judgement, "run", true); !stored)
+      return Fail(kNotRecorded + stored.error().message);
+    return Become(gateway, judgement, judgement.id);
+  }
   if (may_run && judgement.question.preview.empty()) {
     const auto executed = RecordAndExecute(gateway, &judgement, "run");
     if (!executed) return Fail(kNotRecorded + executed.error().message);

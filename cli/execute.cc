@@ -1,7 +1,11 @@
 #include "cli/execute.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -281,6 +285,39 @@ Executed Execute(Gateway& gateway, Judgement* judgement,
   executed.recorded =
       gateway.RecordOutcome(parent, *judgement, executed.outcome, mode);
   return executed;
+}
+
+bool CanBecome(const router::Plan& plan) {
+  const backends::Limits& limits = plan.profile.limits;
+  return plan.mode == router::Mode::kDirect && limits.wall_ms == 0 &&
+         limits.output_bytes == 0;
+}
+
+int Become(Gateway& gateway, const Judgement& judgement,
+           const std::string& parent) {
+  backends::Command command = ToCommand(gateway, judgement.question);
+  command.environment = DirectEnvironment(gateway, judgement);
+  Outcome outcome;
+  outcome.status = OutcomeStatus::kUnobserved;
+  outcome.reason = "runs raw in the client's place";
+  if (const Status recorded =
+          gateway.RecordOutcome(parent, judgement, outcome, "run");
+      !recorded) {
+    Complain("that it runs could not be recorded, so nothing runs: " +
+             recorded.error().message);
+    return kExitGateFailed;
+  }
+  gateway.CloseLog();
+  std::vector<char*> argv;
+  for (std::string& word : command.argv) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::vector<char*> environment;
+  for (std::string& entry : command.environment)
+    environment.push_back(entry.data());
+  environment.push_back(nullptr);
+  ::execve(argv[0], argv.data(), environment.data());
+  Complain("did not start: " + command.argv[0] + ": " + std::strerror(errno));
+  return kExitGateFailed;
 }
 
 Status RecordNotStarted(Gateway& gateway, const Judgement& judgement,

@@ -26,6 +26,18 @@ Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
 Executed Execute(Gateway& gateway, Judgement* judgement,
                  const std::string& parent, const std::string& mode);
 
+// Whether a shell can stand in this process's place for `plan`: it is direct,
+// and nothing of the run is to be counted.
+bool CanBecome(const router::Plan& plan);
+
+// Puts the shell with the command of `judgement`, on record as `parent`, in
+// this process's place, so that it runs as if gate had not been there: with its
+// terminal, signals, process group and streams. What is recorded before it is
+// that gate does not see the end. Returns an exit code only if it did not
+// start.
+int Become(Gateway& gateway, const Judgement& judgement,
+           const std::string& parent);
+
 // The outcome of a decision that let something run, where nothing was started.
 // Without it the log would look like that of a killed gate.
 Status RecordNotStarted(Gateway& gateway, const Judgement& judgement,

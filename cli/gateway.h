@@ -70,6 +70,7 @@ struct Judgement {
   // they are now; empty when there are none.
   std::string untrusted;
   bool policy_broken = false;  // a system or user file did not load
+  bool unobserved = false;     // the client runs it raw, out of gate's sight
   std::vector<Diagnostic> diagnostics;
   Timing timing;
 };

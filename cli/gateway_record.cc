@@ -119,8 +119,7 @@ Status Gateway::Record(Judgement* judgement, const std::string& mode,
   record.rule_id = judgement->decision.rule.id;
   record.policy_revision = judgement->policy_revision;
   record.backend = judgement->plan.backend;
-  // What a hook lets run raw is out of gate's sight from then on.
-  if (mode == "hook" && judgement->decision.action == rules::Action::kAllow)
+  if (judgement->unobserved)
     record.status = Name(backends::OutcomeStatus::kUnobserved);
   record.detail = DecisionDetail(*judgement);
   GATE_CHECK(log_->Append(&record));

@@ -34,6 +34,9 @@ struct Event {
   std::string tool_input;   // compact JSON of the tool's input
   std::string description;  // the agent's own words
   bool can_ask = false;     // the client can ask its person natively
+  // `cwd` is where the command will run. Not so where the client's event leaves
+  // out what its tool was told; silence would let the line run unseen.
+  bool cwd_is_sure = true;
 };
 
 // What gate wants to say.
@@ -44,6 +47,9 @@ struct Answer {
   std::string reason;   // never empty for kAsk and kDeny
   std::string command;  // kRewrite, and kAsk with a rewritten command
   std::string id;       // audit id
+  // kRewrite: what runs is not contained, so that the client's own permissions
+  // count as with silence, where the client can do that.
+  bool direct = false;
   // kRewrite: let the client's person confirm, where the client can ask. Off by
   // default: what is rewritten runs in a sandbox.
   bool confirm = false;

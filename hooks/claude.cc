@@ -85,6 +85,7 @@ class ClaudeAdapter final : public Adapter {
         if (event.kind != EventKind::kCommand || answer.command.empty()) {
           return Refuse("gate could not rewrite the command");
         }
+        if (answer.direct) return Decide(event, answer, nullptr);
         return Decide(event, answer,
                       answer.confirm && event.can_ask ? "ask" : "allow");
       case AnswerKind::kAsk:
@@ -97,14 +98,18 @@ class ClaudeAdapter final : public Adapter {
   }
 
  private:
+  // Without a `decision` the client's own permissions decide, about the input
+  // as it is then.
   static Output Decide(const Event& event, const Answer& answer,
                        const char* decision) {
     Json output = Json::object();
     output["hookEventName"] = "PreToolUse";
-    output["permissionDecision"] = decision;
-    std::string reason = ReasonText(answer);
-    if (!reason.starts_with("gate: ")) reason.insert(0, "gate: ");
-    output["permissionDecisionReason"] = std::move(reason);
+    if (decision != nullptr) {
+      output["permissionDecision"] = decision;
+      std::string reason = ReasonText(answer);
+      if (!reason.starts_with("gate: ")) reason.insert(0, "gate: ");
+      output["permissionDecisionReason"] = std::move(reason);
+    }
     if (!answer.command.empty()) {
       auto input = ParseJson(event.tool_input);
       if (!input || !input->is_object() || event.kind != EventKind::kCommand ||

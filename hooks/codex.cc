@@ -87,6 +87,9 @@ class CodexAdapter final : public Adapter {
       GATE_TRY(event.description, OptionalText(*input, "description"));
       event.tool_input = Dump(*input);
       event.kind = EventKind::kCommand;
+      // The tool's `workdir` is not in the event: openai/codex issues 32360,
+      // 33986, 37251, 40348.
+      event.cwd_is_sure = false;
       return event;
     }
     return event;

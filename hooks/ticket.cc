@@ -20,7 +20,7 @@ namespace gate::hooks {
 namespace {
 
 constexpr size_t kNameDigits = 32;
-constexpr std::string_view kDomain = "gate.ticket/1\n";
+constexpr std::string_view kDomain = "gate.ticket/2\n";
 constexpr size_t kMaxTicketBytes = 4 << 20;
 // Beyond its lifetime by so much a file is swept whatever it is.
 constexpr uint64_t kSweepSlackMs = 60 * 1000;
@@ -60,6 +60,7 @@ std::string Encode(const std::string& name, const Ticket& ticket) {
         &ticket.plan, &ticket.decision_id, &ticket.agent, &ticket.session}) {
     Put(*field, &out);
   }
+  Put(ticket.asked ? "1" : "0", &out);
   Put(std::to_string(ticket.expires_ms), &out);
   return out;
 }
@@ -68,17 +69,19 @@ bool Decode(std::string_view in, const std::string& name, Ticket* ticket) {
   if (!in.starts_with(kDomain)) return false;
   in.remove_prefix(kDomain.size());
   std::string stored_name;
+  std::string asked;
   std::string expires;
   for (std::string* field :
        {&stored_name, &ticket->command, &ticket->cwd, &ticket->policy_revision,
         &ticket->plan, &ticket->decision_id, &ticket->agent, &ticket->session,
-        &expires}) {
+        &asked, &expires}) {
     if (!Take(&in, field)) return false;
   }
   if (!in.empty() || stored_name != name || expires.empty() ||
-      expires.size() > 19) {
+      expires.size() > 19 || (asked != "0" && asked != "1")) {
     return false;
   }
+  ticket->asked = asked == "1";
   ticket->expires_ms = 0;
   for (const char c : expires) {
     if (c < '0' || c > '9') return false;

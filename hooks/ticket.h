@@ -21,6 +21,7 @@ struct Ticket {
   std::string plan;         // JSON of the plan to enforce, canonical bytes
   std::string decision_id;  // parent of the outcome record
   std::string agent, session;
+  bool asked = false;  // what it lets run needs a person's yes, and gets it
   uint64_t expires_ms = 0;
 };
 

@@ -85,6 +85,9 @@ TEST(Claude, ReadsTheShellTool) {
   EXPECT_EQ(event.tool, "Bash");
   EXPECT_EQ(event.description, "Run the tests");
   EXPECT_TRUE(event.can_ask);
+  EXPECT_TRUE(event.cwd_is_sure);
+  // Its tool can be told a directory that the event leaves out.
+  EXPECT_FALSE(Parsed("codex", kCodexBash).cwd_is_sure);
 }
 
 TEST(Claude, AsksOnlyInModesThatShowAQuestion) {
@@ -360,6 +363,23 @@ TEST(Output, ClaudeAsksOnlyWhereSomebodyIsAsked) {
   event.can_ask = false;
   EXPECT_EQ(decision(rewrite), "allow");
   ExpectRefusal(claude->Format(event, Say(AnswerKind::kAsk, "x")));
+}
+
+// What is not contained is no business of gate's to wave through.
+TEST(Output, ARewriteThatRunsRawLeavesTheClientsOwnPermissions) {
+  const Adapter* claude = FindAdapter("claude");
+  for (const char* mode : {"default", "plan", "dontAsk", "bypassPermissions"}) {
+    const Event event = Parsed(
+        "claude",
+        Replaced(kClaudeBash, "\"default\"", "\"" + std::string(mode) + "\""));
+    Answer rewrite = Say(AnswerKind::kRewrite, "x");
+    rewrite.direct = true;
+    const auto json = ParseJson(claude->Format(event, rewrite).out);
+    ASSERT_TRUE(json) << mode;
+    const Json& output = (*json)["hookSpecificOutput"];
+    EXPECT_EQ(output["updatedInput"].value("command", ""), "x") << mode;
+    EXPECT_FALSE(output.contains("permissionDecision")) << mode;
+  }
 }
 
 // A rewrite that cannot be written must not become an allow.

@@ -1,0 +1,210 @@
+// Lines that the policy allows, where silence would not do: what the client is
+// told to run instead, and what that then runs.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/json.h"
+#include "tests/cli/process.h"
+
+namespace gate {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+std::string Event(const std::string& cwd, const std::string& command) {
+  return Dump({{"session_id", "s-1"},
+               {"cwd", cwd},
+               {"permission_mode", "default"},
+               {"hook_event_name", "PreToolUse"},
+               {"tool_name", "Bash"},
+               {"tool_input", {{"command", command}}}});
+}
+
+// What the client runs after the hook: the line itself after silence; nothing
+// where it is refused.
+std::string Line(const Machine& machine, const std::string& client,
+                 const std::string& command, const std::string& cwd = "") {
+  const Done done =
+      machine.Gate({"hook", client},
+                   Event(cwd.empty() ? machine.project() : cwd, command), cwd);
+  if (done.exit_code != 0) return "";
+  if (done.out.empty()) return command;
+  const auto json = ParseJson(done.out);
+  return json ? (*json)["hookSpecificOutput"]["updatedInput"].value("command",
+                                                                    "")
+              : "";
+}
+
+bool HasTicket(const std::string& line) {
+  return line.find(" run --ticket ") != std::string::npos;
+}
+
+std::string TicketIn(const std::string& line) {
+  return line.substr(line.find(" --ticket ") + 10, 32);
+}
+
+TEST(CodexTest, AnAllowedLineIsRewrittenAndRunsAsItWouldHave) {
+  const Machine machine;
+  machine.Write(machine.project() + "/a", "1\n2\n");
+  const struct {
+    const char* command;
+    int exit_code;
+    const char* out;
+    const char* err;
+  } kRows[] = {
+      {"cat a", 0, "1\n2\n", ""},
+      {"cat", 0, "typed", ""},
+      {"pwd; echo two >&2; (exit 7)", 7, "PROJECT\n", "two\n"},
+      {"echo $BASH_VERSION | grep -c '^5'", 0, "1\n", ""},
+      {"echo \"$0\"", 0, "/bin/bash\n", ""},
+  };
+  for (const auto& row : kRows) {
+    const std::string line = Line(machine, "codex", row.command);
+    ASSERT_TRUE(HasTicket(line)) << row.command << "\n" << line;
+    const Done done = machine.Run({"/bin/bash", "-c", line}, "typed");
+    EXPECT_EQ(done.exit_code, row.exit_code) << row.command << done.err;
+    std::string out = row.out;
+    if (out == "PROJECT\n") out = machine.project() + "\n";
+    EXPECT_EQ(done.out, out) << row.command;
+    EXPECT_EQ(done.err, row.err) << row.command;
+  }
+}
+
+TEST(CodexTest, TheShellStandsInTheProcessThatTheClientStarted) {
+  const Machine machine;
+  const std::string line = Line(machine, "codex", "echo $$");
+  ASSERT_TRUE(HasTicket(line)) << line;
+  const Done done = machine.Run({"/bin/bash", "-c", "echo $$; exec " + line});
+  const size_t end = done.out.find('\n');
+  ASSERT_NE(end, std::string::npos) << done.out << done.err;
+  EXPECT_EQ(done.out.substr(0, end + 1) + done.out.substr(0, end + 1),
+            done.out);
+}
+
+TEST(CodexTest, ALineThatEndsBySignalDoesSoForTheClient) {
+  const Machine machine;
+  const std::string line = Line(machine, "codex", "kill -TERM $$");
+  if (!HasTicket(line)) GTEST_SKIP() << "not allowed raw";
+  EXPECT_EQ(machine.Run({"/bin/bash", "-c", "exec " + line}).exit_code,
+            128 + 15);
+}
+
+// Codex's event does not say where its tool was told to run a line.
+TEST(CodexTest, InAnotherDirectoryTheLineIsJudgedThere) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const std::string fixture = machine.project() + "/tests/fixture";
+  machine.Write(fixture + "/HEAD", "ref: refs/heads/master\n");
+  machine.Write(fixture + "/objects/.keep", "");
+  machine.Write(fixture + "/refs/.keep", "");
+  machine.Write(fixture + "/config",
+                "[core]\n\trepositoryformatversion = 0\n\tworktree = .\n"
+                "\tfsmonitor = \"touch " +
+                    machine.home() + "/ran; false\"\n");
+  machine.Write(machine.home() + "/.aws/notes", "SECRET\n");
+  machine.Write(machine.project() + "/src/notes", "plain\n");
+  const auto run = [&](const std::string& command, const std::string& cwd) {
+    const std::string line = Line(machine, "codex", command);
+    EXPECT_TRUE(HasTicket(line)) << line;
+    return machine.Run({"/bin/bash", "-c", line}, "", cwd);
+  };
+  const auto again = [](const std::string& cwd) {
+    return "gate: judged again in " + cwd + "\n";
+  };
+  const Done status = run("git status", fixture);
+  EXPECT_TRUE(status.err.starts_with(again(fixture))) << status.err;
+  EXPECT_FALSE(machine.Exists(machine.home() + "/ran"));
+  const Done secret = run("cat notes", machine.home() + "/.aws");
+  EXPECT_EQ(secret.exit_code, 126) << secret.err;
+  EXPECT_EQ(secret.out, "");
+  EXPECT_NE(secret.err.find("gate approve "), std::string::npos);
+  const Done plain = run("cat notes", machine.project() + "/src");
+  EXPECT_EQ(plain.exit_code, 0);
+  EXPECT_EQ(plain.out, "plain\n");
+  EXPECT_EQ(plain.err, again(machine.project() + "/src"));
+}
+
+TEST(CodexTest, ALinkToTheSessionsDirectoryIsNoOtherDirectory) {
+  const Machine machine;
+  machine.Write(machine.project() + "/a", "1\n");
+  const std::string link = machine.home() + "/link";
+  std::filesystem::create_directory_symlink(machine.project(), link);
+  const std::string line = Line(machine, "codex", "cat a", link);
+  ASSERT_TRUE(HasTicket(line)) << line;
+  const Done done = machine.Run({"/bin/bash", "-c", line}, "", link);
+  EXPECT_EQ(done.out, "1\n");
+  EXPECT_EQ(done.err, "");
+}
+
+TEST(CodexTest, ATicketOfAnAllowedLineOpensNothingElse) {
+  const Machine machine;
+  machine.Write(machine.project() + "/a", "1\n");
+  machine.Write(machine.home() + "/.ssh/id_ed25519", "KEY\n");
+  const std::string kSecret = "cat " + machine.home() + "/.ssh/id_ed25519";
+  const auto ticket = [&] { return TicketIn(Line(machine, "codex", "cat a")); };
+  const struct {
+    const char* what;
+    std::vector<std::string> flags;
+    std::string command;
+    std::string says;
+  } kRows[] = {
+      {"another command", {}, kSecret, "for something else"},
+      {"another agent", {"--agent", "x"}, "cat a", "for something else"},
+      {"another session", {"--session", "x"}, "cat a", "for something else"},
+      {"another directory", {"--cwd", "/"}, "cat a", "judged again in /"},
+  };
+  for (const auto& row : kRows) {
+    const std::string name = ticket();
+    std::vector<std::string> words = {"run", "--ticket", name};
+    words.insert(words.end(), row.flags.begin(), row.flags.end());
+    words.insert(words.end(), {"-c", row.command});
+    const Done done = machine.Gate(words);
+    EXPECT_NE(done.err.find(row.says), std::string::npos)
+        << row.what << done.err;
+    EXPECT_EQ(done.out.find("KEY"), std::string::npos) << row.what;
+    // It is used up all the same.
+    const Done again = machine.Gate({"run", "--ticket", name, "-c", "cat a"});
+    EXPECT_NE(again.err.find("ticket is not valid"), std::string::npos)
+        << row.what << again.err;
+  }
+  const std::string before = ticket();
+  machine.Write(machine.home() + "/.config/gate/rules.d/mine.json",
+                R"({"schema": 1, "pack": "mine", "rules": [{"id": "mine.a",
+          "action": "deny", "reason": "no", "match": {"prefix": ["cat", "a"]},
+          "examples": {"match": ["cat a"], "no_match": ["cat b"]}}]})");
+  const Done done = machine.Gate({"run", "--ticket", before, "-c", "cat a"});
+  EXPECT_EQ(done.exit_code, 126);
+  EXPECT_EQ(done.out, "");
+  EXPECT_NE(done.err.find("the policy has changed"), std::string::npos)
+      << done.err;
+}
+
+TEST(CodexTest, WhatTheCallerAsksForMakesAnAllowedLineStricter) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  machine.Write(machine.project() + "/a", "1\n");
+  const std::string name = TicketIn(Line(machine, "codex", "cat a"));
+  const Done done = machine.Gate(
+      {"run", "--ticket", name, "--profile", "read-only", "-c", "cat a"});
+  EXPECT_EQ(done.out, "1\n") << done.err;
+  EXPECT_NE(machine.Gate({"audit", "list", "--json"}).out.find("native"),
+            std::string::npos);
+}
+
+TEST(CodexTest, ThatAnAllowedLineRunsIsOnRecord) {
+  const Machine machine;
+  machine.Write(machine.project() + "/a", "1\n");
+  const std::string line = Line(machine, "codex", "cat a");
+  const auto unobserved = [&] {
+    return test::Count(machine.Gate({"audit", "list", "--json"}).out,
+                       "\"unobserved\"");
+  };
+  EXPECT_EQ(unobserved(), 0u);
+  EXPECT_EQ(machine.Run({"/bin/bash", "-c", line}).exit_code, 0);
+  EXPECT_EQ(unobserved(), 1u) << machine.Gate({"audit", "list", "--json"}).out;
+}
+
+}  // namespace
+}  // namespace gate
