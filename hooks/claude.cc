@@ -50,15 +50,17 @@ class ClaudeAdapter final : public Adapter {
     if (event.tool == "PowerShell") {
       return Fail(ErrorCode::kInvalid, "PowerShell is not understood");
     }
-    if (event.tool == "Bash") {
+    // Runs its `command` in the shell environment of Bash, and watches what it
+    // prints (Claude Code, tools reference, "Monitor tool").
+    if (event.tool == "Monitor" && !(has_input && input->contains("command"))) {
+      return Fail(ErrorCode::kInvalid,
+                  "Monitor is understood only with a `command`");
+    }
+    if (event.tool == "Bash" || event.tool == "Monitor") {
       if (!has_input) {
         return Fail(ErrorCode::kInvalid, "the shell tool has no input");
       }
-      GATE_TRY(event.command, ShellCommand(*input, {"command"}));
-      GATE_TRY(event.description, OptionalText(*input, "description"));
-      event.tool_input = Dump(*input);
-      event.kind = EventKind::kCommand;
-      return event;
+      return ReadCommand(*input, std::move(event));
     }
     for (const FileTool& tool : kFileTools) {
       if (event.tool != tool.name) continue;
@@ -73,6 +75,11 @@ class ClaudeAdapter final : public Adapter {
       event.tool_input = Dump(*input);
       event.kind = EventKind::kFileWrite;
       return event;
+    }
+    // Older versions' own commands (`/review`), which are no shell's.
+    if (event.tool == "SlashCommand") return event;
+    if (has_input && MayRunAShell(event.tool, *input)) {
+      return ReadCommand(*input, std::move(event));
     }
     return event;
   }
@@ -98,6 +105,14 @@ class ClaudeAdapter final : public Adapter {
   }
 
  private:
+  static Result<Event> ReadCommand(const Json& input, Event event) {
+    GATE_TRY(event.command, ShellCommand(input, {"command"}));
+    GATE_TRY(event.description, OptionalText(input, "description"));
+    event.tool_input = Dump(input);
+    event.kind = EventKind::kCommand;
+    return event;
+  }
+
   // Without a `decision` the client's own permissions decide, about the input
   // as it is then.
   static Output Decide(const Event& event, const Answer& answer,

@@ -2,6 +2,8 @@
 // an `ask`, or an `allow` without a rewrite makes the answer invalid, and the
 // command runs. So: silence allows, exit 2 with a reason refuses, and the one
 // JSON object is a rewrite with exactly the fields below.
+#include <algorithm>
+
 #include "base/text.h"
 #include "hooks/clients.h"
 #include "hooks/message.h"
@@ -78,8 +80,9 @@ class CodexAdapter final : public Adapter {
       event.kind = EventKind::kFileWrite;
       return event;
     }
-    for (const std::string_view tool : kShellTools) {
-      if (event.tool != tool) continue;
+    const bool known = std::ranges::find(kShellTools, event.tool) !=
+                       std::ranges::end(kShellTools);
+    if (known || (input != json.end() && MayRunAShell(event.tool, *input))) {
       if (input == json.end() || !input->is_object()) {
         return Fail(ErrorCode::kInvalid, "the shell tool has no input");
       }

@@ -23,7 +23,7 @@ namespace {
 constexpr const char kGuardSeconds[] = "10";
 constexpr int kClientSeconds = 15;
 constexpr const char kClaudeMatcher[] =
-    "Bash|PowerShell|Write|Edit|MultiEdit|NotebookEdit";
+    "Bash|Monitor|PowerShell|Write|Edit|MultiEdit|NotebookEdit";
 
 bool IsAbsolute(const std::string& path) { return path.starts_with('/'); }
 

@@ -84,6 +84,12 @@ Result<std::string> ShellCommand(const Json& input,
   return command;
 }
 
+bool MayRunAShell(std::string_view tool, const Json& input) {
+  if (tool.starts_with("mcp__") || !input.is_object()) return false;
+  const auto command = input.find("command");
+  return command != input.end() && command->is_string();
+}
+
 std::string ReasonText(const Answer& answer) {
   std::string reason = Visible(ToUtf8(answer.reason), /*keep_layout=*/true);
   while (!reason.empty() && (reason.back() == '\n' || reason.back() == ' ')) {

@@ -31,6 +31,10 @@ Result<std::string> EventDirectory(const Json& object);
 Result<std::string> ShellCommand(const Json& input,
                                  std::initializer_list<const char*> keys);
 
+// Whether a tool of the client that gate does not know is taken for one that
+// runs a shell: its input has a string `command`, and it is no MCP server's.
+bool MayRunAShell(std::string_view tool, const Json& input);
+
 // A refusal that every client takes: exit 2, the reason on stderr.
 Output RefuseWith(const Event& event, const Answer& answer);
 

@@ -90,6 +90,58 @@ TEST(Claude, ReadsTheShellTool) {
   EXPECT_FALSE(Parsed("codex", kCodexBash).cwd_is_sure);
 }
 
+TEST(Claude, ReadsTheMonitorAsAShellTool) {
+  const Event event = Parsed(
+      "claude",
+      Tool(
+          "Monitor",
+          R"({"command":"tail -f log","description":"watch","timeout_ms":9})"));
+  EXPECT_EQ(event.kind, EventKind::kCommand);
+  EXPECT_EQ(event.command, "tail -f log");
+  Answer rewrite;
+  rewrite.kind = AnswerKind::kRewrite;
+  rewrite.command = "x";
+  rewrite.reason = "y";
+  const auto json =
+      ParseJson(FindAdapter("claude")->Format(event, rewrite).out);
+  ASSERT_TRUE(json);
+  EXPECT_EQ(Dump((*json)["hookSpecificOutput"]["updatedInput"]),
+            R"({"command":"x","description":"watch","timeout_ms":9})");
+  for (const char* input :
+       {R"({"ws":{"url":"wss://x.example"},"description":"d"})", "{}",
+        R"({"command":""})", R"({"command":7})", "7"}) {
+    EXPECT_FALSE(FindAdapter("claude")->Parse(Tool("Monitor", input))) << input;
+  }
+}
+
+TEST(Adapters, TakeAnUnknownToolWithACommandForAShell) {
+  const struct {
+    const char* tool;
+    const char* input;
+    EventKind kind;
+  } cases[] = {
+      {"Watch", R"({"command":"rm -rf x"})", EventKind::kCommand},
+      {"bash", R"({"command":"rm -rf x","n":1})", EventKind::kCommand},
+      {"mcp__db__run", R"({"command":"select 1"})", EventKind::kNothing},
+      {"Watch", R"({"command":["a"]})", EventKind::kNothing},
+      {"Watch", R"({"text":"rm -rf x"})", EventKind::kNothing},
+      {"Watch", R"("rm -rf x")", EventKind::kNothing},
+  };
+  for (const char* client : {"claude", "codex"}) {
+    for (const auto& c : cases) {
+      const Event event = Parsed(client, Tool(c.tool, c.input));
+      EXPECT_EQ(event.kind, c.kind) << client << c.tool << c.input;
+      if (c.kind != EventKind::kCommand) continue;
+      EXPECT_EQ(event.command, "rm -rf x") << client << c.tool;
+    }
+    EXPECT_FALSE(FindAdapter(client)->Parse(Tool("Watch", R"({"command":""})")))
+        << client;
+  }
+  EXPECT_EQ(
+      Parsed("claude", Tool("SlashCommand", R"({"command":"/review"})")).kind,
+      EventKind::kNothing);
+}
+
 TEST(Claude, AsksOnlyInModesThatShowAQuestion) {
   for (const auto& [mode, can_ask] :
        {std::pair{"default", true}, std::pair{"acceptEdits", true},
