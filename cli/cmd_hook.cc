@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/answers.h"
 #include "cli/commands.h"
@@ -21,6 +22,7 @@
 #include "cli/render.h"
 #include "cli/written_places.h"
 #include "hooks/adapter.h"
+#include "hooks/plain_line.h"
 #include "hooks/ticket.h"
 
 namespace gate::cli {
@@ -119,6 +121,26 @@ Result<std::string> Rewrite(const Gateway& gateway,
   return RewrittenLine(gateway.facts(), globals, preview, name, ticket.command);
 }
 
+// Whether the client's shell is bash, as far as its environment tells:
+// CLAUDE_CODE_SHELL overrides what Claude Code finds by itself
+// (anthropics/claude-code issue 24573). `sh` may be dash, whose echo is
+// another.
+bool IsBash(const ProcessFacts& facts) {
+  std::string chosen;
+  for (const std::string& entry : facts.environment)
+    if (entry.starts_with("CLAUDE_CODE_SHELL=")) chosen = entry.substr(18);
+  return BaseName(facts.shell) == "bash" &&
+         (chosen.empty() || BaseName(chosen) == "bash");
+}
+
+// Whether silence lets run what was judged: there, and as bash reads it.
+bool MaySayNothing(const Gateway& gateway, const hooks::Event& event,
+                   const Judgement& judgement) {
+  return event.cwd_is_sure &&
+         (!event.persons_shell || IsBash(gateway.facts()) ||
+          hooks::MeansTheSameInEveryShell(LineOf(judgement.question)));
+}
+
 // The answer to a judgement that lets the command run, raw or contained.
 Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
                       const hooks::Event& event, const Judgement& judgement) {
@@ -128,7 +150,7 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
   answer.direct = judgement.plan.mode == router::Mode::kDirect;
   // Silence, unless the line was gate's own wrapper with the agent's flags, or
   // would not run where or as it was judged.
-  if (answer.direct && event.cwd_is_sure) {
+  if (answer.direct && MaySayNothing(gateway, event, judgement)) {
     answer.kind =
         judgement.unwrapped ? AnswerKind::kRewrite : AnswerKind::kAllow;
     answer.command = LineOf(judgement.question);

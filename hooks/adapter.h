@@ -37,6 +37,8 @@ struct Event {
   // `cwd` is where the command will run. Not so where the client's event leaves
   // out what its tool was told; silence would let the line run unseen.
   bool cwd_is_sure = true;
+  // What silence allows runs in the person's own shell.
+  bool persons_shell = false;
 };
 
 // What gate wants to say.

@@ -39,6 +39,7 @@ class ClaudeAdapter final : public Adapter {
     GATE_TRY(const std::string name, RequireText(json, "hook_event_name"));
     Event event;
     event.agent = Name();
+    event.persons_shell = true;
     if (name != "PreToolUse") return event;
     GATE_TRY(event.tool, RequireText(json, "tool_name"));
     GATE_TRY(event.session, OptionalText(json, "session_id"));

@@ -63,6 +63,7 @@ class CodexAdapter final : public Adapter {
     GATE_TRY(const std::string name, RequireText(json, "hook_event_name"));
     Event event;
     event.agent = Name();
+    event.persons_shell = true;
     // PermissionRequest too: an `allow` there would run the command outside
     // Codex's own sandbox, and silence leaves the question to its person.
     if (name != "PreToolUse") return event;

@@ -206,5 +206,87 @@ TEST(CodexTest, ThatAnAllowedLineRunsIsOnRecord) {
   EXPECT_EQ(unobserved(), 1u) << machine.Gate({"audit", "list", "--json"}).out;
 }
 
+// What is judged is what bash does; the client's shell may be another.
+TEST(ShellTest, ALineThatOtherShellsReadOtherwiseRunsInBash) {
+  const char* const kLines[] = {"path=$PWD/bin; git status",
+                                "for path in bin; do git log; done",
+                                "READNULLCMD=./evil; < README",
+                                "x=README; cat $x:r",
+                                "export A=1",
+                                "cd src && export A=1",
+                                "echo 'a\\nb'",
+                                "ls *"};
+  const char* const kShells[] = {"SHELL=/usr/bin/zsh",
+                                 "SHELL=/usr/bin/fish",
+                                 "SHELL=/bin/sh",
+                                 "SHELL=/bin/dash",
+                                 "SHELL=",
+                                 "OTHER=x"};
+  Machine machine;
+  machine.Write(machine.project() + "/src/a", "1\n");
+  machine.Write(machine.project() + "/bin/a", "1\n");
+  machine.Write(machine.project() + "/README", "1\n");
+  for (const char* shell : kShells) {
+    machine.environment = {shell};
+    for (const char* line : kLines) {
+      const std::string runs = Line(machine, "claude", line);
+      EXPECT_TRUE(HasTicket(runs)) << shell << " " << line << "\n" << runs;
+    }
+    for (const char* line : {"ls -la", "git status", "cat README | wc -l",
+                             "cd src", "cd src && ls", "cd src && pwd; ls"})
+      EXPECT_EQ(Line(machine, "claude", line), line) << shell;
+  }
+  machine.environment = {"SHELL=/opt/bin/bash"};
+  for (const char* line : kLines)
+    EXPECT_EQ(Line(machine, "claude", line), line);
+  machine.environment = {"SHELL=/bin/bash", "CLAUDE_CODE_SHELL=/bin/zsh"};
+  EXPECT_TRUE(HasTicket(Line(machine, "claude", "ls *")));
+  machine.environment = {"SHELL=/bin/zsh", "CLAUDE_CODE_SHELL=/bin/bash"};
+  EXPECT_TRUE(HasTicket(Line(machine, "claude", "ls *")));
+}
+
+TEST(ShellTest, WhatRunsInBashLeavesTheClientsPermissionsAlone) {
+  Machine machine;
+  machine.environment = {"SHELL=/usr/bin/zsh"};
+  const Done done =
+      machine.Gate({"hook", "claude"}, Event(machine.project(), "ls *"));
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out.find("permissionDecision"), std::string::npos) << done.out;
+}
+
+TEST(ShellTest, APersonsYesCountsForWhatBashDoes) {
+  Machine machine;
+  machine.environment = {"SHELL=/usr/bin/zsh"};
+  machine.Write(machine.home() + "/.config/gate/rules.d/mine.json",
+                R"({"schema": 1, "pack": "mine", "rules": [
+        {"id": "mine.echo", "action": "ask", "reason": "speaks",
+         "match": {"prefix": ["date"]},
+         "examples": {"match": ["date"], "no_match": ["echo"]}}]})");
+  const Done done = machine.Gate({"hook", "claude"},
+                                 Event(machine.project(), "path=bin; date"));
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_NE(done.out.find("\"ask\""), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("run --ticket"), std::string::npos) << done.out;
+}
+
+TEST(ShellTest, ZshRunsTheRewrittenLineAsItWasJudged) {
+  Machine machine;
+  if (machine.Run({"zsh", "-c", "true"}).exit_code != 0)
+    GTEST_SKIP() << "no zsh here";
+  machine.environment = {"SHELL=/usr/bin/zsh"};
+  machine.Write(machine.project() + "/bin/git", "#!/bin/sh\n: > ../ran\n",
+                0755);
+  machine.Write(machine.project() + "/evil", "#!/bin/sh\n: > ran\n", 0755);
+  for (const char* line :
+       {"path=$PWD/bin; git status", "for path in bin; do git log; done",
+        "READNULLCMD=./evil; < README"}) {
+    const std::string runs = Line(machine, "claude", line);
+    ASSERT_TRUE(HasTicket(runs)) << line;
+    (void)machine.Run({"zsh", "-c", runs});
+  }
+  EXPECT_FALSE(machine.Exists(machine.project() + "/ran"));
+  EXPECT_FALSE(machine.Exists(machine.home() + "/ran"));
+}
+
 }  // namespace
 }  // namespace gate

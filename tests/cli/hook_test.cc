@@ -380,7 +380,8 @@ TEST(HookTest, FileToolsAreJudgedByWhereLinksLead) {
 }
 
 TEST(HookTest, StateBuiltinsRunRaw) {
-  const Machine machine;
+  Machine machine;
+  machine.environment = {"SHELL=/bin/bash"};
   for (const char* command : {"cd src", "export A=1", "unset A", "umask 022",
                               "cd /tmp && export B=2"}) {
     const Done done =
