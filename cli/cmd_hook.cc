@@ -111,7 +111,8 @@ Result<std::string> Rewrite(const Gateway& gateway,
   ticket.agent = judgement.question.agent;
   ticket.session = judgement.question.session;
   ticket.asked = judgement.decision.action == Action::kAsk;
-  ticket.expires_ms = NowMs() + hooks::kTicketLifetimeMs;
+  ticket.expires_ms = NowMs() + (ticket.asked ? hooks::kAskedTicketLifetimeMs
+                                              : hooks::kTicketLifetimeMs);
   GATE_TRY(const std::string name,
            hooks::IssueTicket(gateway.facts().places.state, ticket));
   const std::string& asked = judgement.question.preview;

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kNameDigits = 32;
 constexpr std::string_view kDomain = "gate.ticket/2\n";
 constexpr size_t kMaxTicketBytes = 4 << 20;
-// Beyond its lifetime by so much a file is swept whatever it is.
+// Beyond the longest lifetime by so much a file is swept whatever it is.
 constexpr uint64_t kSweepSlackMs = 60 * 1000;
 
 std::string Directory(const std::string& state_dir) {
@@ -173,7 +173,9 @@ Result<Ticket> RedeemTicket(const std::string& state_dir,
     return Fail(ErrorCode::kPermission, "the ticket was tampered with");
   }
   if (now_ms >= ticket.expires_ms) {
-    return Fail(ErrorCode::kTimeout, "the ticket has expired");
+    return Fail(ErrorCode::kTimeout,
+                ticket.asked ? "the question was open for more than an hour"
+                             : "it is more than ten minutes old");
   }
   return ticket;
 }
@@ -192,7 +194,7 @@ void SweepTickets(const std::string& state_dir, uint64_t now_ms, int budget) {
     const uint64_t made_ms =
         static_cast<uint64_t>(info.st_mtim.tv_sec) * 1000 +
         static_cast<uint64_t>(info.st_mtim.tv_nsec) / 1000000;
-    if (made_ms + kTicketLifetimeMs + kSweepSlackMs < now_ms) {
+    if (made_ms + kAskedTicketLifetimeMs + kSweepSlackMs < now_ms) {
       unlinkat(at, entry->d_name, 0);
     }
   }

@@ -2,7 +2,8 @@
 //
 // A ticket is 128 random bits; what it stands for is a file in
 // <state_dir>/tickets with a MAC by the state key. It is used once and expires
-// after ten minutes.
+// after ten minutes; that of a question, which waits for a person to come back,
+// after an hour, as approvals do.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace gate::hooks {
 
-inline constexpr uint64_t kTicketLifetimeMs = 10 * 60 * 1000;
+inline constexpr uint64_t kTicketLifetimeMs = 10ull * 60 * 1000;
+inline constexpr uint64_t kAskedTicketLifetimeMs = 60ull * 60 * 1000;
 
 struct Ticket {
   std::string command;

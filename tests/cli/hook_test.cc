@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "cli/process_facts.h"
+#include "hooks/ticket.h"
 #include "tests/cli/process.h"
 
 namespace gate {
@@ -208,6 +210,28 @@ TEST(HookTest, AskUsesTheClientsOwnQuestionWhereItHasOne) {
                 .find("After a yes it runs in a sandbox"),
             std::string::npos)
       << done.out;
+}
+
+TEST(HookTest, AQuestionWaitsAnHourAndAnythingElseTenMinutes) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  machine.Write(machine.project() + "/package.json", "{}");
+  constexpr uint64_t kMinute = 60 * 1000;
+  for (const auto& [command, minutes] :
+       {std::pair{"git push --force origin x", 60}, std::pair{"make", 10}}) {
+    for (const bool late : {false, true}) {
+      const Done done =
+          machine.Gate({"hook", "claude"}, Claude(machine, command));
+      const size_t at = done.out.find("--ticket ");
+      ASSERT_NE(at, std::string::npos) << done.out << done.err;
+      const uint64_t when = cli::NowMs() +
+                            kMinute * (static_cast<uint64_t>(minutes) - 1) +
+                            (late ? kMinute : 0);
+      const auto ticket = hooks::RedeemTicket(
+          machine.state(), done.out.substr(at + 9, 32), when);
+      EXPECT_EQ(ticket.has_value(), !late) << command;
+    }
+  }
 }
 
 TEST(HookTest, ApproveRefusesWithoutAPersonsTerminal) {

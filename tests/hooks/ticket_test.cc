@@ -36,6 +36,7 @@ class TicketTest : public ::testing::Test {
     ticket.decision_id = "d";
     ticket.agent = "codex";
     ticket.session = "s";
+    ticket.asked = true;
     ticket.expires_ms = kNow + kTicketLifetimeMs;
     return ticket;
   }
@@ -74,6 +75,7 @@ TEST_F(TicketTest, CarriesEveryField) {
   EXPECT_EQ(ticket->decision_id, made.decision_id);
   EXPECT_EQ(ticket->agent, made.agent);
   EXPECT_EQ(ticket->session, made.session);
+  EXPECT_EQ(ticket->asked, made.asked);
   EXPECT_EQ(ticket->expires_ms, made.expires_ms);
 }
 
@@ -87,6 +89,21 @@ TEST_F(TicketTest, ExpiresAndIsGoneThen) {
   const std::string name = Issue();
   EXPECT_EQ(RedeemError(name, kNow + kTicketLifetimeMs), ErrorCode::kTimeout);
   EXPECT_EQ(RedeemError(name), ErrorCode::kNotFound);
+}
+
+TEST_F(TicketTest, SaysWhyItIsTooLate) {
+  Ticket ticket = Make();
+  for (const auto& [asked, says] :
+       {std::pair{false, "more than ten minutes old"},
+        std::pair{true, "open for more than an hour"}}) {
+    ticket.asked = asked;
+    const auto name = IssueTicket(state_, ticket);
+    ASSERT_TRUE(name);
+    const auto late = RedeemTicket(state_, *name, ticket.expires_ms);
+    ASSERT_FALSE(late);
+    EXPECT_NE(late.error().message.find(says), std::string::npos)
+        << late.error().message;
+  }
 }
 
 TEST_F(TicketTest, NamesAreNumbersOnly) {
