@@ -154,6 +154,15 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   Question& question = *asked;
   auto ticket = hooks::RedeemTicket(gateway.facts().places.state,
                                     arguments.ticket, NowMs());
+  if (!ticket && ticket.error().code == ErrorCode::kIo) {
+    Complain("the ticket cannot be used up, so nothing runs (" +
+             ticket.error().message +
+             "). Most likely this is inside another sandbox, the client's own. "
+             "gate's state must be writable here; but a sandbox that may write "
+             "it can forge tickets, so let only one of the two contain "
+             "(docs/hooks.md, \"The client's own sandbox\")");
+    return kExitGateFailed;
+  }
   if (!ticket) {
     Complain("the ticket is not valid (" + ticket.error().message +
              "); deciding afresh");

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -148,7 +149,10 @@ Result<Ticket> RedeemTicket(const std::string& state_dir,
   const bool opened = static_cast<bool>(file);
   const int open_error = errno;
   // Used from here on, whatever it turns out to be.
-  if (unlink(path.c_str()) != 0) return unknown();
+  if (unlink(path.c_str()) != 0) {
+    if (errno != EROFS && errno != EACCES && errno != EPERM) return unknown();
+    return Fail(ErrorCode::kIo, Directory(state_dir) + ": " + strerror(errno));
+  }
   if (!opened) {
     errno = open_error;
     return FailErrno("ticket " + path);

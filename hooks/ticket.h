@@ -33,7 +33,9 @@ Result<std::string> IssueTicket(const std::string& state_dir,
 
 // Takes the ticket out of the store: whatever the result, the name is not
 // valid afterwards. kNotFound for an unknown or used one, kPermission when
-// the MAC does not fit, kTimeout when expired. The caller compares command,
+// the MAC does not fit, kTimeout when expired. kIo when the store is there and
+// cannot be written, so that the ticket stays: nothing may run by it. The
+// caller compares command,
 // cwd and policy revision.
 Result<Ticket> RedeemTicket(const std::string& state_dir,
                             const std::string& name, uint64_t now_ms);

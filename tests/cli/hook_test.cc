@@ -212,6 +212,29 @@ TEST(HookTest, AskUsesTheClientsOwnQuestionWhereItHasOne) {
       << done.out;
 }
 
+TEST(HookTest, InsideASandboxThatHoldsItsStateNothingRunsAndItSaysWhy) {
+  const Machine machine;
+  if (machine.Run({"bwrap", "--ro-bind", "/", "/", "true"}).exit_code != 0) {
+    EXPECT_FALSE(test::MustWork("bwrap"));
+    GTEST_SKIP() << "no bwrap works here";
+  }
+  for (const char* command : {"ls", "touch made"}) {
+    const Done hook = machine.Gate({"hook", "codex"}, Codex(machine, command));
+    const size_t at = hook.out.find("--ticket ");
+    ASSERT_NE(at, std::string::npos) << hook.out << hook.err;
+    const Done done = machine.Run({"bwrap", "--ro-bind", "/", "/", "--bind",
+                                   machine.project(), machine.project(), "--",
+                                   test::GateBinary(), "run", "--ticket",
+                                   hook.out.substr(at + 9, 32), "-c", command});
+    EXPECT_EQ(done.exit_code, 125) << done.out;
+    EXPECT_EQ(done.out, "");
+    EXPECT_NE(done.err.find("inside another sandbox"), std::string::npos)
+        << done.err;
+    EXPECT_EQ(test::Count(done.err, "\n"), 1u) << done.err;
+    EXPECT_FALSE(machine.Exists(machine.project() + "/made"));
+  }
+}
+
 TEST(HookTest, AQuestionWaitsAnHourAndAnythingElseTenMinutes) {
   const Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";

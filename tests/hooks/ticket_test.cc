@@ -106,6 +106,31 @@ TEST_F(TicketTest, SaysWhyItIsTooLate) {
   }
 }
 
+TEST_F(TicketTest, OneThatCannotBeUsedUpIsNotOneThatIsNotThere) {
+  const std::string name = Issue();
+  // As a user whom permissions hold back.
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chmod((state_ + "/tickets").c_str(), 0500) != 0 ||
+        (geteuid() == 0 && (chown((state_ + "/tickets").c_str(), 65534, 0) ||
+                            chown(File(name).c_str(), 65534, 0) ||
+                            chown(state_.c_str(), 65534, 0) ||
+                            chown((state_ + "/ticket.key").c_str(), 65534, 0) ||
+                            setuid(65534) != 0)))
+      _exit(9);
+    const auto kept = RedeemTicket(state_, name, kNow);
+    const auto none =
+        RedeemTicket(state_, "00000000000000000000000000000000", kNow);
+    if (kept || kept.error().code != ErrorCode::kIo) _exit(1);
+    if (none || none.error().code != ErrorCode::kNotFound) _exit(2);
+    _exit(std::filesystem::exists(File(name)) ? 0 : 3);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  chmod((state_ + "/tickets").c_str(), 0700);
+}
+
 TEST_F(TicketTest, NamesAreNumbersOnly) {
   Issue();
   for (const char* name :
