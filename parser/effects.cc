@@ -174,6 +174,17 @@ void Evaluator::AddEffect(Effect effect) {
 void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
                               const Argument& path, Span span,
                               uint32_t invocation, bool redirect) {
+  if (path.known && kind != EffectKind::kRead) {
+    const Values files = OpenedAt(shell, path.text);
+    Scoped<bool> certain(certain_, certain_ && files.size() == 1);
+    for (const Value& file : files) {
+      Argument opened;
+      opened.known = file.known();
+      opened.text = file.Prefix();
+      opened.span = path.span;
+      AddPathEffect(shell, kind, opened, span, invocation, redirect);
+    }
+  }
   if (path.known && (IsProcessPath(path.text) || path.text == "/dev/null" ||
                      path.text == "/dev/stdin" || path.text == "-" ||
                      path.text == "/dev/stdout" || path.text == "/dev/stderr" ||

@@ -54,6 +54,8 @@ struct Descriptor {
   Kind kind = Kind::kOutside;
   int stream = -1;
   std::string path;
+  // What the line opened here by a path, for reading: absolute, or a hole.
+  Values opened = {};
 
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };
@@ -262,6 +264,9 @@ class Evaluator final : public Host {
   void OpenForWriting(Shell& shell, int fd, const Field& target, Span span,
                       bool append, bool also_read);
   void OpenForReading(Shell& shell, int fd, const Field& target, Span span);
+  // What the line opened by a path at the descriptor that `path`, /dev/fd/N or
+  // its kin, names: who opens that path opens this.
+  Values OpenedAt(const Shell& shell, std::string_view path) const;
   int NewStream(Shell& shell, Values text);
   void Write(Shell& shell, int fd, const Values& text);
   bool Captured(const Shell& shell, int fd) const;

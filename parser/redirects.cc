@@ -41,6 +41,12 @@ int Evaluator::NewStream(Shell& shell, Values text) {
   return id;
 }
 
+Values Evaluator::OpenedAt(const Shell& shell, std::string_view path) const {
+  const std::optional<int> fd = DevicePath(path);
+  const auto it = fd ? shell.fds.find(*fd) : shell.fds.end();
+  return it == shell.fds.end() ? Values{} : it->second.opened;
+}
+
 bool Evaluator::Captured(const Shell& shell, int fd) const {
   auto it = shell.fds.find(fd);
   if (it == shell.fds.end()) return false;
@@ -209,6 +215,14 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
       auto it = shell.fds.find(*other);
       Descriptor copy = it == shell.fds.end() ? Descriptor{} : it->second;
       shell.fds[fd] = copy;
+      // Linux opens the file anew, also for writing (proc(5), /proc/pid/fd).
+      Scoped<bool> certain(certain_, certain_ && copy.opened.size() == 1);
+      for (const Value& path : copy.opened) {
+        Field file;
+        file.value = path;
+        file.span = target.span;
+        OpenForWriting(shell, fd, file, span, append, also_read);
+      }
       return;
     }
     for (std::string_view prefix : {"/dev/tcp/", "/dev/udp/"}) {
@@ -298,7 +312,9 @@ void Evaluator::OpenForReading(Shell& shell, int fd, const Field& target,
     }
   }
   AddPathEffect(shell, EffectKind::kRead, word, span, UINT32_MAX, true);
+  Values opened;
   for (const std::string& path : KnownPaths(shell, word)) {
+    opened.push_back(DevicePath(path) ? Hole(span).front() : Value::Of(path));
     bool known = false;
     Values more = ContentOf(shell, path, span, &known);
     content = content.empty() ? more : Union(content, more);
@@ -308,8 +324,10 @@ void Evaluator::OpenForReading(Shell& shell, int fd, const Field& target,
     SetOrigin(span, OriginOfFiles(shell, word, {target}, false));
     if (!word.known) NoteAt(UnknownCode::kDynamicTarget, span, TextAt(span));
   }
+  if (opened.empty()) opened = Hole(span);
   int stream = NewStream(shell, std::move(content));
-  shell.fds[fd] = Descriptor{Descriptor::Kind::kStream, stream, ""};
+  shell.fds[fd] =
+      Descriptor{Descriptor::Kind::kStream, stream, "", Union(opened, {})};
 }
 
 void Evaluator::Redirect(Shell& shell, const Script& script,

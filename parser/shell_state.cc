@@ -55,7 +55,8 @@ Shell JoinShells(const Shell& a, const Shell& b) {
   for (const auto& [fd, descriptor] : b.fds) {
     auto [it, added] = joined.fds.try_emplace(fd, descriptor);
     if (!added && !(it->second == descriptor)) {
-      it->second = Descriptor{Descriptor::Kind::kUnknown, -1, ""};
+      it->second = Descriptor{Descriptor::Kind::kUnknown, -1, "",
+                              Union(it->second.opened, descriptor.opened)};
     }
   }
   JoinMap(joined.streams, b.streams,

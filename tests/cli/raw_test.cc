@@ -158,6 +158,22 @@ TEST(RawTest, ReadersThatFindFilesByThemselvesAreContained) {
     EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 
+TEST(RawTest, AFileThatWasOpenedForReadingIsNotWrittenByItsDescriptor) {
+  const Machine machine;
+  for (const char* line :
+       {"echo x 3<~/.bashrc >/dev/fd/3", "echo x 3<~/.bashrc >>/proc/self/fd/3",
+        "{ echo x >/dev/stdin; } <~/.bashrc", "cat <a.txt >/dev/stdin",
+        "while read l; do echo x >/dev/stdin; done <a.txt",
+        "cat 2<a.txt >/dev/stderr", "echo x {v}<a.txt >/dev/fd/10",
+        "echo x 3<a.txt >/dev/fd/[3]", "echo x 3<a.txt >/dev/fd/$n"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"echo x >/dev/stderr", "echo x >/dev/fd/2", "cat <a.txt >/dev/stdout",
+        "cat a.txt 3>&1 >/dev/fd/3", "echo x | cat >/dev/null",
+        "while read l; do echo $l >/dev/stderr; done <a.txt"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
 TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
   const Machine machine;
   for (const char* line :
