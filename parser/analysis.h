@@ -119,7 +119,8 @@ struct Invocation {
   std::optional<OptionsRead> read;      // of argv, when it was read already
   // Assignments before it; what the line exported; PATH, where the line changed
   // it (unknown: it was unset or cannot be told); and variables that make
-  // programs run code and were assigned, since they may have been inherited.
+  // programs run code, or that name the place of their configuration or
+  // messages, and were assigned, since they may have been inherited.
   std::vector<EnvironmentSetting> environment;
   std::vector<Via> via;            // outermost first
   Span span;                       // in the line's source

@@ -246,8 +246,7 @@ void Evaluator::AddEnvironment(const Shell& shell,
   // A plain assignment to a name that the shell inherited changes what its
   // programs get, and which names it inherited is not known.
   for (const auto& [name, variable] : shell.variables) {
-    if (name[0] < 'A' || name[0] > 'Z' || !ChangesReading(name)) continue;
-    if (IsAsFound(name, variable)) continue;
+    if (IsAsFound(name, variable) || !ChangesPrograms(name, variable)) continue;
     AddSetting(shell, name, &variable, invocation);
   }
 }

@@ -132,8 +132,9 @@ Value Filled(const std::string& text, std::string_view placeholder,
 
 // True for variables whose value programs run or load code by.
 bool MakesProgramsRunCode(std::string_view name);
-// Or what makes them read their arguments in another way.
-bool ChangesReading(std::string_view name);
+// Or, holding what `variable` does, makes them find their configuration in
+// another place or read their arguments in another way.
+bool ChangesPrograms(std::string_view name, const Variable& variable);
 
 struct ForeignCode;
 

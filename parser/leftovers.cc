@@ -14,9 +14,8 @@ namespace {
 
 // Variables that bash itself reads while it reads and runs later lines.
 constexpr auto kReadByBash = std::to_array<std::string_view>(
-    {"BASH_COMPAT", "CDPATH", "GLOBIGNORE", "HISTFILE", "HOME", "IFS",
-     "LOGNAME", "MAILPATH", "POSIXLY_CORRECT", "PS4", "SHELL", "USER",
-     "histchars"});
+    {"BASH_COMPAT", "CDPATH", "GLOBIGNORE", "HISTFILE", "IFS", "LOGNAME",
+     "MAILPATH", "POSIXLY_CORRECT", "PS4", "SHELL", "USER", "histchars"});
 // Expanded before each line of a shell with a prompt.
 constexpr auto kPrompts =
     std::to_array<std::string_view>({"PS0", "PS1", "PS2"});
@@ -71,8 +70,14 @@ bool ChangesExpansion(const Shell& shell) {
 
 }  // namespace
 
-bool ChangesReading(std::string_view name) {
-  return name == "POSIXLY_CORRECT" || MakesProgramsRunCode(name);
+bool ChangesPrograms(std::string_view name, const Variable& variable) {
+  // A path in place of a language makes programs take their messages, with the
+  // formats in them, from there.
+  const bool language =
+      name == "LANG" || name == "LANGUAGE" || name.starts_with("LC_");
+  // Of HOME they take their configuration, which may name programs.
+  return name == "HOME" || name == "POSIXLY_CORRECT" ||
+         (language && MayHold(variable, "/")) || MakesProgramsRunCode(name);
 }
 
 void Evaluator::NoteWhatStays(const Shell& shell) {
@@ -94,14 +99,9 @@ void Evaluator::NoteWhatStays(const Shell& shell) {
       continue;
     }
     if (IsAsFound(name, variable)) continue;
-    // A path in place of a language makes programs take their messages, with
-    // the formats in them, from there.
-    const bool language =
-        name == "LANG" || name == "LANGUAGE" || name.starts_with("LC_");
     out.leaves_names = Contains(kReadByBash, name) ||
                        (Contains(kPrompts, name) && MayExpand(variable)) ||
-                       (language && MayHold(variable, "/")) ||
-                       ChangesReading(name);
+                       ChangesPrograms(name, variable);
   }
   Invocation probe;
   AddPath(shell, &probe);

@@ -181,9 +181,21 @@ TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
         "set -a; set -o posix; tac a.txt -s ~/.netrc",
         "(set -o posix; tac a.txt -s ~/.netrc)",
         "LANGUAGE=../../../../home/x/project LC_ALL=C.UTF-8 ls /none",
-        "LC_ALL=\"$X\" ls"})
+        "LC_ALL=\"$X\" ls",
+        // They may have been inherited, so that programs get the new value.
+        "(HOME=h; git status)", "(HOME=$PWD/h; bash -lc ls)",
+        "bash -c 'HOME=h; git status'", "sh -c 'read HOME; git status' <<< h",
+        "echo h | { read HOME; git status; }", "(printf -v HOME h; git status)",
+        "x=$(HOME=h; git status)", "(HOME=h; jq -n x)",
+        "(HOME[0]=h; git status)", "(for HOME in h; do git status; done)",
+        "(LANGUAGE=../x; ls /none)", "(LC_MESSAGES=$x; ls)",
+        "(npm_config_logs_dir=x; npm --version)",
+        "(_JAVA_OPTIONS=-agentpath:x; java --version)"})
     EXPECT_NE(Check(machine, line), kAllow) << line;
-  for (const char* line : {"LC_ALL=C sort a.txt", "LANG=en_US.UTF-8 ls"})
+  for (const char* line :
+       {"LC_ALL=C sort a.txt", "LANG=en_US.UTF-8 ls", "(HOME=$HOME; ls)",
+        "(LANG=C; ls)", "(home=h; ls)", "(x=a/b; ls)", "(CI=1; ls)",
+        "bash -c 'LC_ALL=C; sort a.txt'", "ls | while read x; do echo $x; done"})
     EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 
