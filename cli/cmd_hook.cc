@@ -6,6 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -77,7 +78,22 @@ int RefuseAtOnce(const std::string& reason) {
   return Print(hooks::Refuse("gate: " + reason));
 }
 
-// The line that the client is to run instead.
+// What the kernel takes for one argument, its NUL included (MAX_ARG_STRLEN, 32
+// pages of 4 KiB: execve(2)).
+constexpr size_t kMaxArgument = 128 << 10;
+// What clients put around a line that they hand to a shell.
+constexpr size_t kClientsOwn = 4 << 10;
+
+// Whether a client can start `line`. Claude Code quotes it once more, for eval,
+// and a quote becomes five characters by that.
+bool FitsAnArgument(const std::string& line) {
+  const auto quotes = std::ranges::count(line, '\'');
+  return line.size() + 4 * static_cast<size_t>(quotes) + kClientsOwn <
+         kMaxArgument;
+}
+
+// The line that the client is to run instead. Of one that could not be started
+// the ticket alone knows the command.
 std::string RewrittenLine(const ProcessFacts& facts,
                           const GlobalOptions& globals,
                           const std::string& preview, const std::string& ticket,
@@ -87,8 +103,9 @@ std::string RewrittenLine(const ProcessFacts& facts,
     line += " --config-dir " + ShellQuote(globals.config_dir);
   if (!globals.state_dir.empty())
     line += " --state-dir " + ShellQuote(globals.state_dir);
-  return line + " run" + preview + " --ticket " + ticket + " -c " +
-         ShellQuote(command);
+  line += " run" + preview + " --ticket " + ticket;
+  std::string whole = line + " -c " + ShellQuote(command);
+  return FitsAnArgument(whole) ? whole : line;
 }
 
 Result<std::string> Rewrite(const Gateway& gateway,
@@ -96,6 +113,11 @@ Result<std::string> Rewrite(const Gateway& gateway,
                             const Judgement& judgement) {
   hooks::Ticket ticket;
   ticket.command = LineOf(judgement.question);
+  if (ticket.command.size() >= kMaxArgument)
+    return Fail(ErrorCode::kTooLarge,
+                "the line is longer than a program's argument may be (128 "
+                "KiB); write what it holds into a file, with the tool that "
+                "writes files");
   ticket.cwd = judgement.question.cwd;
   ticket.policy_revision = judgement.policy_revision;
   router::Plan plan = judgement.plan;

@@ -163,11 +163,18 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
              "(docs/hooks.md, \"The client's own sandbox\")");
     return kExitGateFailed;
   }
+  const bool ticket_only = !question.is_argv && question.command.empty();
+  if (!ticket && ticket_only) {
+    Complain("the ticket is not valid (" + ticket.error().message +
+             "), and there is no command beside it; nothing runs");
+    return kExitRefused;
+  }
   if (!ticket) {
     Complain("the ticket is not valid (" + ticket.error().message +
              "); deciding afresh");
     return std::nullopt;
   }
+  if (ticket_only) question.command = ticket->command;
   auto plan = PlanFromJson(ticket->plan);
   if (!plan || question.is_argv || ticket->command != question.command ||
       plan->mode == router::Mode::kRefused ||
@@ -327,8 +334,10 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   }
   const auto arguments = ParseRunArguments(words);
   const bool open = arguments && arguments->network == "open";
-  if (!arguments || !arguments->preview.empty() || open) {
+  const bool ticket = arguments && !arguments->ticket.empty();
+  if (!arguments || !arguments->preview.empty() || open || ticket) {
     Complain(!arguments ? arguments.error().message
+             : ticket   ? "`--ticket` belongs to gate run"
              : open     ? "`gate sandbox` gives no open network; a rule can"
                         : "`--preview` belongs to gate run");
     std::fputs("help: `gate sandbox --help` shows the usage\n", stderr);

@@ -283,7 +283,9 @@ void Gateway::UnwrapSelf(Question* question, bool* unwrapped) {
   if (words[next] != "run" && words[next] != "sandbox") return;
   const auto parsed = ParseRunArguments(
       {words.begin() + static_cast<ptrdiff_t>(next) + 1, words.end()});
-  if (!parsed) return;  // judged as it stands: a command called gate
+  // Judged as it stands: a command called gate. So is what a ticket alone
+  // knows.
+  if (!parsed || (!parsed->is_argv && parsed->command.empty())) return;
   question->command = parsed->command;
   question->argv = parsed->argv;
   question->is_argv = parsed->is_argv;

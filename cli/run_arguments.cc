@@ -117,7 +117,9 @@ Result<RunArguments> ParseRunArguments(
     parsed.command = word;
     has_command = true;
   }
-  if (!has_command) return usage("no command was given");
+  // A ticket knows its command.
+  if (!has_command && parsed.ticket.empty())
+    return usage("no command was given");
   return parsed;
 }
 

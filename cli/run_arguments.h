@@ -23,7 +23,8 @@ struct RunArguments {
 };
 
 // `arguments` are those after the sub-command's name. kInvalid with a message
-// for people otherwise: unknown options, no command, two commands.
+// for people otherwise: unknown options, no command, two commands. With a
+// ticket there need be no command: it knows its own.
 Result<RunArguments> ParseRunArguments(
     const std::vector<std::string>& arguments);
 

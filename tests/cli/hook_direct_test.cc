@@ -206,6 +206,72 @@ TEST(CodexTest, ThatAnAllowedLineRunsIsOnRecord) {
   EXPECT_EQ(unobserved(), 1u) << machine.Gate({"audit", "list", "--json"}).out;
 }
 
+std::string HereDocument(size_t lines) {
+  std::string command = "cat > f.txt <<'X'\n";
+  for (size_t i = 0; i < lines; ++i) command += "k: 'v'\n";
+  return command + "X\n";
+}
+
+TEST(LengthTest, ALineThatQuotingMakesTooLongIsInItsTicketAlone) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  machine.Write(machine.project() + "/package.json", "{}");
+  const struct {
+    size_t lines;
+    bool with_command;
+  } kRows[] = {
+      {10, true}, {2000, true}, {4000, false}, {8000, false}, {18000, false}};
+  for (const char* client : {"codex", "claude"})
+    for (const auto& row : kRows) {
+      const std::string command = HereDocument(row.lines);
+      const std::string line = Line(machine, client, command);
+      ASSERT_TRUE(HasTicket(line)) << client << row.lines;
+      EXPECT_EQ(line.find(" -c ") != std::string::npos, row.with_command)
+          << client << row.lines;
+      // As Claude Code hands it to a shell.
+      std::string quoted = "eval '";
+      for (const char c : line)
+        quoted += c == '\'' ? "'\"'\"'" : std::string(1, c);
+      const Done done = machine.Run({"/bin/bash", "-c", quoted + "'"});
+      EXPECT_EQ(done.exit_code, 0) << client << row.lines << done.err;
+      EXPECT_EQ(machine.Read(machine.project() + "/f.txt").size(),
+                row.lines * 7);
+      std::filesystem::remove(machine.project() + "/f.txt");
+    }
+}
+
+TEST(LengthTest, WhatNoProgramCanBeGivenIsRefusedWithAWayOn) {
+  const Machine machine;
+  machine.Write(machine.project() + "/package.json", "{}");
+  const Done done = machine.Gate({"hook", "codex"},
+                                 Event(machine.project(), HereDocument(20000)));
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_NE(done.err.find("with the tool that writes files"), std::string::npos)
+      << done.err;
+}
+
+TEST(TicketTest, OneWithoutACommandRunsItsOwnOrNothing) {
+  const Machine machine;
+  machine.Write(machine.project() + "/a", "1\n");
+  const std::string ticket = TicketIn(Line(machine, "codex", "cat a"));
+  const Done done = machine.Gate({"run", "--ticket", ticket});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.out, "1\n");
+  EXPECT_EQ(done.err, "");
+  const Done again = machine.Gate({"run", "--ticket", ticket});
+  EXPECT_EQ(again.exit_code, 126);
+  EXPECT_EQ(again.out, "");
+  EXPECT_NE(again.err.find("nothing runs"), std::string::npos) << again.err;
+  EXPECT_EQ(machine.Gate({"sandbox", "--ticket", ticket}).exit_code, 64);
+  // An agent that sends such a line has nothing judged.
+  for (const char* client : {"codex", "claude"}) {
+    const std::string fresh = TicketIn(Line(machine, "codex", "cat a"));
+    EXPECT_EQ(
+        Line(machine, client, test::GateBinary() + " run --ticket " + fresh),
+        "");
+  }
+}
+
 // What is judged is what bash does; the client's shell may be another.
 TEST(ShellTest, ALineThatOtherShellsReadOtherwiseRunsInBash) {
   const char* const kLines[] = {"path=$PWD/bin; git status",

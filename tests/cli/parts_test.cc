@@ -77,6 +77,7 @@ TEST(RunArgumentsTest, ReadsEveryForm) {
       {{"--profile=read-only", "x"}, true, "x", 0},
       {{"--timeout", "1.5", "x"}, true, "x", 0},
       {{}, false, "", 0},
+      {{"--ticket", "t"}, true, "", 0},
       {{"--"}, false, "", 0},
       {{"-"}, false, "", 0},
       {{"-", "x"}, false, "", 0},
