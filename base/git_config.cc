@@ -229,6 +229,130 @@ bool Contains(const List& list, std::string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+// alias.c, split_cmdline(). False where a quote stays open, and where there is
+// a backslash, which nobody needs.
+bool SplitAlias(std::string_view text, std::vector<std::string>* words) {
+  char quote = '\0';
+  bool begun = false;
+  for (const char c : text) {
+    if (c == '\\') return false;
+    if (quote == '\0' && IsSpace(c)) {
+      begun = false;
+      continue;
+    }
+    if (!begun) words->emplace_back();
+    begun = true;
+    if (quote != '\0' ? c == quote : c == '"' || c == '\'')
+      quote = quote == '\0' ? c : '\0';
+    else
+      words->back() += c;
+  }
+  return quote == '\0';
+}
+
+// Options of an alias that start no program and write no file of their own,
+// whatever command of IsPlainGitAlias they belong to. `merges`: it is one that
+// may take a merge strategy.
+bool IsPlainGitOption(std::string_view word, bool merges) {
+  constexpr auto kLong = std::to_array<std::string_view>({
+      "",
+      "abbrev",
+      "abbrev-commit",
+      "abort",
+      "all",
+      "allow-empty",
+      "amend",
+      "author",
+      "autosquash",
+      "autostash",
+      "branches",
+      "cached",
+      "cherry-pick",
+      "color",
+      "color-words",
+      "contains",
+      "continue",
+      "date",
+      "date-order",
+      "decorate",
+      "delete",
+      "diff-filter",
+      "dry-run",
+      "ff",
+      "ff-only",
+      "first-parent",
+      "follow",
+      "force",
+      "force-with-lease",
+      "format",
+      "graph",
+      "grep",
+      "hard",
+      "include-untracked",
+      "interactive",
+      "keep-index",
+      "left-right",
+      "max-count",
+      "merged",
+      "merges",
+      "message",
+      "mixed",
+      "name-only",
+      "name-status",
+      "no-color",
+      "no-commit",
+      "no-edit",
+      "no-ff",
+      "no-merged",
+      "no-merges",
+      "no-rebase",
+      "no-verify",
+      "numstat",
+      "oneline",
+      "onto",
+      "patch",
+      "porcelain",
+      "pretty",
+      "prune",
+      "quiet",
+      "rebase",
+      "rebase-merges",
+      "relative",
+      "remotes",
+      "reverse",
+      "set-upstream",
+      "set-upstream-to",
+      "short",
+      "shortstat",
+      "show-current",
+      "show-toplevel",
+      "since",
+      "skip",
+      "soft",
+      "sort",
+      "squash",
+      "staged",
+      "stat",
+      "summary",
+      "tags",
+      "topo-order",
+      "track",
+      "until",
+      "untracked-files",
+      "verbose",
+      "word-diff",
+  });
+  // Each of these alone, joined, or with more of its value is harmless.
+  constexpr std::string_view kShort = "0123456789abBcCdDfilmMnpqruvw";
+  if (word.starts_with("--")) {
+    word.remove_prefix(2);
+    return Contains(kLong, word.substr(0, word.find('=')));
+  }
+  if (!merges && (word == "-s" || word == "-sb")) return true;
+  return word.size() > 1 &&
+         word.find_first_not_of(kShort, 1) == std::string_view::npos;
+}
+
 // A value that git takes for a truth value and not for a program.
 bool IsTruthValue(std::string_view value) {
   constexpr auto kWords = std::to_array<std::string_view>(
@@ -357,39 +481,25 @@ bool ParseGitConfig(std::string_view text, std::vector<GitEntry>* entries) {
 }
 
 bool IsPlainGitAlias(std::string_view value) {
+  // Not `worktree`, which writes wherever it is told.
   constexpr auto kPlain = std::to_array<std::string_view>(
-      {"add",         "blame",   "branch", "checkout", "cherry-pick", "commit",
-       "describe",    "diff",    "fetch",  "log",      "ls-files",    "merge",
-       "mv",          "pull",    "push",   "rebase",   "reflog",      "remote",
-       "reset",       "restore", "revert", "rev-list", "rev-parse",   "rm",
-       "shortlog",    "show",    "stash",  "status",   "switch",      "tag",
-       "whatchanged", "worktree"});
-  // Options that name a program, and beginnings of them.
-  constexpr auto kPrograms = std::to_array<std::string_view>(
-      {"--exec", "--upload-pack", "--receive-pack", "--ext-diff", "--textconv",
-       "--output", "--template", "--config-env", "--extcmd"});
-  constexpr std::string_view kSpaces = " \t\n\r\"'\\";
-  bool first = true;
-  while (true) {
-    const size_t begin = value.find_first_not_of(kSpaces);
-    if (begin == std::string_view::npos) return !first || value.empty();
-    value.remove_prefix(begin);
-    const size_t size = std::min(value.find_first_of(kSpaces), value.size());
-    const std::string_view word = value.substr(0, size);
-    value.remove_prefix(size);
-    if (first) {
-      first = false;
-      if (!Contains(kPlain, word)) return false;
-      continue;
-    }
-    if (word.starts_with("-x") || word.find("::") != std::string_view::npos)
-      return false;
-    const std::string_view option = word.substr(0, word.find('='));
-    constexpr size_t kShortest = 3;  // `--e`; `--` ends the options
-    for (const std::string_view program : kPrograms)
-      if (option.size() >= kShortest && program.starts_with(option))
-        return false;
-  }
+      {"add",        "blame",   "branch", "checkout", "cherry-pick", "commit",
+       "describe",   "diff",    "fetch",  "log",      "ls-files",    "merge",
+       "mv",         "pull",    "push",   "rebase",   "reflog",      "remote",
+       "reset",      "restore", "revert", "rev-list", "rev-parse",   "rm",
+       "shortlog",   "show",    "stash",  "status",   "switch",      "tag",
+       "whatchanged"});
+  std::vector<std::string> words;
+  if (!SplitAlias(value, &words)) return false;
+  if (words.empty()) return true;
+  if (!Contains(kPlain, words[0])) return false;
+  // Of these -s is a merge strategy, which may be a program.
+  const bool merges =
+      words[0] == "merge" || words[0] == "pull" || words[0] == "rebase";
+  return std::all_of(words.begin() + 1, words.end(), [&](const auto& word) {
+    return word.find("::") == std::string::npos &&
+           (!word.starts_with('-') || IsPlainGitOption(word, merges));
+  });
 }
 
 bool RunsProgram(const GitEntry& entry) {

@@ -58,7 +58,8 @@ bool RunsProgram(const GitEntry& entry);
 
 // Whether an alias with this value is another git command that takes no program
 // from its arguments. Not one that runs a shell, begins with options (of which
-// -c sets any variable), or is not known here.
+// -c sets any variable), or is not known here. Nor one with an option that is
+// not on a short list, or a backslash.
 bool IsPlainGitAlias(std::string_view value);
 
 }  // namespace gate

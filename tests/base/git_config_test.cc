@@ -125,6 +125,46 @@ TEST(GitConfig, WhatRunsAProgramIsFoundHoweverItIsWritten) {
     EXPECT_EQ(ProgramKeysIn(c.text), c.keys) << Visible(c.text, true);
 }
 
+TEST(GitAlias, IsPlainWithWordsThatAreKnownAlone) {
+  for (const char* value :
+       {"", "status", "status -sb", "log --graph --oneline -5 --all",
+        "log --pretty=format:'%h %s'", "log \"--format=%h\" main..HEAD",
+        "commit --amend --no-edit", "commit -am wip", "push -u origin HEAD",
+        "rebase -i --autosquash", "rebase -i -r --onto main", "pull --ff-only",
+        "diff --cached -- a b", "checkout -b", "branch -vv", "cherry-pick -s",
+        "rebase HEAD~1 exec"})
+    EXPECT_TRUE(IsPlainGitAlias(value)) << value;
+  for (const char* value : {"!sh",
+                            "-c a=b log",
+                            "unknown",
+                            "rebase --exec x",
+                            "rebase --\"e\"xec x",
+                            "rebase -\"x\"'touch y'",
+                            "rebase -fx 'touch y'",
+                            "rebase -xtrue",
+                            "rebase \"-x\" true",
+                            "rebase '-f'x y",
+                            "rebase \\-x true",
+                            "\"rebase\" --ex\\ec true",
+                            "rebase -f -s x/e",
+                            "pull -sx/e",
+                            "merge '-s' x/e",
+                            "cherry-pick --strategy=x/e",
+                            "merge --st x",
+                            "fetch --\"u\"pload-pack=x .",
+                            "push --rec=x",
+                            "push --exec=x",
+                            "push 'ext:'\":sh\"",
+                            "log --output=x",
+                            "log -p -ox",
+                            "commit -F x",
+                            "log 'open",
+                            "log --no-such",
+                            "worktree add ../../x",
+                            "diff --no-index a b"})
+    EXPECT_FALSE(IsPlainGitAlias(value)) << value;
+}
+
 TEST(GitConfig, EntriesHaveTheirPlace) {
   const std::string text = "[a]\n\tb = c # d\n\te\r\n[f]g=h";
   std::vector<GitEntry> entries;
