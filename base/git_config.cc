@@ -183,7 +183,10 @@ class Parser {
   std::vector<GitEntry>* entries_;
 };
 
-// Keys beyond the words below.
+// Keys beyond the words below. What rebase.instructionFormat makes of a commit
+// goes into the list of commands of every rebase, with line breaks (git's
+// sequencer.c). secrets.providers are programs (git-secrets, README),
+// gitflow.path.hooks is a directory of them (git-flow, wiki).
 constexpr auto kKeys = std::to_array<std::string_view>({
     "core.attributesfile",
     "core.fsmonitor",
@@ -191,7 +194,10 @@ constexpr auto kKeys = std::to_array<std::string_view>({
     "core.hookspath",
     "diff.external",
     "extensions.worktreeconfig",
+    "gitflow.path.hooks",
     "init.templatedir",
+    "rebase.instructionformat",
+    "secrets.providers",
 });
 // Sections whose every entry names a program or where to find one.
 constexpr auto kSections = std::to_array<std::string_view>({

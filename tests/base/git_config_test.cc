@@ -111,6 +111,13 @@ TEST(GitConfig, WhatRunsAProgramIsFoundHoweverItIsWritten) {
        {"tig.diff-highlight", "tig.bind.generic"}},
       {"[remote \"o\"]\nannex-ssh-options = -oProxyCommand=x\nannex-uuid = u\n",
        {"remote.o.annex-ssh-options"}},
+      // Lines of the todo list, which may be `exec`; also by a pretty.x.
+      {"[rebase]\ninstructionFormat = %s%nexec x\n[pull]\nrebase = true\n",
+       {"rebase.instructionformat"}},
+      {"[rebase]\ninstructionFormat = x\nautoSquash = true\n",
+       {"rebase.instructionformat"}},
+      {"[secrets]\nproviders = x\npatterns = y\n", {"secrets.providers"}},
+      {"[gitflow \"path\"]\nhooks = x\n", {"gitflow.path.hooks"}},
       // What git refuses to read.
       {"[core]\nfsmonitor x\n", {"malformed"}},
       {"[core\nfsmonitor = x\n", {"malformed"}},
