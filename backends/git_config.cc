@@ -20,12 +20,24 @@ bool Intercepts(const GitEntry& entry) {
   return name == "proxy" || name.starts_with("sslca");
 }
 
+// Git writes what the server sends into http.cookieFile, where saveCookies says
+// so, and sends what is in it; format-patch writes into another directory,
+// which format.suffix, the end of a path, names as well (git-config(1)).
+bool NamesFile(const GitEntry& entry) {
+  const string_view key = entry.key;
+  const string_view name = key.substr(key.rfind('.') + 1);
+  if (key.starts_with("http."))
+    return name == "cookiefile" || name == "savecookies";
+  return key == "format.outputdirectory" ||
+         (key == "format.suffix" && entry.value.find('/') != string_view::npos);
+}
+
 // Whether an entry reaches out of the sandbox once git reads it outside.
 // config.worktree is guarded as config is, so that switching it on, which
 // git sparse-checkout does, brings nothing new into effect.
 bool Reaches(const GitEntry& entry) {
   return (RunsProgram(entry) && entry.key != "extensions.worktreeconfig") ||
-         Intercepts(entry);
+         Intercepts(entry) || NamesFile(entry);
 }
 
 }  // namespace

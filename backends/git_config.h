@@ -1,5 +1,6 @@
 // What a run changed in git configuration, as far as it makes git run a program
-// or read configuration from elsewhere (base/git_config.h).
+// or read configuration from elsewhere (base/git_config.h), gives others what
+// it sends, or lets it write elsewhere.
 #pragma once
 
 #include <functional>
