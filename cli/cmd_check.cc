@@ -89,7 +89,10 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
     else if (options.explain)
       out += RenderExplanation(judgement, trace, colour);
   }
-  if (!WriteAll(STDOUT_FILENO, out)) return kExitInternal;
+  if (!WriteAll(STDOUT_FILENO, out)) {
+    Complain("the answer could not be written");
+    return kExitInternal;
+  }
   gateway.Maintain();
   return judgement.policy_broken ? kExitPolicy
                                  : ExitCodeOf(judgement.decision.action);

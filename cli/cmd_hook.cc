@@ -260,6 +260,8 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return 0;
   }
   ArmDeadline();
+  // A client that does not read the answer: to be said by the exit code.
+  ::signal(SIGPIPE, SIG_IGN);
   if (arguments.size() != 1)
     return RefuseAtOnce("usage: gate hook CLIENT, with the event on stdin");
   const hooks::Adapter* adapter = hooks::FindAdapter(arguments[0]);

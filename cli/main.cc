@@ -84,7 +84,10 @@ int failure_code = kExitInternal;
 
 // A standard stream that is closed would be the next file that is opened: the
 // log, or what gate hands to process 1. The command would read and write it.
-bool OpenClosedStreams() {
+// `answers`: what gate prints is the result, so that writing to a stdout that
+// was closed has to fail, and does where it is open for reading (so gnulib's
+// stdopen.c has it). A command that gate starts gets an empty stream.
+bool OpenClosedStreams(bool answers) {
   pollfd streams[3] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
   int known = 0;
   do {
@@ -95,7 +98,8 @@ bool OpenClosedStreams() {
     if (known > 0 && (stream.revents & POLLNVAL) == 0) continue;
     // Where no files can be waited for, each is asked about.
     if (known < 0 && ::fcntl(stream.fd, F_GETFD) >= 0) continue;
-    const int file = ::open("/dev/null", stream.fd == 0 ? O_RDONLY : O_WRONLY);
+    const bool reads = stream.fd == 0 || (stream.fd == 1 && answers);
+    const int file = ::open("/dev/null", reads ? O_RDONLY : O_WRONLY);
     if (file < 0) return false;
     if (file == stream.fd) continue;
     // It was a mere handle, which can be neither read nor written.
@@ -105,10 +109,22 @@ bool OpenClosedStreams() {
   return true;
 }
 
+bool StartsCommands(std::string_view command) {
+  return command == "run" || command == "sandbox";
+}
+
 int FailureCodeOf(std::string_view command) {
   if (command == "hook") return kExitHookRefused;
-  if (command == "run" || command == "sandbox") return kExitGateFailed;
+  if (StartsCommands(command)) return kExitGateFailed;
   return kExitInternal;
+}
+
+// The first word that is a command's name.
+std::string_view FirstCommand(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    for (const Command& command : kCommands)
+      if (std::strcmp(argv[i], command.name) == 0) return command.name;
+  return "";
 }
 
 int Usage(std::string_view command, const std::string& message) {
@@ -217,7 +233,9 @@ std::optional<int> ParseWith(Options& app, const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   // Every client takes this code for a refusal.
-  if (!gate::cli::OpenClosedStreams()) return gate::cli::kExitHookRefused;
+  if (!gate::cli::OpenClosedStreams(
+          !gate::cli::StartsCommands(gate::cli::FirstCommand(argc, argv))))
+    return gate::cli::kExitHookRefused;
 #ifdef __GLIBC__
   // The heap grows by 128 KB at a time otherwise, ten times for one decision,
   // and shrinks again.

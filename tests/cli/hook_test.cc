@@ -74,13 +74,40 @@ TEST(HookTest, DenyIsExitTwoWithAReason) {
 
 TEST(HookTest, AnAnswerThatCannotBeWrittenIsARefusal) {
   const Machine machine;
-  const Done done =
-      machine.Run({"/bin/sh", "-c", "exec \"$0\" hook generic >/dev/full",
-                   test::GateBinary()},
-                  Generic(machine, "rm -rf /"));
-  ExpectRefused(done);
-  EXPECT_NE(done.err.find("could not be written"), std::string::npos)
-      << done.err;
+  const std::vector<std::pair<std::string, std::string>> events = {
+      {"generic", Generic(machine, "ls")},
+      {"generic", Generic(machine, "rm -rf /")},
+      {"claude", Claude(machine, "git push --force origin x")},
+      {"claude", Claude(machine, "bash step.sh")},
+      {"codex", Codex(machine, "bash step.sh")}};
+  const struct {
+    const char* before;
+    const char* stream;
+  } kStreams[] = {
+      {"", ">/dev/full"},
+      {"", ">&-"},
+      {"", "1</dev/null"},
+      // A pipe that nobody reads any more.
+      {"mkfifo p; exec 4<>p 5>p; exec 4<&-; rm p; ", ">&5"},
+  };
+  for (const auto& [client, event] : events)
+    for (const auto& row : kStreams) {
+      const Done done = machine.Run(
+          {"/bin/sh", "-c",
+           std::string(row.before) + "exec \"$0\" hook \"$1\" " + row.stream,
+           test::GateBinary(), client},
+          event);
+      ExpectRefused(done);
+      EXPECT_NE(done.err.find("could not be written"), std::string::npos)
+          << client << " " << event << " " << row.stream << done.err;
+    }
+  // Silence needs no stream.
+  EXPECT_EQ(machine
+                .Run({"/bin/sh", "-c", "exec \"$0\" hook claude >&-",
+                      test::GateBinary()},
+                     Claude(machine, "ls"))
+                .exit_code,
+            0);
 }
 
 TEST(HookTest, SandboxRewritesToATicketThatRunsOnce) {
