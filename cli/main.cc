@@ -21,6 +21,7 @@
 #include "cli/log.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "hooks/adapter.h"
 
 #ifndef GATE_VERSION
 #define GATE_VERSION "0.0.0"
@@ -127,10 +128,21 @@ std::string_view FirstCommand(int argc, char** argv) {
   return "";
 }
 
-int Usage(std::string_view command, const std::string& message) {
+// Whether a line that cannot be read may be a hook's, whatever is wrong with
+// it: clients run the command after any other code than that of a refusal.
+bool MayBeHook(int argc, char** argv) {
+  const bool known = !FirstCommand(argc, argv).empty();
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], "hook") == 0 ||
+        (!known && hooks::FindAdapter(argv[i]) != nullptr))
+      return true;
+  return false;
+}
+
+int Usage(const std::string& message) {
   Complain(message);
   std::fputs("help: `gate --help` lists the commands\n", stderr);
-  return command == "hook" ? kExitHookRefused : kExitUsage;
+  return failure_code == kExitHookRefused ? kExitHookRefused : kExitUsage;
 }
 
 // A misspelt --config-dir would be a policy without the person's settings and
@@ -145,6 +157,9 @@ bool IsConfigDir(const std::string& directory) {
 int Main(int argc, char** argv) {
   Arguments words(argv + 1, argv + argc);
   GlobalOptions globals;
+  failure_code = MayBeHook(argc, argv)
+                     ? kExitHookRefused
+                     : FailureCodeOf(FirstCommand(argc, argv));
   size_t next = 0;
   while (next < words.size() && words[next].starts_with("-")) {
     const std::string& word = words[next];
@@ -153,12 +168,10 @@ int Main(int argc, char** argv) {
     if (word == "--state-dir") value = &globals.state_dir;
     if (value != nullptr) {
       if (next + 1 == words.size())
-        return Usage("", "`" + word + "` needs a directory");
+        return Usage("`" + word + "` needs a directory");
       *value = words[next + 1];
-      if (!value->starts_with('/')) {
-        failure_code = kExitHookRefused;
-        return Usage("hook", "`" + word + "` needs an absolute path");
-      }
+      if (!value->starts_with('/'))
+        return Usage("`" + word + "` needs an absolute path");
       next += 2;
       continue;
     }
@@ -175,14 +188,13 @@ int Main(int argc, char** argv) {
       PrintHelp();
       return 0;
     }
-    return Usage("", "`" + word + "` is not an option of gate");
+    return Usage("`" + word + "` is not an option of gate");
   }
   if (next == words.size()) {
     PrintHelp();
     return kExitUsage;
   }
   std::string name = words[next];
-  failure_code = FailureCodeOf(name);
   // `gate help COMMAND …` is `gate COMMAND … --help`.
   Arguments rest(words.begin() + static_cast<ptrdiff_t>(next) + 1, words.end());
   if (name == "help") {
@@ -202,11 +214,12 @@ int Main(int argc, char** argv) {
   if (globals.verbose) StartLogging();
   for (const Command& command : kCommands) {
     if (name != command.name) continue;
+    failure_code = FailureCodeOf(name);
     const int code = command.run(globals, rest);
     EndIfInterrupted();
     return code;
   }
-  return Usage(name, "`" + name + "` is not a command of gate");
+  return Usage("`" + name + "` is not a command of gate");
 }
 
 }  // namespace

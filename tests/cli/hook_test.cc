@@ -353,10 +353,40 @@ TEST(HookTest, BadInputIsRefused) {
   for (const char* client : {"claude", "codex", "generic"})
     for (const std::string& input : kInputs)
       ExpectRefused(machine.Gate({"hook", client}, input));
-  ExpectRefused(machine.Gate({"hook"}, good));
-  ExpectRefused(machine.Gate({"hook", "nonsense"}, good));
-  ExpectRefused(
-      machine.Gate({"--state-dir", "relative", "hook", "claude"}, good));
+}
+
+TEST(HookTest, AWrongLineOfAClientsIsARefusalWhereverItIsWrong) {
+  const Machine machine;
+  const std::string good = Claude(machine, "ls");
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{
+           {"hook"},
+           {"hook", "nonsense"},
+           {"hook", "claude", "more"},
+           {"hook", "--quiet", "claude"},
+           {"hook", "claude", "--quiet"},
+           {"hook", "--config-dir", "/etc/gate", "claude"},
+           {"--config-dir=/etc/gate", "hook", "claude"},
+           {"--config_dir=/etc/gate", "hook", "claude"},
+           {"--config_dir", "/etc/gate", "hook", "claude"},
+           {"--quiet", "hook", "claude"},
+           {"--", "hook", "claude"},
+           {"--quiet", "check", "hook", "claude"},
+           {"--config-dir", "hook", "claude"},
+           {"--state-dir", "relative", "hook", "claude"},
+           {"--state-dir", "run", "hook", "claude"},
+           {"--config-dir", "relative", "hook", "claude"},
+           {"--config-dir", "/not/there", "hook", "claude"},
+           {"claude", "hook"},
+           {"claude"},
+           {"Hook", "claude"},
+           {"hooks", "codex"},
+           {"--quiet", "hooks", "generic"}}) {
+    const Done done = machine.Gate(words, good);
+    EXPECT_EQ(done.exit_code, 2) << words[0] << " " << words.back();
+    EXPECT_EQ(done.out, "") << words[0] << " " << words.back();
+    EXPECT_NE(done.err, "") << words[0] << " " << words.back();
+  }
 }
 
 TEST(HookTest, OtherToolsAreNotGatesBusiness) {

@@ -46,6 +46,29 @@ TEST(ToolsTest, HelpAndVersion) {
   }
 }
 
+TEST(ToolsTest, WrongUsageBeforeACommandIsNoResultOfTheCommand) {
+  const Machine machine;
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"check", "ls"},
+                                             {"run", "--", "true"},
+                                             {"run", "--", "claude"},
+                                             {"sandbox", "--", "true"},
+                                             {"audit", "verify"},
+                                             {"doctor"},
+                                             {"nonsense"}})
+    for (const std::vector<std::string>& before :
+         std::vector<std::vector<std::string>>{{"--config-dir", "rel"},
+                                               {"--state-dir", "rel"},
+                                               {"--config-dir", "hooks"},
+                                               {"--nonsense"}}) {
+      std::vector<std::string> words = before;
+      words.insert(words.end(), command.begin(), command.end());
+      const Done done = machine.Gate(words);
+      EXPECT_EQ(done.exit_code, 64) << before[0] << " " << command[0];
+      EXPECT_EQ(done.out, "") << before[0] << " " << command[0];
+    }
+}
+
 TEST(ToolsTest, ParseShowsWhatRunsAndPredicts) {
   const Machine machine;
   const Done text = machine.Gate({"parse", "sudo env A=1 bash -c 'rm -rf x'"});
