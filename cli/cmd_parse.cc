@@ -74,7 +74,9 @@ int ParseCommand(const GlobalOptions& globals, const Arguments& arguments) {
       options.json
           ? AnalysisToJson(source, options.question.cwd, analysis) + "\n"
           : RenderAnalysis(source, analysis, WantsColour(STDOUT_FILENO));
-  return WriteAll(STDOUT_FILENO, out) ? 0 : kExitInternal;
+  if (WriteAll(STDOUT_FILENO, out)) return 0;
+  Complain("the answer could not be written");
+  return kExitInternal;
 }
 
 }  // namespace gate::cli

@@ -222,6 +222,16 @@ int Main(int argc, char** argv) {
   return Usage("`" + name + "` is not a command of gate");
 }
 
+// What a full disk did not take shows here, when all has been written and the
+// file is closed (gnulib's close_stdout does the same): a result that was cut
+// is none.
+int CloseOutput(int code) {
+  const bool failed = std::ferror(stdout) != 0;
+  if (std::fclose(stdout) == 0 && !failed) return code;
+  Complain("the output could not be written to its end");
+  return failure_code;
+}
+
 }  // namespace
 
 void Complain(const std::string& message) {
@@ -258,7 +268,7 @@ int main(int argc, char** argv) {
 #endif
   std::set_terminate(gate::cli::OnTerminate);
   try {
-    return gate::cli::Main(argc, argv);
+    return gate::cli::CloseOutput(gate::cli::Main(argc, argv));
   } catch (const std::exception& error) {
     gate::cli::Complain(std::string("internal failure; refused: ") +
                         error.what());
