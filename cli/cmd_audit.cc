@@ -280,7 +280,8 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
     // Without a number it is the file as a whole.
     std::string where;
     if (verdict->sequence != 0)
-      where = " at record " + std::to_string(verdict->sequence);
+      where = " at record " +
+              std::to_string(static_cast<int64_t>(verdict->sequence));
     std::printf("%s%s: %s\n", audit::Name(verdict->finding), where.c_str(),
                 Visible(verdict->message).c_str());
   }

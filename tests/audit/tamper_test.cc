@@ -117,6 +117,37 @@ TEST_F(TamperTest, EachKindIsNamed) {
   }
 }
 
+// The numbers of the rows are whatever somebody wrote.
+TEST_F(TamperTest, VerifyEndsWhateverNumbersTheRowsHave) {
+  const struct {
+    const char* sql;
+    Finding finding;
+    uint64_t sequence;
+    const char* says;
+  } cases[] = {
+      {"UPDATE log SET command='x' WHERE seq=1", Finding::kEdited, 1,
+       "record 1 was edited"},
+      {"UPDATE log SET command='x' WHERE seq=2", Finding::kEdited, 2,
+       "record 2 was edited"},
+      {"UPDATE log SET seq=9 WHERE seq=2;UPDATE log SET seq=2 WHERE seq=3",
+       Finding::kReordered, 2, "record 2 stands where another one was"},
+      {"UPDATE log SET seq=-7 WHERE seq=2", Finding::kEdited,
+       static_cast<uint64_t>(-7), "record -7 holds a value"},
+  };
+  for (const auto& c : cases) {
+    std::filesystem::remove_all(state_);
+    Fill(4);
+    Sql(std::string(kWithoutGuards) +
+        "UPDATE log SET seq=9223372036854775807 WHERE seq=4;" + c.sql +
+        kGuards);
+    const Verdict verdict = VerifyLog();
+    EXPECT_EQ(verdict.finding, c.finding) << c.sql << verdict.message;
+    EXPECT_EQ(verdict.sequence, c.sequence) << c.sql;
+    EXPECT_NE(verdict.message.find(c.says), std::string::npos)
+        << c.sql << ": " << verdict.message;
+  }
+}
+
 // The nearest record to each of these hashes to what was written.
 TEST_F(TamperTest, OnlyTheVeryValuesThatWereWrittenVerify) {
   const struct {
