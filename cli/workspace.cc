@@ -61,7 +61,9 @@ bool MayBeWorkspace(const ProcessFacts& facts, const std::string& path) {
     if (!own.empty() && (IsWithin(path, own) || IsWithin(own, path)))
       return false;
   for (const std::string& client : {facts.claude_dir, facts.codex_dir})
-    if (!client.empty() && IsWithin(path, client)) return false;
+    if (!client.empty() && !IsWithin(facts.home, client) &&
+        IsWithin(path, client))
+      return false;
   struct stat info{};
   if (::stat(path.c_str(), &info) == 0) {
     if (!S_ISDIR(info.st_mode)) return false;

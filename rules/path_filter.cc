@@ -98,7 +98,8 @@ PathFilter::PathFilter(const parser::Argument& path, bool spread,
     const std::string_view base = bases[i];
     const bool none = i == static_cast<size_t>(PathBase::kNone);
     if (!none && base.empty()) {
-      (path.known ? out_ : unsure_) |= 1u << i;
+      const bool out = path.known || MayBeAbsent(static_cast<PathBase>(i));
+      (out ? out_ : unsure_) |= 1u << i;
       continue;
     }
     if (!begin.starts_with(base)) {

@@ -13,7 +13,7 @@
 namespace gate::rules {
 
 // What `$HOME` and the others stand for. Empty: patterns with it match no
-// path, except an unknown one.
+// path, except an unknown one unless MayBeAbsent.
 using PathBases = std::array<std::string_view, kPathBases>;
 
 // Sets head, tail and letters of `record`. `text`: the pattern behind its

@@ -202,7 +202,7 @@ Tri PathMatcher::MatchPattern(const RuleView& view, const PathRecord& record,
   const parser::Argument& path = *value.path;
   const std::string_view base = bases_[static_cast<size_t>(record.base)];
   if (record.base != PathBase::kNone && base.empty())
-    return path.known ? Tri::kNo : Tri::kPossible;
+    return path.known || MayBeAbsent(record.base) ? Tri::kNo : Tri::kPossible;
   if (!path.known || path.glob) return MatchPartial(view, record, base, value);
   const std::string_view text = view.Text(record.text);
   const std::string_view p = path.text;

@@ -159,6 +159,10 @@ enum class PathBase : uint8_t {
   kCodex,
 };
 inline constexpr int kPathBases = 9;
+// Empty, these stand for no place at all; the others for one not known.
+constexpr bool MayBeAbsent(PathBase base) {
+  return base == PathBase::kClaude || base == PathBase::kCodex;
+}
 
 enum class PathShape : uint8_t {
   kClass,    // `text` names a class

@@ -201,7 +201,8 @@ std::pair<int, std::string> Machine::OnTerminal(
       ::setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
       ::setenv("TERM", "dumb", 1);
       for (const char* name :
-           {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"})
+           {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+            "CLAUDE_CONFIG_DIR", "CODEX_HOME"})
         ::unsetenv(name);
       if (::chdir(project().c_str()) != 0) ::_exit(99);
       std::vector<std::string> words = {GateBinary()};

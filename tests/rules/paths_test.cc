@@ -10,8 +10,9 @@ namespace gate::rules {
 namespace {
 
 const PathBases kBases = {
-    "",   "/home/u", "/home/u/w",    "/home/u/.config/gate",
-    "/s", "",        "/usr/bin/gate"};
+    "",   "/home/u", "/home/u/w",     "/home/u/.config/gate",
+    "/s", "",        "/usr/bin/gate", "/home/u/a",
+    ""};
 
 // Rules whose paths are `patterns`, one rule each.
 Policy PolicyOf(const std::vector<std::string>& patterns) {
@@ -30,8 +31,9 @@ std::string Pick(std::mt19937& random, const std::vector<std::string>& parts) {
 
 // Few parts, so that patterns and paths meet often.
 std::string Pattern(std::mt19937& random) {
-  std::string pattern = Pick(random, {"", "~", "$WORKSPACE", "$GATE_CACHE",
-                                      "$GATE_STATE", "/**", "/s", "/home"});
+  std::string pattern =
+      Pick(random, {"", "~", "$WORKSPACE", "$GATE_CACHE", "$GATE_STATE",
+                    "$CLAUDE_CONFIG_DIR", "$CODEX_HOME", "/**", "/s", "/home"});
   if (pattern == "/**") pattern = "**";
   for (unsigned i = 0; i < 1 + random() % 3; ++i)
     pattern += "/" + Pick(random, {"a", "ab", ".env", ".env*", "*", "*.key",
@@ -92,6 +94,29 @@ TEST(Paths, TheFirstLookRulesOutOnlyWhatDoesNotMatch) {
   }
   EXPECT_GT(matched, 10000);
   EXPECT_GT(ruled_out, 100000);
+}
+
+TEST(Paths, AClientsDirectoryThatIsNotMovedIsNoPlace) {
+  const Policy policy =
+      PolicyOf({"$CODEX_HOME/a", "$CLAUDE_CONFIG_DIR/ab", "$GATE_CACHE/a"});
+  const RuleView& view = policy.impl().layers.at(0)->view;
+  parser::Argument known, unknown;
+  known.text = "/home/u/a/ab";
+  unknown.known = false;
+  const Tri expected[][2] = {{Tri::kNo, Tri::kNo},
+                             {Tri::kYes, Tri::kPossible},
+                             {Tri::kNo, Tri::kPossible}};
+  for (const bool looks : {true, false}) {
+    PathMatcher matcher(policy.impl(), kBases, looks);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(matcher.Match(view, view.paths[i], {&known, false, 0}),
+                expected[i][0])
+          << i;
+      EXPECT_EQ(matcher.Match(view, view.paths[i], {&unknown, false, 1}),
+                expected[i][1])
+          << i;
+    }
+  }
 }
 
 TEST(Paths, ManyPatternsAtOnceAreAsEachByItself) {
