@@ -110,7 +110,7 @@ std::string RewrittenLine(const ProcessFacts& facts,
 
 Result<std::string> Rewrite(const Gateway& gateway,
                             const GlobalOptions& globals,
-                            const Judgement& judgement) {
+                            const Judgement& judgement, bool needs_a_yes) {
   hooks::Ticket ticket;
   ticket.command = LineOf(judgement.question);
   if (ticket.command.size() >= kMaxArgument)
@@ -132,7 +132,7 @@ Result<std::string> Rewrite(const Gateway& gateway,
   ticket.decision_id = judgement.id;
   ticket.agent = judgement.question.agent;
   ticket.session = judgement.question.session;
-  ticket.asked = judgement.decision.action == Action::kAsk;
+  ticket.asked = needs_a_yes;
   ticket.expires_ms = NowMs() + (ticket.asked ? hooks::kAskedTicketLifetimeMs
                                               : hooks::kTicketLifetimeMs);
   GATE_TRY(const std::string name,
@@ -142,6 +142,12 @@ Result<std::string> Rewrite(const Gateway& gateway,
                               : asked == "auto" ? " --preview=auto"
                                                 : " --preview";
   return RewrittenLine(gateway.facts(), globals, preview, name, ticket.command);
+}
+
+// Whether a contained line can change anything, as far as its profile tells.
+bool ChangesThings(const router::Plan& plan) {
+  return plan.profile.name != "read-only" ||
+         plan.profile.network == backends::Network::kOpen;
 }
 
 // Whether the client's shell is bash, as far as its environment tells:
@@ -179,7 +185,15 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
     answer.command = LineOf(judgement.question);
     return answer;
   }
-  GATE_TRY(answer.command, Rewrite(gateway, globals, judgement));
+  const bool asked = judgement.decision.action == Action::kAsk;
+  answer.confirm = event.planning && !answer.direct && !asked &&
+                   ChangesThings(judgement.plan);
+  if (answer.confirm)
+    answer.reason =
+        "in plan mode a person confirms what could change the workspace: " +
+        answer.reason;
+  GATE_TRY(answer.command,
+           Rewrite(gateway, globals, judgement, asked || answer.confirm));
   answer.kind = AnswerKind::kRewrite;
   return answer;
 }

@@ -34,6 +34,7 @@ struct Event {
   std::string tool_input;   // compact JSON of the tool's input
   std::string description;  // the agent's own words
   bool can_ask = false;     // the client can ask its person natively
+  bool planning = false;    // nothing is to be changed until its person says so
   // `cwd` is where the command will run. Not so where the client's event leaves
   // out what its tool was told; silence would let the line run unseen.
   bool cwd_is_sure = true;
@@ -52,8 +53,8 @@ struct Answer {
   // kRewrite: what runs is not contained, so that the client's own permissions
   // count as with silence, where the client can do that.
   bool direct = false;
-  // kRewrite: let the client's person confirm, where the client can ask. Off by
-  // default: what is rewritten runs in a sandbox.
+  // kRewrite: let the client's person confirm, where the client can ask. Off
+  // where what is rewritten runs in a sandbox and may change what it holds.
   bool confirm = false;
 };
 

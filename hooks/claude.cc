@@ -46,6 +46,7 @@ class ClaudeAdapter final : public Adapter {
     GATE_TRY(event.cwd, EventDirectory(json));
     GATE_TRY(const std::string mode, OptionalText(json, "permission_mode"));
     event.can_ask = CanAsk(mode);
+    event.planning = mode == "plan";
     const auto input = json.find("tool_input");
     const bool has_input = input != json.end() && input->is_object();
     if (event.tool == "PowerShell") {

@@ -284,6 +284,42 @@ TEST(HookTest, AQuestionWaitsAnHourAndAnythingElseTenMinutes) {
   }
 }
 
+TEST(HookTest, InPlanModeAPersonConfirmsWhatCouldChangeTheWorkspace) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  machine.Write(machine.project() + "/package.json", "{}");
+  machine.Write(machine.home() + "/.config/gate/rules.d/mine.json",
+                R"({"schema": 1, "pack": "mine", "rules": [{"id": "mine.look",
+          "action": "sandbox", "reason": "looks", "profile": "read-only",
+          "match": {"prefix": ["bash", "look.sh"]},
+          "examples": {"match": ["bash look.sh"], "no_match": ["bash"]}}]})");
+  const struct {
+    const char* command;
+    const char* mode;
+    const char* decision;
+  } kRows[] = {
+      {"touch made", "plan", "ask"},
+      {"make", "plan", "ask"},
+      {"bash look.sh", "plan", "allow"},
+      {"ls", "plan", ""},
+      {"touch made", "default", "allow"},
+      {"touch made", "acceptEdits", "allow"},
+      {"touch made", "bypassPermissions", "allow"},
+  };
+  for (const auto& row : kRows) {
+    const Done done = machine.Gate({"hook", "claude"},
+                                   Claude(machine, row.command, row.mode));
+    ASSERT_EQ(done.exit_code, 0) << row.command << done.err;
+    std::string decision;
+    if (const auto json = ParseJson(done.out))
+      decision = (*json)["hookSpecificOutput"].value("permissionDecision", "");
+    EXPECT_EQ(decision, row.decision) << row.command << " " << row.mode;
+    EXPECT_EQ(decision.empty(),
+              done.out.find("run --ticket") == std::string::npos)
+        << done.out;
+  }
+}
+
 TEST(HookTest, ApproveRefusesWithoutAPersonsTerminal) {
   const Machine machine;
   const Done asked = machine.Gate({"hook", "codex"},
