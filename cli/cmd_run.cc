@@ -136,9 +136,11 @@ int EndAs(const backends::Outcome& outcome, int code) {
 // a ticket. The yes that the ticket stands for holds.
 Judgement JoinTicket(Gateway& gateway, Question question,
                      const router::Plan& ticket, bool asked) {
-  question.approved = asked || ticket.mode == router::Mode::kSandbox;
+  const bool contained = ticket.mode == router::Mode::kSandbox;
+  question.approved = asked || contained;
   // Contained, as the ticket says, whatever the caller asks for.
-  if (question.profile.empty()) question.profile = ticket.profile.name;
+  if (contained && question.profile.empty())
+    question.profile = ticket.profile.name;
   question.network = backends::Name(router::JoinNetworks(
       ticket.profile.network, backends::ParseNetwork(question.network)
                                   .value_or(backends::Network::kOpen)));
