@@ -7,12 +7,14 @@
 #include "audit/log.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "cli/client_settings.h"
 #include "cli/client_version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "cli/workspace.h"
+#include "hooks/client_rules.h"
 #include "hooks/install.h"
 
 namespace gate::cli {
@@ -78,6 +80,13 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     }
     for (const hooks::FileChange& change : *changes)
       std::fputs(hooks::RenderDiff(change).c_str(), stdout);
+    if (install && client == "claude" &&
+        hooks::HasCommandRules(changes->front().after))
+      std::printf(
+          "claude: its own deny and ask rules for Bash see the line that gate "
+          "has rewritten; give them to gate as well: gate rules import claude "
+          "%s\n",
+          Visible(changes->front().path).c_str());
     if (dry_run) continue;
     // The hook's line names both: a directory of settings that is named, and is
     // not there, refuses.

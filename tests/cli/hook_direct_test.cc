@@ -185,12 +185,23 @@ TEST(CodexTest, WhatTheCallerAsksForMakesAnAllowedLineStricter) {
   const Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   machine.Write(machine.project() + "/a", "1\n");
-  const std::string name = TicketIn(Line(machine, "codex", "cat a"));
-  const Done done = machine.Gate(
-      {"run", "--ticket", name, "--profile", "read-only", "-c", "cat a"});
-  EXPECT_EQ(done.out, "1\n") << done.err;
-  EXPECT_NE(machine.Gate({"audit", "list", "--json"}).out.find("native"),
-            std::string::npos);
+  const struct {
+    const char* option;
+    const char* value;
+    bool contained;
+  } kRows[] = {{"--timeout", "60", false}, {"--profile", "read-only", true}};
+  const auto contained = [&] {
+    return test::Count(machine.Gate({"audit", "list", "--json"}).out,
+                       "\"native\"");
+  };
+  for (const auto& row : kRows) {
+    const std::string name = TicketIn(Line(machine, "codex", "cat a"));
+    const size_t before = contained();
+    const Done done = machine.Gate(
+        {"run", "--ticket", name, row.option, row.value, "-c", "cat a"});
+    EXPECT_EQ(done.out, "1\n") << row.option << done.err;
+    EXPECT_EQ(contained() > before, row.contained) << row.option;
+  }
 }
 
 TEST(CodexTest, ThatAnAllowedLineRunsIsOnRecord) {
@@ -204,6 +215,21 @@ TEST(CodexTest, ThatAnAllowedLineRunsIsOnRecord) {
   EXPECT_EQ(unobserved(), 0u);
   EXPECT_EQ(machine.Run({"/bin/bash", "-c", line}).exit_code, 0);
   EXPECT_EQ(unobserved(), 1u) << machine.Gate({"audit", "list", "--json"}).out;
+}
+
+TEST(InstallTest, SaysWhichOfTheClientsRulesWillNotMatch) {
+  const Machine machine;
+  const std::string settings = machine.home() + "/.claude/settings.json";
+  const auto shown = [&](const char* rules) {
+    machine.Write(settings, rules);
+    return machine.Gate({"install", "--dry-run", "claude"}).out;
+  };
+  EXPECT_NE(shown(R"j({"permissions": {"deny": ["Bash(touch:*)"]}})j")
+                .find("gate rules import claude " + settings),
+            std::string::npos);
+  EXPECT_EQ(shown(R"j({"permissions": {"deny": ["Read(x)"]}})j")
+                .find("gate rules import"),
+            std::string::npos);
 }
 
 std::string HereDocument(size_t lines) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "hooks/client_rules.h"
 
 namespace gate::hooks {
 namespace {
@@ -415,6 +416,18 @@ TEST(Output, ClaudeAsksOnlyWhereSomebodyIsAsked) {
   event.can_ask = false;
   EXPECT_EQ(decision(rewrite), "allow");
   ExpectRefusal(claude->Format(event, Say(AnswerKind::kAsk, "x")));
+}
+
+TEST(ClientRules, AreSeenWhereTheyForbidCommandsOrAskAboutThem) {
+  for (const char* settings :
+       {R"j({"permissions":{"deny":["Read(x)","Bash(make deploy:*)"]}})j",
+        R"j({"permissions":{"deny":7,"ask":["Bash(touch *)"]}})j"})
+    EXPECT_TRUE(HasCommandRules(settings)) << settings;
+  for (const char* settings :
+       {"", "x", "[]", "{}", R"j({"permissions":7})j",
+        R"j({"permissions":{"allow":["Bash(ls:*)"],"deny":["Read(x)",7]}})j",
+        R"j({"permissions":{"deny":["Bash"]}})j"})
+    EXPECT_FALSE(HasCommandRules(settings)) << settings;
 }
 
 // What is not contained is no business of gate's to wave through.
