@@ -2,13 +2,15 @@
 //   - an event that is judged has a command or a file, without NUL;
 //   - every answer exits 0 or 2, and a refusal has a reason and nothing on
 //     stdout;
-//   - what is printed on stdout is one line of JSON.
+//   - what is printed on stdout is one line of JSON;
+//   - a line that is taken for plain has no expansion outside of quotes.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "base/json.h"
 #include "hooks/adapter.h"
+#include "hooks/plain_line.h"
 #include "hooks/settings.h"
 
 namespace {
@@ -70,6 +72,13 @@ void FuzzSettings(std::string_view text) {
   Require(!plain || *plain != text || *without == text);
 }
 
+void FuzzPlainLine(std::string_view text) {
+  if (!MeansTheSameInEveryShell(text)) return;
+  Require(text.find('\0') == std::string_view::npos);
+  if (text.find_first_of("'\"") == std::string_view::npos)
+    Require(text.find_first_of("$`*?[]{}()^#!\\") == std::string_view::npos);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -78,5 +87,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     FuzzAdapter(*FindAdapter(client), text);
   }
   FuzzSettings(text);
+  FuzzPlainLine(text);
   return 0;
 }

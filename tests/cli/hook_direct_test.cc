@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "hooks/plain_line.h"
 #include "tests/cli/process.h"
 
 namespace gate {
@@ -204,6 +205,17 @@ TEST(CodexTest, WhatTheCallerAsksForMakesAnAllowedLineStricter) {
   }
 }
 
+TEST(CodexTest, AnAllowedLineRunsWithoutWhatMakesItMeanSomethingElse) {
+  Machine machine;
+  machine.Write(machine.project() + "/a", "1\n");
+  machine.Write(machine.project() + "/start", "echo started\n");
+  machine.environment = {"BASH_ENV=" + machine.project() + "/start",
+                         "BASH_FUNC_cat%%=() { echo instead; }"};
+  const std::string ticket = TicketIn(Line(machine, "codex", "cat a"));
+  const Done done = machine.Gate({"run", "--ticket", ticket, "-c", "cat a"});
+  EXPECT_EQ(done.out, "1\n") << done.err;
+}
+
 TEST(CodexTest, ThatAnAllowedLineRunsIsOnRecord) {
   const Machine machine;
   machine.Write(machine.project() + "/a", "1\n");
@@ -361,10 +373,39 @@ TEST(ShellTest, APersonsYesCountsForWhatBashDoes) {
   EXPECT_NE(done.out.find("run --ticket"), std::string::npos) << done.out;
 }
 
+// What silence leaves to the client's shell is the same there.
+TEST(ShellTest, PlainLinesDoTheSameInOtherShells) {
+  Machine machine;
+  machine.Write(machine.project() + "/src/a b", "2\n1\n");
+  machine.Write(machine.home() + "/c", "3\n");
+  const char* const kLines[] = {
+      "sort 'src/a b' | head -n1 && echo found || echo none",
+      "cat < ~/c; cat nosuch 2> err || cat \"src/a b\" ~/c >> all 2>&1; cat "
+      "all",
+      "cd src && pwd; cd ../src; cat 'a b' | wc -l",
+      "seq --separator=, 3; date --date='@0' +%s; seq 3 | grep -v '^2$' | cat",
+      "echo -n \"it's \"'`x` $y !' a; echo 'ä ö' >&2; false; true | false",
+      "git --version | cut -c1-11; : a > empty; wc -c empty; ls nosuch"};
+  for (const char* shell : {"zsh", "fish"}) {
+    if (machine.Run({shell, "-c", "true"}).exit_code != 0)
+      GATE_SKIP_WITHOUT(shell) << "no " << shell;
+    for (const char* line : kLines) {
+      EXPECT_TRUE(hooks::MeansTheSameInEveryShell(line)) << line;
+      Done done[2];
+      for (const bool bash : {false, true}) {
+        done[bash] = machine.Run({bash ? "bash" : shell, "-c", line});
+        std::filesystem::remove(machine.project() + "/all");
+      }
+      EXPECT_EQ(done[0].out, done[1].out) << shell << ": " << line;
+      EXPECT_EQ(done[0].exit_code, done[1].exit_code) << shell << ": " << line;
+    }
+  }
+}
+
 TEST(ShellTest, ZshRunsTheRewrittenLineAsItWasJudged) {
   Machine machine;
   if (machine.Run({"zsh", "-c", "true"}).exit_code != 0)
-    GTEST_SKIP() << "no zsh here";
+    GATE_SKIP_WITHOUT("zsh") << "no zsh here";
   machine.environment = {"SHELL=/usr/bin/zsh"};
   machine.Write(machine.project() + "/bin/git", "#!/bin/sh\n: > ../ran\n",
                 0755);
