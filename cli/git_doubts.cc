@@ -70,6 +70,10 @@ bool ReachesOut(const GitEntry& entry) {
   if (key == "diff.submodule") return entry.value != "short";
   if (key == "status.submodulesummary")
     return entry.value != "false" && entry.value != "0";
+  // An unknown command becomes a known one, or an alias (git-config(1)).
+  if (key == "help.autocorrect")
+    return entry.value != "never" && entry.value != "show" &&
+           entry.value != "false" && entry.value != "0";
   // Names of commands that are allowed, and that git may not have itself.
   return key == "alias.lfs" || key == "alias.whatchanged";
 }
@@ -168,6 +172,28 @@ std::string GitDirectoryOf(const parser::Invocation& invocation,
   std::string directory = cwd;
   SubcommandAt(invocation, &directory, doubt);
   return directory;
+}
+
+std::string TakesAlias(const parser::Invocation& invocation,
+                       const std::string& directory) {
+  std::string at = directory, doubt;
+  const std::optional<size_t> sub = SubcommandAt(invocation, &at, &doubt);
+  if (!sub || *sub >= invocation.argv.size()) return "";
+  const std::string_view command = invocation.argv[*sub].text;
+  if (command != "lfs" && command != "whatchanged") return "";
+  const GitDirectories git = FindGitDirectories(directory);
+  if (git.common.empty()) return "";
+  for (const std::string& file :
+       {git.common + "/config", git.own + "/config.worktree"}) {
+    const Result<std::string> text = ReadFile(file, kMaxConfigBytes);
+    std::vector<GitEntry> entries;
+    if (text) ParseGitConfig(*text, &entries);
+    for (const GitEntry& entry : entries)
+      if (entry.key.starts_with("alias."))
+        return "git may take the repository's " + entry.key +
+               " for a command that it does not have";
+  }
+  return "";
 }
 
 std::string ComparesFiles(const parser::Invocation& invocation,

@@ -28,4 +28,10 @@ std::string GitDirectoryOf(const parser::Invocation& invocation,
 std::string ComparesFiles(const parser::Invocation& invocation,
                           const std::string& directory);
 
+// Why the command of `invocation`, which git may not have, could become an
+// alias of the repository of `directory` (help.autocorrect, the person's as
+// well); empty if it cannot.
+std::string TakesAlias(const parser::Invocation& invocation,
+                       const std::string& directory);
+
 }  // namespace gate::cli

@@ -115,6 +115,31 @@ TEST(RawTest, ARepositoryThatLeadsOutOfItselfIsContained) {
   }
 }
 
+TEST(RawTest, ACommandThatGitMayNotHaveBecomesNoAlias) {
+  const struct {
+    const char *config, *line;
+    bool allowed;
+  } rows[] = {
+      {"[help]\nautocorrect = immediate\n", "git log", false},
+      {"[help]\nautocorrect\n", "git log", false},
+      {"[help]\nautoCorrect = 5\n", "git lfs ls-files", false},
+      {"[help]\nautocorrect = never\n", "git log", true},
+      {"[help]\nautocorrect = 0\n", "git lfs ls-files", true},
+      // The person's configuration may say so.
+      {"[alias]\nlfz = push --all\n", "git lfs ls-files", false},
+      {"[alias]\nx = status\n", "git -C . lfs ls-files", false},
+      {"[alias]\nx = status\n", "git whatchanged", false},
+      {"[alias]\nx = status\n", "git log", true},
+      {"", "git lfs ls-files", true},
+  };
+  for (const auto& row : rows) {
+    const Machine machine;
+    MakeRepository(machine, machine.project(), row.config);
+    EXPECT_EQ(Check(machine, row.line) == kAllow, row.allowed)
+        << row.config << row.line;
+  }
+}
+
 TEST(RawTest, GitIsContainedWhereItWouldPrintWhatALinkLeadsTo) {
   // Git prints the lines of these that it does not understand.
   for (const char* name :
