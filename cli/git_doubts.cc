@@ -36,6 +36,22 @@ constexpr std::array kListed = {"",
                                 "/sequencer",
                                 "/branches",
                                 "/remotes"};
+// Each of a linked worktree's own as well, whichever one git is called in:
+// `git worktree list` prints what `gitdir` and `locked` say.
+std::vector<std::string> OwnDirectories(const GitDirectories& git) {
+  std::vector<std::string> found = {git.own};
+  if (git.common != git.own) found.push_back(git.common);
+  const std::string linked = git.common + "/worktrees";
+  found.push_back(linked);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(linked.c_str()),
+                                                    ::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr)
+    if (std::string_view(entry->d_name) != "." &&
+        std::string_view(entry->d_name) != "..")
+      found.push_back(linked + "/" + entry->d_name);
+  return found;
+}
+
 // People link these, and git prints nothing of them. The hooks are looked at.
 constexpr std::array<std::string_view, 3> kMayBeLinks = {"hooks", "lfs",
                                                          "annex"};
@@ -155,10 +171,9 @@ std::string RepositoryDoubt(const std::string& directory,
   for (const char* hook : kReadHooks)
     if (::access((git.common + "/hooks/" + hook).c_str(), X_OK) == 0)
       return std::string("the repository has the git hook ") + hook;
-  for (const char* below : kListed) {
-    for (const std::string* root : {&git.own, &git.common}) {
-      if (root == &git.common && git.common == git.own) continue;
-      const std::string link = LinkIn(*root + below);
+  for (const std::string& root : OwnDirectories(git)) {
+    for (const char* below : kListed) {
+      const std::string link = LinkIn(root + below);
       if (!link.empty())
         return "the repository's " + link +
                " is a symbolic link, and git may print what it leads to";

@@ -145,7 +145,9 @@ TEST(RawTest, GitIsContainedWhereItWouldPrintWhatALinkLeadsTo) {
   for (const char* name :
        {"info/grafts", "shallow", "packed-refs", "BISECT_LOG",
         "objects/info/alternates", "info/attributes", "info/sparse-checkout",
-        "rebase-merge/done", "sequencer/todo", "info"}) {
+        "rebase-merge/done", "sequencer/todo", "info", "worktrees/w",
+        "worktrees/w/locked", "worktrees/w/gitdir", "worktrees/.w/gitdir",
+        "worktrees/w/rebase-merge/head-name"}) {
     const Machine machine;
     MakeRepository(machine, machine.project());
     EXPECT_EQ(Check(machine, "git log"), kAllow);
