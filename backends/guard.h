@@ -20,8 +20,9 @@
 //   `info/attributes`, `commondir` and a `.git` file are binds; `config` and
 //   `config.worktree` stay writable, and are put back when the run changed a
 //   key that runs a program (base/git_config.h) or made a work tree of a
-//   place outside the writable roots. Files that they include already are
-//   treated alike.
+//   place outside the writable roots, or of one behind a link. On the way to a
+//   work tree that they name already no link may appear. Files that they
+//   include already are treated alike.
 // - Hooks in a directory of the workspace that `core.hooksPath` named before
 //   the run (guard_hooks.cc), in the configuration of a repository here, of one
 //   outside that a work tree here belongs to, or of the person: what changed
@@ -254,6 +255,8 @@ class Guard {
   void SweepNamedHooks();
   bool IsNamedHook(const std::string& path) const;
   bool LeadsOut(const std::string& config, const GitEntry& entry) const;
+  // Takes new links on the way to the work tree that an old file names.
+  void SweepTreeOf(const std::string& config);
   void SweepKept();
   void Restore(const KeptFile& file);
   bool MayStay(const std::string& path, const std::string& relative,

@@ -142,9 +142,16 @@ void Guard::RecordNamedHooks(const std::string& config,
   // Which work trees it is about and whose home `~` is are known later.
   std::vector<GitEntry> entries;
   ParseGitConfig(content, &entries);
-  for (const GitEntry& entry : entries)
+  for (const GitEntry& entry : entries) {
     if (entry.key == "core.hookspath" || entry.key.starts_with("include"))
       telling_configs_.insert(config);
+    if (entry.key != "core.worktree" || entry.value.empty()) continue;
+    const std::string tree = RecordWay(PathFrom(DirName(config), entry.value));
+    if (const std::string* root = RootOf(tree);
+        root != nullptr && *root != tree &&
+        std::find(ways_.begin(), ways_.end(), tree) == ways_.end())
+      ways_.push_back(tree);
+  }
 }
 
 void Guard::RecordHome(const Profile& profile) {
@@ -469,8 +476,34 @@ void Guard::SweepWorkTree(const std::string& tree, const struct stat& git) {
 
 bool Guard::LeadsOut(const std::string& config, const GitEntry& entry) const {
   // Git would write the repository's files there: start-up files among them.
-  return entry.key == "core.worktree" &&
-         RootOf(Normalise(entry.value, DirName(config))) == nullptr;
+  if (entry.key != "core.worktree") return false;
+  const Way way = Follow(PathFrom(DirName(config), entry.value));
+  if (RootOf(way.place) == nullptr) return true;
+  // A link of the run's can be another one later; those that are held stay.
+  return std::any_of(
+      way.links.begin(), way.links.end(), [&](const Way::Link& link) {
+        return RootOf(link.path) != nullptr && !bound_.contains(link.path);
+      });
+}
+
+void Guard::SweepTreeOf(const std::string& config) {
+  const Result<std::string> text = ReadRegular(config, kMaxGitConfig);
+  std::vector<GitEntry> entries;
+  if (text) ParseGitConfig(*text, &entries);
+  for (const GitEntry& entry : entries) {
+    if (entry.key != "core.worktree") continue;
+    for (const Way::Link& link :
+         Follow(PathFrom(DirName(config), entry.value)).links) {
+      const std::string* root = RootOf(link.path);
+      struct stat info = {};
+      if (root == nullptr || bound_.contains(link.path) ||
+          !StatPath(link.path, &info) ||
+          !(Changed(info) || MovedBelow(*root, link.path)))
+        continue;
+      Quarantine(link.path, "git-config", "a link to a work tree");
+      break;  // the rest of the way is another one
+    }
+  }
 }
 
 }  // namespace gate::backends

@@ -296,7 +296,11 @@ void Guard::SweepGitDirectory(const std::string& directory, bool fresh) {
   SweepHooks(hooks, fresh || (StatPath(hooks, &info) && Changed(info)));
   for (const char* name : {"config", "config.worktree"}) {
     const std::string path = Join(directory, name);
-    if (StatPath(path, &info) && (fresh || Changed(info))) CleanConfig(path);
+    if (!StatPath(path, &info)) continue;
+    if (fresh || Changed(info))
+      CleanConfig(path);
+    else
+      SweepTreeOf(path);
   }
   const std::string common = Join(directory, "commondir");
   if (!StatPath(common, &info)) return;

@@ -216,7 +216,11 @@ std::string RefusedPlace(const Guard& guard, const std::string& root,
 
 std::optional<std::string> GitFileTarget(const std::string& path,
                                          const std::string& text) {
-  const std::string aim(GitDirIn(text));
+  return TargetBelow(path, std::string(GitDirIn(text)));
+}
+
+std::optional<std::string> TargetBelow(const std::string& path,
+                                       const std::string& aim) {
   if (aim.empty() || aim.starts_with('/')) return std::nullopt;
   // Up again from a name, which can be a link: git does not write that.
   bool down = false;

@@ -42,6 +42,10 @@ std::string RefusedPlace(const Guard& guard, const std::string& root,
                          const PreviewEntry& entry,
                          const std::function<std::string(bool)>& content);
 
+// Where `aim`, written in the directory of `path`, leads below the root that
+// both are below; nothing when it leads out of that, or not as git writes it.
+std::optional<std::string> TargetBelow(const std::string& path,
+                                       const std::string& aim);
 // What a `.git` file with this text names, below the root that `path` is below;
 // nothing when it leads out of that or names nothing.
 std::optional<std::string> GitFileTarget(const std::string& path,

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <set>
@@ -74,6 +75,7 @@ class Judge {
           (LowerCase(name) == ".git" || one.common))
         naming.push_back(entry);
       if (Owner(*entry)) parts.push_back(entry);
+      if (entry->type == PreviewType::kLink) LinkAt(*entry);
     }
     for (const PreviewEntry* entry : naming) Names(*entry);
     for (const auto& [directory, makers] : making) Makes(directory, makers);
@@ -140,7 +142,7 @@ class Judge {
   }
 
   // What git would obey in the real directory; empty when nothing.
-  std::string OrdersIn(const std::string& directory, bool whole) const {
+  std::string OrdersIn(const std::string& directory, bool whole) {
     struct stat info = {};
     const std::string hooks = JoinBelow(directory, "hooks");
     if (IsThere(real_, hooks, &info)) {
@@ -159,7 +161,9 @@ class Judge {
       const Fd file = OpenFileBelow(real_, path, false);
       const auto text = file ? ReadAll(file.get(), kMaxGitConfig)
                              : Result<std::string>(FailErrno(""));
-      if (!text || !RefusedText(path, name[3] == 'f', root_, "", *text).empty())
+      if (!text ||
+          !RefusedText(path, name[3] == 'f', root_, "", *text).empty() ||
+          (name[3] == 'f' && TreeThroughALink(path, "", *text)))
         return name;
     }
     return "";
@@ -193,12 +197,67 @@ class Judge {
       Refuse(entry, "names a git directory that holds " + orders);
   }
 
-  bool ThroughALink(const std::string& directory) {
-    const Fd there = OpenBelow(real_, directory, O_PATH | O_NOFOLLOW);
-    if (!there && errno != ENOENT && errno != ENOTDIR) return true;
+  // Whether configuration that replaces `before` at `path` names another work
+  // tree than that, behind a link or in a way that git does not write.
+  bool TreeThroughALink(const std::string& path, const std::string& before,
+                        const std::string& after) {
+    const std::vector<std::string> old = TreesIn(before);
+    for (const std::string& value : TreesIn(after)) {
+      if (std::find(old.begin(), old.end(), value) != old.end()) continue;
+      const auto tree = TargetBelow(path, value);
+      if (!tree || ThroughALink(*tree)) return true;
+    }
+    return false;
+  }
+
+  // The values of core.worktree.
+  static std::vector<std::string> TreesIn(const std::string& config) {
+    std::vector<GitEntry> entries;
+    std::vector<std::string> trees;
+    ParseGitConfig(config, &entries);
+    for (const GitEntry& entry : entries)
+      if (entry.key == "core.worktree") trees.push_back(entry.value);
+    return trees;
+  }
+
+  // A link where a repository above it, or a submodule of that, has its work
+  // tree already, or on the way.
+  void LinkAt(const PreviewEntry& entry) {
+    for (std::string at = entry.path; !at.empty();) {
+      at = ParentOf(at);
+      for (const std::string& tree : TreesOf(at))
+        if ((tree + "/").starts_with(entry.path + "/"))
+          return Refuse(entry, "a link to a work tree");
+    }
+  }
+
+  // Those of the repository whose work tree would be `directory`.
+  const std::vector<std::string>& TreesOf(const std::string& directory) {
+    const auto [at, fresh] = trees_.try_emplace(directory);
+    const std::string git = JoinBelow(directory, ".git");
     struct stat info = {};
-    if (there && (fstat(there.get(), &info) != 0 || S_ISLNK(info.st_mode)))
-      return true;
+    if (!fresh || !IsThere(real_, git, &info)) return at->second;
+    std::vector<std::string> places = {git};
+    const std::string modules = JoinBelow(git, "modules");
+    if (const auto names = ListBelow(real_, modules, false))
+      for (const std::string& name : *names)
+        places.push_back(JoinBelow(modules, name));
+    for (const std::string& place : places)
+      for (const char* name : {"config", "config.worktree"}) {
+        const std::string path = JoinBelow(place, name);
+        const Fd file = OpenFileBelow(real_, path, false);
+        const auto text = file ? ReadAll(file.get(), kMaxGitConfig)
+                               : Result<std::string>(std::string());
+        if (!text) continue;
+        for (const std::string& value : TreesIn(*text))
+          if (auto tree = TargetBelow(path, value))
+            at->second.push_back(std::move(*tree));
+      }
+    return at->second;
+  }
+
+  bool ThroughALink(const std::string& directory) {
+    if (IsBehindALink(directory)) return true;
     if (!links_) {
       links_.emplace();
       for (const PreviewEntry* entry : entries_)
@@ -209,6 +268,13 @@ class Judge {
     for (std::string at = directory; !at.empty(); at = ParentOf(at))
       if (links_->contains(at)) return true;
     return false;
+  }
+
+  bool IsBehindALink(const std::string& directory) const {
+    const Fd there = OpenBelow(real_, directory, O_PATH | O_NOFOLLOW);
+    if (!there && errno != ENOENT && errno != ENOTDIR) return true;
+    struct stat info = {};
+    return there && (fstat(there.get(), &info) != 0 || S_ISLNK(info.st_mode));
   }
 
   // Entries that make a directory a repository.
@@ -245,11 +311,13 @@ class Judge {
       return Refuse(entry, "git configuration that is no file");
     if (entry.size > kMaxGitConfig)
       return Refuse(entry, "git configuration, too large");
+    const std::string before = entry.lower.exists ? content_(entry, false) : "";
+    const std::string after = content_(entry, true);
     const std::string why =
-        RefusedText(entry.path, config, root_,
-                    entry.lower.exists ? content_(entry, false) : "",
-                    content_(entry, true));
-    if (!why.empty()) Refuse(entry, why);
+        RefusedText(entry.path, config, root_, before, after);
+    if (!why.empty()) return Refuse(entry, why);
+    if (config && TreeThroughALink(entry.path, before, after))
+      Refuse(entry, "git configuration that has a work tree behind a link");
   }
 
   const int real_;
@@ -258,6 +326,7 @@ class Judge {
   const std::function<std::string(const PreviewEntry&, bool)>& content_;
   std::map<std::string, Found> real_names_;
   std::map<std::string, GitNames> added_;
+  std::map<std::string, std::vector<std::string>> trees_;
   std::set<std::string> named_;
   std::optional<std::set<std::string>> links_;
   std::map<const PreviewEntry*, std::string> refused_;

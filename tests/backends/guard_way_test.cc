@@ -123,6 +123,34 @@ constexpr char kTools[] =
     "\"$1\" core.fsmonitor evil; }; hook() { echo \"$1\" > "
     "\"$2/pre-commit\"; }; cd \"$W\"; ";
 
+// The person's work trees: what leads to one, and what git would write there.
+struct TreeCase {
+  const char *setup, *line;
+};
+constexpr TreeCase kTreeCases[] = {
+    {"", "ln -s \"$X\" lk; git config core.worktree ../lk"},
+    {"", "ln -s \"$X\" lk; git config core.worktree \"$W/lk\""},
+    {"", "ln -s \"$X\" lk; mkdir d; git config core.worktree ../d/../lk"},
+    {"", "mkdir t; ln -s t lk; git config core.worktree ../lk"},
+    {"ln -s \"$X\" lk", "git config core.worktree ../lk"},
+    {"", "ln -s \"$X\" .git/lk; git config core.worktree lk"},
+    {"git config extensions.worktreeConfig true",
+     "ln -s \"$X\" lk; git config --worktree core.worktree ../lk"},
+    {"",
+     "git init -q in; cd in; ln -s \"$X\" lk; git config core.worktree ../lk"},
+    // What stands already; the last ones in a repository deeper down.
+    {"mkdir t; git config core.worktree ../t", "rmdir t; ln -s \"$X\" t"},
+    {"git config core.worktree ../t", "ln -s \"$X\" t"},
+    {"mkdir -p a/t; git config core.worktree ../a/t",
+     "mkdir b; ln -s \"$X\" b/t; mv a c; mv b a"},
+    {"mkdir -p a/t; git config core.worktree ../a/../t", "ln -s \"$X\" t"},
+    {"git init -q in; mkdir in/t; git -C in config core.worktree ../t",
+     "rmdir in/t; ln -s \"$X\" in/t"},
+    {"git init -q in; mkdir -p in/a/t; git -C in config core.worktree ../a/t; "
+     "mkdir in/b; ln -s \"$X\" in/b/t",
+     "cd in; mv a c; mv b a"},
+};
+
 class GuardWay : public Sandbox {
  protected:
   void SetUp() override {
@@ -215,6 +243,52 @@ TEST_P(GuardWay, MayBeGoneByOrdinaryWork) {
   }
 }
 
+TEST_P(GuardWay, OfAWorkTreeLeadsThroughNoNewLink) {
+  constexpr char kPerson[] =
+      "for r in . in; do test -e $r/.git && (cd $r && git --git-dir=.git reset "
+      "-q --hard); done 2>/dev/null; ls \"$X\"; rm -f \"$X\"/evil";
+  constexpr char kCommit[] =
+      "for r in . in; do test -e $r/.git && (cd $r && b=$(echo x | git "
+      "hash-object -w --stdin) && git update-index --add --cacheinfo "
+      "100644,$b,evil && git commit -qm 1); done; ";
+  for (const TreeCase& c : kTreeCases) {
+    Prepare({c.line, c.setup, ""});
+    Outside(kCommit);
+    Bash(std::string(kTools) + c.line + "; cd \"$W\"; " + kCommit);
+    EXPECT_EQ(Outside(kPerson), "existing\n") << c.line;
+  }
+}
+
+// What git writes itself.
+TEST_P(GuardWay, OfSubmodulesAndOtherPlacesOfGitsStays) {
+  for (const char* line :
+       {"git init -q lib; git -C lib commit -q --allow-empty -m 1; git -c "
+        "protocol.file.allow=always submodule --quiet add ./lib deep/sub && "
+        "git commit -qm 1 && git mv deep/sub sub2 && git -C sub2 status -s && "
+        "git submodule --quiet deinit -f sub2 && git -c "
+        "protocol.file.allow=always submodule --quiet update --init",
+        "git commit -q --allow-empty -m 1; git worktree add -q wt && git -C wt "
+        "status -s && git config extensions.worktreeConfig true && git "
+        "worktree add -q wt2",
+        "git init -q --separate-git-dir g.git t && git -C t status -s",
+        "mkdir t2; git --git-dir=h.git --work-tree=t2 init -q && git "
+        "--git-dir=h.git config core.worktree"}) {
+    Prepare({line, "git commit -q --allow-empty -m 0", ""});
+    const Ran ran = Bash(std::string(kTools) + line);
+    EXPECT_EQ(ran.outcome.exit_code, 0) << line << ran.output;
+    for (const Violation& violation : ran.outcome.violations)
+      ADD_FAILURE() << line << ": " << violation.detail;
+    const std::string worktrees =
+        Outside("grep -rl 'worktree = ' .git *.git 2>/dev/null | sort; true");
+    const Ran next = Bash("git status -s; git submodule --quiet status");
+    for (const Violation& violation : next.outcome.violations)
+      ADD_FAILURE() << line << ": " << violation.detail;
+    EXPECT_EQ(Outside("grep -rl 'worktree = ' .git *.git 2>/dev/null | sort; "
+                      "true"),
+              worktrees);
+  }
+}
+
 // A preview, which cannot sweep, refuses what would take the place of these.
 TEST_P(GuardWay, IsHeldInAPreview) {
   struct Row {
@@ -226,6 +300,8 @@ TEST_P(GuardWay, IsHeldInAPreview) {
             "a"},
            {"git config core.hooksPath hk/sub", "hk"},
            {"git config include.path ../a/../inc", "a"},
+           {"git config core.worktree ../a/t", "a"},
+           {"git config core.worktree ../a", "a"},
            {"mine conf; ln -s conf .git/inc; git config include.path inc",
             ".git"}}) {
     Prepare({"", row.setup, ""});

@@ -130,6 +130,51 @@ TEST_P(Preview, NoPartOfARepositoryComesByAnotherWay) {
   }
 }
 
+// Git would write the files of the repository where it leads.
+TEST_P(Preview, AWorkTreeIsNeverBehindALink) {
+  struct Case {
+    const char *setup, *line, *refused;
+  };
+  for (const Case& one : std::initializer_list<Case>{
+           {"true", "ln -s /tmp lk; git config core.worktree ../lk",
+            ".git/config"},
+           {"ln -s /tmp lk", "git config core.worktree ../lk", ".git/config"},
+           {"true", "ln -s /tmp lk; git config core.worktree ../lk/x",
+            ".git/config"},
+           {"true", "git config core.worktree ../x/../y", ".git/config"},
+           {"mkdir t && git config core.worktree ../t", "rmdir t; ln -s /tmp t",
+            "t"},
+           {"git init -q in && mkdir in/t && git -C in config core.worktree "
+            "../t",
+            "rmdir in/t; ln -s /tmp in/t", "in/t"},
+           {"git init -q in && git -C in config core.worktree ../t/u",
+            "ln -s /tmp in/t", "in/t"},
+           {"true",
+            "git init -q in; ln -s /tmp in/lk; git -C in config core.worktree "
+            "../lk",
+            "in/.git/config"}}) {
+    ASSERT_EQ(Outside(std::string("git init -q . && ") + one.setup), "");
+    Line(one.line);
+    ASSERT_TRUE(IsRefused(one.refused)) << one.line << "\n" << Changes();
+    for (PreviewEntry& entry : manifest_.entries)
+      if (entry.path == one.refused) entry.refused.clear();
+    const std::string before = Outside(
+        "cat .git/config in/.git/config 2>/dev/null; readlink t in/t; true");
+    Commit();
+    EXPECT_EQ(Outside("cat .git/config in/.git/config 2>/dev/null; readlink t "
+                      "in/t; true")
+                  .find(before),
+              0u)
+        << one.line;
+    EXPECT_EQ(Outside("git config core.worktree; git -C in config "
+                      "core.worktree 2>/dev/null; true")
+                  .find("lk"),
+              std::string::npos)
+        << one.line;
+    Outside("rm -rf .git in t lk");
+  }
+}
+
 TEST_P(Preview, TwoPreviewsMakeNoRepositoryThatOneMayNot) {
   struct Case {
     const char *first, *second, *both;
