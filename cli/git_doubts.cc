@@ -76,6 +76,18 @@ std::string LinkIn(const std::string& directory) {
   return "";
 }
 
+// Whether a format of commits has a placeholder for signatures, whatever stands
+// between its `%` and `G` (git-log(1): `+`, `-`, a blank).
+bool ChecksSignatures(std::string_view format) {
+  for (size_t at = 0; (at = format.find('%', at)) != std::string_view::npos;) {
+    if (++at < format.size() &&
+        std::string_view("+- ").find(format[at]) != std::string_view::npos)
+      ++at;
+    if (at < format.size() && format[at] == 'G') return true;
+  }
+  return false;
+}
+
 // Settings that name no program, but a file that git reads and quotes, another
 // machine that it asks for what is missing, or work in other repositories.
 bool ReachesOut(const GitEntry& entry) {
@@ -86,6 +98,15 @@ bool ReachesOut(const GitEntry& entry) {
   if (key == "diff.submodule") return entry.value != "short";
   if (key == "status.submodulesummary")
     return entry.value != "false" && entry.value != "0";
+  // gpg, run to check signatures, writes its directory and may fetch keys. A
+  // format may be another one's name.
+  if (key.starts_with("gpg.")) return true;
+  if (key == "log.showsignature")
+    return entry.value != "false" && entry.value != "0";
+  if (key == "format.pretty" || key.starts_with("pretty."))
+    return ChecksSignatures(entry.value);
+  if (key == "branch.sort" || key == "tag.sort")
+    return entry.value.find("signature") != std::string::npos;
   // An unknown command becomes a known one, or an alias (git-config(1)).
   if (key == "help.autocorrect")
     return entry.value != "never" && entry.value != "show" &&
@@ -187,6 +208,19 @@ std::string GitDirectoryOf(const parser::Invocation& invocation,
   std::string directory = cwd;
   SubcommandAt(invocation, &directory, doubt);
   return directory;
+}
+
+std::string ShowsSignatures(const parser::Invocation& invocation) {
+  for (size_t i = 1; i < invocation.argv.size(); ++i) {
+    const std::string_view word = invocation.argv[i].text;
+    const bool sorts = word.starts_with("--s") ||
+                       invocation.argv[i - 1].text.starts_with("--so");
+    if (ChecksSignatures(word) ||
+        (word.find("signature") != std::string_view::npos &&
+         (sorts || word.find("%(") != std::string_view::npos)))
+      return "git may start gpg to check signatures of the repository";
+  }
+  return "";
 }
 
 std::string TakesAlias(const parser::Invocation& invocation,

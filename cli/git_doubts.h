@@ -28,6 +28,11 @@ std::string GitDirectoryOf(const parser::Invocation& invocation,
 std::string ComparesFiles(const parser::Invocation& invocation,
                           const std::string& directory);
 
+// Why git may start gpg, which writes its directory and may fetch keys, for a
+// format or an order of `invocation` (git-log(1), git-for-each-ref(1)); empty
+// if it does not.
+std::string ShowsSignatures(const parser::Invocation& invocation);
+
 // Why the command of `invocation`, which git may not have, could become an
 // alias of the repository of `directory` (help.autocorrect, the person's as
 // well); empty if it cannot.

@@ -24,6 +24,7 @@ std::string GitDoubt(const parser::Invocation& invocation,
   if (!doubt.empty()) return doubt;
   doubt = ComparesFiles(invocation, directory);
   if (doubt.empty()) doubt = TakesAlias(invocation, directory);
+  if (doubt.empty()) doubt = ShowsSignatures(invocation);
   if (!doubt.empty()) return doubt;
   if (looks == nullptr) return RepositoryDoubt(directory, state);
   const auto [place, added] = looks->git_trouble.try_emplace(directory);

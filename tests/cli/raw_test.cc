@@ -99,7 +99,10 @@ TEST(RawTest, ARepositoryThatLeadsOutOfItselfIsContained) {
         "[mailmap]\nfile = ../x\n", "[extensions]\npartialClone = origin\n",
         "[remote \"origin\"]\npromisor = true\n", "[diff]\nsubmodule = diff\n",
         "[status]\nsubmoduleSummary = true\n", "[alias]\nlfs = reset --hard\n",
-        "[alias]\nx = grep -O./evil y\n"}) {
+        "[alias]\nx = grep -O./evil y\n", "[log]\nshowSignature = true\n",
+        "[log]\nshowSignature\n", "[gpg]\nformat = x509\n",
+        "[gpg \"ssh\"]\nrevocationFile = x\n", "[format]\npretty = %h%+GS\n",
+        "[pretty]\nx = \"%h % G?\"\n", "[tag]\nsort = -signature:key\n"}) {
     const Machine machine;
     MakeRepository(machine, machine.project(), config);
     EXPECT_NE(Check(machine, "git log"), kAllow) << config;
@@ -108,11 +111,33 @@ TEST(RawTest, ARepositoryThatLeadsOutOfItselfIsContained) {
        {"[remote \"origin\"]\nurl = https://h/r\n[branch \"m\"]\nremote = "
         "origin\n",
         "[alias]\nst = status -sb\n", "[diff]\nalgorithm = histogram\n",
-        "[user]\nname = x\n"}) {
+        "[user]\nname = x\n", "[log]\nshowSignature = false\n",
+        "[format]\npretty = oneline\n[pretty]\nx = %h %s\n"}) {
     const Machine machine;
     MakeRepository(machine, machine.project(), config);
     EXPECT_EQ(Check(machine, "git log"), kAllow) << config;
   }
+}
+
+TEST(RawTest, GitThatChecksSignaturesIsContained) {
+  const Machine machine;
+  MakeRepository(machine, machine.project());
+  for (const char* line :
+       {"git verify-commit HEAD", "git verify-tag v1",
+        "git log --show-signature", "git log --format='%h %G?'",
+        "git show -s --pretty=%+GS", "git rev-list --format=%-GK HEAD",
+        "git log --pretty='% GF'", "git log --format='%'\"G?\"",
+        "F=%G; git log --format=\"${F}?\"", "git log --format=$'%\\x47?'",
+        "git for-each-ref --format='%(signature:grade)'",
+        "git tag -l --format='%(*signature)'", "git -C . log --format=%GG",
+        "git branch --sort=-signature:key", "git tag --sort signature",
+        "git tag --so signature"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"git log --format='%h %an %ad'", "git log --pretty=oneline -- *.txt",
+        "git log -- signature.cc", "git for-each-ref --format='%(refname)'",
+        "git branch --sort=-committerdate"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 
 TEST(RawTest, ACommandThatGitMayNotHaveBecomesNoAlias) {
