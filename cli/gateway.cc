@@ -341,6 +341,7 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   inputs.private_tmp =
       facts_.places.state + "/sessions/" + session.key + "/tmp";
   inputs.caches = Caches();
+  inputs.named_places = facts_.named_places;
   if (session.workspace.empty()) return inputs;
   const auto known = git_dirs_.find(session.workspace);
   if (!look_again && known != git_dirs_.end()) {
@@ -469,6 +470,7 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   }
   judgement.session = std::move(*session);
   request.workspace = judgement.session.workspace;
+  request.secrets = router::SecretsAt(facts_.named_places, request.workspace);
 
   const rules::Policy& policy = PolicyFor(request.workspace);
   judgement.policy_revision = policy.revision();

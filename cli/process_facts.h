@@ -11,6 +11,7 @@
 #include "base/paths.h"
 #include "base/result.h"
 #include "parser/analysis.h"
+#include "router/named_places.h"
 
 namespace gate::cli {
 
@@ -34,6 +35,7 @@ struct ProcessFacts {
   std::string claude_dir, codex_dir;
   std::string executable;                // /proc/self/exe: this very binary
   std::vector<std::string> environment;  // NAME=VALUE
+  std::vector<router::NamedPlace> named_places;  // by the environment
 };
 
 ProcessFacts ReadProcessFacts(const GlobalOptions& options);

@@ -104,22 +104,58 @@ class HomeListing {
   std::array<std::optional<backends::Listing>, kShared.size()> lists_;
 };
 
-// Whether `path`, resolved, lies in a closed place of a home, by its name.
-bool IsClosed(const std::vector<std::string>& homes, const ClosedPlaces& places,
-              const std::string& path) {
-  for (const std::string& home : homes) {
-    const std::string_view below = Below(path, home);
-    if (below.empty()) continue;
-    for (const router::ClosedPlace& place : places)
-      if (IsWithin(below, place.name)) return true;
+// What is private to a person: the homes, and where variables put what lies in
+// one.
+struct Private {
+  std::vector<std::string> homes;  // links resolved
+  std::vector<router::NamedPlace> named;
+  ClosedPlaces closed = router::ClosedPlaces();
+};
+
+Private FindPrivate(const ProcessFacts& facts, std::vector<std::string> homes) {
+  Private places{std::move(homes), {}};
+  for (const router::NamedPlace& named : facts.named_places) {
+    if (named.file || !named.whole) continue;
+    places.named.push_back(named);
+    if (std::string real = RealPath(named.path);
+        !real.empty() && real != named.path)
+      places.named.back().path = std::move(real);
+  }
+  return places;
+}
+
+// Calls `test` with what `path` is called below a home, by each home it is in
+// and each variable that leads there, until it says true.
+template <class Test>
+bool AnyNameOf(const Private& places, const std::string& path, Test test) {
+  for (const std::string& home : places.homes)
+    if (const std::string_view below = Below(path, home);
+        !below.empty() && test(below))
+      return true;
+  for (const router::NamedPlace& named : places.named) {
+    if (!IsWithin(path, named.path)) continue;
+    std::string below(named.name);
+    if (path != named.path) below.append("/").append(Below(path, named.path));
+    if (test(std::string_view(below))) return true;
   }
   return false;
 }
 
+// Whether `path`, resolved, lies in a closed place, by its name.
+bool IsClosedName(const ClosedPlaces& closed, std::string_view below) {
+  return std::ranges::any_of(closed, [&](const router::ClosedPlace& place) {
+    return IsWithin(below, place.name);
+  });
+}
+bool IsClosed(const Private& places, const std::string& path) {
+  return AnyNameOf(places, path, [&](std::string_view below) {
+    return IsClosedName(places.closed, below);
+  });
+}
+
 // The same by any other name, which a link or a second mount gives it: compared
 // are the directories themselves.
-bool IsClosedElsewhere(const std::vector<std::string>& homes,
-                       const ClosedPlaces& places, const std::string& path) {
+bool IsClosedElsewhere(const Private& places, const std::string& path) {
   std::vector<Number> on_the_way;
   for (std::string at = path;; at = std::string(DirName(at))) {
     struct stat info{};
@@ -127,31 +163,34 @@ bool IsClosedElsewhere(const std::vector<std::string>& homes,
       on_the_way.emplace_back(info.st_dev, info.st_ino);
     if (at == "/" || at == ".") break;
   }
-  for (const std::string& home : homes) {
+  const auto leads_there = [&](const std::string& place) {
+    struct stat info{};
+    return ::stat(place.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+           std::ranges::find(on_the_way, Number(info.st_dev, info.st_ino)) !=
+               on_the_way.end();
+  };
+  for (const std::string& home : places.homes) {
     const HomeListing listing(home);
-    for (const router::ClosedPlace& place : places) {
-      if (!listing.MayHold(place.name)) continue;
-      struct stat info{};
-      if (::stat((home + "/" + std::string(place.name)).c_str(), &info) == 0 &&
-          S_ISDIR(info.st_mode) &&
-          std::find(on_the_way.begin(), on_the_way.end(),
-                    Number(info.st_dev, info.st_ino)) != on_the_way.end())
+    for (const router::ClosedPlace& place : places.closed)
+      if (listing.MayHold(place.name) &&
+          leads_there(home + "/" + std::string(place.name)))
         return true;
-    }
   }
-  return false;
+  return std::ranges::any_of(places.named,
+                             [&](const router::NamedPlace& named) {
+                               return IsClosedName(places.closed, named.name) &&
+                                      leads_there(named.path);
+                             });
 }
 
 // Whether such places lie in `path`, itself in a home: ~/.config, ~/.local.
-bool HoldsClosed(const std::vector<std::string>& homes,
-                 const ClosedPlaces& places, const std::string& path) {
-  for (const std::string& home : homes) {
-    const std::string_view below = Below(path, home);
-    if (below.empty()) continue;
-    for (const router::ClosedPlace& place : places)
-      if (place.above && IsWithin(place.name, below)) return true;
-  }
-  return false;
+bool HoldsClosed(const Private& places, const std::string& path) {
+  return AnyNameOf(places, path, [&](std::string_view below) {
+    return std::ranges::any_of(
+        places.closed, [&](const router::ClosedPlace& place) {
+          return place.above && IsWithin(place.name, below);
+        });
+  });
 }
 
 // Symbolic links in `path` resolved as far as it exists, so that a link named
@@ -195,19 +234,17 @@ Homes FindHomes(const ProcessFacts& facts, const std::string& place) {
 std::string FindWorkspace(const ProcessFacts& facts, const std::string& start) {
   const std::string from = Resolve(Normalise(start, "/"));
   if (!MayBeWorkspace(facts, from)) return "";
-  const std::vector<std::string> homes = FindHomes(facts, from).real;
-  const ClosedPlaces places = router::ClosedPlaces();
-  if (IsClosed(homes, places, from) || IsClosedElsewhere(homes, places, from))
-    return "";
+  const Private places = FindPrivate(facts, FindHomes(facts, from).real);
+  if (IsClosed(places, from) || IsClosedElsewhere(places, from)) return "";
   for (std::string at = from;; at = std::string(DirName(at))) {
-    if (!MayBeWorkspace(facts, at) || HoldsClosed(homes, places, at)) break;
+    if (!MayBeWorkspace(facts, at) || HoldsClosed(places, at)) break;
     for (const char* marker : kMarkers) {
       struct stat info{};
       if (Exists(at + "/" + marker, &info)) return at;
     }
     if (at == "/" || at == ".") break;
   }
-  return HoldsClosed(homes, places, from) ? "" : from;
+  return HoldsClosed(places, from) ? "" : from;
 }
 
 Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
@@ -227,10 +264,9 @@ Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
   if (stored) {
     // What it is by other names was looked at when it was pinned.
     Homes homes = FindHomes(facts, *stored);
-    const ClosedPlaces places = router::ClosedPlaces();
-    if (MayBeWorkspace(facts, *stored) &&
-        !IsClosed(homes.real, places, *stored) &&
-        !HoldsClosed(homes.real, places, *stored)) {
+    const Private places = FindPrivate(facts, homes.real);
+    if (MayBeWorkspace(facts, *stored) && !IsClosed(places, *stored) &&
+        !HoldsClosed(places, *stored)) {
       session.workspace = *stored;
       session.homes = std::move(homes);
     }

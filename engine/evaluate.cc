@@ -94,6 +94,7 @@ class Evaluation {
     set(PathBase::kGateBinary, request.binary);
     set(PathBase::kClaude, request.claude_dir);
     set(PathBase::kCodex, request.codex_dir);
+    facts.secrets = request.secrets;
     facts.cwd = request.cwd;
     facts.agent = request.agent;
     facts.branch = request.branch;

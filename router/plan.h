@@ -8,6 +8,7 @@
 #include "backends/backend.h"
 #include "base/result.h"
 #include "engine/decision.h"
+#include "router/named_places.h"
 
 namespace gate::router {
 
@@ -84,9 +85,14 @@ struct ProfileInputs {
   // What stands for ~/.claude and ~/.codex; empty: nothing else.
   std::string claude_dir, codex_dir;
   std::string private_tmp;
-  std::vector<std::string> caches;    // writable tool caches, existing
-  std::vector<std::string> git_dirs;  // resolved .git directories to protect
+  std::vector<std::string> caches;       // writable tool caches, existing
+  std::vector<std::string> git_dirs;     // resolved .git directories to protect
+  std::vector<NamedPlace> named_places;  // the same of them as of the home
 };
+
+// What of a home's secrets lies by `places`; not what holds `workspace`.
+std::vector<std::string> SecretsAt(const std::vector<NamedPlace>& places,
+                                   const std::string& workspace);
 
 // A place below a home directory in or below which nothing is a workspace: it
 // is hidden, or programs run or obey what is in it. With `above` no directory

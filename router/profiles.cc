@@ -413,6 +413,28 @@ void AddMoved(const std::array<std::string_view, kCount>& names,
   }
 }
 
+// What is run or obeyed where variables lead: as in the home, and where
+// commands may write it protected.
+void AddNamed(const ProfileInputs& inputs, backends::Profile* profile) {
+  if (profile->write.empty()) return;
+  const auto add = [&](const NamedPlace& place, const auto& names) {
+    for (const std::string_view name : names) {
+      std::string path = At(place, name);
+      if (path.empty() || IsWithin(inputs.workspace, path)) continue;
+      const bool writable = std::ranges::any_of(
+          profile->write,
+          [&](const std::string& root) { return IsWithin(path, root); });
+      (writable ? profile->protect : profile->sole_names)
+          .push_back(std::move(path));
+    }
+  };
+  for (const NamedPlace& place : inputs.named_places) {
+    add(place, kProtectedNames);
+    add(place, kProtectedAtHome);
+    add(place, kSoleNames);
+  }
+}
+
 // Directories that hold ordinary things beside what programs obey.
 constexpr auto kShared =
     std::to_array<std::string_view>({".", ".config", ".local", ".local/share"});
@@ -437,6 +459,17 @@ std::vector<ClosedPlace> ClosedPlaces() {
   for (const std::string_view name : kSoleNames)
     places.push_back({name, false});
   return places;
+}
+
+std::vector<std::string> SecretsAt(const std::vector<NamedPlace>& places,
+                                   const std::string& workspace) {
+  std::vector<std::string> secrets;
+  for (const NamedPlace& place : places)
+    for (const std::string_view secret : kSecrets)
+      if (std::string path = At(place, secret);
+          !path.empty() && (workspace.empty() || !IsWithin(workspace, path)))
+        secrets.push_back(std::move(path));
+  return secrets;
 }
 
 Result<backends::Profile> MakeProfile(const std::string& name,
@@ -482,6 +515,8 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     for (std::string_view secret : kSystemSecrets)
       profile.deny_read.emplace_back(secret);
     AddMoved(kSecrets, inputs, &profile.deny_read);
+    for (std::string& path : SecretsAt(inputs.named_places, inputs.workspace))
+      profile.deny_read.push_back(std::move(path));
   }
   profile.protect_names.assign(kProtectedNames.begin(), kProtectedNames.end());
   // That the state is hidden does not keep the directories above it in place.
@@ -497,6 +532,7 @@ Result<backends::Profile> MakeProfile(const std::string& name,
         profile.sole_names.push_back(Below(home, sole));
     AddMoved(kSoleNames, inputs, &profile.sole_names);
   }
+  if (!full) AddNamed(inputs, &profile);
   // A workspace may be the directory that such a file lies in.
   for (const std::string& home : inputs.real_homes) {
     if (full || !IsWithin(inputs.workspace, home)) continue;

@@ -33,7 +33,7 @@ Matcher::Matcher(const Policy::Impl& policy, const parser::Analysis& analysis,
       analysis_(analysis),
       facts_(facts),
       reader_(reader),
-      paths_(policy, facts.bases, facts.first_looks) {}
+      paths_(policy, facts.bases, facts.first_looks, facts.secrets) {}
 
 Verdict Matcher::Match(const LoadedLayer& layer, uint32_t rule,
                        const Subject& subject, bool strict) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ namespace gate::rules {
 // What rules may ask besides the line itself. Views of the caller's request.
 struct Facts {
   PathBases bases{};
+  std::span<const std::string> secrets;  // of the class `secret`, too
   std::string_view cwd, agent, branch;
   std::string_view line;     // as it was written
   bool branch_known = true;  // false: it may be any branch

@@ -67,11 +67,18 @@ bool TakesAll(const parser::Argument& path) {
 
 Tri PathMatcher::Match(const RuleView& view, const PathRecord& record,
                        const PathValue& value) {
+  return MatchFrom(view, record, bases_[static_cast<size_t>(record.base)],
+                   value);
+}
+
+Tri PathMatcher::MatchFrom(const RuleView& view, const PathRecord& record,
+                           std::string_view base, const PathValue& value) {
   const parser::Argument& path = *value.path;
   if (path.known && path.text.empty()) return Tri::kNo;  // there is no path
   const auto match = [&](const PathValue& v) {
-    return record.shape == PathShape::kClass ? MatchClass(view, record, v)
-                                             : MatchPattern(view, record, v);
+    return record.shape == PathShape::kClass
+               ? MatchClass(view, record, v)
+               : MatchPattern(view, record, base, v);
   };
   const Tri found = match(value);
   if (found == Tri::kYes || !value.spread || !TakesAll(path)) return found;
@@ -144,13 +151,12 @@ Tri PathMatcher::Named(std::string_view name, const PathValue& value) {
 Tri PathMatcher::BuiltinClass(uint32_t index, const PathValue& value) {
   const RuleView& view = policy_.builtin->view;
   if (index >= view.classes.size()) return Tri::kPossible;
-  const Range paths = view.classes[index].paths;
   if (value.slot == UINT32_MAX || index >= 64)
-    return MatchAny(view, paths, value);
+    return ClassOf(view, index, value);
   const uint64_t bit = uint64_t{1} << index;
   if ((Slot(value.slot).known & bit) == 0) {
     // MatchAny may grow the cache: a class may name another.
-    const Tri found = MatchAny(view, paths, value);
+    const Tri found = ClassOf(view, index, value);
     Cached& cached = Slot(value.slot);
     cached.known |= bit;
     if (found == Tri::kYes) cached.yes |= bit;
@@ -160,6 +166,18 @@ Tri PathMatcher::BuiltinClass(uint32_t index, const PathValue& value) {
   return cached.yes & bit        ? Tri::kYes
          : cached.possible & bit ? Tri::kPossible
                                  : Tri::kNo;
+}
+
+Tri PathMatcher::ClassOf(const RuleView& view, uint32_t index,
+                         const PathValue& value) {
+  Tri best = MatchAny(view, view.classes[index].paths, value);
+  if (secrets_.empty() || view.Text(view.classes[index].name) != "secret")
+    return best;
+  PathRecord below;  // the base itself and what lies below it
+  below.shape = PathShape::kSubtree;
+  for (const std::string& secret : secrets_)
+    best = Or(best, MatchFrom(view, below, secret, value));
+  return best;
 }
 
 Tri PathMatcher::Workspace(const PathValue& value) {
@@ -198,9 +216,8 @@ Tri PathMatcher::PrivateTemp(const PathValue& value) {
 }
 
 Tri PathMatcher::MatchPattern(const RuleView& view, const PathRecord& record,
-                              const PathValue& value) {
+                              std::string_view base, const PathValue& value) {
   const parser::Argument& path = *value.path;
-  const std::string_view base = bases_[static_cast<size_t>(record.base)];
   if (record.base != PathBase::kNone && base.empty())
     return path.known || MayBeAbsent(record.base) ? Tri::kNo : Tri::kPossible;
   if (!path.known || path.glob) return MatchPartial(view, record, base, value);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,10 +26,15 @@ struct PathValue {
 
 class PathMatcher {
  public:
-  // `first_looks`: whether PathFilter may rule patterns out.
+  // `first_looks`: whether PathFilter may rule patterns out. `secrets`:
+  // absolute paths that are of the builtin class `secret`, with what lies below
+  // them.
   PathMatcher(const Policy::Impl& policy, const PathBases& bases,
-              bool first_looks)
-      : policy_(policy), bases_(bases), first_looks_(first_looks) {}
+              bool first_looks, std::span<const std::string> secrets = {})
+      : policy_(policy),
+        bases_(bases),
+        secrets_(secrets),
+        first_looks_(first_looks) {}
 
   Tri Match(const RuleView& view, const PathRecord& record,
             const PathValue& value);
@@ -38,12 +45,15 @@ class PathMatcher {
   Tri MatchClass(const RuleView& view, const PathRecord& record,
                  const PathValue& value);
   Tri BuiltinClass(uint32_t index, const PathValue& value);
+  Tri ClassOf(const RuleView& view, uint32_t index, const PathValue& value);
   Tri Named(std::string_view name, const PathValue& value);
   Tri Workspace(const PathValue& value);
   Tri Outside(const PathValue& value);
   Tri PrivateTemp(const PathValue& value);
+  Tri MatchFrom(const RuleView& view, const PathRecord& record,
+                std::string_view base, const PathValue& value);
   Tri MatchPattern(const RuleView& view, const PathRecord& record,
-                   const PathValue& value);
+                   std::string_view base, const PathValue& value);
   Tri MatchPartial(const RuleView& view, const PathRecord& record,
                    std::string_view base, const PathValue& value);
 
@@ -58,6 +68,7 @@ class PathMatcher {
 
   const Policy::Impl& policy_;
   PathBases bases_;
+  std::span<const std::string> secrets_;
   bool first_looks_;
   std::vector<Cached> cache_;
 };

@@ -270,6 +270,33 @@ TEST(CheckTest, PatternsFindWhatIsInTheirDirectoryAndNothingAboveIt) {
   }
 }
 
+TEST(CheckTest, SecretsWhereVariablesLeadAreAskedAbout) {
+  Machine machine;
+  const std::string x = machine.root() + "/x";
+  for (const char* name : {"gh/hosts.yml", "aws", "kube", "plain"})
+    machine.Write(x + "/" + name, "text\n");
+  machine.environment = {"XDG_CONFIG_HOME=" + x,
+                         "AWS_SHARED_CREDENTIALS_FILE=" + x + "/aws",
+                         "KUBECONFIG=/nowhere:" + x + "/kube"};
+  // In `line` X is the place.
+  const auto check = [&](std::string line) {
+    for (size_t at = 0; (at = line.find('X', at)) != std::string::npos;)
+      line.replace(at, 1, x), at += x.size();
+    return machine.Gate({"check", line}).out;
+  };
+  struct Row {
+    const char *line, *action;
+  };
+  for (const Row& row :
+       {Row{"cat X/gh/hosts.yml", "ask"}, Row{"cat X/aws", "ask"},
+        Row{"cat X/kube", "ask"}, Row{"head -c 9 < X/kube", "ask"},
+        Row{"cat X/plain", "allow"}, Row{"ls X/gh", "allow"}})
+    EXPECT_TRUE(check(row.line).starts_with(row.action)) << row.line;
+  EXPECT_FALSE(check("cat X/gh/*").starts_with("allow"));
+  EXPECT_FALSE(check("cat X/k*").starts_with("allow"));
+  EXPECT_FALSE(check("grep -r a X").starts_with("allow"));
+}
+
 TEST(CheckTest, ARepositoryThatNamesProgramsIsNotAllowed) {
   Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";

@@ -293,6 +293,30 @@ TEST(WorkspaceTest, AClosedPlaceStaysClosedByAnyName) {
   EXPECT_EQ(FindWorkspace(facts, home + "/dotfiles"), home + "/dotfiles");
 }
 
+TEST(WorkspaceTest, WhatAVariablePutsElsewhereIsClosedThere) {
+  const test::Machine machine;
+  ProcessFacts facts;
+  facts.uid = ::geteuid();
+  facts.home = machine.home();
+  facts.places.state = machine.state();
+  namespace fs = std::filesystem;
+  const std::string x = machine.project() + "/x";
+  for (const char* name : {"claude/sub", "gpg", "config/systemd/user",
+                           "config/nvim", "kube", "plain"})
+    fs::create_directories(x + "/" + name);
+  fs::create_directory_symlink(x + "/gpg", x + "/link");
+  facts.named_places = router::NamedPlaces(
+      {"CLAUDE_CONFIG_DIR=" + x + "/claude", "GNUPGHOME=" + x + "/link",
+       "XDG_CONFIG_HOME=" + x + "/config", "KUBECONFIG=" + x + "/kube",
+       "DOCKER_CONFIG=" + machine.home(), "CODEX_HOME=/"},
+      facts.home);
+  for (const char* name : {"claude", "claude/sub", "gpg", "link", "config",
+                           "config/systemd", "config/systemd/user"})
+    EXPECT_EQ(FindWorkspace(facts, x + "/" + name), "") << name;
+  for (const char* name : {"config/nvim", "kube", "plain"})
+    EXPECT_EQ(FindWorkspace(facts, x + "/" + name), x + "/" + name) << name;
+}
+
 TEST(WorkspaceTest, APinOfAClosedPlaceCountsNoMore) {
   const test::Machine machine;
   ProcessFacts facts;
