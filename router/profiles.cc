@@ -523,15 +523,15 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   for (const std::string* place :
        {&inputs.config_dir, &inputs.cache_dir, &inputs.state_dir})
     if (!place->empty()) profile.protect.push_back(*place);
-  AddMoved(kProtectedNames, inputs, &profile.protect);
   if (!inputs.claude_dir.empty())
     profile.protect.push_back(Below(inputs.claude_dir, ".claude.json"));
-  if (!full && !profile.write.empty()) {
-    for (const std::string& home : homes)
+  if (!full && !profile.write.empty())
+    for (const std::string& home : homes) {
       for (std::string_view sole : kSoleNames)
         profile.sole_names.push_back(Below(home, sole));
-    AddMoved(kSoleNames, inputs, &profile.sole_names);
-  }
+      for (std::string_view sole : kProtectedAtHome)
+        profile.sole_names.push_back(Below(home, sole));
+    }
   if (!full) AddNamed(inputs, &profile);
   // A workspace may be the directory that such a file lies in.
   for (const std::string& home : inputs.real_homes) {

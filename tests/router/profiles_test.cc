@@ -151,7 +151,10 @@ TEST(MakeProfile, WhatAHomeRunsIsKnown) {
         ".config/nvim/init.vim", ".emacs", ".emacs.d/init.el", ".tmux.conf",
         ".screenrc", ".config/autostart", ".config/systemd/user",
         ".config/fish/config.fish", ".config/git/config",
-        ".claude/settings.json", ".claude/commands", ".ssh/rc"})
+        ".claude/settings.json", ".claude/commands", ".ssh/rc",
+        // Directories that may be links into a repository of dotfiles.
+        ".bashrc.d", ".local/bin", ".local/share/systemd",
+        ".local/share/dbus-1", ".oh-my-zsh", ".config/zsh"})
     EXPECT_TRUE(Has(profile.sole_names, std::string("/home/user/") + name))
         << name;
 }
