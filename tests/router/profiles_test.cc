@@ -101,28 +101,38 @@ TEST(MakeProfile, SecretsAreHiddenUnlessAccessIsFull) {
   }
 }
 
-TEST(MakeProfile, WhatRulesCallSecretInAHomeIsHidden) {
-  // Whose programs do not start when they cannot read them.
-  constexpr std::array<std::string_view, 1> kExempt = {".yarnrc.yml"};
+// Of a class of rules.d, what begins with `base`: without it and without a
+// final "/**". Not what has another wildcard.
+std::vector<std::string> InClass(const char* name, std::string_view base) {
   std::ostringstream text;
   text << std::ifstream(GATE_SOURCE_DIR "/rules.d/00-classes.json").rdbuf();
   const auto classes = ParseJson(text.str(), /*comments=*/true);
-  ASSERT_TRUE(classes.has_value());
+  std::vector<std::string> paths;
+  if (!classes) return paths;
+  for (const Json& each : (*classes)["classes"][name]) {
+    std::string_view path = each.get_ref<const std::string&>();
+    constexpr std::string_view kBelow = "/**";
+    if (!path.starts_with(base)) continue;
+    path.remove_prefix(base.size());
+    if (path.ends_with(kBelow)) path.remove_suffix(kBelow.size());
+    if (path.find_first_of("*?[") == std::string_view::npos)
+      paths.emplace_back(path);
+  }
+  return paths;
+}
+
+TEST(MakeProfile, WhatRulesCallSecretInAHomeIsHidden) {
+  // Whose programs do not start when they cannot read them.
+  constexpr std::array<std::string_view, 1> kExempt = {".yarnrc.yml"};
   const Profile profile =
       *MakeProfile("workspace-write", Inputs(), Network::kNone);
   int seen = 0;
   for (const char* name : {"secret", "key-like"}) {
-    for (const Json& each : (*classes)["classes"][name]) {
-      std::string_view path = each.get_ref<const std::string&>();
-      constexpr std::string_view kHome = "$HOME/", kBelow = "/**";
-      if (!path.starts_with(kHome)) continue;
-      path.remove_prefix(kHome.size());
-      if (path.ends_with(kBelow)) path.remove_suffix(kBelow.size());
-      if (path.find_first_of("*?[") != std::string_view::npos) continue;
+    for (const std::string& path : InClass(name, "$HOME/")) {
       ++seen;
       if (std::find(kExempt.begin(), kExempt.end(), path) != kExempt.end())
         continue;
-      const std::string full = "/home/user/" + std::string(path);
+      const std::string full = "/home/user/" + path;
       EXPECT_TRUE(std::any_of(
           profile.deny_read.begin(), profile.deny_read.end(),
           [&](const std::string& hidden) { return IsWithin(full, hidden); }))
@@ -130,6 +140,57 @@ TEST(MakeProfile, WhatRulesCallSecretInAHomeIsHidden) {
     }
   }
   EXPECT_GT(seen, 100);
+}
+
+TEST(MakeProfile, WhatRulesSayAHomeObeysIsClosedAndNoLinkLeadsToIt) {
+  // Directories that people work in: only the start-up files are known.
+  constexpr std::array<std::string_view, 2> kEditors = {".config/nvim",
+                                                        ".emacs.d"};
+  const Profile profile =
+      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+  const std::vector<ClosedPlace> places = ClosedPlaces();
+  int seen = 0;
+  for (const char* name : {"agent-config", "persistence", "shell-startup"}) {
+    for (const std::string& path : InClass(name, "$HOME/")) {
+      ++seen;
+      const bool editor = std::ranges::find(kEditors, path) != kEditors.end();
+      const auto holds = [&](std::string_view place) {
+        return editor ? IsWithin(place, path) : IsWithin(path, place);
+      };
+      EXPECT_TRUE(std::ranges::any_of(places, holds, &ClosedPlace::name))
+          << path;
+      EXPECT_TRUE(std::ranges::any_of(
+          profile.sole_names,
+          [&](const std::string& sole) {
+            return holds(std::string_view(sole).substr(sizeof "/home/user"));
+          }))
+          << path << " may be a link into a workspace";
+    }
+  }
+  EXPECT_GT(seen, 60);
+}
+
+TEST(MakeProfile, WhatAHomeObeysIsInAClassOfTheRules) {
+  // Written in ordinary work, or of one program only: contained, not asked.
+  constexpr auto kExempt = std::to_array<std::string_view>(
+      {".yarnrc", ".local/lib", ".cargo/bin", ".bun/bin", ".deno/bin", "go/bin",
+       ".config/git", ".config/Code", ".config/Cursor", ".vscode-server",
+       ".cursor-server", ".codex", ".cursor", ".gemini", ".config/pip"});
+  const Profile profile =
+      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+  std::vector<std::string> classes;
+  for (const char* name :
+       {"agent-config", "persistence", "shell-startup", "vcs-code", "secret"})
+    for (std::string& path : InClass(name, "$HOME/"))
+      classes.push_back(std::move(path));
+  for (const std::string& sole : profile.sole_names) {
+    const std::string_view path =
+        std::string_view(sole).substr(sizeof "/home/user");
+    if (std::ranges::find(kExempt, path) != kExempt.end()) continue;
+    EXPECT_TRUE(std::ranges::any_of(classes, [&](const std::string& name) {
+      return IsWithin(path, name);
+    })) << path;
+  }
 }
 
 TEST(MakeProfile, SecretsOfOtherHomesAreHiddenToo) {
