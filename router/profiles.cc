@@ -572,7 +572,7 @@ Result<backends::Profile> MakeProfile(const std::string& name,
       for (std::string_view sole : kProtectedAtHome)
         profile.sole_names.push_back(Below(home, sole));
     }
-  if (!full) AddNamed(inputs, &profile);
+  AddNamed(inputs, &profile);
   // A workspace may be the directory that such a file lies in.
   for (const std::string& home : inputs.real_homes) {
     if (full || !IsWithin(inputs.workspace, home)) continue;
@@ -584,11 +584,13 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   if (full) {
     for (std::string_view protect : kProtectedSystem)
       profile.protect.emplace_back(protect);
-    if (!inputs.home.empty()) {
+    for (const std::string& home : homes) {
       for (std::string_view protect : kProtectedNames)
-        profile.protect.push_back(Below(inputs.home, protect));
+        profile.protect.push_back(Below(home, protect));
       for (std::string_view protect : kProtectedAtHome)
-        profile.protect.push_back(Below(inputs.home, protect));
+        profile.protect.push_back(Below(home, protect));
+      for (std::string_view protect : kSoleNames)
+        profile.protect.push_back(Below(home, protect));
     }
   }
   return profile;

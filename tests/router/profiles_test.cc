@@ -238,6 +238,20 @@ TEST(MakeProfile, FullAccessStillProtectsStartUpFiles) {
   EXPECT_TRUE(Has(profile.protect, "/etc"));
 }
 
+TEST(MakeProfile, FullAccessProtectsNoLessOfHomesThanOtherProfiles) {
+  ProfileInputs inputs = Inputs();
+  inputs.other_homes = {"/home/owner"};
+  inputs.named_places = {{"/elsewhere", ".config"}};
+  const Profile less = *MakeProfile("workspace-write", inputs, Network::kNone);
+  const Profile full = *MakeProfile("full-access", inputs, Network::kNone);
+  for (const auto& list : {less.sole_names, less.protect})
+    for (const std::string& path : list)
+      EXPECT_TRUE(std::ranges::any_of(
+          full.protect,
+          [&](const std::string& place) { return IsWithin(path, place); }))
+          << path;
+}
+
 TEST(MakeProfile, OrdinaryGitIsNotInTheWay) {
   const Profile profile =
       *MakeProfile("workspace-write", Inputs(), Network::kNone);
