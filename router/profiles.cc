@@ -372,6 +372,8 @@ constexpr auto kSoleNames = std::to_array<std::string_view>({
     ".yarnrc",
     ".claude.json",
     ".aider.conf.yml",
+    ".ccache/ccache.conf",
+    ".config/ccache/ccache.conf",
     ".editrc",
     ".environment",
     ".pythonrc",
@@ -427,6 +429,10 @@ constexpr auto kProtectedSystem = std::to_array<std::string_view>({
     "/lib64",
     "/var/spool",
 });
+
+// The one cache that holds its program's settings, which may name a program
+// that runs with every compilation (prefix_command).
+constexpr std::string_view kCcache = "ccache", kCcacheSettings = "ccache.conf";
 
 std::string Below(const std::string& directory, std::string_view name) {
   std::string path;
@@ -573,6 +579,9 @@ Result<backends::Profile> MakeProfile(const std::string& name,
         profile.sole_names.push_back(Below(home, sole));
     }
   AddNamed(inputs, &profile);
+  for (const std::string& cache : inputs.caches)
+    if (!full && !profile.write.empty() && BaseName(cache).ends_with(kCcache))
+      profile.protect.push_back(Below(cache, kCcacheSettings));
   // A workspace may be the directory that such a file lies in.
   for (const std::string& home : inputs.real_homes) {
     if (full || !IsWithin(inputs.workspace, home)) continue;

@@ -173,7 +173,8 @@ TEST(MakeProfile, WhatRulesSayAHomeObeysIsClosedAndNoLinkLeadsToIt) {
 TEST(MakeProfile, WhatAHomeObeysIsInAClassOfTheRules) {
   // Written in ordinary work, or of one program only: contained, not asked.
   constexpr auto kExempt = std::to_array<std::string_view>(
-      {".yarnrc", ".local/lib", ".cargo/bin", ".bun/bin", ".deno/bin", "go/bin",
+      {".yarnrc", ".ccache/ccache.conf", ".config/ccache/ccache.conf",
+       ".local/lib", ".cargo/bin", ".bun/bin", ".deno/bin", "go/bin",
        ".config/git", ".config/Code", ".config/Cursor", ".vscode-server",
        ".cursor-server", ".codex", ".cursor", ".gemini", ".config/pip"});
   const Profile profile =
@@ -250,6 +251,17 @@ TEST(MakeProfile, FullAccessProtectsNoLessOfHomesThanOtherProfiles) {
           full.protect,
           [&](const std::string& place) { return IsWithin(path, place); }))
           << path;
+}
+
+TEST(MakeProfile, TheSettingsInACacheAreProtected) {
+  ProfileInputs inputs = Inputs();
+  inputs.caches = {"/home/user/.ccache", "/home/user/.cache/ccache",
+                   "/home/user/.cache/pip"};
+  const Profile profile =
+      *MakeProfile("workspace-write", inputs, Network::kNone);
+  EXPECT_TRUE(Has(profile.protect, "/home/user/.ccache/ccache.conf"));
+  EXPECT_TRUE(Has(profile.protect, "/home/user/.cache/ccache/ccache.conf"));
+  EXPECT_FALSE(Has(profile.protect, "/home/user/.cache/pip/ccache.conf"));
 }
 
 TEST(MakeProfile, OrdinaryGitIsNotInTheWay) {
