@@ -142,6 +142,31 @@ TEST(MakeProfile, WhatRulesCallSecretInAHomeIsHidden) {
   EXPECT_GT(seen, 100);
 }
 
+TEST(MakeProfile, WhatRulesCallSecretOfTheSystemIsHidden) {
+  // Homes of other people are hidden as such; what is private inside.
+  constexpr std::array<std::string_view, 5> kExempt = {
+      "/root", "/home", "/run/secrets", "/var/run/secrets", "/proc"};
+  const Profile profile =
+      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+  std::vector<std::string> secrets = InClass("secret", "/");
+  ASSERT_GT(secrets.size(), 20u);
+  // Of the patterns among them, names that are known.
+  for (const char* name :
+       {"var/backups/shadow.bak", "var/backups/gshadow.bak", "etc/shadow.bak",
+        "etc/ssh/ssh_host_dsa_key", "etc/ssh/ssh_host_ed25519_key",
+        "etc/ppp/chap-secrets"})
+    secrets.emplace_back(name);
+  for (const std::string& secret : secrets) {
+    const std::string path = "/" + secret;
+    const auto holds = [&](std::string_view place) {
+      return IsWithin(path, place);
+    };
+    EXPECT_TRUE(std::ranges::any_of(kExempt, holds) ||
+                std::ranges::any_of(profile.deny_read, holds))
+        << path;
+  }
+}
+
 TEST(MakeProfile, WhatRulesSayAHomeObeysIsClosedAndNoLinkLeadsToIt) {
   // Directories that people work in: only the start-up files are known.
   constexpr std::array<std::string_view, 2> kEditors = {".config/nvim",
