@@ -289,6 +289,15 @@ TEST(MakeProfile, TheSettingsInACacheAreProtected) {
   EXPECT_FALSE(Has(profile.protect, "/home/user/.cache/pip/ccache.conf"));
 }
 
+TEST(MakeProfile, WhatProgramsReadWhereTheyAreStartedIsProtected) {
+  const Profile profile =
+      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+  for (const char* name :
+       {".irbrc", ".pryrc", ".ghci", ".iex.exs", ".ocamlinit", ".octaverc",
+        ".Rprofile", ".Renviron", ".RData", ".hg/sharedpath", ".theia"})
+    EXPECT_TRUE(Has(profile.protect_names, name)) << name;
+}
+
 TEST(MakeProfile, OrdinaryGitIsNotInTheWay) {
   const Profile profile =
       *MakeProfile("workspace-write", Inputs(), Network::kNone);
