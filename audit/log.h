@@ -53,9 +53,13 @@ struct Verdict {
   Finding finding = Finding::kUnreadable;
   uint64_t sequence = 0;  // first bad record
   uint64_t records = 0;   // how many were checked
-  bool anchored = false;  // the head was compared with something outside
-  std::string head;       // hex hash of the newest record
-  std::string anchor;     // LOG:SEQUENCE:HASH of it, to be kept elsewhere
+  // The anchor is a record of the log, and vouches for where the log starts.
+  bool anchored = false;
+  uint64_t first = 0;           // the first record that is there
+  uint64_t pruned_through = 0;  // what is gone before it, as a checkpoint says
+  std::string pruned;           // the same for a person: when, and why
+  std::string head;             // hex hash of the newest record
+  std::string anchor;           // LOG:SEQUENCE:HASH of it, to be kept elsewhere
   std::string message;
 };
 
@@ -101,7 +105,9 @@ class Log {
   // Counts by action, rule, agent, backend, mode or status.
   Result<Stats> Count(const std::string& by, const Filter& filter) const;
   // Re-hashes every record; compares with `anchor` when given: a hex hash, or
-  // the `anchor` of an earlier Verdict. kInvalid when it is neither.
+  // the `anchor` of an earlier Verdict. kInvalid when it is neither. An anchor
+  // whose record was pruned proves nothing, and one that is there nothing when
+  // records were removed after it was made that age does not account for.
   Result<Verdict> Verify(const std::string& anchor) const;
   // The anchor of the newest record, without reading the whole log; empty for
   // an empty log.

@@ -17,8 +17,6 @@ constexpr uint32_t kMaxWalBytes = 128 * 1024;
 constexpr uint32_t kWalFrameOverhead = 24;
 constexpr uint32_t kPageBytes = 4096;
 constexpr uint64_t kMaxDatabaseBytes = 256ull << 20;
-constexpr uint64_t kNanosecondsPerDay = 86400ull * 1000000000ull;
-constexpr uint64_t kMaxAgeDays = 90;
 // Age is looked at with a day's slack, so that old logs lose a day's records
 // at a time and not one record at every checkpoint.
 constexpr uint64_t kAgeSlackDays = 1;
@@ -27,13 +25,6 @@ constexpr uint64_t kAgeSlackDays = 1;
 constexpr uint64_t kChunk = 4096;
 // With a rollback journal there is no WAL to tell when maintenance is due.
 constexpr uint64_t kRollbackInterval = 256;
-
-uint64_t NowNanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
-         static_cast<uint64_t>(now.tv_nsec);
-}
 
 // Copies the WAL into the database and empties it. The copying is done first
 // without the writers' lock (PASSIVE), so that the part that holds it is short.
@@ -148,6 +139,13 @@ Result<uint64_t> PruneChunk(Database* db, uint64_t through,
 }
 
 }  // namespace
+
+uint64_t NowNanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(now.tv_nsec);
+}
 
 bool Log::MaintenanceDue() const {
   const Database& db = impl_->db;

@@ -4,13 +4,16 @@
 //
 // The chain has no key. Who may write the file can rewrite all of it, and a
 // cut tail leaves a shorter log that is whole; both show only against an
-// anchor that was kept elsewhere.
+// anchor that was kept elsewhere. They can also remove records at the front
+// and add a checkpoint that calls it a prune; so of a checkpoint that is newer
+// than the anchor nothing is believed that could not have been due.
 #include <algorithm>
 #include <iterator>
 
 #include "audit/chain.h"
 #include "audit/log_impl.h"
 #include "audit/schema.h"
+#include "audit/time.h"
 #include "base/json.h"
 
 namespace gate::audit {
@@ -21,13 +24,15 @@ struct Walk {
   std::string first_previous;
   uint64_t last = 0;
   Hash hash{};
-  bool anchor_seen = false;  // a record with the anchor's hash
+  uint64_t first_time_ns = 0;
+  uint64_t anchor_seen = 0;  // number of the record with the anchor's hash
   std::string at_anchor;     // hash of the record with its number
-  // From the checkpoint that explains where the log starts.
+  // From the first checkpoint that explains where the log starts.
   bool start_explained = false;
   std::string log;
   uint64_t pruned_through = 0;
   std::string pruned_hash;
+  Record checkpoint;
 };
 
 void ReadCheckpoint(const Record& record, Walk* walk) {
@@ -42,12 +47,13 @@ void ReadCheckpoint(const Record& record, Walk* walk) {
   const auto through = detail->find("through");
   if (through == detail->end() || !through->is_number_unsigned()) return;
   if (walk->log.empty()) walk->log = text("log");
-  if (through->get<uint64_t>() + 1 == walk->first &&
+  if (!walk->start_explained && through->get<uint64_t>() + 1 == walk->first &&
       text("hash") == walk->first_previous) {
     walk->start_explained = true;
     walk->log = text("log");
     walk->pruned_through = through->get<uint64_t>();
     walk->pruned_hash = text("hash");
+    walk->checkpoint = record;
   }
 }
 
@@ -107,31 +113,58 @@ std::string Number(uint64_t sequence) {
   return std::to_string(static_cast<int64_t>(sequence));
 }
 
+// A prune by age leaves a first record that is about as old as those that
+// went: records that are not due have younger ones behind them.
+constexpr uint64_t kDueSlackDays = 2;
+
+// Whether what is gone at the front was gone when the record `anchor` was
+// made, or was due since.
+bool StartIsVouchedFor(const Walk& walk) {
+  const uint64_t now = NowNanoseconds();
+  const uint64_t due = (kMaxAgeDays - kDueSlackDays) * kNanosecondsPerDay;
+  return walk.pruned_through == 0 ||
+         walk.checkpoint.sequence <= walk.anchor_seen ||
+         (walk.first <= walk.anchor_seen && walk.first_time_ns < now &&
+          now - walk.first_time_ns > due);
+}
+
 void CompareAnchor(const Anchor& anchor, const Walk& walk, Verdict* verdict) {
   if (!anchor.log.empty() && !walk.log.empty() && anchor.log != walk.log) {
     Bad(verdict, Finding::kWrongFile, 0,
         "this is another log than the anchor's");
     return;
   }
-  if (walk.anchor_seen &&
+  if (walk.anchor_seen != 0 &&
       (anchor.sequence == 0 || walk.at_anchor == anchor.hash)) {
-    verdict->anchored = true;
-    verdict->message = "ok, and the anchor is part of the log";
+    verdict->anchored = StartIsVouchedFor(walk);
+    verdict->message =
+        verdict->anchored
+            ? "ok, and the anchor is part of the log"
+            : "ok but unanchored: the anchor is part of the log, but records "
+              "before it were removed after it was made, and nothing shows "
+              "that they were due";
     return;
   }
-  if (anchor.sequence != 0 && anchor.sequence < walk.first) {
-    if (anchor.sequence == walk.pruned_through) {
-      if (anchor.hash == walk.pruned_hash) {
-        verdict->anchored = true;
-        verdict->message = "ok, and the anchor is where the log was pruned";
-      } else {
-        Bad(verdict, Finding::kEdited, anchor.sequence,
-            "the log was rewritten: record " + Number(anchor.sequence) +
-                " was another one");
-      }
-      return;
-    }
-    verdict->message = "ok but unanchored: the anchor's record has been pruned";
+  if (anchor.sequence != 0 && anchor.sequence == walk.pruned_through &&
+      anchor.hash != walk.pruned_hash) {
+    Bad(verdict, Finding::kEdited, anchor.sequence,
+        "the log was rewritten: record " + Number(anchor.sequence) +
+            " was another one");
+    return;
+  }
+  if (walk.pruned_through != 0 &&
+      (anchor.sequence != 0 ? anchor.sequence <= walk.pruned_through
+                            : anchor.hash == walk.pruned_hash)) {
+    verdict->message =
+        "ok but unanchored: the anchor's record is among those that were "
+        "removed, so it proves nothing any more";
+    return;
+  }
+  if (walk.pruned_through != 0 && anchor.sequence == 0) {
+    verdict->message =
+        "ok but unanchored: no record has the anchor's hash. It is one of "
+        "those that were removed, or the log's tail was cut, or it was "
+        "replaced by an older copy; an anchor with a number would tell";
     return;
   }
   if (anchor.sequence != 0 && anchor.sequence <= walk.last) {
@@ -215,6 +248,7 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
     if (walk.first == 0) {
       walk.first = sequence;
       walk.first_previous = record.previous;
+      walk.first_time_ns = record.time_ns;
       walk.hash = previous;
       if (sequence == 1) {
         walk.start_explained = true;
@@ -244,7 +278,7 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
     walk.last = sequence;
     walk.hash = hash;
     ++verdict.records;
-    if (record.hash == anchor.hash) walk.anchor_seen = true;
+    if (record.hash == anchor.hash) walk.anchor_seen = sequence;
     if (sequence == anchor.sequence) walk.at_anchor = record.hash;
   }
   if (code != SQLITE_DONE) {
@@ -258,6 +292,14 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
                    "pruned");
   }
   verdict.finding = Finding::kOk;
+  verdict.first = walk.first;
+  verdict.pruned_through = walk.pruned_through;
+  if (walk.pruned_through != 0)
+    verdict.pruned = "records up to " + Number(walk.pruned_through) +
+                     " were removed by a prune, says record " +
+                     Number(walk.checkpoint.sequence) + " of " +
+                     FormatTime(walk.checkpoint.time_ns) + " (" +
+                     walk.checkpoint.reason + ")";
   if (walk.first != 0) {
     verdict.head = Hex(walk.hash);
     verdict.anchor = Format(Anchor{walk.log, walk.last, verdict.head});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 #include "audit/log.h"
@@ -264,18 +265,26 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
     out.Field("finding", audit::Name(verdict->finding));
     out.Field("records", static_cast<int64_t>(verdict->records));
     if (!ok) out.Field("seq", static_cast<int64_t>(verdict->sequence));
+    out.Field("first", static_cast<int64_t>(verdict->first));
+    out.Field("pruned_through", static_cast<int64_t>(verdict->pruned_through));
+    out.Field("pruned", verdict->pruned);
     out.Flag("anchored", verdict->anchored).Field("head", verdict->head);
     out.Field("anchor", verdict->anchor);
     out.Field("message", verdict->message).EndObject();
     std::puts(out.text().c_str());
   } else if (ok) {
-    std::printf("ok: %llu records%s\nanchor %s\n",
-                static_cast<unsigned long long>(verdict->records),
-                verdict->anchored
-                    ? ", anchored"
-                    : "; not anchored: records cut off at the end would not "
-                      "show. Keep the anchor elsewhere and give it as --anchor",
-                verdict->anchor.c_str());
+    std::string end = ", anchored";
+    if (!verdict->anchored && anchor.empty())
+      end =
+          "; not anchored: records cut off at the end would not show. Keep the "
+          "anchor elsewhere and give it as --anchor";
+    else if (!verdict->anchored)
+      end = "; " + verdict->message.substr(std::strlen("ok but "));
+    std::printf("ok: %llu records%s\n",
+                static_cast<unsigned long long>(verdict->records), end.c_str());
+    if (!verdict->pruned.empty())
+      std::printf("%s\n", Visible(verdict->pruned).c_str());
+    std::printf("anchor %s\n", verdict->anchor.c_str());
   } else {
     // Without a number it is the file as a whole.
     std::string where;

@@ -398,7 +398,13 @@ TEST_F(LogTest, PruneLeavesACheckpointAndVerifies) {
   Fill(5);
   Verdict verdict = VerifyLog(*head);
   EXPECT_EQ(verdict.finding, Finding::kOk) << verdict.message;
-  EXPECT_TRUE(verdict.anchored);
+  EXPECT_EQ(verdict.first, 51u);
+  EXPECT_EQ(verdict.pruned_through, 50u);
+  EXPECT_NE(verdict.pruned.find("records up to 50 were removed"),
+            std::string::npos)
+      << verdict.pruned;
+  // What it was compared with is gone.
+  EXPECT_FALSE(verdict.anchored);
   EXPECT_EQ(verdict.records, 6u);
   // The name of the log outlives its first record, and a second prune.
   EXPECT_EQ(verdict.anchor.substr(0, 16), head->substr(0, 16));
@@ -406,6 +412,73 @@ TEST_F(LogTest, PruneLeavesACheckpointAndVerifies) {
   ASSERT_TRUE(again);
   EXPECT_EQ(*again->Prune(UINT64_MAX, "again"), 6u);
   EXPECT_EQ(again->Verify("")->anchor.substr(0, 16), head->substr(0, 16));
+}
+
+// What an anchor is worth once records before it, or its own, were pruned.
+TEST_F(LogTest, AnAnchorVouchesForNoPruneThatWasNotDue) {
+  constexpr uint64_t kDay = 86400ull * 1000000000ull;
+  timespec clock{};
+  clock_gettime(CLOCK_REALTIME, &clock);
+  const uint64_t now = static_cast<uint64_t>(clock.tv_sec) * 1000000000u;
+  const struct {
+    const char* what;
+    uint64_t age_days;  // of the record that is left first
+    uint64_t anchor;    // number of its record
+    bool bare;          // its hash alone
+    uint64_t after;     // records between the anchor and the prune
+    bool anchored;
+    Finding finding;
+    const char* says;
+  } cases[] = {
+      {"due, kept", 89, 7, false, 2, true, Finding::kOk, "part of the log"},
+      {"due, kept, bare", 89, 7, true, 2, true, Finding::kOk, "part of"},
+      {"due, the first kept", 89, 6, false, 2, true, Finding::kOk, "part of"},
+      {"due, where it was cut", 89, 5, false, 2, false, Finding::kOk,
+       "proves nothing"},
+      {"due, where it was cut, bare", 89, 5, true, 2, false, Finding::kOk,
+       "proves nothing"},
+      {"due, pruned", 89, 3, false, 2, false, Finding::kOk, "proves nothing"},
+      {"due, pruned, bare", 89, 3, true, 2, false, Finding::kOk,
+       "no record has the anchor's hash"},
+      {"not due, kept", 80, 7, false, 2, false, Finding::kOk,
+       "removed after it was made"},
+      {"not due, kept, bare", 1, 7, true, 2, false, Finding::kOk,
+       "removed after it was made"},
+      {"not due, where it was cut", 0, 5, false, 2, false, Finding::kOk,
+       "proves nothing"},
+      {"not due, and before the anchor", 0, 9, false, 0, true, Finding::kOk,
+       "part of the log"},
+  };
+  for (const auto& c : cases) {
+    std::filesystem::remove_all(state_);
+    auto log = Log::Open(state_, Options{});
+    ASSERT_TRUE(log);
+    std::string anchor;
+    uint64_t sequence = 0;
+    const auto append = [&](uint64_t age_days) {
+      Record record = Decision("x");
+      record.time_ns = now - age_days * kDay;
+      ASSERT_TRUE(log->Append(&record));
+      if (++sequence == c.anchor) anchor = *log->Head();
+    };
+    for (int i = 0; i < 5; ++i) append(c.age_days + 1);
+    append(c.age_days);
+    append(c.age_days);
+    if (c.after != 0)
+      for (uint64_t i = 0; i < c.after; ++i) append(c.age_days);
+    EXPECT_EQ(*log->Prune(now - c.age_days * kDay, "older than 90 days"), 5u);
+    ++sequence;  // the checkpoint
+    if (c.after == 0) append(c.age_days);
+    log->Close();
+    ASSERT_FALSE(anchor.empty()) << c.what;
+    if (c.bare) anchor = anchor.substr(anchor.rfind(':') + 1);
+    const Verdict verdict = VerifyLog(anchor);
+    EXPECT_EQ(verdict.finding, c.finding) << c.what;
+    EXPECT_EQ(verdict.anchored, c.anchored) << c.what << verdict.message;
+    EXPECT_NE(verdict.message.find(c.says), std::string::npos)
+        << c.what << ": " << verdict.message;
+    EXPECT_EQ(verdict.pruned_through, 5u) << c.what;
+  }
 }
 
 TEST_F(LogTest, RollbackJournalWorksAndConvertsBothWays) {

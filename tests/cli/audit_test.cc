@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "audit/log.h"
 #include "tests/cli/process.h"
 
 namespace gate {
@@ -67,6 +68,42 @@ TEST(AuditCommandTest, VerifyPrintsTheAnchorThatItTakes) {
   machine.Gate({"check", "ls"});
   const Done later = machine.Gate({"audit", "verify", "--anchor", anchor});
   EXPECT_EQ(later.exit_code, 0) << later.out << later.err;
+}
+
+TEST(AuditCommandTest, VerifySaysWhatIsGoneAtTheFront) {
+  const Machine machine;
+  for (int i = 0; i < 3; ++i) machine.Gate({"check", "ls"});
+  std::string anchor;
+  {
+    auto log = audit::Log::Open(machine.state(), {});
+    ASSERT_TRUE(log) << log.error().message;
+    anchor = *log->Head();
+    ASSERT_EQ(*log->Prune(UINT64_MAX, "older than 90 days"), 3u);
+  }
+  const struct {
+    std::vector<std::string> words;
+    const char* says;
+  } kRows[] = {
+      {{"audit", "verify"}, "give it as --anchor"},
+      {{"audit", "verify", "--anchor", anchor}, "; unanchored: the anchor's"},
+      {{"audit", "verify", "--anchor", anchor.substr(anchor.rfind(':') + 1)},
+       "; unanchored: the anchor's"},
+  };
+  for (const auto& row : kRows) {
+    const Done text = machine.Gate(row.words);
+    EXPECT_EQ(text.exit_code, 3) << text.out << text.err;
+    EXPECT_NE(text.out.find(row.says), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("\nrecords up to 3 were removed by a prune, says "
+                            "record 4 of "),
+              std::string::npos)
+        << text.out;
+    std::vector<std::string> words = row.words;
+    words.push_back("--json");
+    const Done json = machine.Gate(words);
+    EXPECT_NE(json.out.find("\"first\":4,\"pruned_through\":3"),
+              std::string::npos)
+        << json.out;
+  }
 }
 
 TEST(AuditCommandTest, SecretsAreNotStored) {
