@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <cstdio>
+#include <functional>
 #include <optional>
 
 #include "base/text.h"
@@ -83,9 +84,14 @@ std::optional<uint64_t> Positive(int64_t seconds, int64_t nanoseconds) {
   return static_cast<uint64_t>(seconds * kSecond + nanoseconds);
 }
 
-std::optional<uint64_t> ParseDate(std::string_view text, int64_t offset_s) {
+// Local time minus UTC at a local time, both in seconds since 1970.
+using LocalOffset = std::function<int64_t(int64_t)>;
+
+std::optional<uint64_t> ParseDate(std::string_view text,
+                                  const LocalOffset& offset) {
   int64_t year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   int64_t nanoseconds = 0;
+  std::optional<int64_t> zone;
   if (!Take(&text, 4, &year) || !TakeChar(&text, '-') ||
       !Take(&text, 2, &month) || !TakeChar(&text, '-') ||
       !Take(&text, 2, &day) || year < 1970 || year > kLastYear || month < 1 ||
@@ -108,7 +114,7 @@ std::optional<uint64_t> ParseDate(std::string_view text, int64_t offset_s) {
       }
     }
     if (TakeChar(&text, 'Z') || TakeChar(&text, 'z')) {
-      offset_s = 0;
+      zone = 0;
     } else if (!text.empty()) {
       const int64_t sign = text.front() == '-' ? -1 : 1;
       int64_t zone_hours = 0, zone_minutes = 0;
@@ -117,23 +123,24 @@ std::optional<uint64_t> ParseDate(std::string_view text, int64_t offset_s) {
       TakeChar(&text, ':');
       if (!text.empty() && !Take(&text, 2, &zone_minutes)) return std::nullopt;
       if (zone_hours > 23 || zone_minutes > 59) return std::nullopt;
-      offset_s = sign * (zone_hours * 3600 + zone_minutes * 60);
+      zone = sign * (zone_hours * 3600 + zone_minutes * 60);
     }
     if (!text.empty()) return std::nullopt;
   }
-  return Positive(DaysFromDate(year, month, day) * kDay + hour * 3600 +
-                      minute * 60 + second - offset_s,
-                  nanoseconds);
+  const int64_t written = DaysFromDate(year, month, day) * kDay + hour * 3600 +
+                          minute * 60 + second;
+  return Positive(written - (zone ? *zone : offset(written)), nanoseconds);
 }
 
 std::optional<uint64_t> Understand(std::string_view text, uint64_t now_ns,
-                                   int64_t offset_s) {
+                                   int64_t offset_now_s,
+                                   const LocalOffset& offset) {
   if (text == "now") return now_ns;
   const int64_t now_s = static_cast<int64_t>(now_ns / kSecond);
   if (text == "today" || text == "yesterday") {
-    const int64_t day =
-        (now_s + offset_s) / kDay - (text == "yesterday" ? 1 : 0);
-    return Positive(day * kDay - offset_s, 0);
+    const int64_t midnight =
+        ((now_s + offset_now_s) / kDay - (text == "yesterday" ? 1 : 0)) * kDay;
+    return Positive(midnight - offset(midnight), 0);
   }
   const bool epoch = TakeChar(&text, '@');
   int64_t number = 0;
@@ -170,17 +177,33 @@ std::optional<uint64_t> Understand(std::string_view text, uint64_t now_ns,
     if (number > now_s / unit) return uint64_t{0};
     return now_ns - static_cast<uint64_t>(number * unit) * kSecond;
   }
-  return ParseDate(text, offset_s);
+  return ParseDate(text, offset);
+}
+
+Result<uint64_t> Parse(std::string_view text, uint64_t now_ns,
+                       int64_t offset_now_s, const LocalOffset& offset) {
+  if (const auto time = Understand(text, now_ns, offset_now_s, offset))
+    return *time;
+  return Fail(ErrorCode::kInvalid, "`" + Visible(text) +
+                                       "` is not a time: 2h, today, yesterday, "
+                                       "2026-11-20 or 2026-11-20T10:00");
+}
+
+// By the rules that the zone has at that time: summer time is not today's.
+int64_t OffsetOfZone(int64_t local_s) {
+  const auto as_utc = static_cast<time_t>(local_s);
+  tm local{};
+  if (gmtime_r(&as_utc, &local) == nullptr) return 0;
+  local.tm_isdst = -1;
+  const time_t utc = mktime(&local);
+  return utc == -1 ? 0 : local_s - static_cast<int64_t>(utc);
 }
 
 }  // namespace
 
 Result<uint64_t> ParseTime(std::string_view text, uint64_t now_ns,
                            int64_t offset_s) {
-  if (const auto time = Understand(text, now_ns, offset_s)) return *time;
-  return Fail(ErrorCode::kInvalid, "`" + Visible(text) +
-                                       "` is not a time: 2h, today, yesterday, "
-                                       "2026-11-20 or 2026-11-20T10:00");
+  return Parse(text, now_ns, offset_s, [=](int64_t) { return offset_s; });
 }
 
 Result<uint64_t> ParseTime(std::string_view text, uint64_t now_ns) {
@@ -188,7 +211,7 @@ Result<uint64_t> ParseTime(std::string_view text, uint64_t now_ns) {
   tm local{};
   const int64_t offset_s =
       localtime_r(&seconds, &local) != nullptr ? local.tm_gmtoff : 0;
-  return ParseTime(text, now_ns, offset_s);
+  return Parse(text, now_ns, offset_s, OffsetOfZone);
 }
 
 std::string FormatTime(uint64_t time_ns) {

@@ -95,7 +95,8 @@ struct FilterOptions {
 
 void AddFilter(Options& app, FilterOptions* options) {
   app.Add("--since", options->since,
-          "2h, 3d, today, yesterday, or 2026-11-20T10:00");
+          "2h, 3d, today, yesterday, or 2026-11-20T10:00 (local time; with a "
+          "Z it is UTC, as what is listed)");
   app.Add("--until", options->until, "the same forms");
   app.Add("--action", options->actions, "deny,ask,sandbox,allow");
   app.Add("--agent", options->filter.agent, "");

@@ -47,7 +47,7 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
   uint64_t limit = 1000;
   bool json = false;
   app.Add("--rules", rules, "a directory of rule files instead of the user's");
-  app.Add("--since", since, "2h, 3d, 2026-11-20");
+  app.Add("--since", since, "2h, 3d, 2026-11-20 (local time)");
   app.Add("-n", limit, "at most so many of the newest (1000)");
   app.Flag("--json", json, "a JSON object a line");
   if (auto code = ParseWith(app, arguments)) return *code;

@@ -1,6 +1,8 @@
 #include "audit/time.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <time.h>
 
 namespace gate::audit {
 namespace {
@@ -43,6 +45,44 @@ TEST(ParseTime, UnderstandsWhatPeopleType) {
     EXPECT_EQ(*time, c.seconds * kSecond) << c.text;
   }
   EXPECT_EQ(*ParseTime("2026-11-21T05:06:07.25", kNow, 0), kNow + kSecond / 4);
+}
+
+TEST(ParseTime, LocalTimeHasTheOffsetOfItsDate) {
+  const char* before = getenv("TZ");
+  const std::string zone = before != nullptr ? before : "";
+  // As in Berlin, without its file.
+  setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  tzset();
+  const struct {
+    uint64_t now_s;
+    const char* text;
+    const char* utc;
+  } cases[] = {
+      {1795237567, "2026-07-01T10:30", "2026-07-01T08:30:00.000Z"},
+      {1795237567, "2026-07-01", "2026-06-30T22:00:00.000Z"},
+      {1795237567, "2026-11-20T10:30", "2026-11-20T09:30:00.000Z"},
+      {1795237567, "2026-07-01T10:30Z", "2026-07-01T10:30:00.000Z"},
+      {1795237567, "2026-07-01T10:30-02:00", "2026-07-01T12:30:00.000Z"},
+      {1795237567, "today", "2026-11-20T23:00:00.000Z"},
+      {1795237567, "@1795237567", "2026-11-21T05:06:07.000Z"},
+      // In summer.
+      {1782894600, "2026-11-20T10:30", "2026-11-20T09:30:00.000Z"},
+      {1782894600, "today", "2026-06-30T22:00:00.000Z"},
+      // 2026-10-25T12:00Z, the day with 25 hours, and the one after it.
+      {1792929600, "today", "2026-10-24T22:00:00.000Z"},
+      {1793016000, "yesterday", "2026-10-24T22:00:00.000Z"},
+      {1793016000, "today", "2026-10-25T23:00:00.000Z"},
+  };
+  for (const auto& c : cases) {
+    const auto time = ParseTime(c.text, c.now_s * kSecond);
+    EXPECT_TRUE(time) << c.text;
+    if (time) EXPECT_EQ(FormatTime(*time), c.utc) << c.text << " " << c.now_s;
+  }
+  if (before != nullptr)
+    setenv("TZ", zone.c_str(), 1);
+  else
+    unsetenv("TZ");
+  tzset();
 }
 
 TEST(ParseTime, RefusesTheRest) {
