@@ -40,10 +40,9 @@ std::vector<rules::Finding> FindAll(const rules::Policy& policy) {
 
 int RulesLintCommand(const GlobalOptions& globals, const Arguments& arguments) {
   Options app(
-      "Finds what is wrong or doubtful in the rules: those that hold here, or\n"
-      "the files of PATH on top of the shipped ones. Exits 0 without an "
-      "error,\n"
-      "1 with one, 78 when a file does not load.",
+      "Finds what is wrong or doubtful in the rules and settings: those that\n"
+      "hold here, or the rule files of PATH on top of the shipped ones. Exits\n"
+      "0 without an error, 1 with one, 78 when a file does not load.",
       "gate rules lint");
   bool json = false, sarif = false, strict = false;
   std::string path;
@@ -62,9 +61,13 @@ int RulesLintCommand(const GlobalOptions& globals, const Arguments& arguments) {
     const rules::Policy& policy = gateway.PolicyFor(workspace);
     broken = policy.floor() != rules::Action::kAllow;
     findings = FindAll(policy);
+    // What they refuse is told with the name of this command.
+    for (const Diagnostic& problem : gateway.settings().diagnostics)
+      findings.push_back({problem, {}, {}, {}, {}});
     if (!broken)
       for (rules::Finding& finding : HostFindings(gateway, workspace))
         findings.push_back(std::move(finding));
+    broken = broken || HasErrors(gateway.settings().diagnostics);
   } else {
     const auto policy = ReadPolicy(path);
     if (!policy) {

@@ -266,10 +266,14 @@ std::vector<std::string> PersonsTerminals() {
 }
 
 std::string SettingsTrouble(const LoadedSettings& settings) {
-  for (const Diagnostic& problem : settings.diagnostics)
-    if (problem.severity == Severity::kError)
-      return "gate's settings do not load: " + problem.file + ": " +
-             problem.message;
+  for (const Diagnostic& problem : settings.diagnostics) {
+    if (problem.severity != Severity::kError) continue;
+    std::string place = problem.file;
+    if (problem.line != 0)
+      place += ":" + std::to_string(problem.line) + ":" +
+               std::to_string(problem.column);
+    return "gate's settings do not load: " + place + ": " + problem.message;
+  }
   return "";
 }
 

@@ -44,6 +44,32 @@ TEST(SettingsTest, AFileThatDoesNotLoadStopsEveryRun) {
   }
 }
 
+TEST(SettingsTest, EveryRefusalAndLintNameThePlaceOfTheMistake) {
+  const Machine machine;
+  const std::string own = machine.home() + "/.config/gate/config.json";
+  machine.Write(own, "{\n  \"preset\": \"careful\",\n  \"hardend\": true\n}\n",
+                0600);
+  const std::string event =
+      Dump({{"command", "ls"}, {"cwd", machine.project()}});
+  const struct {
+    std::vector<std::string> words;
+    int exit_code;
+  } kRows[] = {
+      {{"run", "--", "ls"}, 78}, {{"sandbox", "--", "ls"}, 78},
+      {{"check", "ls"}, 78},     {{"hook", "generic"}, 0},
+      {{"rules", "lint"}, 78},
+  };
+  for (const auto& row : kRows) {
+    const test::Done done = machine.Gate(row.words, event);
+    EXPECT_EQ(done.exit_code, row.exit_code) << row.words[0];
+    EXPECT_NE((done.out + done.err).find(own + ":3:"), std::string::npos)
+        << row.words[0] << "\n"
+        << done.out << done.err;
+  }
+  EXPECT_NE(machine.Gate({"rules", "lint"}).out.find("1 errors"),
+            std::string::npos);
+}
+
 TEST(SettingsTest, ADirectoryOfSettingsThatIsNamedMustBeThere) {
   const Machine machine;
   const std::string place = machine.home() + "/settings";
