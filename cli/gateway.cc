@@ -336,8 +336,6 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   inputs.config_dir = facts_.places.config;
   inputs.state_dir = facts_.places.state;
   inputs.cache_dir = facts_.places.cache;
-  inputs.claude_dir = facts_.claude_dir;
-  inputs.codex_dir = facts_.codex_dir;
   inputs.private_tmp =
       facts_.places.state + "/sessions/" + session.key + "/tmp";
   inputs.caches = Caches();

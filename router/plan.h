@@ -82,8 +82,6 @@ struct ProfileInputs {
   std::vector<std::string> other_homes;
   std::vector<std::string> real_homes;  // all of these, links resolved
   std::string config_dir, state_dir, cache_dir;
-  // What stands for ~/.claude and ~/.codex; empty: nothing else.
-  std::string claude_dir, codex_dir;
   std::string private_tmp;
   std::vector<std::string> caches;       // writable tool caches, existing
   std::vector<std::string> git_dirs;     // resolved .git directories to protect

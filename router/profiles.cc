@@ -281,22 +281,6 @@ std::string Below(const std::string& directory, std::string_view name) {
   return path;
 }
 
-// What `names` say of the clients' own directories, of where these are instead.
-template <size_t kCount>
-void AddMoved(const std::array<std::string_view, kCount>& names,
-              const ProfileInputs& inputs, std::vector<std::string>* paths) {
-  const std::pair<std::string_view, const std::string*> clients[] = {
-      {".claude", &inputs.claude_dir}, {".codex", &inputs.codex_dir}};
-  for (const auto& [usual, moved] : clients) {
-    if (moved->empty()) continue;
-    for (const std::string_view name : names)
-      if (name == usual)
-        paths->push_back(*moved);
-      else if (IsWithin(name, usual))
-        paths->push_back(Below(*moved, name.substr(usual.size() + 1)));
-  }
-}
-
 // What is run or obeyed where variables lead: as in the home, and where
 // commands may write it protected.
 void AddNamed(const ProfileInputs& inputs, backends::Profile* profile) {
@@ -316,6 +300,9 @@ void AddNamed(const ProfileInputs& inputs, backends::Profile* profile) {
     add(place, kProtectedNames);
     add(place, kProtectedAtHome);
     add(place, kSoleNames);
+    // Beside ~/.claude when that is where it usually is.
+    if (place.name == ".claude")
+      add(place, std::array<std::string_view, 1>{".claude/.claude.json"});
   }
 }
 
@@ -398,7 +385,6 @@ Result<backends::Profile> MakeProfile(const std::string& name,
         profile.deny_read.push_back(Below(home, secret));
     for (std::string_view secret : kSystemSecrets)
       profile.deny_read.emplace_back(secret);
-    AddMoved(kSecrets, inputs, &profile.deny_read);
     for (std::string& path : SecretsAt(inputs.named_places, inputs.workspace))
       profile.deny_read.push_back(std::move(path));
   }
@@ -407,8 +393,6 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   for (const std::string* place :
        {&inputs.config_dir, &inputs.cache_dir, &inputs.state_dir})
     if (!place->empty()) profile.protect.push_back(*place);
-  if (!inputs.claude_dir.empty())
-    profile.protect.push_back(Below(inputs.claude_dir, ".claude.json"));
   if (!full && !profile.write.empty())
     for (const std::string& home : homes) {
       for (std::string_view sole : kSoleNames)

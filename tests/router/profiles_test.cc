@@ -57,14 +57,16 @@ TEST(MakeProfile, WithoutAWorkspaceNoGitDirIsWritable) {
 
 TEST(MakeProfile, ClientsDirectoriesAreKeptWhereTheirVariablesPutThem) {
   ProfileInputs inputs = Inputs();
-  inputs.claude_dir = "/work/project/claude";
-  inputs.codex_dir = "/data/codex";
+  inputs.named_places = {{"/work/project/claude", ".claude"},
+                         {"/data/codex", ".codex"}};
   for (const char* name : {"read-only", "workspace-write", "full-access"}) {
     const Profile profile = *MakeProfile(name, inputs, Network::kNone);
     for (const char* path :
          {"/work/project/claude/settings.json", "/work/project/claude/commands",
           "/work/project/claude/.claude.json", "/data/codex"})
-      EXPECT_TRUE(Has(profile.protect, path)) << name << path;
+      EXPECT_EQ(Has(profile.protect, path) || Has(profile.sole_names, path),
+                std::string(name) != "read-only")
+          << name << path;
     for (const char* path :
          {"/work/project/claude/.credentials.json",
           "/work/project/claude/projects", "/data/codex/auth.json",
