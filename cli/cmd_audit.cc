@@ -9,6 +9,7 @@
 #include "audit/log.h"
 #include "audit/time.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -111,7 +112,7 @@ void AddFilter(Options& app, FilterOptions* options) {
   app.Flag("--json", options->json, "a JSON object a line");
 }
 
-bool FinishFilter(FilterOptions* options) {
+bool FinishFilter(const ProcessFacts& facts, FilterOptions* options) {
   struct Bound {
     const std::string& text;
     uint64_t* ns;
@@ -138,6 +139,9 @@ bool FinishFilter(FilterOptions* options) {
     options->filter.actions.push_back(action);
     rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
   }
+  // As records have it.
+  std::string& cwd = options->filter.cwd_prefix;
+  if (!cwd.empty()) cwd = Normalise(cwd, facts.cwd);
   options->filter.newest_first = !options->reverse;
   return true;
 }
@@ -147,13 +151,19 @@ int StorageFailure(const Error& error) {
   return kStorage;
 }
 
+// A misspelt word of a filter finds nothing either.
+int NothingFound() {
+  std::fputs("gate: no record matches\n", stderr);
+  return kNothingFound;
+}
+
 int List(const ProcessFacts& facts, const Arguments& arguments) {
   Options app("Lists records, newest first. Filters are joined by AND.",
               "gate audit list");
   FilterOptions options;
   AddFilter(app, &options);
   if (auto code = ParseWith(app, arguments)) return *code;
-  if (!FinishFilter(&options)) return kExitUsage;
+  if (!FinishFilter(facts, &options)) return kExitUsage;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
   if (!log) return StorageFailure(log.error());
   auto records = log->Query(options.filter);
@@ -163,7 +173,7 @@ int List(const ProcessFacts& facts, const Arguments& arguments) {
     std::fputs(options.json ? (ToJson(record) + "\n").c_str()
                             : RowText(record, colour).c_str(),
                stdout);
-  return records->empty() ? kNothingFound : 0;
+  return records->empty() ? NothingFound() : 0;
 }
 
 int Show(const ProcessFacts& facts, const Arguments& arguments) {
@@ -210,7 +220,7 @@ int Stats(const ProcessFacts& facts, const Arguments& arguments) {
   app.Add("--by", by, "action, rule, agent, backend, mode, status")
       .OneOf({"action", "rule", "agent", "backend", "mode", "status"});
   if (auto code = ParseWith(app, arguments)) return *code;
-  if (!FinishFilter(&options)) return kExitUsage;
+  if (!FinishFilter(facts, &options)) return kExitUsage;
   auto log = audit::Log::OpenReadOnly(facts.places.state);
   if (!log) return StorageFailure(log.error());
   auto stats = log->Count(by, options.filter);
@@ -225,7 +235,7 @@ int Stats(const ProcessFacts& facts, const Arguments& arguments) {
       json.Field(name, static_cast<int64_t>(count));
     json.EndObject().EndObject();
     std::puts(json.text().c_str());
-    return 0;
+    return stats->records == 0 ? NothingFound() : 0;
   }
   std::printf("%llu records, %llu KiB",
               static_cast<unsigned long long>(stats->records),
@@ -237,7 +247,7 @@ int Stats(const ProcessFacts& facts, const Arguments& arguments) {
   for (const auto& [name, count] : stats->rows)
     std::printf("%8llu  %s\n", static_cast<unsigned long long>(count),
                 name.empty() ? "-" : Visible(name).c_str());
-  return stats->records == 0 ? kNothingFound : 0;
+  return stats->records == 0 ? NothingFound() : 0;
 }
 
 int Verify(const ProcessFacts& facts, const Arguments& arguments) {
@@ -257,7 +267,7 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
   auto verdict = log->Verify(anchor);
   if (!verdict) {
     Complain("the audit log: " + verdict.error().message);
-    return 2;
+    return verdict.error().code == ErrorCode::kInvalid ? kExitUsage : 2;
   }
   const bool ok = verdict->finding == audit::Finding::kOk;
   if (json) {

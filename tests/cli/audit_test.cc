@@ -41,6 +41,7 @@ TEST(AuditCommandTest, WrongUsageIsNoAnswer) {
                                              {"list", "--action", "deny,foo"},
                                              {"list", "--nonsense"},
                                              {"verify", "--nonsense"},
+                                             {"verify", "--anchor", "foo"},
                                              {"show", "--nonsense"},
                                              {"nonsense"}}) {
     std::vector<std::string> all = {"audit"};
@@ -51,6 +52,38 @@ TEST(AuditCommandTest, WrongUsageIsNoAnswer) {
   }
   EXPECT_EQ(machine.Gate({"audit", "list", "--action", "deny,allow"}).exit_code,
             0);
+}
+
+TEST(AuditCommandTest, ADirectoryIsMeantAsItIsWritten) {
+  const Machine machine;
+  machine.Write(machine.project() + "/below/file", "");
+  machine.Gate({"check", "ls"});
+  for (const auto& [directory, exit_code] :
+       std::vector<std::pair<std::string, int>>{
+           {".", 0},
+           {"./", 0},
+           {"..", 0},
+           {"../project", 0},
+           {"below/..", 0},
+           {machine.project() + "/../project/", 0},
+           {machine.project(), 0},
+           {"below", 1},
+           {machine.project() + "/below", 1}})
+    EXPECT_EQ(machine.Gate({"audit", "list", "--cwd", directory}).exit_code,
+              exit_code)
+        << directory;
+}
+
+TEST(AuditCommandTest, NothingFoundIsSaidAndEndsAlikeInEveryForm) {
+  const Machine machine;
+  machine.Gate({"check", "ls"});
+  for (const char* command : {"list", "stats"})
+    for (const char* form : {"--reverse", "--json"}) {
+      const Done done =
+          machine.Gate({"audit", command, "--mode", "chekc", form});
+      EXPECT_EQ(done.exit_code, 1) << command << form;
+      EXPECT_EQ(done.err, "gate: no record matches\n") << command << form;
+    }
 }
 
 TEST(AuditCommandTest, VerifyPrintsTheAnchorThatItTakes) {
