@@ -42,7 +42,7 @@ _gate() {
       case $second in
         revoke) words="--all" ;;
         list) words="--json" ;;
-        *) words="list revoke --json --all" ;;
+        *) words="list revoke" ;;
       esac
       ;;
     pause) words="15m 1h --all --end" ;;
