@@ -230,6 +230,12 @@ LoadedSettings LoadSettings(const ProcessFacts& facts) {
   for (const std::string& directory : places) {
     const std::string file = directory + "/config.json";
     struct stat info{};
+    // Left out in silence, their settings would be missing, as with rule files.
+    for (const char* name : {"/config.jsonc", "/config.json5"})
+      if (::lstat((directory + name).c_str(), &info) == 0)
+        settings.diagnostics.push_back(
+            {Severity::kError, "settings-name", directory + name, 0, 0,
+             "this file would not be read", "call it config.json"});
     // Only what is not there at all says nothing: a link that leads nowhere, or
     // a directory that is none, hides settings.
     if (::lstat(file.c_str(), &info) != 0 && errno == ENOENT) continue;

@@ -70,6 +70,22 @@ TEST(SettingsTest, EveryRefusalAndLintNameThePlaceOfTheMistake) {
             std::string::npos);
 }
 
+TEST(SettingsTest, AFileWithNearlyTheNameIsNotLeftOutInSilence) {
+  for (const char* name : {"config.jsonc", "config.json5"}) {
+    const Machine machine;
+    const std::string own = machine.home() + "/.config/gate/";
+    machine.Write(own + name, R"({"strength": "microvm"})", 0600);
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{
+             {"run", "--", "ls"}, {"check", "ls"}, {"rules", "lint"}}) {
+      const test::Done done = machine.Gate(words);
+      EXPECT_EQ(done.exit_code, 78) << name << words[0];
+      EXPECT_NE((done.out + done.err).find(own + name), std::string::npos)
+          << words[0] << done.out << done.err;
+    }
+  }
+}
+
 TEST(SettingsTest, ADirectoryOfSettingsThatIsNamedMustBeThere) {
   const Machine machine;
   const std::string place = machine.home() + "/settings";
