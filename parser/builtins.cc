@@ -74,7 +74,7 @@ constexpr Entry kBuiltins[] = {
     {"umask", Prints},
     {"unalias", Unalias},
     {"unset", Unset},
-    {"wait", Prints},
+    {"wait", Wait},
 };
 
 }  // namespace
@@ -144,19 +144,41 @@ void False(Evaluator&, Shell& shell, Call&) { shell.status = 1; }
 
 void Prints(Evaluator& e, Shell& shell, Call& call) {
   if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
-  // `wait -p name` is the only one that sets a variable.
-  for (size_t i = 1; i + 1 < call.fields.size(); ++i) {
-    if (Known(call.fields[i]) == "-p" && Known(call.fields[0]) == "wait") {
-      std::optional<std::string> name = Known(call.fields[i + 1]);
-      if (name && call.script != nullptr) {
-        Expander x{shell, *call.script, e};
-        SetVariable(
-            x, *name,
-            {Value::Hole(UnknownCode::kDynamicArgument, call.span, true)});
-      }
-    }
-  }
   shell.status.reset();
+}
+
+void Wait(Evaluator& e, Shell& shell, Call& call) {
+  Prints(e, shell, call);
+  const auto known = [&](size_t i) -> std::optional<std::string> {
+    if (i >= call.fields.size() || (call.fields[i].glob && !shell.noglob))
+      return std::nullopt;
+    return Known(call.fields[i]);
+  };
+  for (size_t i = 1; i < call.fields.size(); ++i) {
+    const std::optional<std::string> word = known(i);
+    if (!word) {
+      const Value& value = call.fields[i].value;
+      const bool number = !value.chunks.empty() && value.chunks[0].digits;
+      const std::string begin = value.Prefix();
+      if (number || (!begin.empty() && begin.find_first_of("-*?[") != 0)) break;
+      e.NoteAt(UnknownCode::kUnmodelled, call.span, "wait");
+      return;
+    }
+    if (word->size() < 2 || word->front() != '-' || *word == "--") break;
+    // `-p NAME` sets it; the value may be attached, also to a bundle.
+    const size_t value = word->find('p', 1);
+    if (value == std::string::npos) continue;
+    const std::optional<std::string> name =
+        value + 1 < word->size() ? word->substr(value + 1) : known(++i);
+    if (i >= call.fields.size()) return;
+    if (!name || call.script == nullptr) {
+      e.NoteAt(UnknownCode::kUnmodelled, call.span, "wait");
+      return;
+    }
+    // Unset where no process ended.
+    Expander x{shell, *call.script, e};
+    SetVariable(x, *name, e.Hole(call.span));
+  }
 }
 
 }  // namespace builtins

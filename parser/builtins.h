@@ -60,6 +60,8 @@ void False(Evaluator& e, Shell& shell, Call& call);
 void Jobs(Evaluator& e, Shell& shell, Call& call);
 // Prints something that is not followed.
 void Prints(Evaluator& e, Shell& shell, Call& call);
+// The same; `wait -p NAME` sets a variable.
+void Wait(Evaluator& e, Shell& shell, Call& call);
 
 // The word of options at fields[*i]: a dash and more. Nothing at the first
 // operand, at a word that is not known, at the end, and at `--`, which it steps

@@ -1,5 +1,6 @@
 // echo, printf and test.
 #include "parser/builtins.h"
+#include "parser/lexer.h"
 
 namespace gate::parser::builtins {
 
@@ -54,6 +55,65 @@ std::string LongOctal(std::string_view text) {
     out += next;
   }
   return out;
+}
+
+// Whether a printf that is given `format` may assign by `%n`: flags, width,
+// precision and length stand between the two (bash 5.2, printf.def).
+bool HasCount(std::string_view format) {
+  static constexpr std::string_view kBetween = "#'-+ 0123456789.*hjlLtz";
+  for (size_t at = format.find('%'); at != std::string_view::npos;
+       at = format.find('%', at)) {
+    const size_t next = format.find_first_not_of(kBetween, ++at);
+    if (next == std::string_view::npos) return false;
+    if (format[next] == 'n') return true;
+    // `%%` is one; another one that follows later begins anew.
+    at = next == at && format[at] == '%' ? at + 1 : next;
+  }
+  return false;
+}
+
+// Whether it may be the name of a variable.
+bool MayBeName(const Value& value) {
+  for (const Chunk& chunk : value.chunks) {
+    for (const char c : chunk.text)
+      if (!reading::IsNameChar(c) && c != '[' && c != ']') return false;
+  }
+  return !value.known() ||
+         (!value.text().empty() && reading::IsNameStart(value.text()[0]));
+}
+
+// `printf … %n NAME` sets NAME. `at`: where the format stands; `ended`: behind
+// `--`, so that it is no option.
+void AssignCounts(Evaluator& e, Shell& shell, const Call& call, size_t at,
+                  bool ended) {
+  if (at >= call.fields.size()) return;
+  const auto several = [&](const Field& field) {
+    return field.splits || (field.glob && !shell.noglob);
+  };
+  const Field& format = call.fields[at];
+  std::string text;
+  bool known = true;
+  for (const Chunk& chunk : format.value.chunks) {
+    text += chunk.hole ? "0" : chunk.text;
+    known = known && (!chunk.hole || chunk.digits);
+  }
+  if (known && !several(format) && !HasCount(text)) return;
+  // One that is not known may be `-v`, too.
+  const std::string begin = format.value.Prefix();
+  bool anything =
+      several(format) || (!known && !ended && at + 1 < call.fields.size() &&
+                          (begin.empty() || begin[0] == '-'));
+  for (size_t i = at + 1; i < call.fields.size(); ++i) {
+    const Field& field = call.fields[i];
+    if (!MayBeName(field.value) && !several(field)) continue;
+    if (!field.value.known() || several(field) || call.script == nullptr) {
+      anything = true;
+      continue;
+    }
+    Expander x{shell, *call.script, e};
+    SetVariable(x, std::string(field.value.text()), e.Hole(call.span));
+  }
+  if (anything) e.NoteAt(UnknownCode::kUnmodelled, call.span, "printf");
 }
 
 }  // namespace
@@ -126,9 +186,11 @@ void Printf(Evaluator& e, Shell& shell, Call& call) {
   size_t i = 1;
   std::optional<std::string> variable;
   bool unknown_variable = false;
+  bool ended = false;
   while (i < call.fields.size()) {
     std::optional<std::string> word = Known(call.fields[i]);
     if (word == "--") {
+      ended = true;
       ++i;
       break;
     }
@@ -143,6 +205,7 @@ void Printf(Evaluator& e, Shell& shell, Call& call) {
       break;
     }
   }
+  AssignCounts(e, shell, call, i, ended);
   bool captured = e.Captured(shell, 1);
   if (!variable && !unknown_variable && !captured) return;
   Values text;

@@ -239,7 +239,9 @@ TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
         "bash -c 'HOME=h; git status'", "sh -c 'read HOME; git status' <<< h",
         "echo h | { read HOME; git status; }", "(printf -v HOME h; git status)",
         "x=$(HOME=h; git status)", "(HOME=h; jq -n x)",
-        "(HOME[0]=h; git status)", "(for HOME in h; do git status; done)",
+        "(HOME[0]=h; git status)", "printf '%n' PATH; ls",
+        "printf 'x%n' HOME; git status", "(printf 'xx%n' BASH_ENV; bash -c ls)",
+        "wait -np HOME; ls", "(for HOME in h; do git status; done)",
         "(LANGUAGE=../x; ls /none)", "(LC_MESSAGES=$x; ls)",
         "(npm_config_logs_dir=x; npm --version)",
         "(_JAVA_OPTIONS=-agentpath:x; java --version)"})
@@ -247,7 +249,8 @@ TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
   for (const char* line :
        {"LC_ALL=C sort a.txt", "LANG=en_US.UTF-8 ls", "(HOME=$HOME; ls)",
         "(LANG=C; ls)", "(home=h; ls)", "(x=a/b; ls)", "(CI=1; ls)",
-        "bash -c 'LC_ALL=C; sort a.txt'", "ls | while read x; do echo $x; done"})
+        "bash -c 'LC_ALL=C; sort a.txt'",
+        "ls | while read x; do echo $x; done"})
     EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 

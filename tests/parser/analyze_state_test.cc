@@ -72,6 +72,35 @@ TEST(AnalyzeState, AssociativeArraysTakePairs) {
   for (const Case& test : kCases) ExpectListed(test);
 }
 
+TEST(AnalyzeState, WhatCountsOrWaitsAssigns) {
+  static constexpr Case kCases[] = {
+      {"x=a; printf '%n' x; rm \"$x\"", "rm ?"},
+      {"x=a; printf 'a%-+ #5.*ln%s' 3 x; rm \"$x\"", "rm ?"},
+      {"x=a; printf -- \"$f\" x; rm \"$x\"", "rm ?"},
+      {"x=a; printf -v y '%n' x; rm \"$x\"", "rm ?"},
+      {"x=a; printf '%%n' x; rm \"$x\"", "rm a"},
+      {"x=a; printf '%s no%%' x; rm \"$x\"", "rm a"},
+      {"x=a; printf '%d\n' x; rm \"$x\"", "rm a"},
+      {"x=a; wait -np x; rm \"$x\"", "rm ?"},
+      {"x=a; wait -px -n; rm \"$x\"", "rm ?"},
+      {"x=a; wait -n -p x; rm \"$x\"", "rm ?"},
+      {"x=a; wait -n 1 -p x; rm \"$x\"", "rm a"},
+  };
+  for (const Case& test : kCases) ExpectListed(test);
+  // Any variable may be meant.
+  for (const char* line :
+       {"printf %n \"$x\"", "printf \"$f\" x", "printf $f", "printf *",
+        "printf \"$f\" \"$x\"", "printf '%s%n' *", "wait -p \"$x\"", "wait $x",
+        "wait *"})
+    EXPECT_NE(Commands(line).find("!unmodelled"), std::string::npos) << line;
+  for (const char* line :
+       {"printf \"$f\"", "printf %s \"$x\"", "printf '%s %d\n' *.c 1",
+        "printf -- \"$f\" 'a b' 1 \"$x: \"", "printf \"a $f\" 'a b'",
+        "printf \"$((x)) %s\" y", "a1 & wait $!; wait; wait %1 -p",
+        "wait -n -- $x", "wait -np"})
+    EXPECT_EQ(Commands(line).find("!unmodelled"), std::string::npos) << line;
+}
+
 TEST(AnalyzeState, AStatusIsThatOfTheCommandBefore) {
   static constexpr Case kCases[] = {
       {"false; x=$?; rm $x", "rm 1"},
