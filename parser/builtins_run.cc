@@ -44,18 +44,27 @@ std::string SignalName(std::string name) {
 }  // namespace
 
 void Jobs(Evaluator& e, Shell& shell, Call& call) {
-  if (call.fields.size() > 1) {
-    const std::optional<std::string> option = Known(call.fields[1]);
-    if (option == "-x") {
-      Call inner = WithoutFirst(call, 2);
-      if (inner.fields.empty()) return;
-      ScopedVia chain(e, "jobs -x", call.span);
-      e.ExecuteCall(shell, inner);
-      return;
+  bool runs = false;
+  size_t i = 1;
+  while (i < call.fields.size()) {
+    const Field& field = call.fields[i];
+    if (!Known(field) || (field.glob && !shell.noglob)) {
+      e.NoteAt(UnknownCode::kDynamicCommand, call.span, "jobs");
+      break;
     }
-    if (!option) e.NoteAt(UnknownCode::kDynamicCommand, call.span, "jobs");
+    const std::optional<std::string> word = OptionWord(call.fields, &i);
+    if (!word) break;
+    runs = runs || word->find('x') != std::string::npos;
+    ++i;
   }
-  Prints(e, shell, call);
+  if (!runs) {
+    Prints(e, shell, call);
+    return;
+  }
+  Call inner = WithoutFirst(call, i);
+  if (inner.fields.empty()) return;
+  ScopedVia chain(e, "jobs -x", call.span);
+  e.ExecuteCall(shell, inner);
 }
 
 void Eval(Evaluator& e, Shell& shell, Call& call) {

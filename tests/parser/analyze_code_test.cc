@@ -67,6 +67,12 @@ TEST(AnalyzeCode, FollowsWrappers) {
        "xargs -0 -n1 rm\nrm a\nrm 'b c'\n"},
       {"echo x | xargs -I% cp % d/%", "xargs '-I%' cp '%' 'd/%'\ncp x d/x\n"},
       {"a1 | xargs rm", "a1\nxargs rm\nrm ?\n"},
+      {"jobs -x rm z", "rm z\n"},
+      {"jobs -rx rm z", "rm z\n"},
+      {"jobs -r -x -- bash -c 'rm z'", "bash -c 'rm z'\nrm z\n"},
+      {"jobs -xs rm z", "rm z\n"},
+      {"jobs -r %1; jobs -- -x rm z", ""},
+      {"jobs *", "!dynamic_command\n"},
   };
   for (const Case& test : kCases) {
     EXPECT_EQ(Commands(test.line), test.expected) << test.line;
