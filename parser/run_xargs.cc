@@ -23,6 +23,7 @@ struct Options {
   size_t max_lines = 0;  // -L
   std::string end;       // -E
   std::string file;      // -a
+  bool grouped = false;  // behind -I: by -L, or by -n with more than one
 };
 
 // The options before the command; nullopt for one that is not followed.
@@ -50,6 +51,7 @@ std::optional<Options> ReadXargsOptions(const std::vector<std::string>& words) {
       } else if (name == "--max-args") {
         take();
         options.max_args = number(value);
+        options.grouped = options.grouped || options.max_args != 1;
       } else if (name == "--arg-file") {
         take();
         options.file = value;
@@ -92,10 +94,12 @@ std::optional<Options> ReadXargsOptions(const std::vector<std::string>& words) {
         case 'n':
           take();
           options.max_args = number(value);
+          options.grouped = options.grouped || options.max_args != 1;
           break;
         case 'L':
           take();
           options.max_lines = std::max<size_t>(1, number(value));
+          options.grouped = true;
           break;
         case 'P':
         case 's':
@@ -113,10 +117,12 @@ std::optional<Options> ReadXargsOptions(const std::vector<std::string>& words) {
           take();
           options.replace = value;
           options.replaces = true;
+          options.grouped = false;
           break;
         case 'i':
           options.replace = value.empty() ? "{}" : value;
           options.replaces = true;
+          options.grouped = false;
           break;
         case 'd':
           take();
@@ -132,6 +138,8 @@ std::optional<Options> ReadXargsOptions(const std::vector<std::string>& words) {
       if (last) break;
     }
   }
+  // GNU's takes -I back, others replace all the same.
+  if (options.replaces && options.grouped) return std::nullopt;
   return options;
 }
 
@@ -272,6 +280,8 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
     words.push_back(*word);
   }
   std::optional<Options> options = ReadXargsOptions(words);
+  // -I stands behind what it takes back, so that nothing is appended.
+  if (options && options->replaces && finding.placeholder.empty()) return true;
   if (!options || (options->file.empty() && !HasInput(shell, 0))) return false;
   const bool keeps_name =
       options->replaces && !finding.words.empty() &&

@@ -241,7 +241,11 @@ TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
         "x=$(HOME=h; git status)", "(HOME=h; jq -n x)",
         "(HOME[0]=h; git status)", "printf '%n' PATH; ls",
         "printf 'x%n' HOME; git status", "(printf 'xx%n' BASH_ENV; bash -c ls)",
-        "wait -np HOME; ls", "(for HOME in h; do git status; done)",
+        "wait -np HOME; ls", "jobs -rx touch a.txt",
+        // The last of these options takes the others back.
+        "xargs -I{} -n2 bash -c < f", "xargs -I{} -L1 bash -c < f",
+        "xargs -i -l bash -c < f", "xargs -I{} -L1 git log < o",
+        "xargs --max-lines bash ls -c", "(for HOME in h; do git status; done)",
         "(LANGUAGE=../x; ls /none)", "(LC_MESSAGES=$x; ls)",
         "(npm_config_logs_dir=x; npm --version)",
         "(_JAVA_OPTIONS=-agentpath:x; java --version)"})
