@@ -397,14 +397,19 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
   for (const Finding& finding : reading.findings) {
     if (finding.role == Role::kSetVariable && !finding.words.empty()) {
       const Argument& word = finding.words[0];
-      size_t equals = word.text.find('=');
-      if (equals == std::string::npos) continue;
+      const size_t equals = std::min(word.text.find('='), word.text.size());
+      // A name alone: the program says what it is set to.
+      const bool alone = equals == word.text.size();
+      if (alone && !word.known) continue;
       std::string name = word.text.substr(0, equals);
       Variable variable;
       Argument value = word;
-      value.text = word.text.substr(equals + 1);
+      value.known = word.known && !alone;
+      value.text = alone ? "" : word.text.substr(equals + 1);
       Field whole = ToField(word, call.argv);
-      if (word.known) {
+      if (alone) {
+        variable.scalar = Hole(word.span);
+      } else if (word.known) {
         variable.scalar = {Value::Of(value.text)};
       } else {
         Value text = whole.value;

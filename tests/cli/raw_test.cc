@@ -242,6 +242,9 @@ TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
         "(HOME[0]=h; git status)", "printf '%n' PATH; ls",
         "printf 'x%n' HOME; git status", "(printf 'xx%n' BASH_ENV; bash -c ls)",
         "wait -np HOME; ls", "jobs -rx touch a.txt",
+        "xargs -I{} --process-slot-var=GIT_CONFIG_GLOBAL git status",
+        "xargs -I{} --process-slot-var=BASH_ENV bash -c ls",
+        "xargs --process-slot-var=\"$x\" ls",
         // The last of these options takes the others back.
         "xargs -I{} -n2 bash -c < f", "xargs -I{} -L1 bash -c < f",
         "xargs -i -l bash -c < f", "xargs -I{} -L1 git log < o",

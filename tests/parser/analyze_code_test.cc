@@ -72,6 +72,9 @@ TEST(AnalyzeCode, FollowsWrappers) {
       {"echo a b | xargs -I{} -L1 rm {}",
        "xargs '-I{}' -L1 rm '{}'\nrm ?\nrm '{}' ?\n"},
       {"xargs -L1 -I{} rm {}", "xargs -L1 '-I{}' rm '{}'\nrm ?\n"},
+      {"xargs --process-slot-var=X bash -c 'rm $X'",
+       "xargs --process-slot-var=X bash -c 'rm $X'\nbash -c 'rm $X' ?\nrm "
+       "?\n"},
       {"jobs -x rm z", "rm z\n"},
       {"jobs -rx rm z", "rm z\n"},
       {"jobs -r -x -- bash -c 'rm z'", "bash -c 'rm z'\nrm z\n"},
