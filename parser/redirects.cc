@@ -257,6 +257,9 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
   if (!word.known) {
     NoteAt(UnknownCode::kDynamicTarget, span, TextAt(span));
   }
+  if (also_read) {
+    AddPathEffect(shell, EffectKind::kRead, word, span, UINT32_MAX, true);
+  }
   AddPathEffect(shell, EffectKind::kWrite, word, span, UINT32_MAX, true);
   std::vector<std::string> paths = KnownPaths(shell, word);
   redirected_.insert(paths.begin(), paths.end());
