@@ -395,9 +395,11 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     if (!place->empty()) profile.protect.push_back(*place);
   if (!full && !profile.write.empty())
     for (const std::string& home : homes) {
-      for (std::string_view sole : kSoleNames)
-        profile.sole_names.push_back(Below(home, sole));
+      // These first: they lie in few directories, which are then listed and
+      // answer for what lies deeper.
       for (std::string_view sole : kProtectedAtHome)
+        profile.sole_names.push_back(Below(home, sole));
+      for (std::string_view sole : kSoleNames)
         profile.sole_names.push_back(Below(home, sole));
     }
   AddNamed(inputs, &profile);
