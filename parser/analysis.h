@@ -105,10 +105,13 @@ struct Effect {
 // What the description of an invocation's program makes of its arguments, in
 // short (parser/programs.h has the whole).
 struct OptionsRead {
-  bool known = false;                // the program is described
-  bool complete = true;              // every option was understood
-  uint32_t roles = 0;                // bit: number of the Role of a finding
-  std::vector<std::string> options;  // canonical names, values left out
+  bool known = false;    // the program is described
+  bool complete = true;  // every option was understood
+  uint32_t roles = 0;    // bit: number of the Role of a finding
+  // A word may hold options that the description does not tell: `-Zr` where -Z
+  // is not described, `-$x`.
+  bool unread = false;
+  std::vector<std::string_view> options;  // Reading::options
 };
 
 struct Invocation {

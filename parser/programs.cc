@@ -32,6 +32,7 @@ OptionsRead OptionsOf(const Reading& reading) {
   OptionsRead read;
   read.known = reading.known;
   read.complete = reading.complete;
+  read.unread = reading.unread;
   read.options = reading.options;
   for (const Finding& finding : reading.findings)
     read.roles |= uint32_t{1} << static_cast<unsigned>(finding.role);
@@ -40,6 +41,28 @@ OptionsRead OptionsOf(const Reading& reading) {
 
 bool IsDescribed(std::string_view program) {
   return programs::FindProgram(Embedded(), program) != programs::kNone;
+}
+
+std::vector<std::string_view> SpellingsOf(
+    std::string_view program, std::span<const std::string> subcommand,
+    std::string_view name) {
+  const programs::Tables& t = Embedded();
+  std::vector<std::string_view> found;
+  uint32_t index = programs::FindProgram(t, program);
+  for (size_t depth = 0; index != programs::kNone; ++depth) {
+    const programs::Node& node = t.nodes[index];
+    for (const programs::OptionName& each :
+         t.option_names.subspan(node.option_names, node.option_names_count))
+      if (t.image.Text(each.name) == name)
+        found.push_back(t.image.Text(t.options[each.option].spellings));
+    if (depth == subcommand.size()) break;
+    index = programs::kNone;
+    for (const programs::Child& child :
+         t.children.subspan(node.children, node.children_count))
+      if (t.image.Text(child.canonical) == subcommand[depth])
+        index = child.node;
+  }
+  return found;
 }
 
 std::optional<EnvironmentMeaning> EnvironmentRole(std::string_view name) {

@@ -79,8 +79,13 @@ struct Reading {
   bool complete = true;                 // every option was understood
   std::string program;                  // canonical name ("gawk" may say "awk")
   std::vector<std::string> subcommand;  // in order, aliases resolved
-  std::vector<std::string> options;     // canonical long or short names seen,
-                                        // "--force", "-f", values left out
+  // Of each option that was seen all names, the canonical one (its first long
+  // one) first, with blanks between: "--recursive -r -R". Values are left out.
+  // They live as the image.
+  std::vector<std::string_view> options;
+  // A word may hold options that are not among them: an undescribed letter
+  // hides those behind it in a bundle, and `-$x` may be any.
+  bool unread = false;
   std::vector<Finding> findings;
   bool reads_stdin = false;     // reads its standard input as data
   bool prints_input = false;    // what it prints may hold what it read
@@ -99,6 +104,16 @@ struct Reading {
 Reading ReadArguments(std::span<const Argument> argv);
 
 inline constexpr int kMaxReadings = 24;
+
+// The first of an option's names; whether `name` is one of them.
+std::string_view CanonicalName(std::string_view spellings);
+bool IsSpelling(std::string_view spellings, std::string_view name);
+
+// All names of the options called `name` that the program, by its base name,
+// or the sub-command or one above it has. Empty: it is not described.
+std::vector<std::string_view> SpellingsOf(
+    std::string_view program, std::span<const std::string> subcommand,
+    std::string_view name);
 
 // The part of `reading` that rules ask for.
 OptionsRead OptionsOf(const Reading& reading);

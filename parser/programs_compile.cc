@@ -353,12 +353,14 @@ class Compiler {
             break;
           }
         }
-        spec->option.name = writer_.Text(canonical);
-        options_.push_back(spec->option);
+        std::string spellings = canonical;
         for (const std::string& name : spec->names) {
           // What is said first holds: a node before the groups it uses.
-          scope->options.emplace(name, option);
+          const bool ours = scope->options.emplace(name, option).second;
+          if (ours && name != canonical) spellings += " " + name;
         }
+        spec->option.spellings = writer_.Text(spellings);
+        options_.push_back(spec->option);
         if (k + 1 == specs && specs < tokens.size()) {
           later.push_back(
               {option,

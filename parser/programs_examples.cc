@@ -144,10 +144,12 @@ struct Runner {
       for (const std::string& word : reading.subcommand) all += " " + word;
       holds = "[sub" + all + "]" == fact;
     } else if (fact.starts_with("[option ")) {
-      holds = std::any_of(reading.options.begin(), reading.options.end(),
-                          [&](const std::string& option) {
-                            return "[option " + option + "]" == fact;
-                          });
+      holds = std::any_of(
+          reading.options.begin(), reading.options.end(),
+          [&](std::string_view option) {
+            return "[option " + std::string(CanonicalName(option)) + "]" ==
+                   fact;
+          });
     }
     if (!holds) Report(pointer, "`" + line + "`: not so: " + fact);
   }

@@ -90,7 +90,7 @@ class Collector {
     const Node& leaf = t_.nodes[p_.chain.back()];
     for (const Use& use : p_.uses) {
       const Option& option = t_.options[use.option];
-      r_.options.emplace_back(t_.image.Text(option.name));
+      r_.options.push_back(t_.image.Text(option.spellings));
       const auto values = std::span<const Word>(p_.values).subspan(
           use.values, use.values_count);
       for (const EffectRecord& e :

@@ -106,7 +106,7 @@ struct Option {
     kSeveral,         // the next `count` words
     kList,            // words up to `;` or `+`
   };
-  ImageText name;  // canonical
+  ImageText spellings;  // the canonical name, then the others, by blanks
   uint8_t arity = kFlag;
   uint8_t count = 0;
   uint8_t stops = 0;    // everything after it is an operand

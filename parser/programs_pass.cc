@@ -382,11 +382,15 @@ class Walk {
     while (at < text.size()) {
       const char name[3] = {dash, text[at], '\0'};
       const uint32_t option = Lookup(std::string_view(name, 2), false);
-      if (option == kNone) return UnknownOption(at + 1 >= text.size());
+      if (option == kNone) {
+        p_.unread = p_.unread || at + 1 < text.size();
+        return UnknownOption(at + 1 >= text.size());
+      }
       const Option& o = t_.options[option];
       ++at;
       if (Has(Node::kNoBundle) && at < text.size() &&
           (o.arity == Option::kFlag || o.arity == Option::kSeparate)) {
+        p_.unread = true;
         return UnknownOption(false);
       }
       Record(option, index);
@@ -493,6 +497,7 @@ class Walk {
       }
       return;
     }
+    p_.unread = true;
     ++p_.maybe_options;
     p_.maybe_option = &a;
     uint8_t choices = 1 << kAsFlag;

@@ -62,6 +62,7 @@ struct Pass {
   uint32_t maybe_options = 0;
   const Argument* maybe_option = nullptr;  // the last of them
   bool incomplete = false;
+  bool unread = false;  // Reading::unread
 };
 
 // Reads pass->words (filled, [0] is the program) with pass->choices.

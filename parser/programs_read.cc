@@ -6,6 +6,22 @@
 #include "parser/programs_pass.h"
 
 namespace gate::parser {
+
+std::string_view CanonicalName(std::string_view spellings) {
+  return spellings.substr(0, spellings.find(' '));
+}
+
+bool IsSpelling(std::string_view spellings, std::string_view name) {
+  for (size_t at = spellings.find(name); at != std::string_view::npos;
+       at = spellings.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || spellings[at - 1] == ' ') &&
+        (end == spellings.size() || spellings[end] == ' '))
+      return !name.empty();
+  }
+  return false;
+}
+
 namespace programs {
 
 bool OpenTables(std::string_view bytes, bool check, Tables* tables) {
@@ -128,13 +144,14 @@ void Join(Reading other, Reading* reading) {
     finding.certain = false;
     reading->findings.push_back(std::move(finding));
   }
-  for (const std::string& option : other.options) {
+  for (const std::string_view option : other.options) {
     if (std::find(reading->options.begin(), reading->options.end(), option) ==
         reading->options.end()) {
       reading->options.push_back(option);
     }
   }
   if (reading->subcommand.empty()) reading->subcommand = other.subcommand;
+  reading->unread |= other.unread;
   reading->reads_stdin |= other.reads_stdin;
   reading->prints_input |= other.prints_input;
   reading->prints_network |= other.prints_network;
@@ -162,6 +179,7 @@ void ReadChoices(const Tables& tables, uint32_t node,
   pass->choices = std::move(choices);
   ReadPass(tables, node, pass);
   CollectFindings(tables, *pass, reading);
+  reading->unread = pass->unread;
 }
 
 // Reads the words again for the other choices. Every combination when there

@@ -61,7 +61,8 @@ std::optional<std::string> Fill(std::string_view text, std::string_view word,
 bool Evaluator::RunParallel(Shell& shell, const ProgramCall& call,
                             const Reading& reading, uint32_t invocation) {
   // Options that group the arguments, or name other places for them.
-  for (const std::string& option : reading.options) {
+  for (const std::string_view spellings : reading.options) {
+    const std::string_view option = CanonicalName(spellings);
     for (std::string_view grouping : {"-N",          "-n",
                                       "-L",          "-X",
                                       "-m",          "-I",

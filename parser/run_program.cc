@@ -385,7 +385,8 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
   }
   Shell child = Fork(shell);
   bool clears = false;
-  for (const std::string& option : reading.options) {
+  for (const std::string_view spellings : reading.options) {
+    const std::string_view option = CanonicalName(spellings);
     clears = clears || (base == "env" &&
                         (option == "-i" || option == "--ignore-environment"));
   }

@@ -234,7 +234,8 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
     }
     if (how.words.empty()) how.words.push_back({call.argv[0].value});
   }
-  for (const std::string& option : reading.options) {
+  for (const std::string_view spellings : reading.options) {
+    const std::string_view option = CanonicalName(spellings);
     how.xtrace = how.xtrace || option == "-x";
   }
   // Values of options are not in the reading.

@@ -73,9 +73,9 @@ uint32_t WordMarks(const parser::Invocation& invocation) {
 }
 
 // Characters of words that may be options, however they are spelled, and the
-// first ones of their names in the program's description.
+// first ones of all their names in the program's description.
 uint32_t LetterMarks(const parser::Invocation& invocation) {
-  if (!invocation.read) return ~uint32_t{0};
+  if (!invocation.read || invocation.read->unread) return ~uint32_t{0};
   uint32_t marks = kNoMark;
   const auto& argv = invocation.argv;
   for (size_t i = 1; i < argv.size(); ++i) {
@@ -83,10 +83,15 @@ uint32_t LetterMarks(const parser::Invocation& invocation) {
     if (!argv[i].text.starts_with('-')) continue;
     for (const char c : argv[i].text) marks |= LetterMark(c);
   }
-  for (const std::string& option : invocation.read->options) {
-    if (option.size() < 2) return ~uint32_t{0};
-    marks |= LetterMark(option[1] == '-' && option.size() > 2 ? option[2]
-                                                              : option[1]);
+  for (const std::string_view names : invocation.read->options) {
+    for (size_t at = 0; at < names.size();) {
+      const size_t end = std::min(names.find(' ', at), names.size());
+      const std::string_view name = names.substr(at, end - at);
+      if (name.size() < 2) return ~uint32_t{0};
+      marks |=
+          LetterMark(name[1] == '-' && name.size() > 2 ? name[2] : name[1]);
+      at = end + 1;
+    }
   }
   return marks;
 }

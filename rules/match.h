@@ -114,7 +114,8 @@ class Matcher {
   Tri Subcommand(const Node& node);
   Tri Options(const Node& node);
   Tri HasOption(std::string_view name, bool beyond);
-  Tri LiteralOption(std::string_view name, bool beyond);
+  Tri LiteralOption(std::string_view name,
+                    std::optional<std::string_view> wanted_value, bool beyond);
   bool MayHaveOption(std::string_view name);
   Tri Only(const Node& node, std::vector<const parser::Argument*>* operands);
   Tri Operands(const Node& node);

@@ -127,14 +127,38 @@ Tri Matcher::OnlyDoes(const Node& node) {
 }
 
 Tri Matcher::HasOption(std::string_view name, bool beyond) {
-  const Tri literal =
-      MayHaveOption(name) ? LiteralOption(name, beyond) : Tri::kNo;
-  if (literal == Tri::kYes || name.empty() || name[0] != '-') return literal;
+  std::optional<std::string_view> value;
+  if (const size_t equals = name.find('='); equals != std::string_view::npos) {
+    value = name.substr(equals + 1);
+    name = name.substr(0, equals);
+  }
+  const auto literal = [&](std::string_view spelling) {
+    return MayHaveOption(spelling) ? LiteralOption(spelling, value, beyond)
+                                   : Tri::kNo;
+  };
+  Tri found = literal(name);
+  if (found == Tri::kYes || name.empty() || name[0] != '-') return found;
+  const auto others = [&](std::string_view spellings) {
+    for (size_t at = 0; at < spellings.size();) {
+      const size_t end = std::min(spellings.find(' ', at), spellings.size());
+      const std::string_view spelling = spellings.substr(at, end - at);
+      if (spelling != name) found = Or(found, literal(spelling));
+      at = end + 1;
+    }
+  };
   // Another spelling of it, as the program's description knows it. That the
   // description does not see it proves nothing: it may not list all options.
-  const std::vector<std::string>& read = ReadOptions().options;
-  return std::find(read.begin(), read.end(), name) != read.end() ? Tri::kYes
-                                                                 : literal;
+  const parser::OptionsRead& read = ReadOptions();
+  for (const std::string_view spellings : read.options) {
+    if (!parser::IsSpelling(spellings, name)) continue;
+    if (!value) return Tri::kYes;
+    others(spellings);
+  }
+  if (beyond && read.unread)
+    for (const std::string_view spellings : parser::SpellingsOf(
+             invocation_->program, invocation_->subcommand, name))
+      others(spellings);
+  return found;
 }
 
 // False when LiteralOption would say no: whichever way an option is written,
@@ -159,13 +183,10 @@ bool Matcher::MayHaveOption(std::string_view name) {
 
 // With `beyond`, a `--` behind an option may be that option's value, so that
 // options after it are possible.
-Tri Matcher::LiteralOption(std::string_view name, bool beyond) {
-  const size_t equals = name.find('=');
-  const std::string_view wanted_value = equals == std::string_view::npos
-                                            ? std::string_view{}
-                                            : name.substr(equals + 1);
-  const bool with_value = equals != std::string_view::npos;
-  if (with_value) name = name.substr(0, equals);
+Tri Matcher::LiteralOption(std::string_view name,
+                           std::optional<std::string_view> wanted_value,
+                           bool beyond) {
+  const bool with_value = wanted_value.has_value();
   const bool is_long = name.starts_with("--");
   const bool is_short = name.size() == 2 && name[0] == '-' && name[1] != '-';
   const auto& argv = invocation_->argv;
@@ -173,9 +194,9 @@ Tri Matcher::LiteralOption(std::string_view name, bool beyond) {
     if (!with_value) return Tri::kYes;
     if (!known) return Tri::kPossible;
     return rules::Of(
-        value == wanted_value ||
-        (wanted_value.ends_with('*') &&
-         value.starts_with(wanted_value.substr(0, wanted_value.size() - 1))));
+        value == *wanted_value ||
+        (wanted_value->ends_with('*') &&
+         value.starts_with(wanted_value->substr(0, wanted_value->size() - 1))));
   };
   const auto next_value = [&](size_t i) {
     if (i + 1 >= argv.size()) return rules::Of(!with_value);
@@ -205,6 +226,7 @@ Tri Matcher::LiteralOption(std::string_view name, bool beyond) {
       best = Or(best, next_value(i));
       continue;
     }
+    if (!argument.known && word == "-") best = Or(best, Tri::kPossible);
     if (word.size() < 2 || word[0] != '-') continue;
     const size_t cut = std::min(word.find('='), word.size());
     const std::string_view head = word.substr(0, cut);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "parser/analysis.h"
 #include "tests/engine/make_analysis.h"
 
 namespace gate::engine {
@@ -203,6 +204,84 @@ TEST(Evaluate, OptionsAreFoundHoweverTheyAreSpelled) {
                                              {"tool", "rf"}})
     EXPECT_EQ(Decide(policy, Line().Run(words)).action, Action::kSandbox)
         << testing::PrintToString(words);
+}
+
+// The descriptions in rules.d/programs join the names of an option.
+TEST(Evaluate, AnyNameOfAnOptionFindsTheOthers) {
+  const struct {
+    const char* options;
+    const char* program;
+    std::vector<const char*> found, other;
+  } kTable[] = {
+      {R"({"any_of": ["-r"]})",
+       "rm",
+       {"rm -R x", "rm -fR x", "rm --recursive x", "rm --rec x", "rm -ZR x"},
+       {"rm x", "rm -f x", "rm -- --recursive", "rm recursive"}},
+      {R"({"any_of": ["--recursive"]})", "rm", {"rm -ZR x"}, {"rm -Zf x"}},
+      {R"({"any_of": ["-k"]})",
+       "curl",
+       {"curl --insecure u", "curl -sk u"},
+       {"curl -s u"}},
+      {R"({"all_of": ["--volume"]})",
+       "docker",
+       {"docker run -v a:/b i", "docker run -va:/b i"},
+       {"docker run i"}},
+      {R"({"any_of": ["--namespace=prod"]})",
+       "kubectl",
+       {"kubectl -n prod get pods", "kubectl -nprod get pods",
+        "kubectl get pods -n=prod", "kubectl --namespace prod get pods"},
+       {"kubectl -n dev get pods", "kubectl get pods prod"}},
+      {R"({"any_of": ["-X=DEL*"]})",
+       "curl",
+       {"curl --request DELETE u", "curl --request=DELETE u",
+        "curl -sXDELETE u"},
+       {"curl --request GET u", "curl -d DELETE u"}}};
+  for (const auto& row : kTable) {
+    const auto rule = [&](const char* action, std::string match) {
+      return Rules(R"({"id": "d", "reason": "r", "action": ")" +
+                   std::string(action) + R"(", "match": {"program": ")" +
+                   row.program + R"(", "options": )" + match + "}}");
+    };
+    const std::string names(row.options);
+    const std::string list = names.substr(names.find('['));
+    const Policy deny = rule("deny", names);
+    const Policy allow = rule("allow", R"({"none_of": )" + list);
+    const auto matches = [](const Policy& policy, const char* line) {
+      Request request;
+      request.command = line;
+      return !Evaluate(policy, parser::Analyze(line, {}), request, {})
+                  .matches.empty();
+    };
+    for (const char* line : row.found) {
+      EXPECT_TRUE(matches(deny, line)) << row.options << line;
+      EXPECT_FALSE(matches(allow, line)) << row.options << line;
+    }
+    for (const char* line : row.other)
+      EXPECT_FALSE(matches(deny, line)) << row.options << line;
+  }
+}
+
+// What a word hides may be any name of the option.
+TEST(Evaluate, AnUnknownOptionMayBeAnyNameOfIt) {
+  for (const char* name : {"-r", "-R", "--recursive"}) {
+    const Policy deny =
+        Rules(R"({"id": "d", "reason": "r", "action": "deny", "match":
+              {"program": "rm", "options": {"any_of": [")" +
+              std::string(name) + "\"]}}}");
+    const Policy allow =
+        Rules(R"({"id": "d", "reason": "r", "action": "allow", "match":
+              {"program": "rm", "options": {"none_of": [")" +
+              std::string(name) + "\"]}}}");
+    for (const char* line : {"rm -$x y", "rm --$x y", "rm -f$x y"}) {
+      Request request;
+      request.command = line;
+      const parser::Analysis analysis = parser::Analyze(line, {});
+      EXPECT_EQ(Evaluate(deny, analysis, request, {}).action, Action::kAsk)
+          << name << line;
+      EXPECT_TRUE(Evaluate(allow, analysis, request, {}).matches.empty())
+          << name << line;
+    }
+  }
 }
 
 TEST(Evaluate, GlobAndRegexSeeTheNormalisedLine) {
