@@ -306,10 +306,15 @@ class Scanner {
 
   // NAME=value, --name=value, ?name=value
   bool Assignment(std::string_view name, char before) {
-    if (Peek() != '=' || Peek(1) == '=') return false;
+    // NAME+=value, ${NAME:=value}, ${NAME:-value}
+    const bool braces = before == '{';
+    const bool two =
+        (Peek() == '+' && Peek(1) == '=') ||
+        (braces && Peek() == ':' && (Peek(1) == '=' || Peek(1) == '-'));
+    if (!two && (Peek() != '=' || Peek(1) == '=')) return false;
     const bool query = before == '?' || before == '&';
     const bool option = name.starts_with("-");
-    size_t value = at_ + 1;
+    size_t value = at_ + (two ? 2 : 1);
     if (name == "--from-literal" || (name == "--body" && gh_secret_)) {
       const size_t end = ValueEnd(value, false);
       const size_t equals = text_.substr(value, end - value).find('=');
@@ -324,7 +329,9 @@ class Scanner {
       return false;
     }
     at_ = value;
-    Take(name, value, ValueEnd(value, query),
+    size_t end = ValueEnd(value, query);
+    if (braces) end = std::min(end, text_.find('}', value));
+    Take(name, value, end,
          query ? "query" : (option ? "option" : "assignment"));
     return true;
   }
@@ -395,8 +402,25 @@ class Scanner {
     return Take(name, value, end, "header");
   }
 
+  // Behind curl's -u or -U in `run`, also in a bundle with flags that take no
+  // value: -sSfu, -uNAME. kNone when there is none.
+  size_t BehindUser(std::string_view run) const {
+    constexpr std::string_view kFlags = "#012346BGIJLMNORSZafgijklnpqsv";
+    if (program_ != "curl" || !run.starts_with('-')) return kNone;
+    for (size_t at = 1; at < run.size(); ++at) {
+      if (run[at] == 'u' || run[at] == 'U') return at + 1;
+      if (kFlags.find(run[at]) == kNone) return kNone;
+    }
+    return kNone;
+  }
+
   // -pSECRET, for the programs that have it.
   bool Attached(std::string_view run, size_t begin) {
+    const size_t user = BehindUser(run);
+    if (user != kNone && begin + user < text_.size() &&
+        !IsSpace(text_[begin + user]) && UserPassword("-u", begin + user)) {
+      return true;
+    }
     for (const ProgramOption& known : kProgramOptions) {
       if (known.form != Form::kAttached || known.program != program_ ||
           !run.starts_with(known.option)) {
@@ -439,7 +463,10 @@ class Scanner {
     }
     if (value >= text_.size() || text_[value] == '\n') return;
     const bool option = run.front() == '-';
-    if (option && UserPassword(run, value)) return;
+    if (option &&
+        UserPassword(BehindUser(run) == run.size() ? "-u" : run, value)) {
+      return;
+    }
     bool secret = false;
     if (option && run.size() > 2) {
       secret = IsSecret(run, false) || (run == "--body" && gh_secret_) ||
@@ -456,10 +483,14 @@ class Scanner {
       const PlainName plain(run);
       const bool password =
           plain.view() == "PASSWORD" || plain.view() == "PASSWD";
+      if (password && PlainName(before_word_).view() == "SET" &&
+          SetPassword(run)) {
+        return;
+      }
+      if (plain.view() == "IDENTIFIED") identified_ = true;
       secret = (set_ && IsSecret(run, true) && first_ != "gh") ||
                (password && (text_[value] == '\'' || login_)) ||
-               (plain.view() == "BY" &&
-                PlainName(before_word_).view() == "IDENTIFIED");
+               (plain.view() == "BY" && identified_);
       kind = "setting";
       if (plain.view() == "LOGIN") login_ = true;
     } else if (text_[value] == '-') {
@@ -467,6 +498,23 @@ class Scanner {
     }
     if (!secret) return;
     Take(run, value, ValueEnd(value, false), kind);
+  }
+
+  // SQL's SET PASSWORD [FOR 'user'@'host'] = ['x' or PASSWORD('x')].
+  bool SetPassword(std::string_view run) {
+    const size_t end = std::min(text_.find_first_of(";\n", at_), text_.size());
+    size_t value = text_.find('=', at_);
+    if (value >= end) return false;
+    do {
+      ++value;
+    } while (value < end && text_[value] == ' ');
+    if (value < end && text_[value] != '\'' && text_[value] != '"' &&
+        text_[value] != '\\') {
+      const size_t open = text_.find('(', value);
+      if (open < end) value = open + 1;
+    }
+    if (value < end) Take(run, value, ValueEnd(value, false), "setting");
+    return true;
   }
 
   // echo SECRET | program --password-stdin
@@ -495,6 +543,7 @@ class Scanner {
   size_t at_ = 0;
   char quote_ = 0;
   bool login_ = false;
+  bool identified_ = false;  // SQL: IDENTIFIED [WITH plugin] BY 'x'
   std::string_view first_, program_;
   bool gh_secret_ = false;
   bool set_ = false;         // the command has a word `set`
