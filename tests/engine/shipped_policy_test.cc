@@ -1,6 +1,10 @@
 // The shipped policy: every example of every rule, and its lints.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include "engine/evaluate.h"
 #include "engine/examples.h"
 #include "engine/lint.h"
@@ -23,6 +27,27 @@ TEST(ShippedPolicy, EveryExampleHolds) {
   EXPECT_GT(results.size(), 400u);
   for (const Diagnostic& diagnostic : ExampleDiagnostics(results))
     ADD_FAILURE() << Render(diagnostic);
+}
+
+// The first example of docs/rules.md does what it says.
+TEST(ShippedPolicy, TheExampleOfTheManualHolds) {
+  std::ifstream in(GATE_SOURCE_DIR "/docs/rules.md");
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const size_t begin = text.find("```json\n") + 8;
+  rules::RuleFile file;
+  file.name = "mine.json";
+  file.layer = rules::Layer::kUser;
+  file.text = text.substr(begin, text.find("```", begin) - begin);
+  const rules::Policy policy = rules::MakePolicy({file}, true);
+  for (const Diagnostic& diagnostic :
+       ExampleDiagnostics(RunExamples(policy, {}, /*shipped=*/false)))
+    ADD_FAILURE() << Render(diagnostic);
+  EXPECT_EQ(DecideExample(policy, "npm run lint").action, Action::kAllow);
+  for (const char* line :
+       {"kubectl --context=prod get pods", "kubectl --context prod get pods",
+        "kubectl get pods --context=production",
+        "kubectl get pods --context prod"})
+    EXPECT_EQ(DecideExample(policy, line).action, Action::kDeny) << line;
 }
 
 TEST(ShippedPolicy, HasNoLints) {
