@@ -77,7 +77,11 @@ void Compiler::ReadLint(File& file, const TreeNode& node, RuleRecord* rule) {
   if (!Is(file, node, Type::kObject, "lint")) return;
   std::vector<std::string_view> pairs;
   for (const TreeNode& member : file.tree.children(node)) {
-    if (!member.key.starts_with("lint-")) UnknownKey(file, member, "lint", "");
+    if (!member.key.starts_with("lint-"))
+      UnknownKey(
+          file, member, "lint",
+          "lint-shadowed lint-conflict lint-open-tail lint-never-matches "
+          "lint-unanchored");
     const std::string_view reason = String(file, member, "a reason");
     pairs.push_back(member.key);
     pairs.push_back(reason);

@@ -1,6 +1,7 @@
 // The values inside rules, each with a diagnostic at its place when it is not
 // what it should be.
 #include <algorithm>
+#include <chrono>
 
 #include "rules/compiler.h"
 #include "rules/glob.h"
@@ -213,7 +214,10 @@ bool Compiler::ReadTime(File& file, const TreeNode& node, int64_t* out) {
   unsigned year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   bool ok = digits(0, 4, &year) && digits(5, 2, &month) && digits(8, 2, &day) &&
             text[4] == '-' && text[7] == '-' && month >= 1 && month <= 12 &&
-            day >= 1 && day <= 31;
+            std::chrono::year_month_day{
+                std::chrono::year(static_cast<int>(year)),
+                std::chrono::month(month), std::chrono::day(day)}
+                .ok();
   if (ok && text.size() != 10)
     ok = text.size() == 20 && text[10] == 'T' && text[13] == ':' &&
          text[16] == ':' && text[19] == 'Z' && digits(11, 2, &hour) &&

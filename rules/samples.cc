@@ -171,6 +171,10 @@ std::optional<std::string> LeafNever(NodeRef ref) {
           std::all_of(any.begin(), any.end(),
                       [&](std::string_view name) { return in(none, name); }))
         return "all of `any_of` is in `none_of`";
+      for (const Names& names : {any, all, none})
+        for (const std::string_view name : names)
+          if (!name.starts_with('-') && !name.starts_with('+'))
+            return quoted(name) + " is no option: one begins with a dash";
       return std::nullopt;
     }
     case NodeKind::kOperands:
@@ -183,6 +187,10 @@ std::optional<std::string> LeafNever(NodeRef ref) {
       constexpr uint16_t kNetwork = 1u << 5;
       if (node.d.count > 0 && (node.mask & kNetwork) == 0)
         return "only the effect `network` has a `host`";
+      for (const Range range : {node.d, node.e})
+        for (const std::string_view host : TextsOf(view, range))
+          if (host.find('/') != std::string_view::npos)
+            return "a host has no scheme and no path, unlike " + quoted(host);
       return std::nullopt;
     }
     default:

@@ -138,6 +138,9 @@ std::vector<Case> Cases() {
       {"a date that is none",
        Rules(R"({"id": "a", "action": "deny", "reason": "r",
                "match": {"program": "x"}, "expires": "2026-13-45"})")},
+      {"a date that is none",
+       Rules(R"({"id": "a", "action": "deny", "reason": "r",
+               "match": {"program": "x"}, "expires": "2027-02-30"})")},
       {"text after the end", good + "x"},
   };
   for (size_t cut = 1; cut < good.size(); cut += 7)
