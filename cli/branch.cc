@@ -24,7 +24,9 @@ bool ActsElsewhere(const parser::Invocation& invocation,
   for (const parser::EnvironmentSetting& setting : invocation.environment)
     if (setting.name.starts_with("GIT_")) return true;
   if (invocation.program != "git") return false;
-  if (!invocation.cwd.known || invocation.cwd.text != cwd) return true;
+  if (!invocation.cwd.known || invocation.cwd.text != cwd ||
+      !invocation.other_cwds.empty())
+    return true;
   if (invocation.argv.size() < 2) return false;
   const parser::Argument& first = invocation.argv[1];
   if (!first.known) return true;

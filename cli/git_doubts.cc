@@ -15,6 +15,7 @@
 #include "base/git_config.h"
 #include "base/git_index.h"
 #include "base/paths.h"
+#include "parser/proc_paths.h"
 
 namespace gate::cli {
 namespace {
@@ -155,6 +156,13 @@ std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
         *directory = value.text;
       else if (!value.text.empty())
         *directory += "/" + value.text;
+      // What links of /proc and open descriptors lead to, gate does not see.
+      const std::string place = Normalise(*directory, "/");
+      const parser::Argument seen = parser::PathFrom(place, "/");
+      if (!seen.known || seen.text != place || parser::IsDescriptor(place)) {
+        *doubt = "git's directory is not known";
+        return std::nullopt;
+      }
     } else if (word.text != "--no-pager" && word.text != "-P" &&
                word.text != "--version" && word.text != "--help" &&
                word.text != "--no-optional-locks") {

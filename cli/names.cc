@@ -119,6 +119,44 @@ std::string HomeDoubt(const ProcessFacts& facts,
   return "";
 }
 
+// Why `invocation`, started in `cwd`, might run or read what the line does not
+// name; empty if not.
+std::string ProgramDoubt(const ProcessFacts& facts,
+                         const parser::Analysis& analysis,
+                         const parser::Invocation& invocation,
+                         const std::string& cwd,
+                         const std::vector<std::string>& writable,
+                         Looks* looks) {
+  const std::string& name = invocation.argv[0].text;
+  const std::string* path = &facts.path;
+  for (const parser::EnvironmentSetting& setting : invocation.environment) {
+    if (setting.name != "PATH" || name.find('/') != std::string::npos) continue;
+    if (!setting.value.known)
+      return "the PATH that `" + name + "` is searched in is not known";
+    path = &setting.value.text;
+  }
+  const ProgramFile file = FindProgram(name, *path, cwd, looks);
+  const bool relative =
+      name.find('/') != std::string::npos && !name.starts_with('/');
+  const bool git = BaseName(file.real) == "git" || invocation.program == "git";
+  if ((relative || git) && RunsWhereFound(invocation, analysis))
+    return "the directory that `" + name + "` would run in is not known";
+  // A program that does not exist runs nothing, unless it may come to exist
+  // before the line runs.
+  for (const std::string& place : {file.found, file.real}) {
+    if (place.empty() || !IsWritablePlace(place, writable)) continue;
+    return "`" + name + "` is " + place +
+           ", in a place that sandboxed commands may write";
+  }
+  if (file.real.empty()) return "";
+  if (IsStandIn(file))
+    return "`" + name + "` is " + file.found +
+           ", which runs what files of the project say";
+  if (invocation.program == "diff" || invocation.program == "colordiff")
+    return DiffDoubt(invocation, cwd);
+  return git ? GitDoubt(invocation, cwd, facts.places.state, looks) : "";
+}
+
 }  // namespace
 
 bool IsWritablePlace(const std::string& path,
@@ -205,51 +243,16 @@ engine::Trust CheckNames(const ProcessFacts& facts,
       doubt("the name of a program is not known");
       return trust;
     }
-    const std::string& name = invocation.argv[0].text;
-    const std::string cwd =
-        invocation.cwd.known ? invocation.cwd.text : std::string();
-    if (cwd.empty()) {
-      doubt("the directory that `" + name + "` would run in is not known");
+    const std::vector<std::string> cwds = parser::DirectoriesOf(invocation);
+    if (cwds.empty()) {
+      doubt("the directory that `" + invocation.argv[0].text +
+            "` would run in is not known");
       return trust;
     }
-    const std::string* path = &facts.path;
-    for (const parser::EnvironmentSetting& setting : invocation.environment) {
-      if (setting.name != "PATH" || name.find('/') != std::string::npos)
-        continue;
-      if (!setting.value.known) {
-        doubt("the PATH that `" + name + "` is searched in is not known");
-        return trust;
-      }
-      path = &setting.value.text;
-    }
-    const ProgramFile file = FindProgram(name, *path, cwd, looks);
-    const bool relative =
-        name.find('/') != std::string::npos && !name.starts_with('/');
-    const bool git =
-        BaseName(file.real) == "git" || invocation.program == "git";
-    if ((relative || git) && RunsWhereFound(invocation, analysis)) {
-      doubt("the directory that `" + name + "` would run in is not known");
-      return trust;
-    }
-    // A program that does not exist runs nothing, unless it may come to exist
-    // before the line runs.
-    for (const std::string& place : {file.found, file.real}) {
-      if (place.empty() || !IsWritablePlace(place, writable)) continue;
-      doubt("`" + name + "` is " + place +
-            ", in a place that sandboxed commands may write");
-      return trust;
-    }
-    if (file.real.empty()) continue;
-    if (IsStandIn(file)) {
-      doubt("`" + name + "` is " + file.found +
-            ", which runs what files of the project say");
-      return trust;
-    }
-    std::string why;
-    if (git) why = GitDoubt(invocation, cwd, facts.places.state, looks);
-    if (invocation.program == "diff" || invocation.program == "colordiff")
-      why = DiffDoubt(invocation, cwd);
-    if (!why.empty()) {
+    for (const std::string& cwd : cwds) {
+      std::string why =
+          ProgramDoubt(facts, analysis, invocation, cwd, writable, looks);
+      if (why.empty()) continue;
       doubt(std::move(why));
       return trust;
     }

@@ -108,28 +108,32 @@ UntrustedUse FindUntrustedUse(const std::string& state_dir,
   if (workspace.empty()) return {};
   std::optional<Result<TrustRecord>> record;
   for (const Invocation& invocation : analysis.invocations) {
-    std::string directory =
-        invocation.cwd.known ? invocation.cwd.text : workspace;
     const bool agent = StartsAgent(invocation);
-    const auto hooks = HookDirectory(invocation, directory);
-    if (!agent && !hooks) continue;
-    if (!record) record = LoadTrust(state_dir, workspace);
-    // A record that does not verify trusts nothing, and says so.
-    const TrustRecord none;
-    const TrustRecord& trusted = *record ? **record : none;
-    if (agent) {
-      const UntrustedUse use = Untrusted(
-          FindAgentSettings(workspace, directory), trusted, workspace);
+    if (!agent && invocation.program != "git") continue;
+    std::vector<std::string> directories = parser::DirectoriesOf(invocation);
+    if (directories.empty()) directories = {workspace};
+    for (const std::string& directory : directories) {
+      const auto hooks = HookDirectory(invocation, directory);
+      if (!agent && !hooks) continue;
+      if (!record) record = LoadTrust(state_dir, workspace);
+      // A record that does not verify trusts nothing, and says so.
+      const TrustRecord none;
+      const TrustRecord& trusted = *record ? **record : none;
+      if (agent) {
+        const UntrustedUse use = Untrusted(
+            FindAgentSettings(workspace, directory), trusted, workspace);
+        if (!use.why.empty())
+          return {"the agent would load " + use.why, use.mark};
+        continue;
+      }
+      // Until somebody trusted this project, its hooks are code of the
+      // workspace like any other, and stay in the sandbox.
+      if (*record && trusted.files.empty()) continue;
+      const UntrustedUse use =
+          Untrusted(FindGitHooks(*hooks), trusted, workspace);
       if (!use.why.empty())
-        return {"the agent would load " + use.why, use.mark};
-      continue;
+        return {"git may run the hook " + use.why, use.mark};
     }
-    // Until somebody trusted this project, its hooks are code of the
-    // workspace like any other, and stay in the sandbox.
-    if (*record && trusted.files.empty()) continue;
-    const UntrustedUse use =
-        Untrusted(FindGitHooks(*hooks), trusted, workspace);
-    if (!use.why.empty()) return {"git may run the hook " + use.why, use.mark};
   }
   return {};
 }

@@ -64,6 +64,16 @@ Analysis AnalyzeArgv(const std::vector<std::string>& argv,
   return Evaluator(source, context).RunVector(argv);
 }
 
+std::vector<std::string> DirectoriesOf(const Invocation& invocation) {
+  if (!invocation.cwd.known || invocation.cwd.text.empty()) return {};
+  std::vector<std::string> out = {invocation.cwd.text};
+  for (const Argument& other : invocation.other_cwds) {
+    if (!other.known || other.text.empty()) return {};
+    out.push_back(other.text);
+  }
+  return out;
+}
+
 std::string NormalisedLine(const Invocation& invocation) {
   static constexpr std::string_view kUnknown = "\xEF\xBF\xBC";  // U+FFFC
   std::string line;

@@ -125,11 +125,13 @@ struct Invocation {
   // programs run code, or that name the place of their configuration or
   // messages, and were assigned, since they may have been inherited.
   std::vector<EnvironmentSetting> environment;
-  std::vector<Via> via;            // outermost first
-  Span span;                       // in the line's source
-  Argument cwd;                    // the directory it starts in
-  bool builtin = false;            // a builtin of bash, or a function's name
-  bool certain = true;             // false: only under a condition
+  std::vector<Via> via;              // outermost first
+  Span span;                         // in the line's source
+  Argument cwd;                      // the directory it starts in
+  std::vector<Argument> other_cwds;  // …or one of these, all known: what ran
+                                     // before it decides
+  bool builtin = false;              // a builtin of bash, or a function's name
+  bool certain = true;               // false: only under a condition
   bool reads_stdin_data = false;   // its input is another command's output or a
                                    // here-document, not the line's own stdin
   uint32_t pipeline = UINT32_MAX;  // commands of one pipeline share a number
@@ -197,6 +199,10 @@ Analysis Analyze(std::string_view source, const Context& context);
 // The same for an argument vector that is executed without a shell.
 Analysis AnalyzeArgv(const std::vector<std::string>& argv,
                      const Context& context);
+
+// The directories that an invocation may start in; none when one of them is
+// not known.
+std::vector<std::string> DirectoriesOf(const Invocation& invocation);
 
 // The words of an invocation as one line for globs and regexes: single blanks
 // between words, a word quoted where it needs it, U+FFFC where unknown.

@@ -30,7 +30,7 @@ constexpr Entry kBuiltins[] = {
     {"compopt", Prints},
     {"continue", Break},
     {"declare", Declare},
-    {"dirs", Prints},
+    {"dirs", Dirs},
     {"disown", Prints},
     {"echo", Echo},
     {"enable", Enable},

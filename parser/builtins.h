@@ -9,6 +9,7 @@ namespace gate::parser::builtins {
 void Cd(Evaluator& e, Shell& shell, Call& call);
 void Pushd(Evaluator& e, Shell& shell, Call& call);
 void Popd(Evaluator& e, Shell& shell, Call& call);
+void Dirs(Evaluator& e, Shell& shell, Call& call);
 void Pwd(Evaluator& e, Shell& shell, Call& call);
 void Set(Evaluator& e, Shell& shell, Call& call);
 void Shift(Evaluator& e, Shell& shell, Call& call);

@@ -1,10 +1,14 @@
 // Builtins that change the directory, options, parameters and aliases.
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "base/paths.h"
 #include "parser/builtins.h"
+#include "parser/proc_paths.h"
 
 namespace gate::parser::builtins {
 namespace {
@@ -25,13 +29,15 @@ void SetPwd(Shell& shell, const Values& cwd) {
   shell.cwd = cwd;
 }
 
+// Whether a shell can go there.
 bool IsDirectory(const Evaluator& e, const Values& values) {
   if (!e.context_.look_at_files || values.size() != 1 || !values[0].known()) {
     return false;
   }
+  const std::string path(values[0].text());
   struct stat info = {};
-  return ::stat(std::string(values[0].text()).c_str(), &info) == 0 &&
-         S_ISDIR(info.st_mode);
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+         ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
 }
 
 // The directories that `field` may mean, seen from where the shell may be.
@@ -48,14 +54,44 @@ Values Directories(const Shell& shell, const Field& field, Span span) {
       !text.starts_with("./") && !text.starts_with("../")) {
     return hole;
   }
-  if (text.starts_with("/")) return {Value::Of(Normalise(text, "/"))};
+  const bool absolute = text.starts_with('/');
   Values out;
   for (const Value& cwd : shell.cwd) {
-    Values one =
-        cwd.known() ? Values{Value::Of(Normalise(text, cwd.text()))} : hole;
+    Values one = hole;
+    if (absolute || cwd.known()) {
+      std::string place = Normalise(text, absolute ? "/" : cwd.text());
+      // Links of /proc, and what the shell has opened, lead elsewhere.
+      const Argument seen = PathFrom(place, "/");
+      if (seen.known && seen.text == place && !IsDescriptor(place))
+        one = {Value::Of(std::move(place))};
+    }
     out = out.empty() ? one : Union(out, one);
   }
   return out.empty() ? hole : out;
+}
+
+struct How {
+  bool physical = false;  // cd -P
+  Span span;
+};
+
+// The directories that `field` may mean; of a physical one the name without
+// links, as the kernel walks to it from where the shell is.
+Values Target(const Evaluator& e, const Shell& shell, const Field& field,
+              const How& how) {
+  const Values named = Directories(shell, field, how.span);
+  if (!how.physical) return named;
+  const Values hole = {Value::Hole(UnknownCode::kDynamicArgument, how.span)};
+  if (!e.context_.look_at_files || named.size() != 1 || !named[0].known() ||
+      shell.cwd.size() != 1)
+    return hole;
+  const std::string text(field.value.text());
+  if (!text.starts_with('/') && !shell.cwd[0].known()) return hole;
+  if (text.find("..") != std::string::npos) return hole;
+  const std::string real = RealPath(
+      text.starts_with('/') ? text
+                            : std::string(shell.cwd[0].text()) + "/" + text);
+  return real.empty() ? hole : Values{Value::Of(real)};
 }
 
 void Go(Evaluator& e, Shell& shell, const Values& target) {
@@ -66,42 +102,49 @@ void Go(Evaluator& e, Shell& shell, const Values& target) {
         IsDirectory(e, target) ? std::optional<int>(0) : std::nullopt;
     return;
   }
+  // Where it fails, the directory before this one stays as it was.
+  const auto before = shell.variables.find("OLDPWD");
+  Values left = {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+  if (before != shell.variables.end() && !before->second.scalar.empty())
+    left = before->second.scalar;
   SetPwd(shell, Union(target, old));
+  shell.variables["OLDPWD"].scalar = Union(old, left);
   shell.cwd_on_success = target;
   shell.cwd_on_failure = old;
   shell.status.reset();
+}
+
+// To the directory that a variable names.
+void GoNamed(Evaluator& e, Shell& shell, const char* name, const How& how) {
+  Field field;
+  field.value = Value::Hole(UnknownCode::kDynamicArgument, how.span);
+  const auto it = shell.variables.find(name);
+  if (it != shell.variables.end() && !it->second.maybe_unset &&
+      !it->second.scalar.empty())
+    field.value = OneOf(it->second.scalar);
+  Go(e, shell, Target(e, shell, field, how));
 }
 
 }  // namespace
 
 void Cd(Evaluator& e, Shell& shell, Call& call) {
   size_t i = 1;
-  bool physical = false;
+  bool bad = false;
+  How how{false, call.span};
   while (const std::optional<std::string> word = OptionWord(call.fields, &i)) {
-    if (word->find_first_not_of("LPe@", 1) != std::string::npos) break;
+    bad = bad || word->find_first_not_of("LPe@", 1) != std::string::npos;
     const size_t last = word->find_last_of("LP");
-    if (last != std::string::npos) physical = (*word)[last] == 'P';
+    if (last != std::string::npos) how.physical = (*word)[last] == 'P';
     ++i;
   }
-  Values hole = e.Hole(call.span);
-  if (i >= call.fields.size()) {
-    auto it = shell.variables.find("HOME");
-    Go(e, shell, it == shell.variables.end() ? hole : it->second.scalar);
-    return;
-  }
+  // No directory is called like an option, and bash goes to no two.
+  if (i + 1 < call.fields.size() || bad) return Go(e, shell, e.Hole(call.span));
+  if (i >= call.fields.size()) return GoNamed(e, shell, "HOME", how);
   if (Known(call.fields[i]) == "-") {
-    auto it = shell.variables.find("OLDPWD");
-    Values target = it == shell.variables.end() ? hole : it->second.scalar;
-    if (e.Captured(shell, 1)) e.Write(shell, 1, hole);
-    Go(e, shell, target);
-    return;
+    if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+    return GoNamed(e, shell, "OLDPWD", how);
   }
-  // `..` behind a symbolic link is then not the directory before it.
-  if (physical && call.fields[i].value.text().find("..") != std::string::npos) {
-    Go(e, shell, hole);
-    return;
-  }
-  Go(e, shell, Directories(shell, call.fields[i], call.span));
+  Go(e, shell, Target(e, shell, call.fields[i], how));
 }
 
 void Pushd(Evaluator& e, Shell& shell, Call& call) {
@@ -112,6 +155,8 @@ void Pushd(Evaluator& e, Shell& shell, Call& call) {
     Values old = shell.cwd;
     shell.directory_stack.push_back(old);
     Go(e, shell, Directories(shell, call.fields[1], call.span));
+    // Nothing was put there when it failed.
+    if (shell.cwd_on_failure) shell.directory_stack = {e.Hole(call.span)};
     return;
   }
   shell.directory_stack = {e.Hole(call.span)};
@@ -120,7 +165,8 @@ void Pushd(Evaluator& e, Shell& shell, Call& call) {
 
 void Popd(Evaluator& e, Shell& shell, Call& call) {
   if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
-  if (call.fields.size() == 1 && !shell.directory_stack.empty()) {
+  if (call.fields.size() == 1 && !shell.directory_stack.empty() &&
+      !shell.variables.contains("DIRSTACK")) {
     Values target = shell.directory_stack.back();
     shell.directory_stack.pop_back();
     Go(e, shell, target);
@@ -128,6 +174,12 @@ void Popd(Evaluator& e, Shell& shell, Call& call) {
   }
   shell.directory_stack.clear();
   Go(e, shell, e.Hole(call.span));
+}
+
+void Dirs(Evaluator& e, Shell& shell, Call& call) {
+  Prints(e, shell, call);
+  // `-c` forgets the others.
+  if (call.fields.size() > 1) shell.directory_stack = {e.Hole(call.span)};
 }
 
 void Pwd(Evaluator& e, Shell& shell, Call& call) {

@@ -128,6 +128,33 @@ Argument Evaluator::Resolve(const Shell& shell, const Argument& path) const {
   return out;
 }
 
+Values Evaluator::DirectoriesFrom(const Shell& shell, const Argument& word,
+                                  Span span) const {
+  const Values hole = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+  if (!word.known || word.glob) return hole;
+  const bool absolute = word.text.starts_with('/');
+  Values out;
+  for (const Value& cwd : shell.cwd) {
+    const std::string from(cwd.known() ? cwd.text() : "");
+    Argument place;
+    place.known = absolute || !from.empty();
+    if (place.known) place = PathFrom(word.text, from);
+    // `..` behind a link is not the directory before it.
+    if (place.known && context_.look_at_files &&
+        word.text.find("..") != std::string::npos &&
+        place.text == Normalise(word.text, from)) {
+      const std::string real =
+          RealPath(absolute ? word.text : from + "/" + word.text);
+      if (!real.empty()) place.text = real;
+    }
+    const Values one = place.known && !IsDescriptor(place.text)
+                           ? Values{Value::Of(place.text)}
+                           : hole;
+    out = out.empty() ? one : Union(out, one);
+  }
+  return out.empty() ? hole : out;
+}
+
 std::vector<std::string> Evaluator::KnownPaths(const Shell& shell,
                                                const Argument& path) const {
   std::vector<std::string> out;
@@ -199,6 +226,20 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
   effect.span = span;
   effect.invocation = invocation;
   std::vector<std::string> paths = KnownPaths(shell, path);
+  if (paths.empty() && shell.cwd.size() > 1 && !path.text.empty() &&
+      !path.text.starts_with("/")) {
+    // A pattern, or a known beginning, in each of the directories.
+    bool likely = true;
+    for (const Value& cwd : shell.cwd) {
+      if (!Spend(CopyCost(shell))) return;
+      Shell there = shell;
+      there.cwd = {cwd};
+      Scoped<bool> certain(certain_, certain_ && likely);
+      likely = false;
+      AddPathEffect(there, kind, path, span, invocation, redirect);
+    }
+    return;
+  }
   const auto add = [&](const std::string& place, bool glob, bool certain) {
     Effect copy = effect;
     copy.path.text = place;

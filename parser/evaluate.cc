@@ -279,11 +279,21 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
   if (!invocation.argv.empty()) {
     invocation.program = ProgramName(invocation.argv[0]);
   }
-  Field here;
-  here.value = shell.cwd.empty() ? Value::Of("") : shell.cwd.front();
-  invocation.cwd = ToArgument(here, shell);
-  invocation.cwd.span = Span{};
-  hash = Mix(hash, invocation.cwd.text);
+  // Where one of the places is not known, no other says where it starts.
+  Values places = shell.cwd;
+  if (places.empty()) places = {Value::Of("")};
+  if (AnyHole(places)) places = {OneOf(places)};
+  for (const Value& place : places) {
+    Field here;
+    here.value = place;
+    Argument cwd = ToArgument(here, shell);
+    cwd.span = Span{};
+    hash = Mix(hash, cwd.text);
+    if (&place == &places.front())
+      invocation.cwd = std::move(cwd);
+    else
+      invocation.other_cwds.push_back(std::move(cwd));
+  }
   invocation.pipeline = pipeline_;
   auto input = shell.fds.find(0);
   invocation.reads_stdin_data = input != shell.fds.end() &&
@@ -292,7 +302,8 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
   for (uint32_t index : same) {
     Invocation& old = analysis_.invocations[index];
     if (old.argv == invocation.argv && old.cwd == invocation.cwd &&
-        old.builtin == builtin && SameVia(old.via, via_) &&
+        old.other_cwds == invocation.other_cwds && old.builtin == builtin &&
+        SameVia(old.via, via_) &&
         SameSettings(old.environment, invocation.environment)) {
       old.certain = old.certain || invocation.certain;
       last_invocation_ = index;

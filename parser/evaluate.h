@@ -281,6 +281,9 @@ class Evaluator final : public Host {
   // effects.cc.
   Argument Resolve(const Shell& shell, const Field& field) const;
   Argument Resolve(const Shell& shell, const Argument& path) const;
+  // The directories that a process stands in which goes to `word` (chdir(2)).
+  Values DirectoriesFrom(const Shell& shell, const Argument& word,
+                         Span span) const;
   std::vector<std::string> KnownPaths(const Shell& shell,
                                       const Argument& path) const;
   void AddEffect(Effect effect);

@@ -33,10 +33,7 @@ Values Evaluator::DirectoryOf(Shell& shell, const Reading& reading,
   for (const Finding& finding : reading.findings) {
     if (finding.role == Role::kDirectory && !finding.words.empty()) {
       Scoped<Values> relative(shell.cwd, inside);
-      const Argument path = Resolve(shell, finding.words[0]);
-      inside = {path.known
-                    ? Value::Of(path.text)
-                    : Value::Hole(UnknownCode::kDynamicArgument, finding.span)};
+      inside = DirectoriesFrom(shell, finding.words[0], finding.span);
       *moved = true;
     }
   }

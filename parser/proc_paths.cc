@@ -42,10 +42,6 @@ Link LinkOf(std::string_view path) {
   return Link::kNone;
 }
 
-bool IsDescriptor(std::string_view path) {
-  return path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr";
-}
-
 bool MayGoThroughProc(std::string_view path, std::string_view cwd) {
   return path.find("proc/") != std::string_view::npos ||
          path.find("dev/fd") != std::string_view::npos ||
@@ -54,6 +50,13 @@ bool MayGoThroughProc(std::string_view path, std::string_view cwd) {
 }
 
 }  // namespace
+
+bool IsDescriptor(std::string_view path) {
+  constexpr std::string_view kPlaces[] = {"/dev/fd/", "/proc/self/fd/"};
+  for (const std::string_view place : kPlaces)
+    if (path.starts_with(place)) return true;
+  return path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr";
+}
 
 Argument PathFrom(std::string_view path, std::string_view cwd) {
   Argument out;

@@ -18,4 +18,7 @@ namespace gate::parser {
 // before it.
 Argument PathFrom(std::string_view path, std::string_view cwd);
 
+// True when such a path is what a descriptor of the shell leads to, or below.
+bool IsDescriptor(std::string_view path);
+
 }  // namespace gate::parser

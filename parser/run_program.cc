@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdlib>
 
 #include "base/paths.h"
 #include "base/text.h"
@@ -433,29 +432,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
       setting.value = value;
       if (runs && settings_.size() < 256) settings_.push_back(setting);
     } else if (finding.role == Role::kDirectory && !finding.words.empty()) {
-      Argument path = Resolve(child, finding.words[0]);
-      // chdir(2) walks links, `..` behind one is not the directory before it.
-      const std::string& word = finding.words[0].text;
-      if (path.known && word.find("..") != std::string::npos) {
-        const bool absolute = word.starts_with('/');
-        const bool known =
-            absolute || (!child.cwd.empty() && child.cwd.front().known());
-        path.known = known && context_.look_at_files;
-        if (path.known) {
-          const std::string place =
-              absolute ? word
-                       : std::string(child.cwd.front().text()) + "/" + word;
-          char real[PATH_MAX];
-          if (::realpath(place.c_str(), real) != nullptr) path.text = real;
-        } else if (known && !context_.look_at_files) {
-          path.known = true;  // nothing runs: its text is enough
-        }
-      }
-      Value cwd = Value::Of(path.known ? path.text : "");
-      if (!path.known) {
-        cwd = Value::Hole(UnknownCode::kDynamicArgument, finding.span);
-      }
-      child.cwd = {cwd};
+      child.cwd = DirectoriesFrom(child, finding.words[0], finding.span);
     }
   }
   if (reading.program == "parallel" &&

@@ -442,11 +442,10 @@ Tri Matcher::Operands(const Node& node) {
                                : Not(matches(*word, node.c, true)));
   if (node.d.count > 0) {
     Tri any = Tri::kNo;
-    for (const parser::Argument* word : operands) {
-      parser::Argument path = *word;
+    const auto add = [&](parser::Argument path, const parser::Argument& cwd) {
       if (path.known && !path.text.empty() && path.text[0] != '/') {
-        if (invocation_->cwd.known) {
-          path.text = Normalise(path.text, invocation_->cwd.text);
+        if (cwd.known) {
+          path.text = Normalise(path.text, cwd.text);
         } else {
           path.known = false;
           path.suffix = "/" + path.text;
@@ -455,8 +454,20 @@ Tri Matcher::Operands(const Node& node) {
       } else if (path.known) {
         path.text = Normalise(path.text, "/");
       }
-      any =
-          Or(any, paths_.MatchAny(*view_, node.d, {&path, false, UINT32_MAX}));
+      return paths_.MatchAny(*view_, node.d, {&path, false, UINT32_MAX});
+    };
+    for (const parser::Argument* word : operands) {
+      // From which of several directories it is not known: a rule that
+      // tightens fears any of them, one that loosens needs all.
+      Tri from = add(*word, invocation_->cwd);
+      for (const parser::Argument& cwd : invocation_->other_cwds) {
+        const Tri other = add(*word, cwd);
+        if (!strict_)
+          from = Or(from, other);
+        else if (other != from)
+          from = Tri::kPossible;
+      }
+      any = Or(any, from);
     }
     result = And(result, any);
   }

@@ -238,6 +238,61 @@ TEST(RawTest, AnEnvironmentIsNotPrinted) {
     EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 
+TEST(RawTest, WhereAShellStandsIsKnownOrEveryPlaceIsLookedAt) {
+  const Machine machine;
+  const std::string& project = machine.project();
+  MakeRepository(machine, project);
+  MakeRepository(machine, project + "/evil", "\tfsmonitor = ./evil\n");
+  MakeRepository(machine, project + "/good");
+  machine.Write(project + "/evil/in/a.txt", "a");
+  machine.Write(project + "/good/in/a.txt", "a");
+  machine.Write(project + "/file", "a");
+  machine.Write(machine.home() + "/.cargo/credentials.toml", "a");
+  machine.Write(machine.home() + "/.cargo/bin/a", "a");
+  Link("evil/in", project + "/link");
+  Link(machine.home() + "/.cargo/bin", project + "/bin");
+  for (const char* line :
+       {"cd good; git status", "cd good && git status; ls",
+        "cd nosuch && git status", "cd nosuch; git status", "cd nosuch; ls",
+        "cd nosuch || exit; git status", "cd good || cd evil; git status",
+        "[ -d nosuch ] || cd good; git status", "cd link; cd ..; git status",
+        "cd -P good/in; cd ..; git status", "env -C good git status",
+        "cd evil; cd ..; git status", "pushd good; popd; git status"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"cd nosuch || cd evil; git status", "cd nosuch; cd evil; git status",
+        "[ -d nosuch ] || cd evil; git status", "cd file; cd evil; git status",
+        "cd nosuch; git -C evil status", "cd nosuch; env -C evil git status",
+        "if grep -q y file; then cd .; else cd evil; fi; git status",
+        "select d in evil; do cd $d; break; done <<< 1; git status",
+        "cd good file; cd evil; git status", "cd -x; cd evil; git status",
+        "cd evil; cd ..; cd nosuch; cd -; git status",
+        "pushd evil; dirs -c; popd; git status", "env -C ev* git status",
+        // Links that the kernel walks.
+        "cd -P link; cd ..; git status", "cd -P bin; cd ..; cat credentials.*",
+        "cd -P bin; cd ..; cat credentials.toml",
+        // What the shell has opened.
+        "cd 3<evil /proc/self/fd/3; git status", "cd 3<evil /dev/fd/3; git log",
+        "cd 0<evil /dev/stdin; git status", "git -C /dev/fd/3 log 3<evil",
+        "env -C /proc/self/fd/3 git status 3<evil",
+        // The same files from another directory.
+        "cd ~/.cargo; cd nosuch; cat credentials.toml",
+        "cd ~/.cargo; cd nosuch; cat cred*"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+}
+
+TEST(RawTest, AnEnvironmentIsNotPrinted) {
+  const Machine machine;
+  for (const char* line :
+       {"env", "env -u X", "env --unset X", "env -iu X", "env -u X -u 'Y Z'",
+        "env -u X --", "env -u X -", "env --unse X -C src", "nice env -u X",
+        "x=$(env -u X); echo \"$x\"", "env -u X | grep AWS"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"env ls", "env -u X ls -la", "env --unset=X ls", "env -u -- ls"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
 TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
   const Machine machine;
   for (const char* line :
