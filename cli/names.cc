@@ -43,10 +43,14 @@ std::string DiffDoubt(const parser::Invocation& invocation,
   for (size_t i = 1; i < invocation.argv.size(); ++i) {
     const parser::Argument& word = invocation.argv[i];
     if (!word.known) continue;
-    const std::string path =
-        word.text.starts_with('/') ? word.text : cwd + "/" + word.text;
-    if (!word.text.empty() && (word.glob || IsDirectory(path)))
-      return "`diff` may compare files of `" + word.text +
+    // `--to-file=DIRECTORY`, however far the name is written out.
+    const size_t equals =
+        word.text.starts_with("--") ? word.text.find('=') : std::string::npos;
+    const std::string text =
+        equals == std::string::npos ? word.text : word.text.substr(equals + 1);
+    const std::string path = text.starts_with('/') ? text : cwd + "/" + text;
+    if (!text.empty() && (word.glob || IsDirectory(path)))
+      return "`diff` may compare files of `" + text +
              "` that the line does not name, and links among them";
   }
   return "";

@@ -194,15 +194,28 @@ TEST(RawTest, ReadersThatFindFilesByThemselvesAreContained) {
   machine.Write(project + "/m.jq", "def f: $ENV;");
   machine.Write(project + "/b/notes.txt", "b");
   Link(machine.home() + "/.netrc", project + "/a/notes.txt");
-  for (const char* line :
-       {"sort --files0-from=list", "wc --files0-from list", "strings @list",
-        "jq -n 'include \"m\"; f'", "jq -n 'import \"d\" as $d; $d'",
-        "jq -n '$ ENV'", "jq -n --rawfile a ~/.netrc '$a'",
-        "jq -n --slurpfile a ~/.netrc '$a'", "jq -R . ~/.netrc --args",
-        "grep -d recurse x ~", "grep --dir=recurse x ~", "diff a b",
-        "diff a/ b/notes.txt", "diff b/notes.txt a", "diff * b",
-        "cat /proc/self/task/*/environ", "users ~/.netrc",
-        "cat /dev/stdin/../.netrc < .", "getconf -v X Y"})
+  for (const char* line : {"sort --files0-from=list",
+                           "wc --files0-from list",
+                           "strings @list",
+                           "jq -n 'include \"m\"; f'",
+                           "jq -n 'import \"d\" as $d; $d'",
+                           "jq -n '$ ENV'",
+                           "jq -n --rawfile a ~/.netrc '$a'",
+                           "jq -n --slurpfile a ~/.netrc '$a'",
+                           "jq -R . ~/.netrc --args",
+                           "grep -d recurse x ~",
+                           "grep --dir=recurse x ~",
+                           "diff a b",
+                           "diff a/ b/notes.txt",
+                           "diff b/notes.txt a",
+                           "diff * b",
+                           "diff --to-file=a b/notes.txt",
+                           "diff --from-f=a b/notes.txt",
+                           "jq -L. -n '\"m\"|modulemeta'",
+                           "cat /proc/self/task/*/environ",
+                           "users ~/.netrc",
+                           "cat /dev/stdin/../.netrc < .",
+                           "getconf -v X Y"})
     EXPECT_NE(Check(machine, line), kAllow) << line;
   for (const char* line :
        {"sort list", "strings list", "jq -n '{env_name: 1}'",
