@@ -1,10 +1,13 @@
 #include "cli/names.h"
 
+#include <dirent.h>
+#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
 
 #include "base/file.h"
@@ -37,6 +40,22 @@ bool IsDirectory(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+// The first name in `directory` that begins as options do and that `pattern`
+// finds; for an extended pattern, that it may find.
+std::string OptionIn(const std::string& directory, const std::string& pattern) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(
+      ::opendir(directory.c_str()), ::closedir);
+  if (entries == nullptr) return "";
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const char* const name = entry->d_name;
+    if ((name[0] == '-' || name[0] == '+') &&
+        (pattern.find('(') != std::string::npos ||
+         ::fnmatch(pattern.c_str(), name, 0) == 0))
+      return name;
+  }
+  return "";
+}
+
 // diff(1) looks for files in a directory that is compared, links among them.
 std::string DiffDoubt(const parser::Invocation& invocation,
                       const std::string& cwd) {
@@ -52,6 +71,26 @@ std::string DiffDoubt(const parser::Invocation& invocation,
     if (!text.empty() && (word.glob || IsDirectory(path)))
       return "`diff` may compare files of `" + text +
              "` that the line does not name, and links among them";
+  }
+  return "";
+}
+
+// A file called like an option that a pattern of `invocation` finds in `cwd`.
+std::string OptionDoubt(const parser::Invocation& invocation,
+                        const std::string& cwd) {
+  for (size_t i = 1; i < invocation.argv.size(); ++i) {
+    const parser::Argument& word = invocation.argv[i];
+    if (word.known && !word.glob && word.text == "--") break;
+    // What else a pattern begins with, its names begin with, too.
+    if (!word.known || !word.glob || word.text.empty() ||
+        std::string_view("*?[@!+-\\").find(word.text[0]) ==
+            std::string_view::npos ||
+        word.text.find('/') != std::string::npos)
+      continue;
+    const std::string name = OptionIn(cwd, word.text);
+    if (!name.empty())
+      return "`" + word.text + "` finds the file `" + name +
+             "`, which is called like an option";
   }
   return "";
 }
@@ -156,6 +195,7 @@ std::string ProgramDoubt(const ProcessFacts& facts,
   if (IsStandIn(file))
     return "`" + name + "` is " + file.found +
            ", which runs what files of the project say";
+  if (std::string why = OptionDoubt(invocation, cwd); !why.empty()) return why;
   if (invocation.program == "diff" || invocation.program == "colordiff")
     return DiffDoubt(invocation, cwd);
   return git ? GitDoubt(invocation, cwd, facts.places.state, looks) : "";

@@ -383,7 +383,11 @@ void Mapfile(Evaluator& e, Shell& shell, Call& call) {
 
 void Getopts(Evaluator& e, Shell& shell, Call& call) {
   shell.status.reset();
-  if (call.fields.size() < 3 || call.script == nullptr) return;
+  if (call.script == nullptr) return;
+  // Words that may be any number hide the name of the variable.
+  if (call.fields.size() < 3 && call.fields.back().splits)
+    e.NoteAt(UnknownCode::kUnmodelled, call.span, "getopts");
+  if (call.fields.size() < 3) return;
   Expander x{shell, *call.script, e};
   std::optional<std::string> letters = Known(call.fields[1]);
   std::optional<std::string> name = Known(call.fields[2]);

@@ -1,4 +1,6 @@
 // Simple commands and functions.
+#include <fnmatch.h>
+
 #include <algorithm>
 
 #include "base/paths.h"
@@ -51,6 +53,50 @@ bool IsPattern(const Field& field) {
   size_t open = text.find('[');
   return open != std::string_view::npos &&
          text.find(']', open + 1) != std::string_view::npos;
+}
+
+// Whether the pattern `field`, the word at `at`, may find a name by which the
+// builtin sets a variable, changes the shell or runs something. Of the others
+// the names of files are data.
+bool MayActByName(const Fields& fields, size_t at) {
+  const std::string_view name = fields[0].value.text();
+  if (name == "printf")  // `-v`, its name and the format
+    return at == 1 || (at <= 3 && fields[1].value.text().starts_with("-"));
+  if (name == "test" || name == "[") {
+    // Only these look at a subscript, which is evaluated.
+    for (const std::string_view operation : {"-v", "-R"}) {
+      const std::string& pattern = fields[at].pattern;
+      if (pattern.empty() || pattern.find('(') != std::string::npos ||
+          ::fnmatch(pattern.c_str(), operation.data(), 0) == 0)
+        return true;
+      for (const Field& field : fields)
+        if (field.value.known() && field.value.text() == operation) return true;
+    }
+    return false;
+  }
+  // These take patterns for what they are, or do nothing by a name.
+  for (const std::string_view other :
+       {"echo", ":", "true", "false", "type", "pwd", "cd", "pushd", "set",
+        "source", ".", "exec", "eval", "command", "builtin", "exit", "return"})
+    if (name == other) return false;
+  return true;
+}
+
+// Makes such patterns words that are not known.
+void ForgetNames(Call& call) {
+  for (size_t i = 1; i < call.fields.size(); ++i) {
+    Field& field = call.fields[i];
+    const bool declared = std::any_of(
+        call.declared.begin(), call.declared.end(),
+        [&](const Declared& each) { return each.span == field.span; });
+    if (!field.glob || declared || !MayActByName(call.fields, i)) continue;
+    if (field.value.known())
+      field.value = PatternValue(
+          field.pattern.empty() ? field.value.text() : field.pattern,
+          field.span);
+    field.glob = false;
+    field.splits = true;
+  }
 }
 
 // The word that an assignment is, as the command sees it.
@@ -361,6 +407,7 @@ void Evaluator::ExecuteName(Shell& shell, Call& call, bool functions,
           if (!field.value.known()) state_only_ = false;
         }
       }
+      if (!shell.noglob) ForgetNames(call);
       Record(shell, call.fields, call.span, true);
       std::optional<Shell> before;
       if (shell.posix && !shell.exited && IsBashOnly(name) &&

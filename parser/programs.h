@@ -99,7 +99,9 @@ struct Reading {
 // another (sudo, timeout) every place where the other's name may stand is a
 // kCommand finding; where there are too many, one with an unknown word. The
 // value that `find -exec … +` and xargs fill in is never guessed. An unquoted
-// pattern counts as operands, also where a file's name could begin with `-`.
+// pattern counts as operands, also where a file's name could begin with `-`;
+// where that, or a second file, would do more than reading, `complete` is
+// false, unless a finding says more than reading and running already.
 // Never fails. Bounded: at most kMaxReadings readings of the same words.
 Reading ReadArguments(std::span<const Argument> argv);
 

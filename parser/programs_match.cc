@@ -1,6 +1,10 @@
 // Patterns over values of options and operands, and env -S splitting.
 
+#include <fnmatch.h>
+
+#include <algorithm>
 #include <cctype>
+#include <string>
 
 #include "parser/programs_pass.h"
 
@@ -190,6 +194,77 @@ bool SplitEnvString(std::string_view text, std::vector<std::string>* words) {
   if (quote != '\0') return false;
   if (open) words->push_back(std::move(word));
   return true;
+}
+
+namespace {
+
+bool DoesMore(const EffectRecord& effect) {
+  const Role role = static_cast<Role>(effect.role);
+  return role != Role::kRead && role != Role::kListRead &&
+         role != Role::kDirectory;
+}
+
+// Whether every way to meet `condition` has an option that was not given.
+bool NeedsAnother(const Tables& tables, const Pass& pass,
+                  const Condition& condition) {
+  bool all = condition.count > 0, needs = true;
+  for (const Term& term :
+       Slice(tables.terms, condition.begin, condition.count)) {
+    if (term.begins != 0) {
+      all = all && needs;
+      needs = false;
+    }
+    const bool option =
+        term.kind == Term::kOption || term.kind == Term::kOptionValue;
+    needs = needs || (option && term.negated == 0 &&
+                      std::none_of(pass.uses.begin(), pass.uses.end(),
+                                   [&](const Use& use) {
+                                     return use.option == term.option;
+                                   }));
+  }
+  return all && needs;
+}
+
+}  // namespace
+
+bool MayFitOption(const Tables& tables, const Node& node,
+                  const Argument& word) {
+  const std::string& text = word.text;
+  const bool plus = (node.flags & Node::kPlus) != 0;
+  if (text.empty() ||
+      (std::string_view("-*?[@!\\").find(text[0]) == std::string_view::npos &&
+       !text.starts_with("+(") && !(plus && text[0] == '+')))
+    return false;
+  // Where options are whole words, one of them has to fit.
+  if ((node.flags & Node::kSingle) == 0 || text.find('(') != std::string::npos)
+    return true;
+  for (const OptionName& name :
+       Slice(tables.option_names, node.option_names, node.option_names_count)) {
+    const std::string option(tables.image.Text(name.name));
+    if (::fnmatch(text.c_str(), option.c_str(), 0) == 0) return true;
+  }
+  return false;
+}
+
+bool OperandsDoMore(const Tables& tables, const Pass& pass, const Node& node) {
+  const auto effects = Slice(tables.effects, node.effects, node.effects_count);
+  return std::any_of(
+      effects.begin(), effects.end(), [&](const EffectRecord& effect) {
+        return DoesMore(effect) && !NeedsAnother(tables, pass, effect.when);
+      });
+}
+
+bool OptionsDoMore(const Tables& tables, const Node& node) {
+  const auto effects = Slice(tables.effects, node.effects, node.effects_count);
+  if (std::any_of(effects.begin(), effects.end(), DoesMore)) return true;
+  for (const OptionName& name :
+       Slice(tables.option_names, node.option_names, node.option_names_count)) {
+    const Option& option = tables.options[name.option];
+    const auto own =
+        Slice(tables.effects, option.effects, option.effects_count);
+    if (std::any_of(own.begin(), own.end(), DoesMore)) return true;
+  }
+  return false;
 }
 
 }  // namespace gate::parser::programs

@@ -41,6 +41,10 @@ class Walk {
   void Run(uint32_t node) {
     Enter(node);
     for (i_ = 1; i_ < p_.words.size(); ++i_) Step();
+    for (const uint32_t each : p_.chain)
+      p_.hides_more = p_.hides_more ||
+                      (maybe_options_ && OptionsDoMore(t_, t_.nodes[each])) ||
+                      (more_words_ && OperandsDoMore(t_, p_, t_.nodes[each]));
   }
 
  private:
@@ -50,6 +54,17 @@ class Walk {
   void Enter(uint32_t node) {
     p_.chain.push_back(node);
     first_operand_ = true;
+  }
+
+  // --- patterns ---
+
+  // The names of files that a pattern finds may be options; behind an option
+  // that takes a value, all but the first are words of their own.
+  void NotePattern(const Argument& a, bool value) {
+    if (!a.known || !a.glob) return;
+    more_words_ = more_words_ || value || Has(Node::kWrapper);
+    maybe_options_ =
+        maybe_options_ || Has(Node::kWrapper) || MayFitOption(t_, node(), a);
   }
 
   // Registers word `index` as a point and returns what to take it for.
@@ -153,6 +168,7 @@ class Walk {
         return;
       }
     }
+    NotePattern(next, true);
     AddValue({&next, 0});
   }
 
@@ -303,6 +319,7 @@ class Walk {
     }
     if (!a.known) return UnknownWord(a, looks_option(a.text));
     const std::string_view text = a.text;
+    NotePattern(a, false);
     if (a.glob && !looks_option(text)) return Operand(i_);
     if (text == "--" && !Has(Node::kNoDashes)) {
       options_on_ = false;
@@ -552,6 +569,8 @@ class Walk {
   size_t i_ = 1;
   bool options_on_ = true;
   bool first_operand_ = true;
+  bool maybe_options_ = false;  // of a pattern
+  bool more_words_ = false;     // …that stands where one word is meant
 };
 
 }  // namespace

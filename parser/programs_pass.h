@@ -63,6 +63,9 @@ struct Pass {
   const Argument* maybe_option = nullptr;  // the last of them
   bool incomplete = false;
   bool unread = false;  // Reading::unread
+  // A pattern stands where the names it finds may be words that do more than
+  // reading.
+  bool hides_more = false;
 };
 
 // Reads pass->words (filled, [0] is the program) with pass->choices.
@@ -107,6 +110,13 @@ bool MatchValue(std::string_view pattern, std::string_view text,
 // every such text fits, `capture_begin` is where its capture starts then.
 bool MayMatchValue(std::string_view pattern, std::string_view prefix,
                    bool ignore_case, bool* sure, size_t* capture_begin);
+
+// Whether the pattern `word` may find a file that `node` takes for an option.
+bool MayFitOption(const Tables& tables, const Node& node, const Argument& word);
+// Whether operands of `node` do more than reading with the options that `pass`
+// has; with any options.
+bool OperandsDoMore(const Tables& tables, const Pass& pass, const Node& node);
+bool OptionsDoMore(const Tables& tables, const Node& node);
 
 // `text` split as `env -S` does; false when it needs the environment or is
 // not well formed.

@@ -2,6 +2,7 @@
 // every reading that is possible, and joining what they say.
 
 #include <algorithm>
+#include <array>
 
 #include "parser/programs_pass.h"
 
@@ -249,6 +250,17 @@ void ReadOthers(const Tables& tables, uint32_t node,
   }
 }
 
+bool OnlyReadsOrRuns(const Reading& reading) {
+  constexpr std::array kThese = {
+      Role::kRead,      Role::kListRead,    Role::kDirectory,   Role::kCommand,
+      Role::kShellCode, Role::kForeignCode, Role::kSplitCommand};
+  return std::all_of(reading.findings.begin(), reading.findings.end(),
+                     [&](const Finding& finding) {
+                       return std::find(kThese.begin(), kThese.end(),
+                                        finding.role) != kThese.end();
+                     });
+}
+
 }  // namespace
 
 Reading Read(const Tables& tables, std::span<const Argument> argv) {
@@ -261,7 +273,9 @@ Reading Read(const Tables& tables, std::span<const Argument> argv) {
   Pass pass;
   ReadChoices(tables, node, argv, {}, &pass, &reading);
   reading.subcommand.assign(pass.subcommand.begin(), pass.subcommand.end());
-  reading.complete = !pass.incomplete;
+  // What is seen to do more is judged by that.
+  reading.complete =
+      !pass.incomplete && !(pass.hides_more && OnlyReadsOrRuns(reading));
   if (!pass.points.empty()) ReadOthers(tables, node, argv, pass, &reading);
   return reading;
 }

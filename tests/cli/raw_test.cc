@@ -294,6 +294,36 @@ TEST(RawTest, WhereAShellStandsIsKnownOrEveryPlaceIsLookedAt) {
     EXPECT_NE(Check(machine, line), kAllow) << line;
 }
 
+TEST(RawTest, NamesOfFilesThatMayBeOptionsAreContained) {
+  const Machine machine;
+  const std::string& project = machine.project();
+  machine.Write(project + "/a.c", "a");
+  machine.Write(project + "/src/b.c", "b");
+  // Names that do more than reading, and words that name a variable or code.
+  for (const char* line :
+       {"find *", "find * \\;", "sort *.c", "iconv *.c", "shuf ?.c",
+        "uniq -s [12] l", "xxd -p -l [12] l", "uniq *", "fd . *", "nice * ls",
+        "timeout [12] ls", "x=*; find $x", "find . -name *",
+        // Builtins.
+        "jobs *", "command jobs *", "test -v *", "[ -v * ]", "[ -v *.c ]",
+        "[ -e * ]", "read P* < line; ls", "printf *; echo $HOME", "printf -v *",
+        "getopts *; ls", "getopts ab *; ls", "unset *; ls", "shopt *; ls",
+        "export *; ls", "let *", "mapfile *; ls"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"cat *.c", "ls *", "ls *.c", "wc -l src/*.c", "head -n 3 *.c",
+        "sort src/*.c", "sort ./*.c", "sort -- *.c", "find src/* -name x",
+        "find . -name *.c", "printf '%s\\n' *.c", "echo *", "stat -c %s *",
+        "for f in *.c; do echo \"$f\"; done", "[ -f *.c ]", "du -sh *"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+  // Options that read what the line does not name: as the files are.
+  machine.Write(project + "/-Re.c", "");
+  for (const char* line : {"grep x *.c", "ls *.c", "cat *.c"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line : {"cat ./*.c", "cat -- *.c", "ls a*", "echo *"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
 TEST(RawTest, AnEnvironmentIsNotPrinted) {
   const Machine machine;
   for (const char* line :
