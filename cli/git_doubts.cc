@@ -159,7 +159,8 @@ std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
       // What links of /proc and open descriptors lead to, gate does not see.
       const std::string place = Normalise(*directory, "/");
       const parser::Argument seen = parser::PathFrom(place, "/");
-      if (!seen.known || seen.text != place || parser::IsDescriptor(place)) {
+      if (!seen.known || seen.text != place || parser::IsDescriptor(place) ||
+          parser::LeadsThroughProc(*directory)) {
         *doubt = "git's directory is not known";
         return std::nullopt;
       }

@@ -41,7 +41,8 @@ bool IsDirectory(const Evaluator& e, const Values& values) {
 }
 
 // The directories that `field` may mean, seen from where the shell may be.
-Values Directories(const Shell& shell, const Field& field, Span span) {
+Values Directories(const Evaluator& e, const Shell& shell, const Field& field,
+                   Span span) {
   Values hole = {Value::Hole(UnknownCode::kDynamicArgument, span)};
   bool glob = field.glob && !shell.noglob;
   if (!field.value.known() || field.splits || glob) {
@@ -62,7 +63,8 @@ Values Directories(const Shell& shell, const Field& field, Span span) {
       std::string place = Normalise(text, absolute ? "/" : cwd.text());
       // Links of /proc, and what the shell has opened, lead elsewhere.
       const Argument seen = PathFrom(place, "/");
-      if (seen.known && seen.text == place && !IsDescriptor(place))
+      if (seen.known && seen.text == place && !IsDescriptor(place) &&
+          !(e.context_.look_at_files && LeadsThroughProc(place)))
         one = {Value::Of(std::move(place))};
     }
     out = out.empty() ? one : Union(out, one);
@@ -79,7 +81,7 @@ struct How {
 // links, as the kernel walks to it from where the shell is.
 Values Target(const Evaluator& e, const Shell& shell, const Field& field,
               const How& how) {
-  const Values named = Directories(shell, field, how.span);
+  const Values named = Directories(e, shell, field, how.span);
   if (!how.physical) return named;
   const Values hole = {Value::Hole(UnknownCode::kDynamicArgument, how.span)};
   if (!e.context_.look_at_files || named.size() != 1 || !named[0].known() ||
@@ -154,7 +156,7 @@ void Pushd(Evaluator& e, Shell& shell, Call& call) {
   if (word && !word->empty() && (*word)[0] != '-' && (*word)[0] != '+') {
     Values old = shell.cwd;
     shell.directory_stack.push_back(old);
-    Go(e, shell, Directories(shell, call.fields[1], call.span));
+    Go(e, shell, Directories(e, shell, call.fields[1], call.span));
     // Nothing was put there when it failed.
     if (shell.cwd_on_failure) shell.directory_stack = {e.Hole(call.span)};
     return;

@@ -147,6 +147,8 @@ Values Evaluator::DirectoriesFrom(const Shell& shell, const Argument& word,
           RealPath(absolute ? word.text : from + "/" + word.text);
       if (!real.empty()) place.text = real;
     }
+    place.known = place.known &&
+                  !(context_.look_at_files && LeadsThroughProc(place.text));
     const Values one = place.known && !IsDescriptor(place.text)
                            ? Values{Value::Of(place.text)}
                            : hole;
@@ -263,6 +265,15 @@ void Evaluator::AddPathEffect(const Shell& shell, EffectKind kind,
       }
     }
     for (const std::string& place : places) {
+      const size_t glob = path.glob ? place.find_first_of("*?[") : place.size();
+      const size_t slash = place.rfind('/', glob);
+      if (LeadsThroughProc(std::string_view(place).substr(
+              0, path.glob && slash != std::string::npos ? slash : glob))) {
+        Effect copy = effect;
+        copy.path = Argument{};
+        copy.path.known = false;
+        AddEffect(std::move(copy));
+      }
       if (path.glob) {
         for (const std::string& link : LinksAmong(place, shell.dotglob)) {
           add(link, false, paths.size() <= 1);

@@ -18,6 +18,11 @@ namespace gate::parser {
 // before it.
 Argument PathFrom(std::string_view path, std::string_view cwd);
 
+// Whether a link that is there leads `path`, absolute, into /proc, where gate
+// finds its own directory and descriptors instead of the command's. Looks at
+// the file system.
+bool LeadsThroughProc(std::string_view path);
+
 // True when such a path is what a descriptor of the shell leads to, or below.
 bool IsDescriptor(std::string_view path);
 

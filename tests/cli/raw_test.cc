@@ -263,6 +263,8 @@ TEST(RawTest, WhereAShellStandsIsKnownOrEveryPlaceIsLookedAt) {
   machine.Write(machine.home() + "/.cargo/credentials.toml", "a");
   machine.Write(machine.home() + "/.cargo/bin/a", "a");
   Link("evil/in", project + "/link");
+  Link("/proc/self/fd", project + "/fds");
+  Link("/proc/self/cwd", project + "/good/here");
   Link(machine.home() + "/.cargo/bin", project + "/bin");
   for (const char* line :
        {"cd good; git status", "cd good && git status; ls",
@@ -288,6 +290,10 @@ TEST(RawTest, WhereAShellStandsIsKnownOrEveryPlaceIsLookedAt) {
         "cd 3<evil /proc/self/fd/3; git status", "cd 3<evil /dev/fd/3; git log",
         "cd 0<evil /dev/stdin; git status", "git -C /dev/fd/3 log 3<evil",
         "env -C /proc/self/fd/3 git status 3<evil",
+        // …and by a link: gate's own descriptors are others.
+        "cd 3<evil fds/3; git status", "env -C fds/3 git status 3<evil",
+        "git -C fds/3 status 3<evil", "cat fds/3/credentials.toml 3<~/.cargo",
+        "cat fds/3/cred* 3<~/.cargo", "cd good; cat here/a.txt",
         // The same files from another directory.
         "cd ~/.cargo; cd nosuch; cat credentials.toml",
         "cd ~/.cargo; cd nosuch; cat cred*"})
