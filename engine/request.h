@@ -24,9 +24,9 @@ struct Request {
   std::string config_dir;         // gate's own places, absolute
   std::string state_dir;
   std::string cache_dir;
-  std::string claude_dir;       // instead of ~/.claude and ~/.codex; may be
-  std::string codex_dir;        // empty
-  std::string binary;           // gate's own, absolute; may be empty
+  std::string claude_dir;  // instead of ~/.claude and ~/.codex; may be
+  std::string codex_dir;   // empty
+  std::string binary;      // gate's own, absolute; may be empty
   // Of the class `secret` too, with what lies below; absolute.
   std::vector<std::string> secrets;
   bool interactive = false;     // a person can be asked
