@@ -61,9 +61,10 @@ Values Directories(const Evaluator& e, const Shell& shell, const Field& field,
     Values one = hole;
     if (absolute || cwd.known()) {
       std::string place = Normalise(text, absolute ? "/" : cwd.text());
-      // Links of /proc, and what the shell has opened, lead elsewhere.
-      const Argument seen = PathFrom(place, "/");
-      if (seen.known && seen.text == place && !IsDescriptor(place) &&
+      // A directory that /proc names, and what the shell has opened, lead
+      // elsewhere; the root is the same for all.
+      const Argument seen = PathFrom(place, "");
+      if (seen.known && !IsDescriptor(seen.text) &&
           !(e.context_.look_at_files && LeadsThroughProc(place)))
         one = {Value::Of(std::move(place))};
     }
@@ -96,9 +97,11 @@ Values Target(const Evaluator& e, const Shell& shell, const Field& field,
   return real.empty() ? hole : Values{Value::Of(real)};
 }
 
-void Go(Evaluator& e, Shell& shell, const Values& target) {
+// `may_be_sure`: it succeeds where the directory is there.
+void Go(Evaluator& e, Shell& shell, const Values& target,
+        bool may_be_sure = true) {
   Values old = shell.cwd;
-  if (target == old || IsDirectory(e, target)) {
+  if (target == old || (may_be_sure && IsDirectory(e, target))) {
     SetPwd(shell, target);
     shell.status =
         IsDirectory(e, target) ? std::optional<int>(0) : std::nullopt;
@@ -157,8 +160,9 @@ void Pushd(Evaluator& e, Shell& shell, Call& call) {
     Values old = shell.cwd;
     shell.directory_stack.push_back(old);
     Go(e, shell, Directories(e, shell, call.fields[1], call.span));
-    // Nothing was put there when it failed.
-    if (shell.cwd_on_failure) shell.directory_stack = {e.Hole(call.span)};
+    // Nothing was put there when it failed, and popd takes another one.
+    if (shell.cwd_on_failure && shell.directory_stack.size() > 1)
+      shell.directory_stack = {e.Hole(call.span)};
     return;
   }
   shell.directory_stack = {e.Hole(call.span)};
@@ -171,7 +175,8 @@ void Popd(Evaluator& e, Shell& shell, Call& call) {
       !shell.variables.contains("DIRSTACK")) {
     Values target = shell.directory_stack.back();
     shell.directory_stack.pop_back();
-    Go(e, shell, target);
+    // The `pushd` of the last one may have failed, and then this one does.
+    Go(e, shell, target, !shell.directory_stack.empty());
     return;
   }
   shell.directory_stack.clear();

@@ -282,7 +282,8 @@ TEST(RawTest, WhereAShellStandsIsKnownOrEveryPlaceIsLookedAt) {
         "select d in evil; do cd $d; break; done <<< 1; git status",
         "cd good file; cd evil; git status", "cd -x; cd evil; git status",
         "cd evil; cd ..; cd nosuch; cd -; git status",
-        "pushd evil; dirs -c; popd; git status", "env -C ev* git status",
+        "pushd evil; dirs -c; popd; git status",
+        "pushd nosuch; cd evil; popd; git status", "env -C ev* git status",
         // Links that the kernel walks.
         "cd -P link; cd ..; git status", "cd -P bin; cd ..; cat credentials.*",
         "cd -P bin; cd ..; cat credentials.toml",
