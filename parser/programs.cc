@@ -65,6 +65,35 @@ std::vector<std::string_view> SpellingsOf(
   return found;
 }
 
+Described DescribesOption(std::string_view program, std::string_view name) {
+  const programs::Tables& t = Embedded();
+  const uint32_t root = programs::FindProgram(t, program);
+  if (root == programs::kNone) return Described::kUnsure;
+  if (name == "--help" || name == "--version") return Described::kYes;
+  const std::string with_two = "-" + std::string(name);
+  const std::string_view with_one =
+      name.starts_with("--") ? name.substr(1) : name;
+  bool all = true;
+  std::vector<uint32_t> nodes = {root};
+  // The same node may be a sub-command of several.
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const programs::Node& node = t.nodes[nodes[i]];
+    const bool single = (node.flags & programs::Node::kSingle) != 0;
+    all = all && (node.flags & programs::Node::kLoose) == 0;
+    for (const programs::OptionName& each :
+         t.option_names.subspan(node.option_names, node.option_names_count)) {
+      const std::string_view text = t.image.Text(each.name);
+      if (text == name || (single && (text == with_one || text == with_two)))
+        return Described::kYes;
+    }
+    for (const programs::Child& child :
+         t.children.subspan(node.children, node.children_count))
+      if (std::find(nodes.begin(), nodes.end(), child.node) == nodes.end())
+        nodes.push_back(child.node);
+  }
+  return all ? Described::kNo : Described::kUnsure;
+}
+
 std::optional<EnvironmentMeaning> EnvironmentRole(std::string_view name) {
   const programs::Tables& t = Embedded();
   const auto find = [&](std::string_view prefix,

@@ -117,6 +117,12 @@ std::vector<std::string_view> SpellingsOf(
     std::string_view program, std::span<const std::string> subcommand,
     std::string_view name);
 
+// Whether the program, by its base name, or any of its sub-commands has an
+// option called `name`. kUnsure: it is not described, or its description does
+// not list all options.
+enum class Described : uint8_t { kNo, kYes, kUnsure };
+Described DescribesOption(std::string_view program, std::string_view name);
+
 // The part of `reading` that rules ask for.
 OptionsRead OptionsOf(const Reading& reading);
 

@@ -66,6 +66,7 @@ class Linter {
       Unindexed();
     }
     LintPairs(policy_, &found_);
+    LintOptions(policy_, &found_);
     return std::move(found_);
   }
 

@@ -6,7 +6,7 @@
 namespace gate::rules {
 namespace {
 
-constexpr std::array<LintKind, 24> kKinds = {{
+constexpr std::array<LintKind, 25> kKinds = {{
     {"lint-duplicate-id", "an id is used in two layers",
      "give one of them another name"},
     {"lint-conflict", "two rules match the same and say different things",
@@ -19,6 +19,8 @@ constexpr std::array<LintKind, 24> kKinds = {{
      "see `gate rules list`"},
     {"lint-never-matches", "nothing matches the rule, or a part of it",
      "mend the condition"},
+    {"lint-unknown-option", "an option that the program is not known to have",
+     "see `gate parse` for what gate reads; name each option by itself"},
     {"lint-allow-interpreter", "an allow lets through whatever a program runs",
      "name the sub-command or the script, or let it run in the sandbox"},
     {"lint-broad-allow", "an allow covers programs of any name",
