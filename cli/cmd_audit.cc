@@ -8,6 +8,7 @@
 
 #include "audit/log.h"
 #include "audit/time.h"
+#include "backends/backend.h"
 #include "base/json.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -74,10 +75,14 @@ std::string RowText(const audit::Record& record, bool colour) {
   std::string line = std::to_string(record.sequence);
   line.resize(std::max<size_t>(line.size(), 6), ' ');
   line += " " + TimeText(record.time_ns) + "  " + Paint(tint, what, colour);
-  line += record.kind == audit::Kind::kOutcome
-              ? " exit " + std::to_string(record.exit_code) + ", " +
-                    std::to_string(record.duration_ms) + " ms "
-              : " ";
+  line += ' ';
+  if (record.kind == audit::Kind::kOutcome) {
+    // -1: it ended otherwise, or out of sight.
+    if (record.exit_code >= 0)
+      line += "exit " + std::to_string(record.exit_code) + ", ";
+    if (record.status != Name(backends::OutcomeStatus::kUnobserved))
+      line += std::to_string(record.duration_ms) + " ms ";
+  }
   std::string command = Visible(record.command);
   if (command.size() > 100)
     command = Visible(record.command.substr(0, 96)) + "…";
