@@ -284,4 +284,36 @@ Status CheckTrustedPlace(const std::string& path, uid_t owner) {
   return {};
 }
 
+std::optional<std::string> FollowLinks(
+    const std::string& path,
+    const std::function<bool(const std::string& at, const std::string& rest)>&
+        step) {
+  constexpr int kMaxLinks = 40;
+  std::string rest = path;
+  std::string at;  // without a final slash; empty for the root
+  int links = 0;
+  while (!rest.empty()) {
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string part = rest.substr(0, slash);
+    rest.erase(0, std::min(slash + 1, rest.size()));
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      at.resize(at.empty() ? 0 : at.rfind('/'));
+      continue;
+    }
+    const std::string next = at + "/" + part;
+    char target[PATH_MAX];
+    const ssize_t size = readlink(next.c_str(), target, sizeof(target));
+    if (size < 0) {
+      at = next;
+      if (step && !step(at, rest)) break;
+      continue;
+    }
+    if (++links > kMaxLinks) return std::nullopt;
+    if (size > 0 && target[0] == '/') at.clear();
+    rest = std::string(target, static_cast<size_t>(size)) + "/" + rest;
+  }
+  return at.empty() ? "/" : at;
+}
+
 }  // namespace gate

@@ -4,6 +4,8 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +62,15 @@ Status CheckTrusted(const std::string& path, uid_t owner);
 // `path` without links, as the kernel finds it; empty when it is not there or
 // out of reach.
 std::string RealPath(const std::string& path);
+
+// Where the absolute `path` leads, by name from where nothing is there any more
+// (path_resolution(7)); nothing beyond the kernel's 40 links. `step`, if any,
+// is told of each place on the way that is no link, with the rest of the way
+// (without a slash before it), and ends the walk there by false.
+std::optional<std::string> FollowLinks(
+    const std::string& path,
+    const std::function<bool(const std::string& at, const std::string& rest)>&
+        step = nullptr);
 
 // kPermission unless nobody but root, `owner` and the owner of `/` can put
 // something else at `path`: no directory that leads there,

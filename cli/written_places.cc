@@ -1,17 +1,13 @@
 #include "cli/written_places.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/paths.h"
 
 namespace gate::cli {
 namespace {
-
-constexpr int kMaxLinks = 40;  // as the kernel has it
 
 std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\n\v\f\r";
@@ -21,33 +17,6 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 }  // namespace
-
-std::string LandsOn(const std::string& path) {
-  std::string rest = path;
-  std::string at;  // without a final slash; empty for the root
-  int links = 0;
-  while (!rest.empty()) {
-    const size_t slash = std::min(rest.find('/'), rest.size());
-    const std::string part = rest.substr(0, slash);
-    rest.erase(0, std::min(slash + 1, rest.size()));
-    if (part.empty() || part == ".") continue;
-    if (part == "..") {
-      at.resize(at.empty() ? 0 : at.rfind('/'));
-      continue;
-    }
-    const std::string next = at + "/" + part;
-    char target[PATH_MAX];
-    const ssize_t size = ::readlink(next.c_str(), target, sizeof target);
-    if (size < 0) {
-      at = next;
-      continue;
-    }
-    if (++links > kMaxLinks) return "";
-    if (size > 0 && target[0] == '/') at.clear();
-    rest = std::string(target, static_cast<size_t>(size)) + "/" + rest;
-  }
-  return at.empty() ? "/" : at;
-}
 
 std::vector<std::string> WrittenPlaces(const std::string& path,
                                        const std::string& cwd,
@@ -65,7 +34,8 @@ std::vector<std::string> WrittenPlaces(const std::string& path,
   };
   for (const std::string& spelling : spellings) {
     add(Normalise(spelling, cwd));
-    add(LandsOn(spelling.starts_with('/') ? spelling : cwd + "/" + spelling));
+    add(FollowLinks(spelling.starts_with('/') ? spelling : cwd + "/" + spelling)
+            .value_or(""));
   }
   return places;
 }

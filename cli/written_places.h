@@ -6,12 +6,6 @@
 
 namespace gate::cli {
 
-// The file that the kernel would open for `path` (absolute, not normalised):
-// every symbolic link is followed, also a last one that leads to nothing yet,
-// and `..` is the parent of where that came to. Empty when links form a loop,
-// which nothing can write.
-std::string LandsOn(const std::string& path);
-
 // The places that `path` of a tool may stand for, normalised: as it is written
 // and where links lead to. Clients take blanks off its ends and `~/` for the
 // home directory, so that what they may make of it is among them.

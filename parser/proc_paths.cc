@@ -1,11 +1,9 @@
 #include "parser/proc_paths.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
 #include <string>
 
+#include "base/file.h"
 #include "base/paths.h"
 
 namespace gate::parser {
@@ -118,35 +116,18 @@ Argument PathFrom(std::string_view path, std::string_view cwd) {
 }
 
 bool LeadsThroughProc(std::string_view path) {
-  constexpr int kMaxLinks = 40;  // as the kernel: path_resolution(7)
   if (IsWithin(path, "/proc")) return false;  // PathFrom reads it
-  std::string rest(path), at;
-  for (int links = 0; !rest.empty();) {
-    std::string_view left = rest;
-    const std::string component(TakeComponent(&left));
-    rest = std::string(left);
-    if (component.empty() || component == ".") continue;
-    if (component == "..") {
-      at.resize(at.empty() ? 0 : at.rfind('/'));
-      continue;
-    }
-    const std::string next = at + "/" + component;
-    char target[PATH_MAX];
-    const ssize_t size = ::readlink(next.c_str(), target, sizeof(target));
-    if (size < 0) {
-      at = next;
-      if (at != "/proc") continue;
-      // Files like /proc/mounts are the same for all.
-      const std::string there = Normalise(rest, at);
-      const Argument seen = PathFrom(at + "/" + rest, "/");
-      return !seen.known || seen.text != there || IsDescriptor(there);
-    }
-    if (++links > kMaxLinks) return false;  // nothing opens it
-    const std::string_view leads(target, static_cast<size_t>(size));
-    if (leads.starts_with('/')) at.clear();
-    rest = std::string(leads) + "/" + rest;
-  }
-  return false;
+  bool leads = false;
+  FollowLinks(
+      std::string(path), [&](const std::string& at, const std::string& rest) {
+        if (at != "/proc") return true;
+        // Files like /proc/mounts are the same for all.
+        const std::string there = Normalise(rest, at);
+        const Argument seen = PathFrom(at + "/" + rest, "/");
+        leads = !seen.known || seen.text != there || IsDescriptor(there);
+        return false;
+      });
+  return leads;
 }
 
 }  // namespace gate::parser
