@@ -468,7 +468,10 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   }
   judgement.session = std::move(*session);
   request.workspace = judgement.session.workspace;
-  request.secrets = router::SecretsAt(facts_.named_places, request.workspace);
+  const auto [secrets, unknown] = secrets_.try_emplace(request.workspace);
+  if (unknown)
+    secrets->second = router::SecretsAt(facts_.named_places, request.workspace);
+  request.secrets = secrets->second;
 
   const rules::Policy& policy = PolicyFor(request.workspace);
   judgement.policy_revision = policy.revision();

@@ -156,7 +156,9 @@ class Gateway {
   std::map<std::string, Session> sessions_;                   // by directory
   std::map<std::string, std::vector<std::string>> git_dirs_;  // by workspace
   std::map<std::string, Homes> homes_;                        // likewise
-  Looks looks_;                                               // of a batch
+  // What variables make secret, by workspace.
+  std::map<std::string, std::vector<std::string>> secrets_;
+  Looks looks_;  // of a batch
   std::vector<std::unique_ptr<backends::Backend>> backends_;
   std::optional<std::vector<router::Candidate>> candidates_;
   std::optional<std::vector<std::string>> caches_;

@@ -1,6 +1,7 @@
 // What is asked of gate: one command and its circumstances.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,8 @@ struct Request {
   std::string claude_dir;  // instead of ~/.claude and ~/.codex; may be
   std::string codex_dir;   // empty
   std::string binary;      // gate's own, absolute; may be empty
-  // Of the class `secret` too, with what lies below; absolute.
-  std::vector<std::string> secrets;
+  // Of the class `secret` too, with what lies below; absolute. The caller's.
+  std::span<const std::string> secrets;
   bool interactive = false;     // a person can be asked
   uint64_t now_ms = 0;          // UTC, for rules with `since` and `expires`
   bool try_every_rule = false;  // without the index; for tests

@@ -84,6 +84,7 @@ std::string Resolved(const std::string& path) {
 std::vector<NamedPlace> NamedPlaces(const std::vector<std::string>& environment,
                                     const std::string& home) {
   std::vector<NamedPlace> places;
+  std::string real_home;  // looked up when a place needs it
   const auto add = [&](const Variable& variable, std::string_view value) {
     std::string path;
     if (value.starts_with("~/") && !home.empty())
@@ -100,8 +101,9 @@ std::vector<NamedPlace> NamedPlaces(const std::vector<std::string>& environment,
     NamedPlace place{std::move(path), variable.name,
                      variable.kind != Kind::kDirectory, true};
     // A link may lead to such a directory, too.
-    place.whole = !IsWide(place.path, home) &&
-                  !IsWide(Resolved(place.path), Resolved(home));
+    if (real_home.empty()) real_home = Resolved(home);
+    place.whole =
+        !IsWide(place.path, home) && !IsWide(Resolved(place.path), real_home);
     places.push_back(std::move(place));
   };
   for (const std::string& entry : environment) {
