@@ -95,7 +95,9 @@ TEST(ShownCommandTest, AFieldIsBrokenBehindBlanks) {
            Lines(ShownField(text, 5, columns) + "\n")) {
         whole += whole.empty() ? line : line.substr(4);
         EXPECT_LE(line.size(), columns * 2) << line;
-        if (text[0] != '\xc3') EXPECT_LT(line.size(), columns) << line;
+        if (text[0] != '\xc3') {
+          EXPECT_LT(line.size(), columns) << line;
+        }
       }
       EXPECT_EQ(whole, text);
     }
