@@ -10,6 +10,14 @@ namespace {
 
 using std::string_view;
 
+// For lists of many, which are looked at for each variable.
+template <size_t kSize>
+constexpr std::array<string_view, kSize> Sorted(
+    std::array<string_view, kSize> list) {
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
 // A function of bash that is handed on.
 constexpr string_view kFunction = "BASH_FUNC_";
 constexpr auto kShellNames = std::to_array<string_view>({
@@ -47,7 +55,7 @@ constexpr auto kCodePrefixes = std::to_array<string_view>({
     "COR_",
 });
 
-constexpr auto kCode = std::to_array<string_view>({
+constexpr auto kCode = Sorted(std::to_array<string_view>({
     // Interpreters and runtimes.
     "PYTHONSTARTUP",
     "PYTHONPATH",
@@ -195,7 +203,7 @@ constexpr auto kCode = std::to_array<string_view>({
     "OCL_ICD_FILENAMES",
     "CUDA_INJECTION64_PATH",
     "VK_LAYER_PATH",
-});
+}));
 
 // What carries other variables with it, withheld ones too, is no better than
 // they are.
@@ -209,7 +217,7 @@ constexpr auto kDoorPrefixes = std::to_array<string_view>({
     "VSCODE_GIT_",
 });
 
-constexpr auto kDoors = std::to_array<string_view>({
+constexpr auto kDoors = Sorted(std::to_array<string_view>({
     // Sockets and engines, and where credentials lie.
     "SSH_AUTH_SOCK",
     "SSH_AGENT_PID",
@@ -262,7 +270,7 @@ constexpr auto kDoors = std::to_array<string_view>({
     "OLDPWD",
     "PWD",
     "_",
-});
+}));
 
 constexpr auto kTemporaryPlaces =
     std::to_array<string_view>({"TMPDIR", "TMP", "TEMP", "TEMPDIR"});
@@ -462,7 +470,7 @@ bool HasClosedPrefix(string_view name) {
 
 bool RunsOtherCode(string_view name) {
   return ChangesTheShell(name) || BeginsWithAny(kCodePrefixes, name) ||
-         Contains(kCode, name) ||
+         std::ranges::binary_search(kCode, name) ||
          (name.starts_with("ANSIBLE_") && name.ends_with("_PLUGINS"));
 }
 
@@ -481,8 +489,8 @@ std::optional<bool> IsHarmlessProgram(string_view name, string_view value) {
 }
 
 bool IsDoor(string_view name) {
-  return BeginsWithAny(kDoorPrefixes, name) || Contains(kDoors, name) ||
-         NamesTemporaryPlace(name);
+  return BeginsWithAny(kDoorPrefixes, name) ||
+         std::ranges::binary_search(kDoors, name) || NamesTemporaryPlace(name);
 }
 
 bool NamesTemporaryPlace(string_view name) {

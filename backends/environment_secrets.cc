@@ -77,6 +77,16 @@ bool BeginsWithAny(const List& list, string_view value) {
                      [&](string_view part) { return value.starts_with(part); });
 }
 
+using CharacterSet = std::array<bool, 256>;
+constexpr CharacterSet SetOf(string_view characters) {
+  CharacterSet set{};
+  for (const char c : characters) set[static_cast<unsigned char>(c)] = true;
+  return set;
+}
+bool IsIn(const CharacterSet& set, char c) {
+  return set[static_cast<unsigned char>(c)];
+}
+
 char Upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }
@@ -119,11 +129,12 @@ bool HasUrlSecret(string_view value) {
 
 // user:password@host without a scheme, as Go's data source names have it.
 bool HasAccount(string_view value) {
-  constexpr string_view kEnds = "/ \t\n\"';,=<>";
+  static constexpr CharacterSet kEnds = SetOf("/ \t\n\"';,=<>");
+  if (value.find('@') == string_view::npos) return false;
   size_t begin = 0, colon = string_view::npos;
   for (size_t at = 0; at < value.size(); ++at) {
     const char c = value[at];
-    if (kEnds.find(c) != string_view::npos) {
+    if (IsIn(kEnds, c)) {
       begin = at + 1;
       colon = string_view::npos;
     }
@@ -142,21 +153,19 @@ bool HasAccount(string_view value) {
   return false;
 }
 
-constexpr auto kStarts = [] {
-  std::array<bool, 256> starts{};
+constexpr CharacterSet kStarts = [] {
+  CharacterSet starts = SetOf("0123456789");
   for (const SecretPrefix& prefix : kSecretPrefixes)
     starts[static_cast<unsigned char>(prefix.prefix.front())] = true;
   for (const string_view value : kSecretValues)
     starts[static_cast<unsigned char>(value.front())] = true;
-  for (const char c : string_view("0123456789"))
-    starts[static_cast<unsigned char>(c)] = true;
   return starts;
 }();
 
 // Whether `rest` begins with a known key. Of beginnings that ordinary words
 // have as well, what follows is looked at.
 bool BeginsWithKey(string_view rest) {
-  if (!kStarts[static_cast<unsigned char>(rest.front())]) return false;
+  if (!IsIn(kStarts, rest.front())) return false;
   for (const SecretPrefix& prefix : kSecretPrefixes) {
     if (!rest.starts_with(prefix.prefix)) continue;
     if (!prefix.digit && prefix.kind != SecretClass::kHex) return true;
@@ -172,10 +181,9 @@ bool BeginsWithKey(string_view rest) {
 
 // A known key's beginning, where a word of the value begins.
 bool HasSecretValue(string_view value) {
+  static constexpr CharacterSet kBefore = SetOf(" =:,;\"'");
   for (size_t at = 0; at < value.size(); ++at) {
-    if (at > 0 &&
-        string_view(" =:,;\"'").find(value[at - 1]) == string_view::npos)
-      continue;
+    if (at > 0 && !IsIn(kBefore, value[at - 1])) continue;
     const string_view rest = value.substr(at);
     if (rest.size() < kShortestSecret) break;
     if (BeginsWithKey(rest)) return true;
@@ -184,8 +192,9 @@ bool HasSecretValue(string_view value) {
   for (const SecretPrefix& prefix : kSecretPrefixes)
     if (prefix.keep_prefix && value.find(prefix.prefix) != string_view::npos)
       return true;
-  for (string_view field : kSecretFields)
-    if (value.find(field) != string_view::npos) return true;
+  if (value.find('=') != string_view::npos)
+    for (string_view field : kSecretFields)
+      if (value.find(field) != string_view::npos) return true;
   return HasUrlSecret(value) || HasAccount(value);
 }
 
