@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "backends/native/calls.h"
+#include "backends/native/network.h"
 #include "backends/native/overlay.h"
 #include "backends/native/sys.h"
 
@@ -173,6 +174,18 @@ bool EnterGroups(int count) {
   return entered;
 }
 
+// What gate may run on, and the command, now that gate does not move this
+// process any more.
+void TakeProcessors(const InitContext& context) {
+  if (!context.confined || sched_setaffinity(0, sizeof(context.processors),
+                                             &context.processors) == 0)
+    return;
+  SetupError error;
+  error.error = errno;
+  error.stage = Stage::kProcessors;
+  FinishSetup(error);
+}
+
 // Sends `signal` to the command as its terminal or caller would.
 void Forward(pid_t command, bool terminal, int signal) {
   if (terminal)
@@ -196,7 +209,18 @@ void RunInit(const InitContext& context) {
     (void)!write(context.report, &report, sizeof(report));
     _exit(0);
   }
-  if (!MakeNamespaces(context.new_network, &error)) FinishSetup(error);
+  if (!MakeNamespaces(&error)) FinishSetup(error);
+  NetworkMaker network;
+  const auto no_network = [](int number) {
+    SetupError failed;
+    failed.stage = Stage::kNamespaces;
+    failed.error = number;
+    FinishSetup(failed);
+  };
+  // On one processor there would be nothing to gain.
+  if (context.new_network &&
+      !network.Begin(context.confined, no_network, &error))
+    FinishSetup(error);
   NumberProcessesFrom(context.gate);  // unique as long as gate lives
   const bool mapped_by_gate = context.user.switched || context.user.all_ids;
   if (!mapped_by_gate && !MapSelf(context.uid, context.gid, &error))
@@ -209,13 +233,8 @@ void RunInit(const InitContext& context) {
   setrlimit(RLIMIT_NOFILE, &files);
   ApplyLimit(kNoCoreDump);  // now: the filter lets nobody set it later
   Await(kPlanReady);
-  if (context.confined && sched_setaffinity(0, sizeof(context.processors),
-                                            &context.processors) != 0) {
-    error.error = errno;
-    error.stage = Stage::kProcessors;
-    FinishSetup(error);
-  }
   NativePlan* plan = context.space->plan();
+  plan->begun.store(true, std::memory_order_relaxed);
   if (!EnterGroups(plan->doors)) {
     error.error = errno;
     error.stage = Stage::kCgroup;
@@ -239,7 +258,7 @@ void RunInit(const InitContext& context) {
 
   const bool overlay = context.probe && TryOverlay();
   int listener = -1;
-  if (!RaiseWalls(*plan, &listener, &error)) FinishSetup(error);
+  if (!RaiseWalls(*plan, &network, &listener, &error)) FinishSetup(error);
   if (listener >= 0) {
     // Whoever holds it could answer for gate: only gate does.
     if (SendListener(kReport, listener) != 0) {
@@ -265,6 +284,7 @@ void RunInit(const InitContext& context) {
   }
 
   Await(kMayStart);
+  TakeProcessors(context);
   volatile int exec_error = 0, limit_error = 0;
   const pid_t command = vfork();
   if (command == 0) Execute(context, &exec_error, &limit_error);

@@ -67,8 +67,8 @@ struct InitContext {
   sigset_t mask;          // what the command starts with
   rlimit open_files;      // RLIMIT_NOFILE, likewise
   cpu_set_t processors;   // likewise, when `confined`
-  bool confined = false;  // gate takes one of them from process 1 before the
-                          // plan is ready
+  bool confined = false;  // gate takes some of them from process 1 until the
+                          // command may start
   bool probe = false;     // try the walls instead of running a command
 };
 

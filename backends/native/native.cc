@@ -271,6 +271,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     return Failed(noted.error().message);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
+  one->GiveProcessor();
   one->Tell(kMayStart);
 
   InitReport report;

@@ -4,6 +4,7 @@
 // the child walks over these arrays with system calls only.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <memory_resource>
 #include <string_view>
@@ -88,6 +89,7 @@ struct NativePlan {
   bool terminal = false;           // stdin is one
   const char* terminal_path = "";  // its name outside, where it has one
   int doors = 0;  // files of control groups that process 1 is sent
+  std::atomic<bool> begun = false;  // to be followed, by process 1
 
   const char* Keep(std::string_view text);
 };

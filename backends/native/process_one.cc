@@ -85,7 +85,7 @@ Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
   context.probe = beginning.probe;
   if (getrlimit(RLIMIT_NOFILE, &context.open_files) != 0)
     return FailErrno("cannot read the limit of open files");
-  context.confined = Processors(&context.processors);
+  context.confined = started.confined_ = Processors(&context.processors);
   int pidfd = -1;
   constexpr uint64_t kNew = CLONE_NEWUSER | CLONE_NEWPID;
   pid_t child = sys::Clone(kNew, &pidfd, started.group_->unified());
@@ -139,6 +139,16 @@ Status ProcessOne::HandPlanOver() {
   if (const Status sent = SendDoors(); !sent) return sent;
   Tell(kPlanReady);
   return {};
+}
+
+void ProcessOne::GiveProcessor() const {
+  if (!confined_ || plan()->begun.load(std::memory_order_relaxed)) return;
+  const int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE) return;
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  CPU_SET(static_cast<size_t>(here), &processors);
+  (void)sched_setaffinity(pid_, sizeof(processors), &processors);
 }
 
 void ProcessOne::Tell(unsigned char word) const {

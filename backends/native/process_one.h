@@ -54,6 +54,10 @@ class ProcessOne {
 
   // The plan is complete: process 1 may follow it.
   Status HandPlanOver();
+  // Before kMayStart, when the caller is about to wait: where process 1 has not
+  // begun to follow the plan, because its other thread (network.h) has the
+  // processor that gate left it, it goes on on this one.
+  void GiveProcessor() const;
   // One word of gate's (init.h). A dead process 1 is told nothing.
   void Tell(unsigned char word) const;
   void Kill() const;
@@ -74,6 +78,7 @@ class ProcessOne {
   PlanSpace space_;
   std::unique_ptr<Cgroup> group_;  // stays where it is: a watch knows it
   pid_t pid_ = -1;
+  bool confined_ = false;  // InitContext's
   Fd pidfd_, report_, control_;
   Fd control_read_;  // kept, so that writing to a dead child raises no SIGPIPE
 };

@@ -17,14 +17,12 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
-#include <net/if.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "backends/native/network.h"
 #include "backends/native/overlay.h"
 #include "backends/native/sys.h"
 
@@ -370,20 +368,6 @@ bool Attach(NativePlan* plan, SetupError* error) {
   return true;
 }
 
-bool RaiseLoopback() {
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  ifreq request = {};
-  request.ifr_name[0] = 'l';
-  request.ifr_name[1] = 'o';
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  const int result = ioctl(fd, SIOCSIFFLAGS, &request);
-  const int saved = errno;
-  close(fd);
-  errno = saved;
-  return result == 0;
-}
-
 // A detached mount of a file system; -1 and errno. `options`: pairs of name and
 // value, a null value for a flag, ended by a null name.
 int MakeDetached(const char* type, const char* const* options,
@@ -461,12 +445,10 @@ bool DropCapabilities(bool keep_file_owner) {
 
 const char* Name(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 
-bool MakeNamespaces(bool network, SetupError* error) {
-  constexpr int kAlways =
-      CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
-  if (unshare(kAlways | (network ? CLONE_NEWNET : 0)) != 0)
-    return Fail(error, Stage::kNamespaces);
-  return true;
+bool MakeNamespaces(SetupError* error) {
+  return unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) ==
+             0 ||
+         Fail(error, Stage::kNamespaces);
 }
 
 void NumberProcessesFrom(pid_t last) {
@@ -524,7 +506,6 @@ bool BecomeUser(NativePlan* plan, SetupError* error) {
 }
 
 bool BuildView(NativePlan* plan, const Early& early, SetupError* error) {
-  if (plan->loopback && !RaiseLoopback()) return Fail(error, Stage::kLoopback);
   const mode_t mask = umask(0);
   if (!OpenHostSources(plan, false, error)) return false;
   if (!MakeScratch(plan, error)) return false;
@@ -551,12 +532,16 @@ bool BuildView(NativePlan* plan, const Early& early, SetupError* error) {
   return true;
 }
 
-bool RaiseWalls(const NativePlan& plan, int* listener, SetupError* error) {
+bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int* listener,
+                SetupError* error) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return Fail(error, Stage::kNoNewPrivileges);
   if (plan.abi > 0 && RestrictWrites(plan.abi, plan.landlock.data(),
                                      plan.landlock.size(), plan.no_tcp) != 0)
     return Fail(error, Stage::kLandlock);
+  // As late as it can be: it may still be in the making.
+  if (!network->Enter(error)) return false;
+  if (plan.loopback && !RaiseLoopback(error)) return false;
   if (!DropCapabilities(plan.user.all_ids))
     return Fail(error, Stage::kCapabilities);
   if (plan.asks.Any()) {

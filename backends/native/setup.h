@@ -5,6 +5,8 @@
 
 namespace gate::backends {
 
+class NetworkMaker;
+
 // Steps of the child, for error messages.
 enum class Stage : uint32_t {
   kNone,
@@ -42,8 +44,8 @@ struct SetupError {
 };
 
 // What needs no plan, in this order. The user and pid namespaces came with the
-// process.
-bool MakeNamespaces(bool network, SetupError* error);
+// process, that of the network is network.h's.
+bool MakeNamespaces(SetupError* error);
 // Maps the user into the user namespace, where gate has not written the maps.
 // Those of this process's namespace, after `last`: what is named after a number
 // (pid files, /tmp/job.$$) does not meet that of every other run. Only where
@@ -66,8 +68,10 @@ bool BecomeUser(NativePlan* plan, SetupError* error);
 // Everything from the mounts to the working directory.
 bool BuildView(NativePlan* plan, const Early& early, SetupError* error);
 
-// no_new_privs, Landlock, capabilities, seccomp; the last thing before the
-// command is started. `listener`: of the filter, when the plan asks for one.
-bool RaiseWalls(const NativePlan& plan, int* listener, SetupError* error);
+// no_new_privs, Landlock, the network, capabilities, seccomp; the last thing
+// before the command is started. `listener`: of the filter, when the plan asks
+// for one.
+bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int* listener,
+                SetupError* error);
 
 }  // namespace gate::backends

@@ -79,6 +79,10 @@ const std::vector<Place>& Places() {
       {"no_new_networks",
        {{SYS_unshare, EPERM, CLONE_NEWNET}, {SYS_clone, EPERM, CLONE_NEWNET}},
        "landlock"},
+      // Process 1 then makes its network itself (native/network.h).
+      {"no_second_threads",
+       {{SYS_clone, EAGAIN, CLONE_THREAD}},
+       "native bwrap landlock"},
       {"no_mount_namespaces",
        {{SYS_unshare, EPERM, CLONE_NEWNS}, {SYS_clone, EPERM, CLONE_NEWNS}},
        "landlock"},

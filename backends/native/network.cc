@@ -1,0 +1,105 @@
+#include "backends/native/network.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// The thread shares errno with the one that started it, and what a sanitizer
+// keeps for a thread as well: so none looks into it, and there is none below
+// ThreadSanitizer, which takes a clone for a fork.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define GATE_NO_SECOND_THREAD
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define GATE_NO_SECOND_THREAD
+#endif
+#if defined(__clang__)
+#define GATE_NOT_INSTRUMENTED __attribute__((disable_sanitizer_instrumentation))
+#else
+#define GATE_NOT_INSTRUMENTED \
+  __attribute__((no_sanitize("address", "undefined", "leak")))
+#endif
+
+namespace gate::backends {
+namespace {
+
+#ifdef GATE_NO_SECOND_THREAD
+constexpr bool kSecondThread = false;
+#else
+constexpr bool kSecondThread = true;
+#endif
+
+bool Fail(SetupError* error, Stage stage) {
+  error->stage = stage;
+  error->error = errno;
+  error->index = -1;
+  return false;
+}
+
+}  // namespace
+
+// A call that succeeds leaves errno alone; one that fails ends the process, so
+// that the other thread never goes on with an errno that was not its own.
+GATE_NOT_INSTRUMENTED int NetworkMaker::Run(void* maker) {
+  auto* self = static_cast<NetworkMaker*>(maker);
+  if (syscall(SYS_unshare, CLONE_NEWNET) != 0) self->failed_(errno);
+  const long any = syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (any < 0) self->failed_(errno);
+  // The namespace of a socket, since Linux 4.10, which needs no /proc.
+  const long made = syscall(SYS_ioctl, any, SIOCGSKNS, 0);
+  if (made < 0) self->failed_(errno);
+  syscall(SYS_close, any);
+  self->made_ = static_cast<int>(made);
+  return 0;
+}
+
+bool NetworkMaker::Begin(bool aside, void (*failed)(int error),
+                         SetupError* error) {
+  if (kSecondThread && aside) {
+    failed_ = failed;
+    constexpr int kThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+                            CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID |
+                            CLONE_CHILD_CLEARTID;
+    aside_ = clone(Run, stack_ + sizeof(stack_), kThread, this, &thread_,
+                   nullptr, &thread_) > 0;
+    if (aside_) return true;
+  }
+  return unshare(CLONE_NEWNET) == 0 || Fail(error, Stage::kNamespaces);
+}
+
+bool NetworkMaker::Enter(SetupError* error) {
+  if (!aside_) return true;
+  for (int32_t seen = 0;
+       (seen = __atomic_load_n(&thread_, __ATOMIC_ACQUIRE)) != 0;)
+    (void)syscall(SYS_futex, &thread_, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+  aside_ = false;
+  const bool entered = setns(made_, CLONE_NEWNET) == 0;
+  const int saved = errno;
+  close(made_);
+  errno = saved;
+  return entered || Fail(error, Stage::kNamespaces);
+}
+
+bool RaiseLoopback(SetupError* error) {
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Fail(error, Stage::kLoopback);
+  ifreq request = {};
+  request.ifr_name[0] = 'l';
+  request.ifr_name[1] = 'o';
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  const bool raised = ioctl(fd, SIOCSIFFLAGS, &request) == 0;
+  const int saved = errno;
+  close(fd);
+  errno = saved;
+  return raised || Fail(error, Stage::kLoopback);
+}
+
+}  // namespace gate::backends

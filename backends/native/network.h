@@ -1,0 +1,50 @@
+// The network namespace of a run, made beside everything else.
+//
+// It costs as much as all the mounts together (0.4 to 0.6 ms, of which most is
+// its loopback device and its tables of settings: setup_net() in
+// net/core/net_namespace.c), and nothing of the mounts needs it. So a second
+// thread of process 1 makes it, on another processor than the one that gate
+// plans on, and process 1 enters it when the mounts are done. Async-signal-safe
+// throughout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/native/setup.h"
+
+namespace gate::backends {
+
+class NetworkMaker {
+ public:
+  NetworkMaker() = default;
+  NetworkMaker(const NetworkMaker&) = delete;
+  NetworkMaker& operator=(const NetworkMaker&) = delete;
+
+  // `aside`: a thread makes it, on the processors this one may use now; this
+  // object has to stay where it is, and the process its only one, until Enter.
+  // `failed` is called by that thread, with errno, and does not return. Else,
+  // or where no thread can be had, it is made and entered here.
+  bool Begin(bool aside, void (*failed)(int error), SetupError* error);
+
+  // Whether a thread was started that Enter has not waited for.
+  bool aside() const { return aside_; }
+
+  // Waits for the thread to be gone, and enters what it made. Needs
+  // CAP_SYS_ADMIN in the user namespace that Begin was called in.
+  bool Enter(SetupError* error);
+
+ private:
+  static int Run(void* maker);
+
+  void (*failed_)(int error) = nullptr;
+  bool aside_ = false;
+  int made_ = -1;       // the namespace, once the thread is gone
+  int32_t thread_ = 0;  // its number, which the kernel clears when it is gone
+  alignas(16) std::byte stack_[8192];
+};
+
+// Switches the loopback device of the namespace on.
+bool RaiseLoopback(SetupError* error);
+
+}  // namespace gate::backends
