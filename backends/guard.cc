@@ -36,9 +36,12 @@ long Depth(const std::string& path) {
 
 }  // namespace
 
-Guard Guard::Record(const Profile& profile, const std::string& cwd) {
+Guard Guard::Record(const Profile& profile, const std::string& cwd,
+                    OnBind on_bind) {
   Guard guard;
+  guard.on_bind_ = std::move(on_bind);
   guard.Look(profile, cwd);
+  guard.on_bind_ = nullptr;
   return guard;
 }
 
@@ -179,6 +182,7 @@ void Guard::Protect(const std::string& base, const std::string& relative,
     }
     binds_.push_back({path, true, S_ISDIR(info.st_mode), info.st_dev,
                       info.st_ino, 0, info.st_nlink});
+    if (on_bind_) on_bind_(binds_.back());
     Pin(*root, path);
     return;
   }

@@ -61,6 +61,7 @@
 #include <bitset>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -111,8 +112,11 @@ struct LinkedFile {
 
 class Guard {
  public:
-  // Looks at what exists. About a microsecond a name.
-  static Guard Record(const Profile& profile, const std::string& cwd);
+  // Looks at what exists. About a microsecond a name. `on_bind` is told of each
+  // read-only bind once it is known, before the next is looked for.
+  using OnBind = std::function<void(const Bind&)>;
+  static Guard Record(const Profile& profile, const std::string& cwd,
+                      OnBind on_bind = nullptr);
   // The same without names, for a preview: it judges those at any depth. The
   // overlays of `profile` do not count.
   static Guard RecordPlaces(const Profile& profile);
@@ -340,6 +344,7 @@ class Guard {
   std::vector<KeptPlace> kept_;
   std::map<std::string, std::string> trusted_;  // path -> hash
   Listings listings_;
+  OnBind on_bind_;  // while it looks
   NearbyStat nearby_;
   std::vector<LinkedFile> linked_here_;  // directly in `bases_`
   bool sockets_in_workspace_ = true;

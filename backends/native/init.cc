@@ -105,14 +105,27 @@ uint64_t MillisecondsNow() {
          static_cast<uint64_t>(now.tv_nsec) / 1000000;
 }
 
-// Waits for `word` of gate's; anything else, and gate's end, ends this.
-void Await(unsigned char word) {
+// The next word of gate's; gate's end ends this.
+unsigned char NextWord() {
   unsigned char got = 0;
   ssize_t size = 0;
   do {
     size = read(kControl, &got, 1);
   } while (size < 0 && errno == EINTR);
-  if (size != 1 || got != word) _exit(0);
+  if (size != 1) _exit(0);
+  return got;
+}
+
+// Waits for `word`; anything else ends this.
+void Await(unsigned char word) {
+  if (NextWord() != word) _exit(0);
+}
+
+void AwaitPlan(NativePlan* plan) {
+  uint32_t cloned = 0;
+  unsigned char word = NextWord();
+  for (; word == kMoreClones; word = NextWord()) CloneEarly(plan, &cloned);
+  if (word != kPlanReady) _exit(0);
 }
 
 // A port that something in this network namespace listens on; 0: none, or that
@@ -245,8 +258,8 @@ void RunInit(const InitContext& context) {
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
   ApplyLimit(kNoCoreDump);  // now: the filter lets nobody set it later
-  Await(kPlanReady);
   NativePlan* plan = context.space->plan();
+  AwaitPlan(plan);
   plan->begun.store(true, std::memory_order_relaxed);
   if (!EnterGroups(plan->doors)) {
     error.error = errno;

@@ -46,12 +46,13 @@ enum Works : uint32_t {
 };
 
 // Bytes on the control pipe. kPlanReady and kMayStart come once each, in this
-// order; after them each byte is a signal to forward, or kExpired. Its end
-// means that gate is gone: process 1 ends, and has started nothing if the end
-// came before kMayStart.
-inline constexpr unsigned char kPlanReady = 'g';  // and the maps are written
-inline constexpr unsigned char kMayStart = 'p';   // the permit was given
-inline constexpr unsigned char kExpired = 255;    // the wall clock has run out
+// order, kMoreClones before them, any number of times; after them each byte is
+// a signal to forward, or kExpired. Its end means that gate is gone: process 1
+// ends, and has started nothing if the end came before kMayStart.
+inline constexpr unsigned char kMoreClones = 'c';  // NativePlan::early
+inline constexpr unsigned char kPlanReady = 'g';   // and the maps are written
+inline constexpr unsigned char kMayStart = 'p';    // the permit was given
+inline constexpr unsigned char kExpired = 255;     // the wall clock has run out
 
 struct InitContext {
   const PlanSpace* space = nullptr;  // read only after kPlanReady

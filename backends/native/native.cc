@@ -250,7 +250,8 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   Result<ProcessOne> one = Ready(beginning, signals.before());
   if (!one) return Failed(one.error().message);
   // From here on process 1 works at the same time.
-  Guard guard = Guard::Record(profile, command.cwd);
+  Guard guard = Guard::Record(profile, command.cwd,
+                              [&](const Bind& bind) { one->CloneEarly(bind); });
   if (!guard.refusal().empty()) return Failed(guard.refusal());
   NativePlan* plan = one->plan();
   plan->terminal = isatty(io.in) == 1;

@@ -7,6 +7,7 @@
 
 #include <new>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "backends/limits.h"
@@ -53,6 +54,7 @@ class Planner {
     Node("hidden", 0);
     Node("hidden-file", 0, ScratchNode::kFile);
     plan_.mounts.reserve(view.mounts.size() + 8);
+    FindEarlyClones();
     for (const ViewMount& mount : view.mounts)
       if (HasPlace(view, mount)) AddMount(mount);
     plan_.landlock.push_back({"/dev", true});
@@ -151,9 +153,25 @@ class Planner {
         op.kind = Source::kSelf;
         op.device = mount.device;
         op.inode = mount.inode;
+        if (op.read_only) op.early = EarlyCloneOf(mount);
         break;
     }
     plan_.mounts.push_back(op);
+  }
+
+  void FindEarlyClones() {
+    const uint32_t count = plan_.early_count.load(std::memory_order_relaxed);
+    early_.reserve(count);
+    for (uint32_t i = 0; i < count; ++i) early_[plan_.early[i].inode] = i;
+  }
+
+  int EarlyCloneOf(const ViewMount& mount) const {
+    const auto found = early_.find(mount.inode);
+    if (found == early_.end()) return -1;
+    const EarlyClone& early = plan_.early[found->second];
+    return early.device == mount.device && mount.target == early.path
+               ? static_cast<int>(found->second)
+               : -1;
   }
 
   void AddDevices(MountOp op) {
@@ -244,6 +262,7 @@ class Planner {
   NativePlan& plan_;
   StandIns& places_;
   int parts_ = 0;
+  std::unordered_map<ino_t, uint32_t> early_;  // places in plan_.early
 };
 
 void SetCommand(const Profile& profile, const Command& command,
@@ -285,6 +304,22 @@ const char* NativePlan::Keep(std::string_view text) {
   memcpy(kept, text.data(), text.size());
   kept[text.size()] = '\0';
   return kept;
+}
+
+bool NativePlan::AddEarlyClone(std::string_view path, dev_t device,
+                               ino_t inode) {
+  const uint32_t count = early_count.load(std::memory_order_relaxed);
+  if (count >= kMaxEarlyClones) return false;
+  try {
+    if (early == nullptr)
+      early = static_cast<EarlyClone*>(space->allocate(
+          kMaxEarlyClones * sizeof(EarlyClone), alignof(EarlyClone)));
+    new (early + count) EarlyClone{Keep(path), device, inode};
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  early_count.store(count + 1, std::memory_order_release);
+  return true;
 }
 
 Result<PlanSpace> PlanSpace::Make() {

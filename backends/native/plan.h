@@ -50,8 +50,21 @@ struct MountOp {
   const char* upper = "";
   const char* work = "";
   int upper_fd = -1, work_fd = -1;  // the child's
+  int early = -1;                   // kSelf: the place in NativePlan::early
   int fd = -1;                      // the child's
 };
+
+// What a mount is going to show that lies onto itself, read-only: process 1
+// clones it while the rest of the plan is being made.
+struct EarlyClone {
+  const char* path = "";
+  dev_t device = 0;  // what must be there
+  ino_t inode = 0;
+  int fd = -1;  // the child's
+};
+inline constexpr uint32_t kMaxEarlyClones = 16384;
+// So many are worth waking process 1.
+inline constexpr uint32_t kEarlyClonesAtOnce = 64;
 
 // A directory or file of the scratch tmpfs.
 struct ScratchNode {
@@ -90,7 +103,12 @@ struct NativePlan {
   const char* terminal_path = "";  // its name outside, where it has one
   int doors = 0;  // files of control groups that process 1 is sent
   std::atomic<bool> begun = false;  // to be followed, by process 1
+  // The first `early_count` of kMaxEarlyClones, which stay where they are.
+  EarlyClone* early = nullptr;
+  std::atomic<uint32_t> early_count = 0;
 
+  // False: there is no room.
+  bool AddEarlyClone(std::string_view path, dev_t device, ino_t inode);
   const char* Keep(std::string_view text);
 };
 

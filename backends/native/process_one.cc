@@ -129,6 +129,18 @@ Status ProcessOne::SendDoors() {
   return {};
 }
 
+void ProcessOne::CloneEarly(const Bind& bind) {
+  // As another user process 1 opens paths twice, when it has the maps.
+  const RunUser& user = beginning_.user;
+  if (user.switched || user.all_ids ||
+      !plan()->AddEarlyClone(bind.path, bind.device, bind.inode))
+    return;
+  if (plan()->early_count.load(std::memory_order_relaxed) %
+          kEarlyClonesAtOnce ==
+      0)
+    Tell(kMoreClones);
+}
+
 Status ProcessOne::HandPlanOver() {
   const RunUser& user = beginning_.user;
   if (user.switched || user.all_ids) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "backends/backend.h"
+#include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/native/cgroup.h"
 #include "backends/native/init.h"
@@ -52,6 +53,9 @@ class ProcessOne {
   int report() const { return report_.get(); }
   Cgroup& group() { return *group_; }
 
+  // What the plan will show read-only in its own place: process 1 may clone it
+  // already. Before HandPlanOver.
+  void CloneEarly(const Bind& bind);
   // The plan is complete: process 1 may follow it.
   Status HandPlanOver();
   // Before kMayStart, when the caller is about to wait: where process 1 has not

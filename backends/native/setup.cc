@@ -202,6 +202,8 @@ bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
     }
     if (op.kind == Source::kScratch || op.fd >= 0) continue;
     const bool self = op.kind == Source::kSelf;
+    if (self && op.early >= 0) op.fd = plan->early[op.early].fd;
+    if (op.fd >= 0) continue;
     op.fd = CloneSeen(&last, self ? op.target : op.source, op);
     if (op.fd >= 0) continue;
     if (errno == ESTALE)
@@ -488,6 +490,18 @@ bool DropBounds(bool keep_file_owner, SetupError* error) {
     }
   }
   return true;
+}
+
+void CloneEarly(NativePlan* plan, uint32_t* next) {
+  LastDirectory last(/*exact=*/false);
+  while (*next < plan->early_count.load(std::memory_order_acquire)) {
+    EarlyClone& early = plan->early[(*next)++];
+    MountOp op;
+    op.read_only = true;
+    op.device = early.device;
+    op.inode = early.inode;
+    early.fd = CloneSeen(&last, early.path, op);
+  }
 }
 
 bool BecomeUser(NativePlan* plan, SetupError* error) {

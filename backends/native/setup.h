@@ -62,6 +62,10 @@ Early MakeEarly();
 // Empties the capability bounding set, of which nothing is needed for the rest.
 bool DropBounds(bool keep_file_owner, SetupError* error);
 
+// Clones what gate has found so far, from place `*next` on. What cannot be had,
+// or is not what gate saw, is left to BuildView.
+void CloneEarly(NativePlan* plan, uint32_t* next);
+
 // Where gate has written the maps: becomes the plan's user.
 bool BecomeUser(NativePlan* plan, SetupError* error);
 
