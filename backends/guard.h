@@ -43,6 +43,8 @@
 //   where what git left may not stay (guard_kept.cc).
 // - What stands between a root and any of these (guard_way.cc): a link is put
 //   back as it was, and where no link was there is none afterwards.
+// - What was replaced from outside while the run went on, and so lost its bind,
+//   is reported, and stays.
 // - Hard links to protected files, outside and inside (guard_links.cc), as far
 //   as they can be found, and what a link in the home directory leads to.
 //
@@ -255,6 +257,7 @@ class Guard {
                const std::string& content, mode_t mode);
   void SweepConfigs();
   void SweepUnheld();
+  void SweepReplaced();
   void SweepUnheldFile(const std::string& path, const std::string& why);
   void SweepNamedHooks();
   bool IsNamedHook(const std::string& path) const;

@@ -107,6 +107,7 @@ void Guard::Sweep(Outcome* outcome) {
   SweepLinks();
   SweepConfigs();
   SweepUnheld();
+  SweepReplaced();
   for (const Hooks& hooks : absent_hooks_) SweepHooks(hooks.path, true);
   SweepNamedHooks();
   SweepTree();
@@ -168,6 +169,43 @@ void Guard::SweepUnheld() {
           SweepUnheldFile(child, kWhy);
       }
     }
+  }
+}
+
+// Who replaces a file or directory takes the mounts on it away with it
+// (d_invalidate() of the kernel). Whether the command then wrote the new one
+// cannot be told; what git has just checked out it has not.
+void Guard::SweepReplaced() {
+  if (!unheld_.empty()) return;
+  // What was made just before the start may have a later stamp.
+  constexpr long kSettlesNs = 20'000'000, kSecond = 1'000'000'000;
+  timespec settled = start_;
+  settled.tv_nsec += kSettlesNs;
+  settled.tv_sec += settled.tv_nsec / kSecond;
+  settled.tv_nsec %= kSecond;
+  std::string_view looked_at;
+  bool changed = false;
+  for (const Bind& bind : binds_) {
+    if (!bind.read_only) continue;
+    struct stat info = {};
+    // Many of them lie in one directory, which a new name in it changes.
+    if (const std::string_view parent = DirName(bind.path);
+        looked_at != parent) {
+      looked_at = parent;
+      changed = StatPath(std::string(parent), &info) && Changed(info);
+    }
+    if (!changed || !StatPath(bind.path, &info)) continue;
+    // A number is given to the next file at once.
+    if (info.st_ino == bind.inode && info.st_dev == bind.device &&
+        !MadeAfter(bind.path, settled, false))
+      continue;
+    if (S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+        IsCheckedOut(bind.path, info))
+      continue;
+    Report("protected-path",
+           bind.path +
+               ": was replaced from outside while the command ran, which could "
+               "write it from then on; it is still there: look at it");
   }
 }
 

@@ -1,5 +1,6 @@
 // What a command may do to be passed over by the search after the run.
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -354,6 +355,44 @@ TEST(GuardStamps, AWholeSecondCountsAsChanged) {
   EXPECT_FALSE(Guard::IsSince({100, 499}, start));
   EXPECT_FALSE(Guard::IsSince({99, 0}, start));
   EXPECT_FALSE(Guard::IsSince({99, 999}, start));
+}
+
+// The kernel takes the mount away with the old file.
+TEST_P(GuardSweep, WhatWasReplacedFromOutsideMeanwhileIsReported) {
+  ASSERT_EQ(Outside("git init -q . && echo old > .envrc && mkdir .claude && "
+                    "echo '{}' > .claude/settings.json && echo 1 > .mcp.json "
+                    "&& git add -A && git commit -qm 1 && mkfifo began go"),
+            "");
+  struct Replaced {
+    const char* line;
+    std::vector<std::string> reported;
+  };
+  for (const Replaced& replaced : std::vector<Replaced>{
+           {"echo mine > n && mv n .claude/settings.json", {"settings.json"}},
+           {"echo mine > n && cat n > .envrc; echo 2 > other", {}},
+           {"rm .mcp.json && git checkout -q -- .mcp.json", {}},
+           {"rm .envrc && echo mine > .envrc", {".envrc"}}}) {
+    const pid_t person = fork();
+    ASSERT_GE(person, 0);
+    if (person == 0) {
+      Outside("read x < began");
+      for (int ticks = 0; ticks < 8; ++ticks) AwaitTick();
+      Outside(replaced.line + std::string("; echo > go"));
+      _exit(0);
+    }
+    const Outcome outcome = Bash("echo > began; read x < go").outcome;
+    EXPECT_EQ(waitpid(person, nullptr, 0), person);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.reason;
+    EXPECT_EQ(outcome.violations.size(), replaced.reported.size())
+        << replaced.line;
+    for (size_t i = 0; i < outcome.violations.size(); ++i) {
+      const std::string& detail = outcome.violations[i].detail;
+      EXPECT_NE(detail.find("replaced from outside"), std::string::npos)
+          << detail;
+      EXPECT_NE(detail.find(replaced.reported[0]), std::string::npos) << detail;
+    }
+  }
+  EXPECT_EQ(Read(w_ + "/.envrc"), "mine\n");
 }
 
 }  // namespace
