@@ -31,6 +31,20 @@ TEST(JsonWriterTest, WritesWhatAParserReadsBack) {
   EXPECT_EQ((*parsed)["d"]["x"], 1);
 }
 
+TEST(JsonWriterTest, EscapesEachByteWhereverItStands) {
+  for (int byte = 0; byte < 0x80; ++byte) {
+    for (size_t at = 0; at < 19; ++at) {
+      std::string value = "0123456789 abcdefgh";
+      value[at] = static_cast<char>(byte);
+      JsonWriter json;
+      json.String(value);
+      const auto parsed = ParseJson(json.text());
+      ASSERT_TRUE(parsed) << json.text();
+      EXPECT_EQ(*parsed, value) << byte << " at " << at;
+    }
+  }
+}
+
 TEST(ShownPlacesTest, AreWhatALineOnlyLooksAtBelowTmp) {
   const struct {
     const char* line;
