@@ -31,6 +31,8 @@
 namespace gate::backends {
 namespace {
 
+constexpr int kMaxAttempts = 4;
+
 // What of the second wall a kernel lacks, by Landlock ABI.
 struct AbiLoss {
   int abi;
@@ -102,6 +104,12 @@ bool IsProtected(const Profile& profile, const std::string& cwd, int fd) {
       });
 }
 
+// Whether a path was exchanged or removed while the sandbox was built. Nothing
+// of the command has been started then.
+bool MayGoNextTime(const SetupError& error) {
+  return error.index >= 0 && (error.error == ESTALE || error.error == ENOENT);
+}
+
 InitReport ReadReport(int fd) {
   InitReport report;
   ssize_t got = 0;
@@ -123,6 +131,10 @@ class Native : public Backend {
               const Io& io) override;
 
  private:
+  // `changed`: what was to be shown became something else before the command
+  // was started.
+  Outcome RunOnce(const Profile& profile, const Command& command,
+                  const Permit& permit, const Io& io, bool* changed);
   // Process 1 in its control group: the prepared one where it fits.
   Result<ProcessOne> Ready(const Beginning& beginning, const sigset_t& mask);
 
@@ -223,7 +235,6 @@ Availability Native::Probe() {
 
 Outcome Native::Run(const Profile& profile, const Command& command,
                     const Io& io) {
-  const uint64_t begin = MonotonicMs();
   const int abi = LandlockAbi();
   FeatureSet given = NativeFeatures(abi);
   given.Add(Feature::kOverlay);
@@ -231,10 +242,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
           CheckRequest("this machine", given, profile, command, io);
       !checked)
     return Failed(checked.error().message);
-  Result<std::unique_ptr<OutputRelay>> relay =
-      OutputRelay::Make(io, profile.limits.output_bytes);
-  if (!relay) return Failed(relay.error().message);
-  Io streams = (*relay)->io();
+  Io streams = io;
   Result<Fd> copy = Fd();
   if (abi == 0 || IsProtected(profile, command.cwd, io.in)) {
     // As in bwrap: the file itself could be opened again, for writing. Landlock
@@ -243,6 +251,28 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     if (!copy) return Failed(copy.error().message);
     if (*copy) streams.in = copy->get();
   }
+  bool permitted = false;
+  const Permit once([&] {
+    Status status = permitted ? Status() : command.permit.Ask();
+    permitted = status.has_value();
+    return status;
+  });
+  Outcome outcome;
+  bool changed = true;
+  for (int attempt = 0; changed && attempt < kMaxAttempts; ++attempt) {
+    changed = false;
+    outcome = RunOnce(profile, command, once, streams, &changed);
+  }
+  return outcome;
+}
+
+Outcome Native::RunOnce(const Profile& profile, const Command& command,
+                        const Permit& permit, const Io& io, bool* changed) {
+  const uint64_t begin = MonotonicMs();
+  Result<std::unique_ptr<OutputRelay>> relay =
+      OutputRelay::Make(io, profile.limits.output_bytes);
+  if (!relay) return Failed(relay.error().message);
+  const Io streams = (*relay)->io();
 
   StandIns places;
   const HeldSignals signals;
@@ -270,7 +300,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     return Failed(ready.error().message);
   if (const Status noted = guard.Note(profile, one->pid()); !noted)
     return Failed(noted.error().message);
-  if (const Status permitted = command.permit.Ask(); !permitted)
+  if (const Status permitted = permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   one->GiveProcessor();
   one->Tell(kMayStart);
@@ -331,6 +361,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   outcome.interrupted = interrupted;
   switch (report.kind) {
     case InitReport::kSetupFailed:
+      *changed = !interrupted && !timed_out && MayGoNextTime(report.setup);
       return Failed(Describe(*plan, report.setup));
     case InitReport::kNotExecuted:
       SetNotExecuted(command.argv[0], command.cwd, report.error, &outcome);

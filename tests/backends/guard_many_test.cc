@@ -1,5 +1,11 @@
 // Hundreds of protected paths, which native clones while its plan is still
 // being made.
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
 #include <string>
 
 #include "tests/backends/sandbox_fixture.h"
@@ -52,6 +58,40 @@ TEST_P(GuardMany, EachIsHeldInItsPlace) {
       EXPECT_EQ(Read(Directory(place) + "/p" + std::to_string(file)), "x")
           << place << " " << file;
   EXPECT_EQ(Manifest(Directory(3)), before);
+}
+
+// By an editor, say, at every moment of the start. Then it is tried again, a
+// few times, under the one permit.
+TEST_P(GuardMany, AStartThatMeetsAnotherWriterNeedsNoSecondPermit) {
+  const std::string asked = base_ + "/asked", other = base_ + "/other";
+  permit_ = Permit([&] {
+    std::ofstream(asked, std::ios::app) << "x";
+    return Status();
+  });
+  const pid_t editor = fork();
+  ASSERT_GE(editor, 0);
+  if (editor == 0) {
+    for (int i = 0;; ++i) {
+      std::ofstream(other) << "z";
+      const std::string path =
+          Directory(i % kPlaces) + "/p" + std::to_string(i % kFiles);
+      if (rename(other.c_str(), path.c_str()) != 0) _exit(1);
+    }
+  }
+  for (int i = 0; i < 6; ++i) {
+    Write(asked, "");
+    const Outcome outcome = Bash("true").outcome;
+    EXPECT_TRUE(outcome.status == OutcomeStatus::kExited ||
+                outcome.status == OutcomeStatus::kSetupFailed);
+    EXPECT_LE(Read(asked).size(), 1u);
+    if (outcome.status == OutcomeStatus::kExited) {
+      EXPECT_EQ(Read(asked), "x");
+    }
+  }
+  EXPECT_EQ(kill(editor, SIGKILL), 0);
+  int status = 0;
+  EXPECT_EQ(waitpid(editor, &status, 0), editor);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "it could not replace them";
 }
 
 }  // namespace
