@@ -96,7 +96,9 @@ struct OverlayRoot {
 // What a contained command may touch. Paths are absolute and normalised.
 struct Profile {
   std::string name = "read-only";
-  std::vector<std::string> write;      // writable roots
+  // Writable roots. No symbolic link is followed to one: where there is one by
+  // now, something took its place since it was judged, and nothing starts.
+  std::vector<std::string> write;
   std::vector<std::string> deny_read;  // hidden: cannot be read or listed
   std::vector<std::string> protect;    // inside `write`, exact paths that may
                                        // not be changed or created

@@ -65,8 +65,14 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
   }
   // Behind overlays nothing of the host is written; a commit checks instead.
   if (!profile.overlays.empty()) return;
-  for (const std::string& root : profile.write)
-    if (Exists(root)) roots_.push_back(Follow(root).place);
+  for (const std::string& root : profile.write) {
+    if (!Exists(root)) continue;
+    if (Follow(root).place != root) {
+      refusal_ = LedAway(root).error().message;
+      return;
+    }
+    roots_.push_back(root);
+  }
   if (roots_.empty()) return;
   for (const std::string& name : profile.protect_names) {
     // Git directories have rules of their own.

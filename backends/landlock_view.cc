@@ -13,6 +13,7 @@
 #include "backends/landlock_backend.h"
 #include "backends/listing.h"
 #include "backends/mounts.h"
+#include "backends/way.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -39,6 +40,7 @@ class Builder {
       if (path.empty() && root != profile_.workspace) continue;
       if (path.empty())
         return Fail(ErrorCode::kNotFound, "no workspace `" + root + "`");
+      if (path != root) return LedAway(root);
       if (path == "/")
         return Fail(ErrorCode::kInvalid,
                     "without namespaces not everything can be writable");

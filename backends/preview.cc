@@ -14,6 +14,7 @@
 
 #include "backends/identity.h"
 #include "backends/preview_tree.h"
+#include "backends/way.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -34,6 +35,7 @@ Result<std::vector<Root>> OuterRoots(const Profile& profile,
     Root root;
     if (realpath(path.c_str(), buffer) == nullptr) continue;
     root.path = buffer;
+    if (root.path != path) return LedAway(path);
     if (root.path == "/")
       return Fail(ErrorCode::kInvalid,
                   "a profile that writes everywhere has no preview");

@@ -17,6 +17,7 @@
 #include "backends/listing.h"
 #include "backends/mounts.h"
 #include "backends/unix_sockets.h"
+#include "backends/way.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -208,6 +209,7 @@ class Builder {
           continue;  // nothing there to write
         return std::unexpected(found.error());
       }
+      if (found->path != path) return LedAway(path);
       if (found->path == "/") {
         if (!profile_.overlays.empty())
           return Fail(ErrorCode::kInvalid,

@@ -45,6 +45,13 @@ Way Follow(const std::string& path) {
   return way;
 }
 
+std::unexpected<Error> LedAway(const std::string& root) {
+  return Fail(ErrorCode::kInvalid,
+              "`" + root +
+                  "`, where the command may write, is a symbolic link by now, "
+                  "or lies behind one");
+}
+
 std::string PathFrom(std::string_view directory, std::string_view path) {
   if (path.starts_with('/')) return std::string(path);
   while (path.starts_with('.')) {

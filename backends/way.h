@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace gate::backends {
 
 struct Way {
@@ -18,6 +20,9 @@ struct Way {
 
 // Of an absolute path, which need not be normal.
 Way Follow(const std::string& path);
+
+// Why nothing starts where a writable root is not what was judged.
+std::unexpected<Error> LedAway(const std::string& root);
 
 // `path` as seen from `directory`, which has no link in it. `..` is resolved
 // only at the beginning: behind a name it may be that of a link's target.

@@ -302,21 +302,26 @@ Analysis Gateway::Read(const Question& question) {
                           : parser::Analyze(question.command, context);
 }
 
-const std::vector<std::string>& Gateway::Caches() {
+const std::vector<Gateway::ToolCache>& Gateway::Caches() {
   if (caches_) return *caches_;
   caches_.emplace();
-  for (const char* cache : kCaches) {
-    std::string path = facts_.home + "/" + cache;
-    if (!facts_.home.empty() && IsDirectory(path))
-      caches_->push_back(std::move(path));
-  }
-  for (const std::string& cache : settings().caches)
-    if (IsDirectory(cache)) caches_->push_back(cache);
+  const auto add = [&](std::string path) {
+    if (!IsDirectory(path)) return;
+    std::string real = RealPath(path);
+    if (!real.empty()) caches_->push_back({std::move(path), std::move(real)});
+  };
+  if (!facts_.home.empty())
+    for (const char* cache : kCaches) add(facts_.home + "/" + cache);
+  for (const std::string& cache : settings().caches) add(cache);
   return *caches_;
 }
 
 std::vector<std::string> Gateway::WritablePlaces(const Session& session) {
-  std::vector<std::string> places = Caches();
+  std::vector<std::string> places;
+  for (const ToolCache& cache : Caches()) {
+    if (cache.real != cache.path) places.push_back(cache.real);
+    places.push_back(cache.path);
+  }
   if (!session.workspace.empty()) places.push_back(session.workspace);
   places.push_back(facts_.places.state + "/sessions");
   return places;
@@ -338,7 +343,15 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   inputs.cache_dir = facts_.places.cache;
   inputs.private_tmp =
       facts_.places.state + "/sessions/" + session.key + "/tmp";
-  inputs.caches = Caches();
+  // Below another writable place it is written anyway, and whoever writes
+  // there could have made it a link to any other.
+  for (const ToolCache& cache : Caches())
+    if ((session.workspace.empty() ||
+         !IsWithin(cache.path, session.workspace)) &&
+        std::ranges::none_of(Caches(), [&](const ToolCache& other) {
+          return other.path != cache.path && IsWithin(cache.path, other.path);
+        }))
+      inputs.caches.push_back(cache.real);
   inputs.named_places = facts_.named_places;
   if (session.workspace.empty()) return inputs;
   const auto known = git_dirs_.find(session.workspace);

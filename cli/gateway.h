@@ -143,7 +143,10 @@ class Gateway {
   void UnwrapSelf(Question* question, bool* unwrapped);
   parser::Analysis Read(const Question& question);
   Result<Session> SessionFor(const Question& question, bool pin);
-  const std::vector<std::string>& Caches();
+  struct ToolCache {
+    std::string path, real;  // as it is called; its links resolved
+  };
+  const std::vector<ToolCache>& Caches();
 
   ProcessFacts facts_;
   std::string rules_dir_;  // empty: that of the user
@@ -161,7 +164,7 @@ class Gateway {
   Looks looks_;  // of a batch
   std::vector<std::unique_ptr<backends::Backend>> backends_;
   std::optional<std::vector<router::Candidate>> candidates_;
-  std::optional<std::vector<std::string>> caches_;
+  std::optional<std::vector<ToolCache>> caches_;
   std::optional<audit::Log> log_;
 };
 

@@ -329,5 +329,26 @@ TEST(Way, OfParentsIsTheKernels) {
   EXPECT_TRUE(way.links.empty());
 }
 
+// It was judged as what it was: another run, which may write where it lies, may
+// have put the link there since.
+TEST_P(GuardWay, AWritableRootThatIsALinkByNowStartsNothing) {
+  MakeDirectory(base_ + "/closed/deep");
+  ASSERT_EQ(symlink((base_ + "/closed").c_str(), (base_ + "/link").c_str()), 0);
+  for (const char* root : {"/link", "/link/deep"}) {
+    const std::string path = base_ + root;
+    profile_.write = {w_, path};
+    EXPECT_EQ(Bash("echo x > '" + path + "/new'").outcome.status,
+              OutcomeStatus::kSetupFailed)
+        << root;
+    profile_.workspace = path;
+    profile_.write = {path};
+    EXPECT_EQ(Bash("echo x > '" + path + "/new'").outcome.status,
+              OutcomeStatus::kSetupFailed)
+        << root;
+    profile_.workspace = w_;
+    EXPECT_FALSE(Exists(path + "/new")) << root;
+  }
+}
+
 }  // namespace
 }  // namespace gate::backends
