@@ -3,6 +3,7 @@
 // Most clients run the command when a hook fails, so every way out of here is
 // an exit code of 0 or 2, and 2 always has a reason on stderr and nothing on
 // stdout. The whole answer is built first and printed once.
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -93,23 +94,67 @@ bool FitsAnArgument(const std::string& line) {
 }
 
 // The line that the client is to run instead. Of one that could not be started
-// the ticket alone knows the command.
+// the ticket alone knows the command. `after`: where the client's shell is to
+// stand then, if elsewhere than in `cwd`.
 std::string RewrittenLine(const ProcessFacts& facts,
                           const GlobalOptions& globals,
                           const std::string& preview, const std::string& ticket,
-                          const std::string& command) {
+                          const std::string& command, const std::string& cwd,
+                          const std::string& after) {
   std::string line = ShellQuote(facts.executable);
   if (!globals.config_dir.empty())
     line += " --config-dir " + ShellQuote(globals.config_dir);
   if (!globals.state_dir.empty())
     line += " --state-dir " + ShellQuote(globals.state_dir);
-  line += " run" + preview + " --ticket " + ticket;
+  line += " run" + preview;
+  if (!after.empty()) {
+    line.insert(0, "cd " + ShellQuote(after) + " && ");
+    line += " --cwd " + ShellQuote(cwd);
+  }
+  line += " --ticket " + ticket;
   std::string whole = line + " -c " + ShellQuote(command);
   return FitsAnArgument(whole) ? whole : line;
 }
 
+// Where the client's next command starts after a line that runs in a shell of
+// gate's: there the line ends for certain, or goes first of all, and otherwise
+// only stays. Empty: where this one starts, as far as can be told.
+std::string DirectoryAfter(const hooks::Event& event,
+                           const Judgement& judgement) {
+  const std::string& here = judgement.question.cwd;
+  const parser::Analysis& analysis = judgement.analysis;
+  if (!event.keeps_directory || analysis.invocations.empty()) return "";
+  std::string there;
+  bool may_stay = false;
+  for (const std::string& end : analysis.leaves_cwds) {
+    if (end == here)
+      may_stay = true;
+    else if (there.empty())
+      there = end;
+    else
+      return "";
+  }
+  const parser::Invocation& first = analysis.invocations.front();
+  const auto goes = std::ranges::count_if(
+      analysis.invocations, [](const parser::Invocation& one) {
+        return one.builtin && (one.program == "cd" || one.program == "pushd" ||
+                               one.program == "popd");
+      });
+  if (may_stay &&
+      !(first.program == "cd" && goes == 1 && first.certain &&
+        first.via.empty() && first.argv.size() == 2 && first.argv[1].known &&
+        Normalise(first.argv[1].text, here) == there))
+    return "";
+  struct stat info = {};
+  return !there.empty() && stat(there.c_str(), &info) == 0 &&
+                 S_ISDIR(info.st_mode)
+             ? there
+             : "";
+}
+
 Result<std::string> Rewrite(const Gateway& gateway,
                             const GlobalOptions& globals,
+                            const hooks::Event& event,
                             const Judgement& judgement, bool needs_a_yes) {
   hooks::Ticket ticket;
   ticket.command = LineOf(judgement.question);
@@ -141,7 +186,8 @@ Result<std::string> Rewrite(const Gateway& gateway,
   const std::string preview = asked.empty()     ? ""
                               : asked == "auto" ? " --preview=auto"
                                                 : " --preview";
-  return RewrittenLine(gateway.facts(), globals, preview, name, ticket.command);
+  return RewrittenLine(gateway.facts(), globals, preview, name, ticket.command,
+                       ticket.cwd, DirectoryAfter(event, judgement));
 }
 
 // Whether a contained line can change anything, as far as its profile tells.
@@ -192,8 +238,8 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
     answer.reason =
         "in plan mode a person confirms what could change the workspace: " +
         answer.reason;
-  GATE_TRY(answer.command,
-           Rewrite(gateway, globals, judgement, asked || answer.confirm));
+  GATE_TRY(answer.command, Rewrite(gateway, globals, event, judgement,
+                                   asked || answer.confirm));
   answer.kind = AnswerKind::kRewrite;
   return answer;
 }

@@ -40,6 +40,8 @@ struct Event {
   bool cwd_is_sure = true;
   // What silence allows runs in the person's own shell.
   bool persons_shell = false;
+  // The next command starts where the shell of this one ends.
+  bool keeps_directory = false;
 };
 
 // What gate wants to say.

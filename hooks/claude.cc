@@ -40,6 +40,7 @@ class ClaudeAdapter final : public Adapter {
     Event event;
     event.agent = Name();
     event.persons_shell = true;
+    event.keeps_directory = true;
     if (name != "PreToolUse") return event;
     GATE_TRY(event.tool, RequireText(json, "tool_name"));
     GATE_TRY(event.session, OptionalText(json, "session_id"));

@@ -175,6 +175,9 @@ struct Analysis {
   // lines mean something else.
   bool leaves_names = false;
   std::optional<Argument> leaves_path;  // PATH, when the line changed it
+  // The directories that the shell may stand in at the end, as far as commands
+  // that change it went well; empty when they are not all known.
+  std::vector<std::string> leaves_cwds;
 };
 
 // What is known of where the line runs.

@@ -86,6 +86,13 @@ void Evaluator::NoteWhatStays(const Shell& shell) {
                       !shell.traps.empty() || !shell.hashed.empty() ||
                       !shell.positional.empty() || shell.positional_unknown ||
                       ChangesExpansion(shell);
+  for (const Value& cwd : shell.cwd) {
+    if (!cwd.known()) {
+      out.leaves_cwds.clear();
+      break;
+    }
+    out.leaves_cwds.emplace_back(cwd.text());
+  }
   if (shell.variables.Shares(initial_variables_)) return;
   for (const auto& [name, variable] : shell.variables) {
     if (out.leaves_names) break;

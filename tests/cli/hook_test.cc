@@ -135,6 +135,41 @@ TEST(HookTest, SandboxRewritesToATicketThatRunsOnce) {
       << again.err;
 }
 
+// Claude Code starts the next command where this one's shell ended.
+TEST(HookTest, TheClientsShellGoesWhereTheLineEnds) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const std::string project = machine.project();
+  machine.Write(project + "/package.json", "{}");
+  machine.Write(project + "/sub/deep/Makefile", "all:\n\tpwd > made\n");
+  machine.Write(project + "/sub/Makefile", "all:\n\tpwd > made\n");
+  machine.Write(project + "/Makefile", "all:\n\tpwd > made\n");
+  for (const auto& [line, after] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"cd sub && make", "/sub"},
+           {"cd sub; make", "/sub"},
+           {"cd sub && cd deep && make", "/sub/deep"},
+           {"make; cd sub/deep", "/sub/deep"},
+           {"(cd sub && make)", ""},
+           {"cd sub && make && cd ..", ""},
+           {"cd sub && make && cd - > /dev/null", ""},
+           {"cd absent && make", ""},
+           {"test -e x && cd sub; make", ""},
+           {"make", ""}}) {
+    const Done done = machine.Gate({"hook", "claude"}, Claude(machine, line));
+    const auto json = ParseJson(done.out);
+    ASSERT_TRUE(json) << line << done.out << done.err;
+    const std::string command =
+        (*json)["hookSpecificOutput"]["updatedInput"].value("command", "");
+    const Done ran = machine.Run({"/bin/bash", "-c",
+                                  "cd \"$0\"; eval \"$1\" > /dev/null; pwd -P",
+                                  project, command});
+    EXPECT_EQ(ran.out, project + after + "\n") << line << "\n" << command;
+  }
+  EXPECT_TRUE(machine.Exists(project + "/sub/made"));
+  EXPECT_TRUE(machine.Exists(project + "/sub/deep/made"));
+}
+
 TEST(HookTest, WhatTheCallerAsksForIsJoinedWithATicketsPlan) {
   const Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";

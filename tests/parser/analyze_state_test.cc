@@ -161,5 +161,21 @@ TEST(AnalyzeState, OtherShellsTakeBashsWordsForPrograms) {
   EXPECT_TRUE(Analyze("sh -c '[[ a < b ]]'", TestContext()).hides_commands);
 }
 
+TEST(AnalyzeState, TheDirectoriesThatALineEndsInAreThoseOfItsShell) {
+  const std::string here = TestContext().cwd;
+  for (const auto& [line, ends] :
+       std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"a1", {here}},
+           {"(cd /x); a1", {here}},
+           {"cd /x | a1", {here}},
+           {"cd \"$a\"", {}}}) {
+    EXPECT_EQ(Analyze(line, TestContext()).leaves_cwds, ends) << line;
+  }
+  const std::vector<std::string> there =
+      Analyze("a1 && cd /x", TestContext()).leaves_cwds;
+  EXPECT_EQ(std::set<std::string>(there.begin(), there.end()),
+            (std::set<std::string>{here, "/x"}));
+}
+
 }  // namespace
 }  // namespace gate::parser
