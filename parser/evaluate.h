@@ -56,6 +56,7 @@ struct Descriptor {
   std::string path;
   // What the line opened here by a path, for reading: absolute, or a hole.
   Values opened = {};
+  bool closed = false;  // kNull: nothing is open here
 
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };

@@ -393,6 +393,7 @@ void Evaluator::RedirectOne(Shell& shell, const Script& script,
     if (word.size() > 1 && word.back() == '-') word.pop_back();
     if (word == "-") {
       shell.fds[fd] = Descriptor{Descriptor::Kind::kNull, -1, ""};
+      shell.fds[fd].closed = true;
     } else if (std::optional<int> from = DescriptorNumber(word)) {
       auto it = shell.fds.find(*from);
       Descriptor copy = it == shell.fds.end() ? Descriptor{} : it->second;

@@ -45,6 +45,17 @@ void LeaveScript(Shell& shell, const Values& code, Span span) {
   stream->second = {Value::Hole(UnknownCode::kDynamicArgument, span)};
 }
 
+// Whether standard output is a file that the line names, and no terminal.
+bool OutputIsFile(const Shell& shell) {
+  const auto out = shell.fds.find(1);
+  if (out == shell.fds.end()) return false;
+  const Descriptor& descriptor = out->second;
+  if (descriptor.kind == Descriptor::Kind::kNull) return !descriptor.closed;
+  return descriptor.kind == Descriptor::Kind::kFile &&
+         !descriptor.path.starts_with("/dev/") &&
+         !descriptor.path.starts_with("/proc/");
+}
+
 // Roles that run something or change what is run; the others are effects.
 bool Acts(Role role) {
   switch (role) {
@@ -178,6 +189,11 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
   }
   Invocation& recorded = analysis_.invocations[index];
   Reading reading = ReadArguments(recorded.argv);
+  if (OutputIsFile(shell)) {
+    std::erase_if(reading.findings, [](const Finding& finding) {
+      return finding.role == Role::kWrite && finding.detail == "terminal";
+    });
+  }
   recorded.subcommand = reading.subcommand;
   recorded.read = OptionsOf(reading);
   RunFindings(shell, call, reading, index);

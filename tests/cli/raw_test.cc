@@ -239,6 +239,19 @@ TEST(RawTest, AFileThatWasOpenedForReadingIsNotWrittenByItsDescriptor) {
     EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 
+// On a terminal it appends to nohup.out, which may be a link.
+TEST(RawTest, NohupWritesNoFileOfItsOwn) {
+  const Machine machine;
+  for (const char* line :
+       {"nohup cat a.txt", "nohup git log", "nohup ls &", "nohup ls | cat",
+        "env nohup ls", "bash -c 'nohup ls'", "nohup ls > /dev/tty",
+        "nohup ls 2> /dev/null", "nohup ls >&-"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"nohup ls > /dev/null", "nohup ls > /dev/null 2>&1 &"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
 TEST(RawTest, AnEnvironmentIsNotPrinted) {
   const Machine machine;
   for (const char* line :

@@ -24,6 +24,27 @@ std::string Effects(std::string_view line) {
   return out;
 }
 
+TEST(AnalyzeEffects, NohupWritesWhereNoFileTakesItsOutput) {
+  static constexpr Case kCases[] = {
+      {"nohup a1", "write /w/nohup.out\n"},
+      {"cd /v; nohup a1 &", "write /v/nohup.out\nwrite /w/nohup.out\n"},
+      {"nohup a1 | a2", "write /w/nohup.out\n"},
+      {"nohup a1 2>/dev/null", "write /w/nohup.out\n"},
+      {"nohup a1 >&2", "write /w/nohup.out\n"},
+      {"nohup a1 >&-", "write /w/nohup.out\n"},
+      {"nohup a1 > /dev/tty", "write /dev/tty\nwrite /w/nohup.out\n"},
+      {"nohup a1 1<> /dev/tty",
+       "read /dev/tty\nwrite /dev/tty\nwrite /w/nohup.out\n"},
+      {"nohup a1 > /dev/null", ""},
+      {"nohup a1 > /dev/null 2>&1 &", ""},
+      {"nohup a1 >> f 2>&1", "write /w/f\n"},
+      {"nohup --help", ""},
+  };
+  for (const Case& test : kCases) {
+    EXPECT_EQ(Effects(test.line), test.expected) << test.line;
+  }
+}
+
 TEST(AnalyzeEffects, ResolvesRedirections) {
   static constexpr Case kCases[] = {
       {"a1 > f", "write /w/f\n"},
