@@ -176,6 +176,13 @@ std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
 
 }  // namespace
 
+bool HasReadHook(const std::string& hooks) {
+  return std::any_of(kReadHooks.begin(), kReadHooks.end(),
+                     [&](const char* hook) {
+                       return ::access((hooks + "/" + hook).c_str(), X_OK) == 0;
+                     });
+}
+
 std::string RepositoryDoubt(const std::string& directory,
                             const std::string& state) {
   const GitDirectories git = FindGitDirectories(directory);
@@ -198,9 +205,8 @@ std::string RepositoryDoubt(const std::string& directory,
     std::string doubt = ConfigurationDoubt(file);
     if (!doubt.empty()) return doubt;
   }
-  for (const char* hook : kReadHooks)
-    if (::access((git.common + "/hooks/" + hook).c_str(), X_OK) == 0)
-      return std::string("the repository has the git hook ") + hook;
+  if (HasReadHook(git.common + "/hooks"))
+    return "the repository has a git hook that runs for reading, too";
   for (const std::string& root : OwnDirectories(git)) {
     for (const char* below : kListed) {
       const std::string link = LinkIn(root + below);

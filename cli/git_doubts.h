@@ -18,6 +18,10 @@ namespace gate::cli {
 std::string RepositoryDoubt(const std::string& directory,
                             const std::string& state);
 
+// Whether the directory `hooks` has a hook that git runs even for commands that
+// only look.
+bool HasReadHook(const std::string& hooks);
+
 // The directory in which `invocation` of git works: `cwd` with every `-C`. When
 // its own options cannot be judged, `*doubt` says why.
 std::string GitDirectoryOf(const parser::Invocation& invocation,

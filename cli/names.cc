@@ -13,15 +13,17 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "cli/git_doubts.h"
+#include "cli/git_person.h"
 
 namespace gate::cli {
 namespace {
 
 // Why git, as `invocation` starts it, might run a program or read a file that
-// the repository names; empty if not.
-std::string GitDoubt(const parser::Invocation& invocation,
-                     const std::string& cwd, const std::string& state,
-                     Looks* looks) {
+// the repository names or has; empty if not.
+std::string GitDoubt(const ProcessFacts& facts,
+                     const parser::Invocation& invocation,
+                     const std::string& cwd,
+                     const std::vector<std::string>& writable, Looks* looks) {
   std::string doubt;
   const std::string directory = GitDirectoryOf(invocation, cwd, &doubt);
   if (!doubt.empty()) return doubt;
@@ -29,9 +31,13 @@ std::string GitDoubt(const parser::Invocation& invocation,
   if (doubt.empty()) doubt = TakesAlias(invocation, directory);
   if (doubt.empty()) doubt = ShowsSignatures(invocation);
   if (!doubt.empty()) return doubt;
-  if (looks == nullptr) return RepositoryDoubt(directory, state);
+  const auto look = [&] {
+    std::string why = RepositoryDoubt(directory, facts.places.state);
+    return why.empty() ? PersonDoubt(facts, directory, writable) : why;
+  };
+  if (looks == nullptr) return look();
   const auto [place, added] = looks->git_trouble.try_emplace(directory);
-  if (added) place->second = RepositoryDoubt(directory, state);
+  if (added) place->second = look();
   return place->second;
 }
 
@@ -93,21 +99,6 @@ std::string OptionDoubt(const parser::Invocation& invocation,
              "`, which is called like an option";
   }
   return "";
-}
-
-// Whether `file` is a stand-in that runs the version which a file of the
-// project names (.python-version, .tool-versions, package.json, …), or a
-// script of it.
-bool IsStandIn(const ProgramFile& file) {
-  constexpr std::array<std::string_view, 10> kManagers = {
-      "asdf",  "fnm", "mise",   "proto-shim", "pyenv",
-      "rbenv", "rtx", "rustup", "volta",      "volta-shim"};
-  const std::string_view name = BaseName(file.real);
-  return file.found.find("/shims/") != std::string::npos ||
-         file.real.find("/corepack/") != std::string::npos ||
-         (name != BaseName(file.found) &&
-          std::find(kManagers.begin(), kManagers.end(), name) !=
-              kManagers.end());
 }
 
 // Whether find(1) runs it in whatever directory it finds something in.
@@ -198,7 +189,7 @@ std::string ProgramDoubt(const ProcessFacts& facts,
   if (std::string why = OptionDoubt(invocation, cwd); !why.empty()) return why;
   if (invocation.program == "diff" || invocation.program == "colordiff")
     return DiffDoubt(invocation, cwd);
-  return git ? GitDoubt(invocation, cwd, facts.places.state, looks) : "";
+  return git ? GitDoubt(facts, invocation, cwd, writable, looks) : "";
 }
 
 }  // namespace
@@ -233,6 +224,18 @@ ProgramFile ResolveProgram(const std::string& program, const std::string& path,
     if (colon == std::string_view::npos) return {};
     rest.remove_prefix(colon + 1);
   }
+}
+
+bool IsStandIn(const ProgramFile& file) {
+  constexpr std::array<std::string_view, 10> kManagers = {
+      "asdf",  "fnm", "mise",   "proto-shim", "pyenv",
+      "rbenv", "rtx", "rustup", "volta",      "volta-shim"};
+  const std::string_view name = BaseName(file.real);
+  return file.found.find("/shims/") != std::string::npos ||
+         file.real.find("/corepack/") != std::string::npos ||
+         (name != BaseName(file.found) &&
+          std::find(kManagers.begin(), kManagers.end(), name) !=
+              kManagers.end());
 }
 
 std::string LeavesTrouble(const parser::Analysis& analysis,

@@ -2,8 +2,8 @@
 //
 // `allow` runs raw, with whatever the shell finds. So it holds only if every
 // program resolves, by the PATH the command will see, to a file outside every
-// place a sandbox may write, and for git only if the repository's own
-// configuration names no program to run.
+// place a sandbox may write, and for git only if neither the repository's own
+// configuration nor the person's makes it run what lies in the workspace.
 #pragma once
 
 #include <map>
@@ -47,6 +47,11 @@ bool IsWritablePlace(const std::string& path,
 // or a PATH with a place that a sandbox may write. Empty if it does not.
 std::string LeavesTrouble(const parser::Analysis& analysis,
                           const std::vector<std::string>& writable);
+
+// Whether `file` is a stand-in that runs the version which a file of the
+// project names (.python-version, .tool-versions, package.json, …), or a
+// script of it.
+bool IsStandIn(const ProgramFile& file);
 
 // Where `program` is found by `path` from `cwd`.
 ProgramFile ResolveProgram(const std::string& program, const std::string& path,
