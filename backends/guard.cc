@@ -247,6 +247,7 @@ void Guard::RecordGitDirectory(const std::string& directory, bool main) {
   }
   Protect(directory, "info/attributes");
   Protect(directory, "commondir");
+  Protect(directory, "lazygit.yml");  // of lazygit: names programs
   RecordConfig(Join(directory, "config"));
   RecordConfig(Join(directory, "config.worktree"));
   if (!main) return;

@@ -17,11 +17,11 @@
 //   bind is pinned by a bind of itself, so that it cannot be renamed away.
 //   Symbolic links are recorded, and what they lead to is protected as well.
 // - Git directories of these places and their submodules: `hooks`,
-//   `info/attributes`, `commondir` and a `.git` file are binds; `config` and
-//   `config.worktree` stay writable, and are put back when the run changed a
-//   key that runs a program (base/git_config.h) or made a work tree of a
-//   place outside the writable roots, or of one behind a link. On the way to a
-//   work tree that they name already no link may appear. Files that they
+//   `info/attributes`, `commondir`, `lazygit.yml` and a `.git` file are binds;
+//   `config` and `config.worktree` stay writable, and are put back when the run
+//   changed a key that runs a program (base/git_config.h) or made a work tree
+//   of a place outside the writable roots, or of one behind a link. On the way
+//   to a work tree that they name already no link may appear. Files that they
 //   include already are treated alike.
 // - Hooks in a directory of the workspace that `core.hooksPath` named before
 //   the run (guard_hooks.cc), in the configuration of a repository here, of one

@@ -340,6 +340,9 @@ void Guard::SweepGitDirectory(const std::string& directory, bool fresh) {
     else
       SweepTreeOf(path);
   }
+  const std::string lazygit = Join(directory, "lazygit.yml");
+  if (StatPath(lazygit, &info) && (fresh || Changed(info)))
+    Quarantine(lazygit, "protected-path", "names programs for lazygit");
   const std::string common = Join(directory, "commondir");
   if (!StatPath(common, &info)) return;
   // In a linked worktree this is git's own content; anything else would take

@@ -22,10 +22,13 @@ const char* ProtectedKind(const std::string& path) {
       ".continue", ".windsurf",    ".aider.conf.yml", ".amp",
       ".mcp.json", ".gate"};
   static constexpr std::string_view kEditor[] = {
-      ".vscode", ".idea",         ".zed",    ".helix",
-      ".exrc",   ".devcontainer", ".nvimrc", ".devcontainer.json"};
+      ".vscode", ".idea",         ".zed",     ".helix",
+      ".exrc",   ".devcontainer", ".nvimrc",  ".devcontainer.json",
+      "_exrc",   ".nexrc",        ".vimrc",   "_vimrc",
+      ".gvimrc", "_gvimrc",       ".nvim.lua"};
   static constexpr std::string_view kTool[] = {
-      ".npmrc", ".yarnrc", ".pypirc", ".ripgreprc", ".gdbinit", ".lldbinit"};
+      ".npmrc",    ".yarnrc", ".pypirc",      ".ripgreprc", ".gdbinit",
+      ".lldbinit", ".ugrep",  ".lazygit.yml", "lazygit.yml"};
   size_t begin = 0;
   while (begin < path.size()) {
     size_t end = path.find('/', begin);

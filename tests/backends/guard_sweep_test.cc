@@ -175,6 +175,17 @@ TEST_P(GuardSweep, WhatLiesInAGitDirectoryIsLookedAt) {
   }
 }
 
+TEST_P(GuardSweep, WhatLazygitObeysInARepositoryIsTakenUnlessItWasThere) {
+  ASSERT_EQ(Outside("git init -q x && git init -q y && echo mine > "
+                    "x/.git/lazygit.yml"),
+            "");
+  AwaitTick();
+  EXPECT_TRUE(Bash("git -C x config user.name n").outcome.violations.empty());
+  EXPECT_EQ(Read(w_ + "/x/.git/lazygit.yml"), "mine\n");
+  ExpectTaken("echo evil > x/.git/lazygit.yml; echo evil > y/.git/lazygit.yml",
+              {"x/.git/lazygit.yml", "y/.git/lazygit.yml"});
+}
+
 TEST_P(GuardSweep, ADirectoryOfObjectsLeadsNowhereElse) {
   ASSERT_EQ(Outside("git init -q x && mkdir -p x/.git/objects/ab"), "");
   const std::string at = "x/.git/objects/ab/";

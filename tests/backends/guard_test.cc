@@ -327,7 +327,8 @@ TEST_P(GuardTest, ProgramsInTheConfigurationArePutBack) {
 
 TEST_P(GuardTest, OtherFilesThatLeadGitElsewhereAreProtected) {
   Repository(w_);
-  for (const char* name : {".git/info/attributes", ".git/commondir"})
+  for (const char* name :
+       {".git/info/attributes", ".git/commondir", ".git/lazygit.yml"})
     ExpectKept("mkdir -p .git/info; echo x > " + std::string(name),
                w_ + "/" + name);
   const Ran ran = Bash(

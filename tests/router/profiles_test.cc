@@ -300,7 +300,14 @@ TEST(MakeProfile, WhatProgramsReadWhereTheyAreStartedIsProtected) {
       *MakeProfile("workspace-write", Inputs(), Network::kNone);
   for (const char* name :
        {".irbrc", ".pryrc", ".ghci", ".iex.exs", ".ocamlinit", ".octaverc",
-        ".Rprofile", ".Renviron", ".RData", ".hg/sharedpath", ".theia"})
+        ".Rprofile", ".Renviron", ".RData", ".hg/sharedpath", ".theia",
+        // vim with 'exrc', whichever it finds first, and nvi.
+        ".vimrc", "_vimrc", ".exrc", "_exrc", ".gvimrc", "_gvimrc", ".nexrc",
+        // irb, the debuggers of perl and java, psysh, valgrind, ug, mc, lazygit
+        // and darcs.
+        "irb.rc", "_irbrc", "$irbrc", ".perldb", "perldb.ini", ".jdbrc",
+        "jdb.ini", ".psysh.php", ".valgrindrc", ".ugrep", ".mc.menu",
+        ".lazygit.yml", "_darcs/prefs/defaults"})
     EXPECT_TRUE(Has(profile.protect_names, name)) << name;
 }
 
