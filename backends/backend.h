@@ -167,9 +167,15 @@ struct ExecVerdict {
 struct Outcome;
 
 struct Command {
-  Permit permit;                         // without it nothing starts
-  std::vector<std::string> argv;         // argv[0] is looked up in PATH inside
-  std::string cwd;                       // absolute
+  Permit permit;                  // without it nothing starts
+  std::vector<std::string> argv;  // argv[0] is looked up in PATH inside
+  std::string cwd;                // absolute
+  // The directory that `cwd` was when the command was judged, where the caller
+  // knows it (inode not 0): where another one has its name by now, nothing
+  // starts. native compares what the command enters, bwrap what it is told to
+  // enter; the others do not look.
+  dev_t cwd_device = 0;
+  ino_t cwd_inode = 0;
   std::vector<std::string> environment;  // NAME=VALUE, before cleaning
   // With Profile::watch_execs: called in the caller's thread for every program
   // start but the command's own. None: every start is refused.

@@ -225,6 +225,11 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   for (int attempt = 1;; ++attempt) {
     Result<View> view = MakeView(reached, guard, user, command.cwd);
     if (!view) return Failed(view.error().message);
+    if (view->cwd_inode != 0 && command.cwd_inode != 0 &&
+        (view->cwd_inode != command.cwd_inode ||
+         view->cwd_device != command.cwd_device))
+      return Failed("the working directory `" + command.cwd +
+                    "` is another one by now");
     LeaveOut(user, &*view);
     std::vector<std::string> covered;
     for (const ViewMount& mount : view->mounts)

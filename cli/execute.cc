@@ -46,8 +46,13 @@ backends::Command ToCommand(const Gateway& gateway, const Question& question) {
       question.is_argv
           ? question.argv
           : std::vector<std::string>{"/bin/bash", "-c", "--", question.command};
+  const ProcessFacts& facts = gateway.facts();
   command.cwd = question.cwd;
-  command.environment = gateway.facts().environment;
+  if (question.cwd == facts.cwd) {
+    command.cwd_device = facts.cwd_device;
+    command.cwd_inode = facts.cwd_inode;
+  }
+  command.environment = facts.environment;
   return command;
 }
 

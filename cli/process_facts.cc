@@ -48,6 +48,11 @@ ProcessFacts ReadProcessFacts(const GlobalOptions& options) {
   facts.codex_dir = Directory("CODEX_HOME");
   char buffer[PATH_MAX];
   facts.cwd = ::getcwd(buffer, sizeof buffer) == nullptr ? "" : buffer;
+  struct stat here = {};
+  if (::stat(".", &here) == 0) {
+    facts.cwd_device = here.st_dev;
+    facts.cwd_inode = here.st_ino;
+  }
   const ssize_t size = ::readlink("/proc/self/exe", buffer, sizeof buffer);
   if (size > 0) facts.executable.assign(buffer, static_cast<size_t>(size));
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)

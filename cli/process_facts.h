@@ -27,9 +27,11 @@ struct ProcessFacts {
   uid_t uid = 0;
   std::string user;
   std::string home;
-  std::string path;   // PATH
-  std::string shell;  // SHELL
-  std::string cwd;    // of the process; empty when it is gone
+  std::string path;      // PATH
+  std::string shell;     // SHELL
+  std::string cwd;       // of the process, without links; empty when it is gone
+  dev_t cwd_device = 0;  // of the directory itself
+  ino_t cwd_inode = 0;
   // $CLAUDE_CONFIG_DIR and $CODEX_HOME where they are absolute, else empty:
   // what is the person's own is there instead of in ~/.claude and ~/.codex.
   std::string claude_dir, codex_dir;

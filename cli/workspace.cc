@@ -201,6 +201,20 @@ std::string Resolve(const std::string& path) {
   return error ? path : resolved.lexically_normal().string();
 }
 
+// FindWorkspace of a caller's directory. The kernel named that of the process
+// without links: one that is on the way by now was put there since, by a run
+// that may write there, and whatever it leads to is not what is called in.
+Result<std::string> FindCallersWorkspace(const ProcessFacts& facts,
+                                         const std::string& start) {
+  std::string workspace = FindWorkspace(facts, start);
+  if (start == facts.cwd && !workspace.empty() && !IsWithin(start, workspace))
+    return Fail(ErrorCode::kUnavailable,
+                "`" + start +
+                    "`, where this is called, is a symbolic link by now, or "
+                    "lies behind one");
+  return workspace;
+}
+
 std::string SessionKey(const std::string& id, const std::string& workspace) {
   return Hex(Sha256(id.empty() ? "w:" + workspace : "s:" + id)).substr(0, 32);
 }
@@ -253,7 +267,7 @@ Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
   Session session;
   const std::string start = project.empty() ? cwd : project;
   if (id.empty()) {
-    session.workspace = FindWorkspace(facts, start);
+    GATE_TRY(session.workspace, FindCallersWorkspace(facts, start));
     session.key = SessionKey(id, session.workspace);
     return session;
   }
@@ -274,7 +288,7 @@ Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
   }
   if (stored.error().code != ErrorCode::kNotFound)
     return std::unexpected(stored.error());
-  session.workspace = FindWorkspace(facts, start);
+  GATE_TRY(session.workspace, FindCallersWorkspace(facts, start));
   if (write) {
     GATE_CHECK(MakeDirectories(directory, 0700));
     GATE_CHECK(WriteFileAtomically(pin, session.workspace, 0600));

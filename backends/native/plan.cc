@@ -61,8 +61,10 @@ class Planner {
     for (const std::string& path : view.writable)
       plan_.landlock.push_back({plan_.Keep(path), false});
     plan_.cwd = plan_.Keep(view.cwd);
-    plan_.cwd_device = view.cwd_device;
-    plan_.cwd_inode = view.cwd_inode;
+    // What the caller knows is older than what the view found at its name.
+    const bool known = view.cwd_inode != 0 && command_.cwd_inode != 0;
+    plan_.cwd_device = known ? command_.cwd_device : view.cwd_device;
+    plan_.cwd_inode = known ? command_.cwd_inode : view.cwd_inode;
     SetLimits();
     return {};
   }

@@ -288,6 +288,23 @@ TEST_P(RunTest, WithholdsSecretsFromTheEnvironment) {
   EXPECT_NE(ran.output.find("MY_BUILD_FLAG=kept"), std::string::npos);
 }
 
+TEST_P(RunTest, TheWorkingDirectoryIsTheCallersOrNothingStarts) {
+  if (!Is("native") && !Is("bwrap")) GTEST_SKIP() << "not promised there";
+  MakeDirectory(w_ + "/sub");
+  MakeDirectory(w_ + "/other");
+  cwd_ = w_ + "/sub";
+  struct stat caller = {};
+  ASSERT_EQ(stat(cwd_.c_str(), &caller), 0);
+  cwd_device_ = caller.st_dev;
+  cwd_inode_ = caller.st_ino;
+  EXPECT_EQ(Bash("pwd").outcome.status, OutcomeStatus::kExited);
+  ASSERT_EQ(Outside("mv sub old; ln -s other sub"), "");
+  EXPECT_EQ(Bash("echo x > made").outcome.status, OutcomeStatus::kSetupFailed);
+  ASSERT_EQ(Outside("rm sub; mv other sub"), "");
+  EXPECT_EQ(Bash("echo x > made").outcome.status, OutcomeStatus::kSetupFailed);
+  EXPECT_FALSE(Exists(w_ + "/sub/made"));
+}
+
 TEST_P(RunTest, FailsRatherThanGivingLessThanRequired) {
   profile_.network = Network::kDomains;
   EXPECT_EQ(Bash("true").outcome.status, OutcomeStatus::kSetupFailed);

@@ -235,6 +235,8 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
         command.permit = permit_;
         command.argv = argv;
         command.cwd = cwd_;
+        command.cwd_device = cwd_device_;
+        command.cwd_inode = cwd_inode_;
         command.environment = environment_;
         command.judge_exec = judge_;
         return Pack(Find(GetParam().backend)->Run(profile_, command, io));
@@ -263,6 +265,8 @@ pid_t Sandbox::Start(const std::vector<std::string>& argv, int out) {
   command.permit = permit_;
   command.argv = argv;
   command.cwd = cwd_;
+  command.cwd_device = cwd_device_;
+  command.cwd_inode = cwd_inode_;
   command.environment = environment_;
   (void)Find(GetParam().backend)
       ->Run(profile_, command, {null.get(), out, out});

@@ -74,6 +74,8 @@ class Sandbox : public testing::TestWithParam<Who> {
   std::function<void(pid_t)> held_by_;  // told the process that the backend is
   std::vector<std::string> environment_;
   std::string cwd_;
+  dev_t cwd_device_ = 0;  // of the caller's directory, where it is known
+  ino_t cwd_inode_ = 0;
   int in_ = -1;  // -1: /dev/null
   uid_t uid_ = 0;
   gid_t gid_ = 0;

@@ -362,6 +362,32 @@ TEST(WorkspaceTest, APinOfAClosedPlaceCountsNoMore) {
   EXPECT_EQ(later->workspace, "");
 }
 
+// A run that may write above it has exchanged it for the link since.
+TEST(WorkspaceTest, WhereThisIsCalledBecomesNoOtherPlaceByALink) {
+  const test::Machine machine;
+  const std::string other = machine.home() + "/other";
+  const std::string link = machine.project() + "/sub";
+  std::filesystem::create_directories(other + "/deep");
+  std::filesystem::create_symlink(other, link);
+  ProcessFacts facts;
+  facts.uid = ::geteuid();
+  facts.home = machine.home();
+  facts.places.state = machine.state();
+  for (const std::string& cwd : {link, link + "/deep"}) {
+    facts.cwd = cwd;
+    for (const char* id : {"", "s"}) {
+      const auto session = OpenSession(facts, id, "", cwd, /*write=*/true);
+      ASSERT_FALSE(session) << cwd << session->workspace;
+      EXPECT_EQ(session.error().code, ErrorCode::kUnavailable);
+    }
+    // A link that a person asks for is one.
+    facts.cwd = machine.project();
+    const auto asked = OpenSession(facts, "", "", cwd, /*write=*/true);
+    ASSERT_TRUE(asked);
+    EXPECT_TRUE(asked->workspace.starts_with(other)) << asked->workspace;
+  }
+}
+
 TEST(WorkspaceTest, ASessionStaysWhereItStarted) {
   const test::Machine machine;
   ProcessFacts facts;
