@@ -114,6 +114,12 @@ struct CommitResult {
   std::vector<std::pair<std::string, std::string>> left;
 };
 
+// Hears of what somebody else wrote in the moment of an exchange and what could
+// not go back to its place: where it is now, and what it was written to (empty:
+// not known).
+using Kept =
+    std::function<void(const std::string& path, const std::string& of)>;
+
 struct CommitRequest {
   std::string tag;                 // names the staging directories; hex
   std::vector<std::string> paths;  // absolute; these and what is below them.
@@ -121,6 +127,7 @@ struct CommitRequest {
   // Called when all is checked and copied, before the first change. Its
   // failure ends the commit.
   std::function<Status()> before_first_change;
+  Kept kept;  // may be empty
   // For tests: called while something has a name in the staging directory.
   std::function<void()> exchanging;
 };
@@ -131,8 +138,10 @@ Result<CommitResult> CommitPreview(const Profile& profile,
                                    const PreviewManifest& manifest,
                                    const CommitRequest& request);
 
-// Removes what a killed commit with this tag left in the roots.
-void RemoveStages(const PreviewManifest& manifest, const std::string& tag);
+// Removes what a killed commit with this tag left in the roots, but for what
+// is not the commit's own: `kept` hears of that.
+void RemoveStages(const PreviewManifest& manifest, const std::string& tag,
+                  const Kept& kept);
 
 // Removes `name` below `directory`, at most `*budget` entries of it, without
 // following links. True when nothing of it is left.

@@ -33,7 +33,6 @@ namespace {
 
 constexpr char kStagePrefix[] = ".gate-commit-";
 constexpr size_t kMaxSingleSyncs = 64;
-constexpr size_t kStageBudget = 4 * kMaxPreviewEntries;
 
 struct Item {
   const PreviewEntry* entry = nullptr;
@@ -86,7 +85,7 @@ class Committer {
         manifest_(manifest),
         request_(request) {}
   ~Committer() {
-    for (Place& place : places_) EndStage(&place);
+    for (Place& place : places_) EndStage(&place, request_.kept);
   }
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
@@ -123,11 +122,7 @@ class Committer {
                               O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!place.upper) return FailErrno("the preview's content is gone");
         place.stage_name = kStagePrefix + request_.tag;
-        // Of a commit that was killed.
-        size_t budget = kStageBudget;
-        if (!RemoveTree(place.root.get(), place.stage_name, &budget))
-          return Fail(ErrorCode::kIo, "cannot remove " + place.stage_name +
-                                          " of an earlier commit");
+        place.path = root.root;
       }
       places_.push_back(std::move(place));
     }
@@ -144,8 +139,11 @@ class Committer {
 
   void Committed(const PreviewEntry& entry) {
     ++result_.committed;
-    result_.done.push_back(
-        static_cast<size_t>(&entry - manifest_.entries.data()));
+    result_.done.push_back(IndexOf(entry));
+  }
+
+  size_t IndexOf(const PreviewEntry& entry) const {
+    return static_cast<size_t>(&entry - manifest_.entries.data());
   }
 
   void Choose() {
@@ -294,6 +292,8 @@ class Committer {
 
   Status Prepare() {
     std::vector<uint64_t> room(places_.size(), 0);
+    for (const Place& place : places_)
+      if (place.root) GATE_CHECK(ClearStage(place, manifest_, request_.kept));
     for (Item& item : items_) {
       if (item.done) continue;
       if (NeedsStage(*item.entry))
@@ -432,7 +432,7 @@ class Committer {
                            &entry,
                            parent.get(),
                            NameOf(entry.path),
-                           std::to_string(++number_),
+                           StagedName(IndexOf(entry)),
                            &request_.exchanging};
     const std::string why = DoAt(item, target);
     // A lease on it would keep others from writing.
@@ -491,7 +491,6 @@ class Committer {
   size_t filled_ = 0;         // so many of them have had it
   std::vector<Reserve> reserves_;
   std::string failed_;  // why no more content can be had
-  size_t number_ = 0;   // of the newest temporary name
   mutable std::set<std::pair<size_t, std::string>> deleted_;
   std::set<std::pair<size_t, std::string>> touched_;
   CommitResult result_;
@@ -499,18 +498,21 @@ class Committer {
 
 }  // namespace
 
-void RemoveStages(const PreviewManifest& manifest, const std::string& tag) {
+void RemoveStages(const PreviewManifest& manifest, const std::string& tag,
+                  const Kept& kept) {
   if (tag.empty()) return;
   for (const PreviewRoot& root : manifest.roots) {
     if (!root.keep) continue;
-    const Fd fd(open(root.root.c_str(),
-                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    Place place;
+    place.path = root.root;
+    place.stage_name = kStagePrefix + tag;
+    place.root = Fd(open(root.root.c_str(),
+                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat info = {};
-    if (!fd || fstat(fd.get(), &info) != 0 || info.st_dev != root.device ||
-        info.st_ino != root.inode)
+    if (!place.root || fstat(place.root.get(), &info) != 0 ||
+        info.st_dev != root.device || info.st_ino != root.inode)
       continue;
-    size_t budget = kStageBudget;
-    RemoveTree(fd.get(), kStagePrefix + tag, &budget);
+    (void)ClearStage(place, manifest, kept);
   }
 }
 

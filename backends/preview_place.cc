@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 
 #include "backends/preview_tree.h"
 #include "base/text.h"
@@ -15,6 +16,10 @@ namespace {
 
 constexpr unsigned kNoReplace = 1, kExchange = 2;
 constexpr size_t kStageBudget = 4 * kMaxPreviewEntries;
+// A commit has one thing at a time in its staging directory, and what it could
+// not put back. Where there is more somebody else put it there.
+constexpr size_t kMostStaged = 256;
+constexpr int kLeftNames = 100;
 constexpr char kMeanwhile[] = "changed meanwhile";
 
 bool Rename(int from, const std::string& name, int to,
@@ -149,6 +154,55 @@ std::string Exchange(const Target& target, const struct stat& made,
   return "";
 }
 
+// Gives the staging directory a name that no commit clears away, and answers
+// it; the old one when there is none to be had.
+std::string MoveStageAside(const Place& place) {
+  const std::string left =
+      ".gate-left" + place.stage_name.substr(sizeof(".gate-commit") - 1);
+  for (int i = 0; i < kLeftNames; ++i) {
+    const std::string name = i == 0 ? left : left + "." + std::to_string(i);
+    if (Rename(place.root.get(), place.stage_name, place.root.get(), name,
+               kNoReplace))
+      return name;
+    if (errno != EEXIST) break;
+  }
+  return place.stage_name;
+}
+
+// The entry that `name` in the staging directory belongs to.
+const PreviewEntry* StagedEntry(const Place& place,
+                                const PreviewManifest& manifest,
+                                const std::string& name) {
+  uint64_t number = 0;
+  const char* end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(name.data(), end, number);
+  if (error != std::errc() || at != end || number == 0 ||
+      number > manifest.entries.size())
+    return nullptr;
+  const PreviewEntry& entry = manifest.entries[number - 1];
+  return manifest.roots[entry.root].root == place.path ? &entry : nullptr;
+}
+
+// Whether it is what the commit of `entry` had there: what it replaces, as the
+// manifest knows it, or what it brings.
+bool IsOfCommit(int stage, const std::string& name, const PreviewEntry& entry) {
+  struct stat info = {};
+  if (!StatBelow(stage, name, &info)) return false;
+  const LowerState now = StateOf(info);
+  if (now.type == PreviewType::kDirectory) return false;
+  if (SameFile(entry.lower, now)) return true;
+  if (entry.change != PreviewChange::kModified || now.type != entry.type)
+    return false;
+  if (now.type == PreviewType::kLink) {
+    const auto text = ReadLinkBelow(stage, name);
+    return text && *text == entry.target;
+  }
+  if (now.size != entry.size) return false;
+  const Fd file = OpenFileBelow(stage, name, false);
+  const auto hash = file ? HashContent(file.get()) : Result<std::string>("");
+  return hash && *hash == entry.sha256;
+}
+
 std::string WhatWasShown(const PreviewEntry& entry, const char* what) {
   return "the preview's content of " + Visible(entry.path) + what;
 }
@@ -176,17 +230,57 @@ Status MakeStage(Place* place) {
   return {};
 }
 
-void EndStage(Place* place) {
+void EndStage(Place* place, const Kept& kept) {
   if (!place->stage) return;
-  // Not under the name that the next commit clears away.
   if (place->keep_stage) {
-    Rename(place->root.get(), place->stage_name, place->root.get(),
-           ".gate-left" + place->stage_name.substr(sizeof(".gate-commit") - 1),
-           kNoReplace);
+    const std::string name = MoveStageAside(*place);
+    if (kept) kept(place->path + "/" + name, "");
     return;
   }
   size_t budget = kStageBudget;
   RemoveTree(place->root.get(), place->stage_name, &budget);
+}
+
+std::string StagedName(size_t index) { return std::to_string(index + 1); }
+
+Status ClearStage(const Place& place, const PreviewManifest& manifest,
+                  const Kept& kept) {
+  struct stat info = {};
+  if (!StatBelow(place.root.get(), place.stage_name, &info))
+    return errno == ENOENT
+               ? Status()
+               : FailErrno("cannot look at " + Visible(place.stage_name));
+  std::vector<std::pair<std::string, std::string>> others;
+  const Fd stage = OpenBelow(place.root.get(), place.stage_name,
+                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const auto names =
+      stage
+          ? ListBelow(stage.get(), "", false)
+          : Result<std::vector<std::string>>(Fail(ErrorCode::kIo, ErrnoText()));
+  if (names && names->size() <= kMostStaged) {
+    for (const std::string& name : *names) {
+      const PreviewEntry* entry = StagedEntry(place, manifest, name);
+      if (entry != nullptr && IsOfCommit(stage.get(), name, *entry))
+        unlinkat(stage.get(), name.c_str(), 0);
+      else
+        others.emplace_back(
+            "/" + name, entry == nullptr ? "" : place.path + "/" + entry->path);
+    }
+  } else {
+    others.emplace_back("", "");
+  }
+  if (others.empty()) {
+    if (unlinkat(place.root.get(), place.stage_name.c_str(), AT_REMOVEDIR) == 0)
+      return {};
+    others.emplace_back("", "");
+  }
+  const std::string aside = MoveStageAside(place);
+  for (const auto& [name, of] : others)
+    if (kept) kept(place.path + "/" + aside + name, of);
+  if (aside == place.stage_name)
+    return Fail(ErrorCode::kIo, "cannot move " + Visible(place.stage_name) +
+                                    " of an earlier commit aside");
+  return {};
 }
 
 Status CheckContent(const Place& place, const PreviewEntry& entry) {

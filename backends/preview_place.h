@@ -22,6 +22,7 @@ namespace gate::backends {
 struct Place {
   Fd root, upper, stage;
   std::string stage_name;
+  std::string path;         // of the root
   bool keep_stage = false;  // something is in it that is nowhere else
 };
 
@@ -31,7 +32,7 @@ struct Target {
   const PreviewEntry* entry = nullptr;
   int parent = -1;        // its directory
   std::string name;       // in it
-  std::string temporary;  // in the staging directory
+  std::string temporary;  // in the staging directory: StagedName
   const std::function<void()>* exchanging = nullptr;  // of the request
 };
 
@@ -40,7 +41,17 @@ bool SameFile(const LowerState& want, const LowerState& now);
 
 Status MakeStage(Place* place);
 // Removes the staging directory, or gives it the name under which it stays.
-void EndStage(Place* place);
+void EndStage(Place* place, const Kept& kept);
+
+// The name in the staging directory of what belongs to the manifest's entry
+// with this index.
+std::string StagedName(size_t index);
+// Removes the staging directory of a commit that was killed: the preview's
+// content that was on its way, and what the manifest says that it replaced.
+// Anything else is somebody's own and nowhere else: it stays in
+// `.gate-left-ID`. `place`: its root, path and stage_name.
+Status ClearStage(const Place& place, const PreviewManifest& manifest,
+                  const Kept& kept);
 
 // The preview's content of `entry` in a file without a name, with its owner,
 // mode and times; for reading. kCorrupt when it is not what was shown.

@@ -320,6 +320,7 @@ bool CommitKept(Gateway& gateway, const KeptPreview& preview,
   backends::CommitRequest request;
   request.tag = preview.id;
   request.paths = paths;
+  request.kept = TellKept;
   request.before_first_change = [&]() -> Status {
     GATE_CHECK(NoteCommit(state, preview));
     return RecordCommit(state, preview, who + " commits a preview",

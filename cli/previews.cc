@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/commands.h"
 
 namespace gate::cli {
 namespace {
@@ -133,7 +134,7 @@ void Sweep(const std::string& state_dir, int root, const std::string& id,
   const auto lock = Lock(root, id);
   if (!lock) return;
   if (auto kept = Unseal(state_dir, id))
-    backends::RemoveStages(kept->manifest, id);
+    backends::RemoveStages(kept->manifest, id, TellKept);
   backends::RemoveTree(root, id, budget);
 }
 
@@ -223,6 +224,13 @@ Result<Fd> LockPreview(const std::string& state_dir, const std::string& id) {
   return Lock(root.get(), id);
 }
 
+void TellKept(const std::string& path, const std::string& of) {
+  Complain("somebody changed " + (of.empty() ? "a file" : Visible(of)) +
+           " in the moment in which a commit exchanged it; what they wrote is "
+           "in " +
+           Visible(path));
+}
+
 Status NoteCommit(const std::string& state_dir, const KeptPreview& preview) {
   return WriteFileAtomically(
       PreviewDirectory(state_dir, preview.id) + "/commit", preview.hash + "\n",
@@ -241,7 +249,7 @@ void CommitEnded(const std::string& state_dir, const KeptPreview& preview) {
 }
 
 void DropPreview(const std::string& state_dir, const KeptPreview& preview) {
-  backends::RemoveStages(preview.manifest, preview.id);
+  backends::RemoveStages(preview.manifest, preview.id, TellKept);
   const Fd root = OpenRoot(state_dir);
   size_t budget = kAllEntries;
   if (root && IsId(preview.id))

@@ -58,11 +58,15 @@ Status NoteCommit(const std::string& state_dir, const KeptPreview& preview);
 // Keeps `preview->committed`, for people: a commit looks at the files.
 Status NoteCommitted(const std::string& state_dir, const KeptPreview& preview);
 
+// Says on stderr where something is that somebody else wrote in the moment in
+// which a commit exchanged a file (backends::Kept).
+void TellKept(const std::string& path, const std::string& of);
+
 // Takes NoteCommit back: the commit ended, whatever it did.
 void CommitEnded(const std::string& state_dir, const KeptPreview& preview);
 
-// Removes it and what a killed commit left in the workspace. The caller holds
-// the lock.
+// Removes it and what a killed commit left in the workspace, but for what is
+// somebody else's (TellKept). The caller holds the lock.
 void DropPreview(const std::string& state_dir, const KeptPreview& preview);
 
 }  // namespace gate::cli

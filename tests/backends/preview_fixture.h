@@ -79,13 +79,30 @@ class Preview : public Sandbox {
         request.paths.push_back(w_ + "/" + path);
       request.before_first_change = before_;
       request.exchanging = exchanging_;
+      std::string kept;
+      request.kept = Kept(&kept);
       const auto result = CommitPreview(profile_, manifest_, request);
       if (!result) return "! " + result.error().message;
       std::string text = std::to_string(result->committed) + " committed\n";
       for (const auto& [path, why] : result->left)
         text += path + ": " + why + "\n";
-      return text;
+      return text + kept;
     });
+  }
+
+  // What a commit that was killed left goes, without another one.
+  std::string Discard() {
+    return AsUser([&] {
+      std::string kept;
+      RemoveStages(manifest_, "abc123", Kept(&kept));
+      return kept;
+    });
+  }
+  backends::Kept Kept(std::string* text) const {
+    return [this, text](const std::string& path, const std::string& of) {
+      *text += path.substr(w_.size() + 1) + " kept of " +
+               (of.empty() ? "?" : of.substr(w_.size() + 1)) + "\n";
+    };
   }
 
   // "A path" a line; A, M, m (mode) or D; "!" in front of what is refused.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -117,6 +118,107 @@ TEST_P(Preview, ALinkIsWhatWasShown) {
   EXPECT_EQ(Commit(), "1 committed\n");
   EXPECT_EQ(Outside("readlink link more; ls -A"),
             "other\nfile\nfile\nlink\nmore\n");
+}
+
+// Gate is killed when it has exchanged what somebody saved a moment before.
+TEST_P(Preview, AnEditThatAKilledCommitSetAsideIsKept) {
+  const std::string stage = w_ + "/.gate-commit-abc123/1";
+  const auto save = [&](const std::string& path) {
+    Write(w_ + "/saved", "own work");
+    rename((w_ + "/saved").c_str(), path.c_str());
+  };
+  const std::string file = w_ + "/file";
+  struct Case {
+    const char* line;
+    std::function<void()> act;
+    bool discard;
+    const char* said;
+    const char* left;  // in the workspace
+  };
+  const auto exchange = [&] {
+    save(file);
+    syscall(SYS_renameat2, AT_FDCWD, stage.c_str(), AT_FDCWD, file.c_str(),
+            RENAME_EXCHANGE);
+    _exit(1);
+  };
+  const auto remove = [&] {
+    save(stage);
+    _exit(1);
+  };
+  const char* const kKept = ".gate-left-abc123/1 kept of file\n";
+  const std::vector<Case> cases = {
+      {"echo after > file", exchange, false, "1 committed\n",
+       "./.gate-left-abc123/1 own work\n./file after\n"},
+      {"echo after > file", exchange, true, "",
+       "./.gate-left-abc123/1 own work\n./file after\n"},
+      {"rm file", remove, false, "1 committed\n",
+       "./.gate-left-abc123/1 own work\n"},
+      {"rm file", remove, true, "", "./.gate-left-abc123/1 own work\n"},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(std::string(one.line) + (one.discard ? ", discard" : ""));
+    Outside("rm -rf .gate-left*");
+    Write(file, "before");
+    exchanging_ = nullptr;
+    Line(one.line);
+    exchanging_ = one.act;
+    EXPECT_EQ(Commit(), "");
+    exchanging_ = nullptr;
+    EXPECT_EQ(one.discard ? Discard() : Commit(),
+              std::string(one.said) + kKept);
+    EXPECT_EQ(Outside("find . -type f | sort | while read f; do echo $f $(cat "
+                      "$f); done"),
+              one.left);
+  }
+}
+
+TEST_P(Preview, OfAKilledCommitOnlyItsOwnGoes) {
+  const std::string stage = w_ + "/.gate-commit-abc123/1";
+  struct Case {
+    const char* what;
+    std::function<void()> act;
+    const char* said;
+  };
+  const std::vector<Case> cases = {
+      {"before the exchange", [] {}, ""},
+      {"after it",
+       [&] {
+         syscall(SYS_renameat2, AT_FDCWD, stage.c_str(), AT_FDCWD,
+                 (w_ + "/file").c_str(), RENAME_EXCHANGE);
+       },
+       ""},
+      {"a directory came there",
+       [&] {
+         unlink(stage.c_str());
+         MakeDirectory(stage);
+         Write(stage + "/own", "own");
+       },
+       ".gate-left-abc123/1 kept of file\n"},
+      {"something with another name",
+       [&] { Write(w_ + "/.gate-commit-abc123/own", "own"); },
+       ".gate-left-abc123.1/own kept of ?\n"},
+      {"it was moved, a file has its name",
+       [&] {
+         Outside("mv .gate-commit-abc123 away; echo own > .gate-commit-abc123");
+       },
+       ".gate-left-abc123.2 kept of ?\n"},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.what);
+    Outside("chmod u+w file");
+    Write(w_ + "/file", "before");
+    exchanging_ = nullptr;
+    Line("echo after > file");
+    exchanging_ = [&] {
+      one.act();
+      _exit(1);
+    };
+    EXPECT_EQ(Commit(), "");
+    exchanging_ = nullptr;
+    EXPECT_EQ(Commit(), std::string("1 committed\n") + one.said);
+    EXPECT_EQ(Read(w_ + "/file"), "after\n");
+    EXPECT_FALSE(Exists(w_ + "/.gate-commit-abc123"));
+  }
 }
 
 // Content without names takes a descriptor a file.
