@@ -47,6 +47,11 @@ bool IsDotGit(const std::string& path) {
                     });
 }
 
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
 // A directory of the upper tree that is still to be read.
 struct Open {
   std::string path;
@@ -285,6 +290,36 @@ class Reader {
     return true;
   }
 
+  // Whether a real directory may have come to its name since the run began:
+  // what is below it is then not what the command saw, however old it is. A
+  // rename changes the directory's change time alone, and both times of the one
+  // it is in; a name that came or went changes both times of the directory.
+  bool CameMeanwhile(const std::string& path) {
+    struct stat info = {}, above = {};
+    if (!StatBelow(lower_.get(), path, &info) || !S_ISDIR(info.st_mode))
+      return false;
+    const int64_t changed = Nanoseconds(info.st_ctim);
+    if (changed <= manifest_->start_ns) return false;
+    if (changed != Nanoseconds(info.st_mtim)) return true;
+    return !StatBelow(lower_.get(), ParentOf(path), &above) ||
+           Nanoseconds(above.st_ctim) > manifest_->start_ns;
+  }
+
+  // Whether the directory or one on the way to it did.
+  bool WayCameMeanwhile(const std::string& directory) {
+    if (const auto known = ways_.find(directory); known != ways_.end())
+      return known->second;
+    bool came = false;
+    for (size_t end = 0; !came && end < directory.size();) {
+      end = std::min(directory.find('/', end + 1), directory.size());
+      const auto [at, fresh] =
+          came_.try_emplace(directory.substr(0, end), false);
+      if (fresh) at->second = CameMeanwhile(at->first);
+      came = at->second;
+    }
+    return ways_[directory] = came;
+  }
+
   bool Add(PreviewEntry entry, size_t git) {
     if (!manifest_->roots[index_].keep) return true;
     if (manifest_->entries.size() >= kMaxPreviewEntries)
@@ -302,6 +337,11 @@ class Reader {
     if (entry.lower.exists && entry.lower.type != PreviewType::kDirectory &&
         entry.lower.ctime_ns > manifest_->start_ns)
       return "changed by somebody else while the command ran";
+    if (WayCameMeanwhile(entry.lower.exists &&
+                                 entry.lower.type == PreviewType::kDirectory
+                             ? entry.path
+                             : ParentOf(entry.path)))
+      return "somebody else put its directory there while the command ran";
     if (!deleted && entry.type == PreviewType::kOther)
       return "a device, pipe or socket";
     if (!deleted && entry.type == PreviewType::kFile &&
@@ -365,7 +405,8 @@ class Reader {
   const size_t index_;
   Fd upper_, lower_;
   std::vector<Open> open_;
-  std::map<ino_t, uint32_t> modes_;  // of files with several names
+  std::map<std::string, bool> came_, ways_;  // real directories
+  std::map<ino_t, uint32_t> modes_;          // of files with several names
   uint64_t bytes_ = 0;
 };
 

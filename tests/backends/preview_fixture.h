@@ -54,6 +54,7 @@ class Preview : public Sandbox {
     }
     profile_.required.Add(Feature::kOverlay);
     const Ran ran = Bash(line);
+    if (!meanwhile_.empty()) Outside(meanwhile_);
     profile_ = plain;
     if (ran.outcome.status == OutcomeStatus::kSetupFailed) {
       ADD_FAILURE() << ran.outcome.reason;
@@ -153,6 +154,7 @@ class Preview : public Sandbox {
 
   std::string state_;
   PreviewManifest manifest_;
+  std::string meanwhile_;  // somebody else does this before the run's end
   std::function<Status()> before_;
   std::function<void()> exchanging_;
   int status_ = 0;
