@@ -84,6 +84,16 @@ bool IsDirectory(const RunArguments& arguments, const ProcessFacts& facts) {
   return found.has_value();
 }
 
+// A backend that is not called so on any machine is one, too.
+bool IsBackend(const RunArguments& arguments, Gateway& gateway) {
+  if (arguments.backend.empty() ||
+      gateway.FindBackend(arguments.backend) != nullptr)
+    return true;
+  Complain("no backend is called `" + Visible(arguments.backend) +
+           "`; `gate backends` lists them");
+  return false;
+}
+
 int Refuse(const Judgement& judgement, bool json) {
   std::fprintf(stderr, "%s\n", RefusalText(judgement).c_str());
   if (json) std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
@@ -258,7 +268,9 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
     return kExitUsage;
   }
   Gateway gateway(ReadProcessFacts(globals));
-  if (!IsDirectory(*arguments, gateway.facts())) return kExitUsage;
+  if (!IsDirectory(*arguments, gateway.facts()) ||
+      !IsBackend(*arguments, gateway))
+    return kExitUsage;
   Question question = ToQuestion(*arguments, gateway.facts());
   if (!arguments->ticket.empty())
     if (auto code = RunTicket(gateway, *arguments, &question)) return *code;
@@ -346,7 +358,9 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     return kExitUsage;
   }
   Gateway gateway(ReadProcessFacts(globals));
-  if (!IsDirectory(*arguments, gateway.facts())) return kExitUsage;
+  if (!IsDirectory(*arguments, gateway.facts()) ||
+      !IsBackend(*arguments, gateway))
+    return kExitUsage;
   // What a file that does not load would have asked for is not known.
   if (const std::string trouble = SettingsTrouble(gateway.settings());
       !trouble.empty()) {

@@ -108,6 +108,10 @@ Result<RunArguments> ParseRunArguments(
       if (name == "--network" && value != "none" && value != "loopback" &&
           value != "open")
         return usage("`" + value + "` is not none, loopback or open");
+      if (name == "--profile" && value != "read-only" &&
+          value != "workspace-write" && value != "full-access")
+        return usage("`" + value +
+                     "` is not read-only, workspace-write or full-access");
       continue;
     }
     if (has_command)

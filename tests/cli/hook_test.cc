@@ -208,7 +208,7 @@ TEST(HookTest, WhatTheCallerAsksForIsJoinedWithATicketsPlan) {
       {{"--profile", "read-only"}, 1, false, "Read-only file system"},
       {{"--profile", "full-access"}, 126, false, "not as strict"},
       {{"--backend", "native"}, 0, true, ""},
-      {{"--backend", "nosuch"}, 126, false, "no backend is called `nosuch`"},
+      {{"--backend", "nosuch"}, 64, false, "no backend is called `nosuch`"},
       {{"--backend", "none"}, 126, false, "`none`"},
       {{"--agent", "somebody"}, 0, true, "deciding afresh"},
   };

@@ -105,6 +105,8 @@ TEST(RunArgumentsTest, ReadsEveryForm) {
       {{"--timeout", "1e9", "x"}, false, "", 0},
       {{"--timeout", "99999999999999999999", "x"}, false, "", 0},
       {{"--unknown", "1", "x"}, false, "", 0},
+      {{"--profile", "readonly", "x"}, false, "", 0},
+      {{"--network", "off", "x"}, false, "", 0},
   };
   for (const Case& c : kCases) {
     const auto parsed = ParseRunArguments(c.words);

@@ -299,12 +299,18 @@ TEST(RunTest, OrdinaryGitWorksInTheSandbox) {
   EXPECT_TRUE(machine.Exists(machine.project() + "/clone/.git/config"));
 }
 
-TEST(RunTest, AnAbsentBackendIsAnError) {
+TEST(RunTest, ANameThatNothingHasIsAnErrorOfTheUsage) {
   Machine machine;
   Project(machine);
-  EXPECT_EQ(machine.Gate({"sandbox", "--backend", "nonsense", "-c", "true"})
-                .exit_code,
-            125);
+  for (const char* way : {"run", "sandbox"}) {
+    for (const char* option : {"--backend", "--profile", "--network"}) {
+      const Done done = machine.Gate({way, option, "nonsense", "-c", "true"});
+      EXPECT_EQ(done.exit_code, 64) << way << option << done.err;
+      EXPECT_NE(done.err.find("`nonsense`"), std::string::npos) << done.err;
+    }
+  }
+  // Nothing was decided, so nothing is recorded.
+  EXPECT_EQ(machine.Gate({"audit", "list"}).out, "");
 }
 
 TEST(RunTest, WeakerThanThePlanIsRefused) {
@@ -401,11 +407,11 @@ TEST(RunTest, ADecisionThatStartsNothingHasAnOutcomeThatSaysSo) {
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   Project(machine);
   const std::vector<std::vector<std::string>> kRefused = {
-      {"run", "--backend", "nosuch", "touch made"},
+      {"run", "--backend", "seatbelt", "touch made"},
       {"run", "--preview", "--backend", "bwrap", "touch made"},
       {"run", "--preview", "--cwd", "/", "touch made"},
       {"run", "--preview", "--profile", "full-access", "touch made"},
-      {"sandbox", "--backend", "nosuch", "--", "touch", "made"},
+      {"sandbox", "--backend", "seatbelt", "--", "touch", "made"},
   };
   for (const std::vector<std::string>& arguments : kRefused) {
     const auto count = [&](const char* what) {
