@@ -127,7 +127,8 @@ struct ProgramCall {
   bool from_wrapper = false;
 };
 
-// `text` with something unknown wherever the placeholder stands.
+// `text` with something unknown wherever the placeholder stands, or unknown as
+// a whole where that is empty.
 Value Filled(const std::string& text, std::string_view placeholder,
              UnknownCode code, Span span);
 

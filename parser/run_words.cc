@@ -6,6 +6,8 @@ namespace gate::parser {
 
 Value Filled(const std::string& text, std::string_view placeholder,
              UnknownCode code, Span span) {
+  // What stands for nothing may stand anywhere.
+  if (placeholder.empty()) return Value::Hole(code, span);
   Value value;
   size_t from = 0;
   for (size_t at = text.find(placeholder); at != std::string::npos;

@@ -393,10 +393,7 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
     const bool kept = keeps_name && inner.argv.empty();
     if (options->replaces && !kept && field.value.known() &&
         field.value.text().find(options->replace) != std::string_view::npos) {
-      std::string text(field.value.text());
-      size_t first = text.find(options->replace);
-      size_t last = text.rfind(options->replace);
-      field.value = Value::Of(text.substr(0, first));
+      const std::string text(field.value.text());
       if (text == options->replace) {
         field.value = filled;
       } else {
@@ -404,14 +401,9 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
         Origin origin = OriginOf({filled});
         origin.decoded.clear();
         SetOrigin(word.span, origin);
-        field.value.Append(
-            Value::Hole(UnknownCode::kDynamicArgument, word.span));
+        field.value = Filled(text, options->replace,
+                             UnknownCode::kDynamicArgument, word.span);
       }
-      if (last + options->replace.size() == text.size()) {
-        inner.argv.push_back(std::move(field));
-        continue;
-      }
-      field.value.Append(text.substr(last + options->replace.size()));
     }
     inner.argv.push_back(std::move(field));
   }

@@ -67,6 +67,10 @@ TEST(AnalyzeCode, FollowsWrappers) {
        "xargs -0 -n1 rm\nrm a\nrm 'b c'\n"},
       {"echo x | xargs -I% cp % d/%", "xargs '-I%' cp '%' 'd/%'\ncp x d/x\n"},
       {"a1 | xargs rm", "a1\nxargs rm\nrm ?\n"},
+      // What stands between two of the placeholders stays: here, a quote.
+      {"a1 | xargs -I% sh -c 'rm \"x %\"; head %'",
+       "a1\nxargs '-I%' sh -c 'rm \"x %\"; head %'\nsh -c rm \"x ?\n"
+       "rm x ?\nhead ?\n!dynamic_code\n"},
       {"echo a b | xargs -n1 -I{} rm {}",
        "xargs -n1 '-I{}' rm '{}'\nrm 'a b'\n"},
       {"echo a b | xargs -I{} -L1 rm {}",
@@ -75,6 +79,9 @@ TEST(AnalyzeCode, FollowsWrappers) {
       {"xargs --process-slot-var=X bash -c 'rm $X'",
        "xargs --process-slot-var=X bash -c 'rm $X'\nbash -c 'rm $X' ?\nrm "
        "?\n"},
+      // Words that are split may leave -I without its word.
+      {"a1 | xargs -I {} rm {} `b1` z",
+       "a1\nb1\nxargs -I '{}' rm '{}' ? z\nrm ? ? z\nrm ? z\n"},
       {"jobs -x rm z", "rm z\n"},
       {"jobs -rx rm z", "rm z\n"},
       {"jobs -r -x -- bash -c 'rm z'", "bash -c 'rm z'\nrm z\n"},
