@@ -239,6 +239,7 @@ void DeclareOne(Evaluator& e, Shell& shell, const Call& call,
       fresh.scalar = e.Hole(call.span);
       fresh.maybe_unset = true;
       fresh.tainted = true;
+      fresh.inherited = true;
     }
     shell.variables.emplace(resolved, std::move(fresh));
   }

@@ -212,7 +212,7 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
     if (!word || (call.fields[i].glob && !shell.noglob)) {
       // Options or parameters: nothing is known of either.
       e.NoteUsesHistory();
-      shell.xtrace = true;
+      shell.xtrace = shell.allexport = true;
       shell.positional.clear();
       shell.positional_unknown = true;
       shell.positional_set = true;
@@ -240,6 +240,9 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
       switch (c) {
         case 'x':
           shell.xtrace = on;
+          break;
+        case 'a':
+          shell.allexport = on;
           break;
         case 'e':
           shell.errexit = on;
@@ -270,9 +273,13 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
             if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
             break;
           }
-          if (!Known(call.fields[++i])) e.NoteUsesHistory();
+          if (!Known(call.fields[++i])) {
+            e.NoteUsesHistory();
+            shell.allexport = true;
+          }
           name = Known(call.fields[i]).value_or("xtrace");
           if (name == "xtrace") shell.xtrace = on;
+          if (name == "allexport") shell.allexport = on;
           if (name == "errexit") shell.errexit = on;
           if (name == "noglob") shell.noglob = on;
           if (name == "physical" && on)
@@ -353,6 +360,7 @@ void Shopt(Evaluator& e, Shell& shell, Call& call) {
       // Any option: the readings that hide least.
       if (on) shell.expand_aliases = shell.lastpipe = true;
       if (on) shell.failglob = true;
+      if (on && set_options) shell.allexport = true;
       shell.extglob_unknown = shell.nocasematch_unknown = true;
       continue;
     }
@@ -396,6 +404,7 @@ void Shopt(Evaluator& e, Shell& shell, Call& call) {
       e.NoteAt(UnknownCode::kUnmodelled, call.span, "shopt");
     }
     if (set_options && *word == "xtrace") shell.xtrace = on;
+    if (set_options && *word == "allexport") shell.allexport = on;
     if (set_options && *word == "noglob") shell.noglob = on;
     for (std::string_view other : {"physical", "posix", "keyword", "histexpand",
                                    "history", "braceexpand"}) {

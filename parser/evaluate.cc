@@ -232,21 +232,28 @@ bool Evaluator::IsAsFound(const std::string& name,
          variable.scalar[0].text() == found;
 }
 
+// Whether programs get the line's value of it, by `export`, `set -a` or an
+// assignment before a function.
+bool Evaluator::HandsOn(const std::string& name,
+                        const Variable& variable) const {
+  const bool set = variable.shape != Variable::Shape::kScalar ||
+                   (!variable.scalar.empty() && !variable.inherited);
+  // `cd` sets these two.
+  const bool by_cd = name == "PWD" || name == "OLDPWD";
+  return set && variable.exported && (!by_cd || exports_.contains(name));
+}
+
 void Evaluator::AddEnvironment(const Shell& shell,
                                Invocation* invocation) const {
-  for (const std::string& name : exports_) {
-    auto it = shell.variables.find(name);
-    if (it != shell.variables.end() && it->second.exported &&
-        !it->second.scalar.empty())
-      AddSetting(shell, name, &it->second, invocation);
-  }
   if (shell.variables.Shares(initial_variables_)) return;
   // The shell finds programs by PATH whether it is exported or not.
   AddPath(shell, invocation);
   // A plain assignment to a name that the shell inherited changes what its
   // programs get, and which names it inherited is not known.
   for (const auto& [name, variable] : shell.variables) {
-    if (IsAsFound(name, variable) || !ChangesPrograms(name, variable)) continue;
+    if (IsAsFound(name, variable) ||
+        (!HandsOn(name, variable) && !ChangesPrograms(name, variable)))
+      continue;
     AddSetting(shell, name, &variable, invocation);
   }
 }

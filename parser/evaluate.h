@@ -165,6 +165,7 @@ class Evaluator final : public Host {
   uint32_t Record(Shell& shell, const Fields& argv, Span span, bool builtin);
   // Whether a variable holds what the line found in it.
   bool IsAsFound(const std::string& name, const Variable& variable) const;
+  bool HandsOn(const std::string& name, const Variable& variable) const;
   // Adds PATH where the line changed it.
   void AddPath(const Shell& shell, Invocation* invocation) const;
   // leftovers.cc: records what the line leaves behind in `shell`, where it
@@ -377,6 +378,7 @@ class Evaluator final : public Host {
     std::vector<Values> words;  // $0, $1, …
     bool words_unknown = false;
     bool xtrace = false;
+    bool allexport = false;
     bool extglob = false;
     bool expand_aliases = false;
     bool interactive = false;

@@ -25,6 +25,7 @@ void Evaluator::Execute(Shell& shell, const Script& script, NodeId id) {
     }
     function.body = id;
     shell.functions[node.name] = {function};
+    if (shell.allexport) shell.exported_functions.insert(node.name);
     shell.status = 0;
     return;
   }

@@ -65,7 +65,7 @@ bool ChangesExpansion(const Shell& shell) {
          shell.noglob || shell.globstar || shell.dotglob || shell.nocaseglob ||
          shell.nocasematch || shell.nocasematch_unknown || shell.failglob ||
          shell.lastpipe || !shell.brace_expansion || shell.brace_unknown ||
-         shell.ifs_unknown || shell.posix;
+         shell.ifs_unknown || shell.posix || shell.allexport;
 }
 
 }  // namespace

@@ -137,8 +137,9 @@ bool SameShell(const Shell& a, const Shell& b) {
          a.streams == b.streams && a.hashed == b.hashed &&
          a.expand_aliases == b.expand_aliases && a.extglob == b.extglob &&
          a.noglob == b.noglob && a.nullglob == b.nullglob &&
-         a.xtrace == b.xtrace && a.ifs_unknown == b.ifs_unknown &&
-         a.zero == b.zero && a.loop_continue == b.loop_continue &&
+         a.xtrace == b.xtrace && a.allexport == b.allexport &&
+         a.ifs_unknown == b.ifs_unknown && a.zero == b.zero &&
+         a.loop_continue == b.loop_continue &&
          a.brace_expansion == b.brace_expansion &&
          a.brace_unknown == b.brace_unknown &&
          a.extglob_unknown == b.extglob_unknown &&

@@ -245,7 +245,9 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
       continue;
     }
     std::string value;
+    bool unknown = false;
     if (i + 1 < call.argv.size()) {
+      unknown = !Known(call.argv[i + 1]);
       value = Known(call.argv[i + 1]).value_or("expand_aliases");
     }
     bool on = (*word)[0] == '-';
@@ -263,6 +265,7 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
     }
     if (!word->starts_with("--") && word->ends_with("o") && on) {
       how.xtrace = how.xtrace || value == "xtrace";
+      how.allexport = how.allexport || value == "allexport" || unknown;
       how.expand_aliases = how.expand_aliases || value == "posix";
     }
     how.expand_aliases = how.expand_aliases || *word == "--posix";
@@ -270,6 +273,8 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
         word->find('x') != std::string::npos) {
       how.xtrace = true;
     }
+    how.allexport = how.allexport || (!word->starts_with("--") && on &&
+                                      word->find('a') != std::string::npos);
     if (i == 1 && !word->starts_with("--") && on &&
         (word->find('P') != std::string::npos || value == "physical")) {
       how.physical = true;
@@ -333,6 +338,7 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
     child.positional_unknown = how.words_unknown;
     if (how.words_unknown) child.positional.clear();
     child.xtrace = how.xtrace;
+    child.allexport = how.allexport;
     child.extglob = how.extglob;
     child.expand_aliases = how.expand_aliases || posix;
     child.posix = posix;

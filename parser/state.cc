@@ -23,6 +23,7 @@ Variable JoinVariables(const Variable& a, const Variable& b) {
   if (a == b) return a;
   Variable joined = a;
   joined.exported |= b.exported;
+  joined.inherited &= b.inherited;
   joined.readonly &= b.readonly;
   joined.maybe_readonly |= b.maybe_readonly || a.readonly != b.readonly;
   joined.maybe_unset = a.maybe_unset || b.maybe_unset;
@@ -215,6 +216,7 @@ State Join(const State& a, const State& b) {
   // Of two option settings, the one that hides least.
   joined.expand_aliases |= b.expand_aliases;
   joined.xtrace |= b.xtrace;
+  joined.allexport |= b.allexport;
   joined.noexec &= b.noexec;
   joined.errexit &= b.errexit;
   joined.nounset &= b.nounset;

@@ -25,6 +25,7 @@ struct Variable {
   bool unknown_elements = false;  // arrays: any other element may exist
   bool maybe_unset = false;       // unset in some branch
   bool exported = false;
+  bool inherited = false;  // nothing set it: as the environment has it, or not
   bool readonly = false;
   bool maybe_readonly = false;        // readonly in some branch
   bool integer = false;               // declare -i
@@ -75,6 +76,7 @@ struct State {
   bool globstar = false, dotglob = false, nocaseglob = false;
   bool brace_expansion = true;
   bool ifs_unknown = false;
+  bool allexport = false;  // set -a
   bool nocasematch = false;
   bool failglob = false;
   // Differ between branches: both readings are followed.

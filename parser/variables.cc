@@ -316,6 +316,8 @@ void SetVariable(Expander& x, const std::string& raw_name, const Values& value,
     stored = Union(stored,
                    variable.scalar.empty() ? Values{Value{}} : variable.scalar);
   variable.scalar = std::move(stored);
+  variable.inherited = false;
+  variable.exported |= x.state.allexport;
   variable.maybe_unset = variable.maybe_readonly && variable.maybe_unset;
   if (name == "IFS") x.state.ifs_unknown = false;
 }

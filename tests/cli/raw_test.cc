@@ -397,6 +397,7 @@ TEST(RawTest, WhatChangesLaterLinesIsNotLeftBehind) {
         // Run by bash or by an allowed program.
         "PS1='$(id)'", "PS0='`id`'", "PS1=$x", "export MAILPATH='x?$(id)'",
         "HISTFILE=~/.bashrc", "export GREP=./evil", "export GETCONF_DIR=.",
+        "export MAGIC=./x", "export GIT_TEST_FSMONITOR=./e",
         "export LANGUAGE=../../../../home/x"})
     EXPECT_NE(Check(machine, line), kAllow) << line;
   for (const char* line :
@@ -404,6 +405,37 @@ TEST(RawTest, WhatChangesLaterLinesIsNotLeftBehind) {
         "for f in a b; do echo $f; done", "cd src", "cd src && ls",
         "PS1='$ '; ls", "export LANG=C.UTF-8", "[[ a =~ (a) ]] && echo x",
         "(shopt -s dotglob; ls)", "set --; ls"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
+// However it reaches the program: as `X=v file a` does.
+TEST(RawTest, AVariableThatTheLineExportsIsContained) {
+  const Machine machine;
+  for (const char* line :
+       {"X=v file a", "X=v; export X; file a", "export X; X=v; file a",
+        "set -a; X=v; file a", "set -o allexport; X=v; file a",
+        "shopt -so allexport; X=v; file a", "set -a; : ${X:=v}; file a",
+        "set -a; read X <<< v; file a", "set -a; for X in v; do file a; done",
+        "read X <<< v; export X; file a", "export X; read X <<< v; file a",
+        "declare -x X; printf -v X v; file a",
+        "for X in v; do export X; ls; done",
+        "export X; test -f a && X=v; file a",
+        "test -f a && set -a; X=v; file a",
+        "declare -n r=X; X=v; export r; file a", "X=v eval 'file a'",
+        "f() { file a; }; X=v f", "f() { local -x X=v; file a; }; f",
+        "X=v; export X; bash -c 'file a'", "bash -ac 'X=v; file a'",
+        "bash -o allexport -c 'X=v; file a'", "X=v; export X; (file a)",
+        "echo $(X=v; export X; file a)", "X=v; export X; find . -exec ls {} +",
+        // A function that bash hands on.
+        "(set -a; ls() { git gc; }; bash -c ls)",
+        // Its later lines would export, too.
+        "set -a"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"X=v; file a", "export X; file a", "X=v; export X; unset X; file a",
+        "X=v; export X; export -n X; file a", "set -a; set +a; X=v; file a",
+        "LANG=C; export LANG; file a", "cd src && git status",
+        "for i in 1 2; do export X; file a; done"})
     EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 
