@@ -157,10 +157,20 @@ Judgement JoinTicket(Gateway& gateway, Question question,
   return gateway.Judge(question, /*pin=*/true);
 }
 
+// Whether a line would be allowed raw here as well. What its programs are and
+// what they obey is a matter of the environment (PATH, HOME, XDG_CONFIG_HOME),
+// and the shell of a client has another one than the hook.
+bool IsAllowedHere(Gateway& gateway, const Question& question) {
+  const Judgement here = gateway.Judge(question, /*pin=*/true);
+  return here.decision.action == Action::kAllow &&
+         here.plan.mode == router::Mode::kDirect;
+}
+
 // A ticket is enforced exactly as the hook planned it, or as the caller makes
 // that stricter. Nothing when it does not hold for this command, directory,
-// agent and policy: then it is judged afresh, for the agent and the session of
-// the ticket where that is only for another directory.
+// agent and policy, or lets run raw, without a person's yes, what would not be
+// let run so in this environment: then it is judged afresh, for the agent and
+// the session of the ticket where only directory or environment are others.
 std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
                              Question* asked) {
   Question& question = *asked;
@@ -212,6 +222,10 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   if (!arguments.profile.empty() || !arguments.backend.empty() ||
       !arguments.network.empty() || arguments.timeout_ms != 0) {
     judgement = JoinTicket(gateway, judgement.question, *plan, ticket->asked);
+  } else if (plan->mode == router::Mode::kDirect && !ticket->asked &&
+             !IsAllowedHere(gateway, question)) {
+    Complain("judged again in this environment");
+    return std::nullopt;
   } else {
     // What a person has approved keeps more of its variables.
     judgement.decision.action = ticket->asked ? Action::kAsk : Action::kAllow;

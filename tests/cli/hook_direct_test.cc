@@ -205,6 +205,53 @@ TEST(CodexTest, WhatTheCallerAsksForMakesAnAllowedLineStricter) {
   }
 }
 
+// A venv, node_modules/.bin, direnv, a shell's start-up file: the shell of the
+// client has variables that the hook did not see.
+TEST(TicketTest, AnAllowedLineIsContainedWhereItsEnvironmentWouldContainIt) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const std::string ran = machine.home() + "/ran";
+  machine.Write(machine.project() + "/bin/ls",
+                "#!/bin/sh\ntouch " + ran + "\nexit 0\n", 0755);
+  machine.Write(machine.project() + "/cfg/git/config",
+                "[core]\n\tfsmonitor = touch " + ran + ";false\n");
+  machine.Write(machine.project() + "/cfg/.gitconfig",
+                "[core]\n\tfsmonitor = touch " + ran + ";false\n");
+  ASSERT_EQ(machine.Run({"git", "init", "-q", "."}).exit_code, 0);
+  const struct {
+    const char* client;
+    const char* line;
+    std::string variable;
+    bool judged_again;
+  } kRows[] = {
+      {"claude", "ls *", "PATH=" + machine.project() + "/bin:/usr/bin:/bin",
+       true},
+      {"codex", "ls", "PATH=" + machine.project() + "/bin:/usr/bin:/bin", true},
+      {"codex", "git status", "XDG_CONFIG_HOME=" + machine.project() + "/cfg",
+       true},
+      {"codex", "git status", "HOME=" + machine.project() + "/cfg", true},
+      {"codex", "ls", "PATH=/bin:/usr/bin", false},
+      {"codex", "ls", "OTHER=x", false},
+  };
+  for (const auto& row : kRows) {
+    machine.environment = {"SHELL=/bin/zsh"};
+    std::string line = Line(machine, row.client, row.line);
+    ASSERT_TRUE(HasTicket(line)) << row.line << "\n" << line;
+    // HOME is where gate's state is by itself; the hook line of `gate install`
+    // names it.
+    line.insert(line.find(" run --ticket"), " --state-dir " + machine.state());
+    const Done done =
+        machine.Run({"/usr/bin/env", row.variable, "/bin/bash", "-c", line});
+    EXPECT_EQ(done.exit_code, 0) << row.variable << done.err;
+    EXPECT_EQ(
+        done.err.find("judged again in this environment") != std::string::npos,
+        row.judged_again)
+        << row.variable << done.err;
+    EXPECT_FALSE(machine.Exists(ran)) << row.line << " " << row.variable;
+    std::filesystem::remove(ran);
+  }
+}
+
 TEST(CodexTest, AnAllowedLineRunsWithoutWhatMakesItMeanSomethingElse) {
   Machine machine;
   machine.Write(machine.project() + "/a", "1\n");
