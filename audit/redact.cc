@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <array>
 
-#include "audit/log.h"
 #include "audit/secret_names.h"
+#include "audit/secret_options.h"
+#include "base/secret_prefixes.h"
 
 namespace gate::audit {
 namespace {
@@ -59,61 +60,6 @@ bool IsHarmlessValue(std::string_view name, std::string_view value) {
                      [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
-// Short options that carry a password, by program.
-enum class Form : unsigned char { kAttached, kSeparate, kUserPassword };
-struct ProgramOption {
-  std::string_view program;
-  std::string_view option;
-  Form form;
-};
-constexpr ProgramOption kProgramOptions[] = {
-    {"mysql", "-p", Form::kAttached},
-    {"mysqldump", "-p", Form::kAttached},
-    {"mysqladmin", "-p", Form::kAttached},
-    {"mysqlimport", "-p", Form::kAttached},
-    {"mariadb", "-p", Form::kAttached},
-    {"mariadb-dump", "-p", Form::kAttached},
-    {"sshpass", "-p", Form::kAttached},
-    {"sshpass", "-p", Form::kSeparate},
-    {"curl", "-u", Form::kUserPassword},
-    {"curl", "--user", Form::kUserPassword},
-    {"curl", "-U", Form::kUserPassword},
-    {"curl", "--proxy-user", Form::kUserPassword},
-    {"http", "-a", Form::kUserPassword},
-    {"https", "-a", Form::kUserPassword},
-    {"http", "--auth", Form::kUserPassword},
-    {"lftp", "-u", Form::kUserPassword},
-    {"smbclient", "-U", Form::kUserPassword},
-    {"redis-cli", "-a", Form::kSeparate},
-    {"docker", "-p", Form::kSeparate},
-    {"podman", "-p", Form::kSeparate},
-    {"buildah", "-p", Form::kSeparate},
-    {"skopeo", "-p", Form::kSeparate},
-    {"helm", "-p", Form::kSeparate},
-    {"oc", "-p", Form::kSeparate},
-    {"az", "-p", Form::kSeparate},
-    {"twine", "-p", Form::kSeparate},
-    {"mongo", "-p", Form::kSeparate},
-    {"mongosh", "-p", Form::kSeparate},
-    {"mongodump", "-p", Form::kSeparate},
-    {"ldapsearch", "-w", Form::kSeparate},
-    {"ldapmodify", "-w", Form::kSeparate},
-    {"sqlcmd", "-P", Form::kSeparate},
-    {"zip", "-P", Form::kSeparate},
-    {"unzip", "-P", Form::kSeparate},
-    {"7z", "-p", Form::kAttached},
-    {"openssl", "-passin", Form::kSeparate},
-    {"openssl", "-passout", Form::kSeparate},
-    {"openssl", "-pass", Form::kSeparate},
-    {"openssl", "-k", Form::kSeparate},
-};
-constexpr std::string_view kWrappers[] = {"sudo", "doas",    "env",  "time",
-                                          "exec", "command", "then", "do",
-                                          "else", "nohup",   "if",   "while"};
-// Words that say that a secret comes on standard input.
-constexpr std::string_view kStdinMarks[] = {"--password-stdin", "--with-token",
-                                            "--passphrase-fd", "--stdin"};
-
 template <class List>
 bool Contains(const List& list, std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
@@ -141,8 +87,9 @@ class Scanner {
   // Ends a command of a list or pipeline.
   void NewCommand(bool pipe) {
     fed_by_ = pipe && (first_ == "echo" || first_ == "printf")
-                  ? std::pair(arguments_, at_)
+                  ? std::pair(arguments_, std::min(at_, redirect_))
                   : std::pair(kNone, kNone);
+    redirect_ = kNone;
     first_ = program_ = {};
     set_ = stdin_mark_ = false;
     arguments_ = kNone;
@@ -151,13 +98,20 @@ class Scanner {
 
   void Next() {
     const char c = text_[at_];
-    if (quote_ != '\'' && c == '\\') {
+    if ((quote_ != '\'' || ansi_) && c == '\\') {
       at_ += 2;
+      return;
+    }
+    if (quote_ == 0 && c == '#' && IsWordStart()) in_comment_ = true;
+    if (c == '\n') in_comment_ = false;
+    if (in_comment_ && (c == '\'' || c == '"')) {
+      ++at_;
       return;
     }
     if (c == '\'' || c == '"') {
       if (quote_ == 0) {
         quote_ = c;
+        ansi_ = c == '\'' && at_ > 0 && text_[at_ - 1] == '$';
         if (word_ == "-c" || word_ == "eval") first_ = program_ = {};
       } else if (quote_ == c) {
         quote_ = 0;
@@ -177,7 +131,11 @@ class Scanner {
       return;
     }
     if (IsSeparator(c) || c == '\n') {
-      if (c != '<' && c != '>') NewCommand(c == '|' && Peek(1) != '|');
+      if (c != '<' && c != '>') {
+        NewCommand(c == '|' && Peek(1) != '|');
+      } else if (quote_ == 0) {
+        redirect_ = std::min(redirect_, at_);
+      }
     }
     ++at_;
   }
@@ -194,19 +152,57 @@ class Scanner {
            rest.starts_with("[redacted:");
   }
 
+  bool IsWordStart() const {
+    return at_ == 0 || IsSpace(text_[at_ - 1]) || IsSeparator(text_[at_ - 1]);
+  }
+
+  // `code` or $(code): it runs, so that it is no part of a secret.
+  bool IsSubstitution(size_t at) const {
+    return text_[at] == '`' ||
+           (text_[at] == '$' && at + 1 < text_.size() && text_[at + 1] == '(');
+  }
+
+  // A value may go on after the line break at `at` as the lines of a key do.
+  bool GoesOn(size_t at) const { return KeyLineEnd(text_, at + 1) != 0; }
+
+  // Whether the words of the command are read as a line once more: what stands
+  // in their quotes may be commands.
+  bool IsCode() const {
+    return word_ == "-c" || Contains(kCodePrograms, first_);
+  }
+
   // Where the value that begins at `at` ends: the end of the shell word, or of
-  // the quotes that the whole assignment stands in.
+  // the quotes that the whole assignment stands in (`outer`). However quotes
+  // were misunderstood, it never goes over the end of a line, or over what
+  // runs.
   size_t ValueEnd(size_t at, bool stop_at_ampersand) const {
+    return ValueEnd(at, stop_at_ampersand, quote_);
+  }
+  size_t ValueEnd(size_t at, bool stop_at_ampersand, char outer) const {
     if (IsOpaque(at)) return at;
+    const bool code = outer == 0 && IsCode();
     // \"…\" inside a double-quoted string.
+    std::string_view escaped;
     if (at + 1 < text_.size() && text_[at] == '\\' &&
         (text_[at + 1] == '"' || text_[at + 1] == '\'')) {
-      const size_t close = text_.find(text_.substr(at, 2), at + 2);
-      return close == kNone ? text_.size() : close + 2;
+      escaped = text_.substr(at, 2);
+      at += 2;
     }
     char inner = 0;
     for (; at < text_.size(); ++at) {
       const char c = text_[at];
+      if (c == '\n' && !GoesOn(at)) return at;
+      if (outer != 0 && c == outer) return at;
+      if (IsSubstitution(at) && !(inner == '\'' && outer == 0 && !code)) {
+        return at;
+      }
+      if (!escaped.empty()) {
+        if (text_.substr(at).starts_with(escaped)) return at + 2;
+        if (c == '\\') ++at;
+        if (outer == 0 && (IsSpace(c) || IsSeparator(c))) return at;
+        continue;
+      }
+      if (code && (IsSpace(c) || IsSeparator(c) || c == '\\')) return at;
       if (inner != 0) {
         if (c == '\\' && inner == '"') {
           ++at;
@@ -215,25 +211,21 @@ class Scanner {
         }
         continue;
       }
-      if (c == quote_ && quote_ != 0) return at;
       if (c == '\\') {
         // A quote escaped for an outer level ends a value as a quote does.
-        if (at + 1 < text_.size() && text_[at + 1] == '"' && quote_ == '"') {
+        if (at + 1 < text_.size() && text_[at + 1] == '"' && outer == '"') {
           return at;
         }
         ++at;
         continue;
       }
-      if (c == '"' || c == '\'') {
+      if (!in_comment_ && (c == '"' || c == '\'')) {
         inner = c;
         continue;
       }
       if (IsSpace(c)) return at;
       if (stop_at_ampersand && (c == '&' || c == '#')) return at;
-      if (quote_ == 0 && IsSeparator(c)) return at;
-      if (c == ';' && at + 1 < text_.size() && IsSpace(text_[at + 1])) {
-        return at;
-      }
+      if (IsSeparator(c) && (outer == 0 || (c != '(' && c != ')'))) return at;
     }
     return text_.size();
   }
@@ -250,14 +242,40 @@ class Scanner {
     return true;
   }
 
-  // The line up to a newline or the quotes around it: a header's value.
+  // name=value, as after a cookie's semicolon.
+  bool IsCookiePair(size_t at) const {
+    while (at < text_.size() && text_[at] == ' ') ++at;
+    const size_t name = at;
+    while (at < text_.size() && IsNameChar(text_[at])) ++at;
+    return at > name && at < text_.size() && text_[at] == '=';
+  }
+
+  // What follows the | of a token (12|AbC…) and of no pipe.
+  bool IsTokenTail(size_t at) const {
+    constexpr size_t kLeast = 20;
+    const std::string_view tail = text_.substr(at, kLeast);
+    return tail.size() == kLeast &&
+           std::all_of(tail.begin(), tail.end(), IsAsciiAlnum);
+  }
+
+  // A header's value inside quotes: a scheme and its credentials, cookies, the
+  // name="value" list of Digest. What may be a command behind it is not its.
   size_t LineEnd(size_t at) const {
     if (quote_ == 0 || IsOpaque(at)) return ValueEnd(at, false);
-    for (; at < text_.size(); ++at) {
-      if (text_[at] == '\n' || text_[at] == quote_) return at;
-      if (text_[at] == '\\' && at + 1 < text_.size() &&
-          (text_[at + 1] == '"' || text_[at + 1] == '\'')) {
+    const size_t begin = at;
+    bool words = false;
+    for (bool listed = false; at < text_.size(); ++at) {
+      const char c = text_[at];
+      if (c == '\n' || c == '\\' || c == quote_ || IsSubstitution(at))
         return at;
+      if (c == '"' && at > begin && text_[at - 1] == '=') listed = true;
+      if ((c == '\'' || c == '"') && !listed) return at;
+      if (c == ';' && !IsCookiePair(at + 1)) return at;
+      if (c == '<' || c == '>') return at;
+      if ((c == '|' || c == '&') && !IsTokenTail(at + 1)) return at;
+      if (c == ' ' && text_[at - 1] != ',' && text_[at - 1] != ';') {
+        if (words) return at;
+        words = true;
       }
     }
     return at;
@@ -352,24 +370,32 @@ class Scanner {
     if (at >= text_.size() || !IsSecret(name, true) || IsOpaque(at)) {
       return false;
     }
+    // Quotes that are escaped belong to quotes around them; the others are
+    // those that the scan took for the shell's.
+    const bool own = quote_ == open && (begin < 2 || text_[begin - 2] != '\\');
+    const char outer = own ? '\0' : quote_;
     size_t end = at;
     if (text_[at] == '"' || text_[at] == '\'') {
       const char close = text_[at];
       for (end = at + 1; end < text_.size() && text_[end] != close; ++end) {
+        if (text_[end] == '\n' || text_[end] == outer || IsSubstitution(end))
+          break;
         if (text_[end] == '\\') ++end;
       }
-      end = std::min(end + 1, text_.size());
+      end = std::min(end, text_.size());
+      if (end < text_.size() && text_[end] == close) ++end;
     } else if (text_[at] == '\\') {
-      end = ValueEnd(at, false);
+      end = ValueEnd(at, false, outer);
     } else {
       while (end < text_.size() && !IsSpace(text_[end]) && text_[end] != ',' &&
-             text_[end] != '}' && text_[end] != '"' && text_[end] != '\'') {
+             text_[end] != '}' && text_[end] != '"' && text_[end] != '\'' &&
+             !IsSeparator(text_[end])) {
         ++end;
       }
     }
     if (!Take(name, at, end, "member")) return false;
     // The quote that closed the name was skipped over.
-    if (quote_ == open) quote_ = 0;
+    if (own) quote_ = 0;
     return true;
   }
 
@@ -542,6 +568,9 @@ class Scanner {
   std::vector<SecretSpan>* out_;
   size_t at_ = 0;
   char quote_ = 0;
+  bool ansi_ = false;        // the quotes are $'…', where \' is no end
+  size_t redirect_ = kNone;  // the command's first redirection
+  bool in_comment_ = false;
   bool login_ = false;
   bool identified_ = false;  // SQL: IDENTIFIED [WITH plugin] BY 'x'
   std::string_view first_, program_;
@@ -558,37 +587,6 @@ class Scanner {
 
 void FindSecretPlaces(std::string_view text, std::vector<SecretSpan>* out) {
   Scanner(text, out).Run();
-}
-
-std::string Redact(std::string_view command, std::vector<std::string>* kinds) {
-  std::vector<SecretSpan> spans;
-  FindSecretPlaces(command, &spans);
-  FindSecretPatterns(command, &spans);
-  if (spans.empty()) return std::string(command);
-  std::sort(spans.begin(), spans.end(),
-            [](const SecretSpan& a, const SecretSpan& b) {
-              return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
-            });
-  std::string out;
-  size_t at = 0;
-  for (size_t i = 0; i < spans.size();) {
-    const SecretSpan first = spans[i];
-    size_t end = first.end;
-    for (++i; i < spans.size() && spans[i].begin <= end; ++i) {
-      end = std::max(end, spans[i].end);
-    }
-    out += command.substr(at, first.begin - at);
-    out += "[redacted:";
-    out += first.kind;
-    out += ']';
-    at = end;
-    if (kinds != nullptr &&
-        std::find(kinds->begin(), kinds->end(), first.kind) == kinds->end()) {
-      kinds->emplace_back(first.kind);
-    }
-  }
-  out += command.substr(at);
-  return out;
 }
 
 }  // namespace gate::audit

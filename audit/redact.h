@@ -19,6 +19,10 @@ struct SecretSpan {
 // passwords in URLs. Appends to `out`. Linear.
 void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out);
 
+// Where the line of a key that begins at `at`, perhaps behind blanks, ends: a
+// single run of base64 that is no ordinary word. 0 when there is none.
+size_t KeyLineEnd(std::string_view text, size_t at);
+
 // What stands where a secret stands: assignments, options, headers, query
 // parameters. Appends to `out`. Linear.
 void FindSecretPlaces(std::string_view text, std::vector<SecretSpan>* out);

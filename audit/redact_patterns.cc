@@ -42,17 +42,81 @@ size_t JwtEnd(std::string_view text, size_t at) {
   return RunEnd(text, payload + 1, SecretClass::kDash);
 }
 
-// From -----BEGIN … PRIVATE KEY to the end of its END line, or of the text.
+bool IsBase64(char c) { return IsAsciiAlnum(c) || c == '+' || c == '/'; }
+
+// Behind what stands between the lines of a key: line breaks, also written as
+// \n, indentation, and the quotes and signs of a program's string over lines.
+size_t BehindKeyBreak(std::string_view text, size_t at) {
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '\\' && at + 1 < text.size() &&
+        (text[at + 1] == 'n' || text[at + 1] == 'r' || text[at + 1] == '\\')) {
+      at += text[at + 1] == '\\' ? 1 : 2;
+    } else if (std::string_view(" \t\r\n\"',+#").find(c) !=
+               std::string_view::npos) {
+      ++at;
+    } else {
+      break;
+    }
+  }
+  return at;
+}
+
+// The end of the line `Proc-Type: 4,ENCRYPTED` and the like at `at`; 0 for any
+// other line.
+size_t KeyHeaderEnd(std::string_view text, size_t at) {
+  for (const std::string_view name :
+       {"Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: "}) {
+    if (!text.substr(at).starts_with(name)) continue;
+    size_t end = at + name.size();
+    while (end < text.size() && (IsIn(SecretClass::kDotted, text[end]) ||
+                                 text[end] == ',' || text[end] == ' ')) {
+      ++end;
+    }
+    return end;
+  }
+  return 0;
+}
+
+// From -----BEGIN … PRIVATE KEY over the lines that look like a key's to its
+// END, where that follows. Nothing else is the key's: what stands behind a
+// BEGIN without them may be commands. 0 when no line follows.
 size_t PemEnd(std::string_view text, size_t at) {
   constexpr size_t kMaxLabel = 64;
   if (!text.substr(at).starts_with("-----BEGIN ")) return 0;
-  const size_t key = text.substr(at, kMaxLabel).find("PRIVATE KEY");
+  const std::string_view label = text.substr(at, kMaxLabel);
+  const size_t key = label.find("PRIVATE KEY");
   if (key == std::string_view::npos) return 0;
-  const size_t end = text.find("-----END ", at + key);
-  if (end == std::string_view::npos) return text.size();
-  const size_t dashes = text.find("-----", end + 9);
-  if (dashes == std::string_view::npos) return text.size();
-  return dashes + 5;
+  const size_t dashes = label.find("-----", key);
+  if (dashes == std::string_view::npos) return 0;
+  size_t end = at + dashes + 5;
+  const size_t first = end;
+  for (;;) {
+    const size_t line = BehindKeyBreak(text, end);
+    if (text.substr(line).starts_with("-----END ")) {
+      const std::string_view last = text.substr(line, kMaxLabel);
+      const size_t close = last.find("-----", 9);
+      if (close != std::string_view::npos &&
+          last.substr(0, close).find('\n') == std::string_view::npos) {
+        return line + close + 5;
+      }
+      break;
+    }
+    size_t next = KeyHeaderEnd(text, line);
+    if (next == 0) next = KeyLineEnd(text, line);
+    if (next == 0) {
+      // The last line, or a checksum, may be short.
+      next = line;
+      while (next < text.size() && (IsBase64(text[next]) || text[next] == '='))
+        ++next;
+      if (next == line ||
+          !text.substr(BehindKeyBreak(text, next)).starts_with("-----END ")) {
+        break;
+      }
+    }
+    end = next;
+  }
+  return end == first ? 0 : end;
 }
 
 // The secret part of scheme://user:password@host at the colon `at`; returns
@@ -86,12 +150,15 @@ size_t UrlPassword(std::string_view text, size_t at,
   } else if (host - begin < kTokenLength) {
     return begin;
   }
-  const std::string_view value = text.substr(secret, host - secret);
+  // What may be more of the shell's line is left.
+  const size_t stop =
+      std::min(text.substr(0, host).find_first_of("&<", secret), host);
+  const std::string_view value = text.substr(secret, stop - secret);
   if (value.empty() || value.front() == '$' ||
       value.starts_with("[redacted:")) {
     return begin;
   }
-  out->push_back({secret, host, "url-password"});
+  out->push_back({secret, stop, "url-password"});
   return end;
 }
 
@@ -118,6 +185,30 @@ size_t BearerEnd(std::string_view text, size_t at, size_t* secret) {
 }
 
 }  // namespace
+
+size_t KeyLineEnd(std::string_view text, size_t at) {
+  constexpr size_t kLong = 40, kLeast = 12;
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+  const size_t begin = at;
+  bool upper = false, lower = false, digit = false;
+  for (; at < text.size() && IsBase64(text[at]); ++at) {
+    upper = upper || (text[at] >= 'A' && text[at] <= 'Z');
+    lower = lower || (text[at] >= 'a' && text[at] <= 'z');
+    digit = digit || IsAsciiDigit(text[at]);
+  }
+  const size_t size = at - begin;
+  if (size < kLeast || !upper || !lower || (!digit && size < kLong)) return 0;
+  while (at < text.size() && text[at] == '=') ++at;
+  // A word with more behind it is a command's.
+  size_t next = at;
+  while (next < text.size() && (text[next] == ' ' || text[next] == '\t'))
+    ++next;
+  const bool alone = next >= text.size() ||
+                     std::string_view("\r\n\\\"'-").find(text[next]) !=
+                         std::string_view::npos ||
+                     (next > at && size >= kLong);
+  return alone ? at : 0;
+}
 
 void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out) {
   for (size_t at = 0; at < text.size();) {

@@ -152,6 +152,72 @@ TEST(Redact, TakesOutTheSecretAndKeepsTheRest) {
   }
 }
 
+// What runs must be found in the record, whatever text stands beside it. The
+// base64 is made up.
+#define KEY_LINE "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn1ygWyF8PbnGy0AHB7MaXJ5r9Tb1Q2"
+TEST(Redact, TakesNothingThatRuns) {
+  const struct {
+    const char* text;
+    const char* kept;
+    const char* secret = nullptr;
+  } kRows[] = {
+      {"# -----BEGIN RSA PRIVATE KEY-----\nrm notes.txt", "rm notes.txt"},
+      {"# -----BEGIN RSA PRIVATE KEY-----\nrm notes.txt\n"
+       "# -----END RSA PRIVATE KEY-----\necho built",
+       "rm notes.txt"},
+      {"cat > k <<E\n-----BEGIN PRIVATE KEY-----\n" KEY_LINE "\n" KEY_LINE
+       "\nE\nrm notes.txt",
+       "\nE\nrm notes.txt", KEY_LINE},
+      {"cat > k <<E\n-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+       "DEK-Info: AES-128-CBC,0123\n\n  " KEY_LINE
+       "\n  aB3=\n-----END EC PRIVATE KEY-----\nE\nrm notes.txt",
+       "\nE\nrm notes.txt", "aB3="},
+      {"printf '-----BEGIN PRIVATE KEY-----\\n" KEY_LINE
+       "\\naB3=\\n-----END PRIVATE KEY-----\\n' > k; rm notes.txt",
+       "' > k; rm notes.txt", "aB3="},
+      {"echo \"{\\\"token\\\":\\\"\"; rm notes.txt; echo '\"'", "rm notes.txt"},
+      {"echo '{\"token\":\"'; rm notes.txt; echo '\"'", "rm notes.txt"},
+      {"echo \"PASSWORD='\"; rm notes.txt; echo \"'\"", "rm notes.txt"},
+      {"echo 'PASSWORD=\"'; rm notes.txt; echo '\"'", "rm notes.txt"},
+      {"echo \\\"TOKEN=\\\"; rm notes.txt; echo \\\"", "rm notes.txt"},
+      {"echo $'\\'TOKEN=\"'; rm notes.txt; echo '\"'", "rm notes.txt"},
+      {"x=1 # PASSWORD=\"\nrm notes.txt\n# \"", "rm notes.txt"},
+      {"x=1 # it's\nPASSWORD='a b'; rm notes.txt", "; rm notes.txt", "a b"},
+      {"cat <<E\nPASSWORD=\"\nE\nrm notes.txt; echo \"", "rm notes.txt"},
+      {"cat <<E\n\"token\": \"\nE\nrm notes.txt; echo \"", "rm notes.txt"},
+      {"bash -c \"echo 'Cookie: a'; rm notes.txt\"", "rm notes.txt"},
+      {"bash -c \"echo Cookie: a; rm notes.txt\"", "rm notes.txt"},
+      {"bash -c 'echo Authorization: a|rm notes.txt'", "|rm notes.txt"},
+      {"bash -c 'echo Authorization: a b rm notes.txt'", "rm notes.txt"},
+      {"bash -c \"TOKEN=a;rm notes.txt\"", ";rm notes.txt"},
+      {"bash -c \"TOKEN=a>notes.txt\"", ">notes.txt"},
+      {"bash -c TOKEN='a;rm notes.txt'", "rm notes.txt"},
+      {"echo --token=\"a`rm notes.txt`\"", "rm notes.txt"},
+      {"echo --token=\"a$(rm notes.txt)\"", "rm notes.txt"},
+      {"echo \"{'token': 'a$(rm notes.txt)'}\"", "rm notes.txt"},
+      {"eval TOKEN=a\\;rm\\ notes.txt", "rm\\ notes.txt"},
+      {"eval TOKEN='a;rm notes.txt'", "rm notes.txt"},
+      {"echo a > notes.txt | docker login --password-stdin", "> notes.txt"},
+      {"echo http://a:b&rm${IFS}notes.txt&@h", "rm${IFS}notes.txt"},
+      // What stands in one pair of quotes is one secret still.
+      {"PASSWORD='a;b`c|d' run", "run", "c|d"},
+      {"curl -H 'Authorization: Bearer 12|abcdefghijABCDEFGHIJ0' x", "' x",
+       "abcdefghij"},
+      {"curl -H 'Authorization: Digest username=\"u\", response=\"a b\"' x",
+       "' x", "a b"},
+      {"export KEY='" KEY_LINE "\n" KEY_LINE "'; x", "; x", KEY_LINE},
+  };
+  for (const auto& row : kRows) {
+    const std::string out = Redact(row.text, nullptr);
+    EXPECT_NE(out.find(row.kept), std::string::npos)
+        << row.text << " -> " << out;
+    EXPECT_EQ(Redact(out, nullptr), out) << row.text;
+    if (row.secret == nullptr) continue;
+    EXPECT_EQ(out.find(row.secret), std::string::npos)
+        << row.text << " -> " << out;
+  }
+}
+
 TEST(Redact, IsIdempotent) {
   for (const Case& c : kCases) {
     const std::string once = Redact(c.text, nullptr);
@@ -243,6 +309,12 @@ TEST(Redact, IsLinear) {
                                 "--password ",
                                 "curl -u ",
                                 "-----BEGIN ",
+                                "-----BEGIN PRIVATE KEY-----\n",
+                                "-----BEGIN PRIVATE KEY-----aB3aB3aB3aB3 ",
+                                "TOKEN='\naB3aB3aB3aB3",
+                                "Cookie: a;",
+                                "Authorization: a|",
+                                "\\\"token\\\":\\\"",
                                 "Cookie: $(",
                                 "\\\"",
                                 "SG.",
