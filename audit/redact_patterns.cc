@@ -17,7 +17,7 @@ constexpr std::array<bool, 256> MakeStarts() {
   for (const SecretPrefix& pattern : kSecretPrefixes) {
     starts[static_cast<unsigned char>(pattern.prefix.front())] = true;
   }
-  for (const char c : std::string_view("e-:Bb0123456789")) {
+  for (const char c : std::string_view("e-:BbpMNO0123456789")) {
     starts[static_cast<unsigned char>(c)] = true;
   }
   return starts;
@@ -230,7 +230,7 @@ void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out) {
       }
     }
     // Inside a word nothing starts, so that each word is read once.
-    if (at > 0 && IsIn(SecretClass::kDash, text[at - 1])) {
+    if (at > 0 && c != '.' && IsIn(SecretClass::kDash, text[at - 1])) {
       ++at;
       continue;
     }
@@ -249,6 +249,11 @@ void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out) {
     }
     if (end = TelegramTokenEnd(text, at); end > 0) {
       out->push_back({at, end, "telegram-token"});
+      at = end;
+      continue;
+    }
+    if (end = DottedTokenEnd(text, at); end > 0) {
+      out->push_back({at, end, "api-token"});
       at = end;
       continue;
     }

@@ -154,7 +154,7 @@ bool HasAccount(string_view value) {
 }
 
 constexpr CharacterSet kStarts = [] {
-  CharacterSet starts = SetOf("0123456789");
+  CharacterSet starts = SetOf("0123456789pMNO");
   for (const SecretPrefix& prefix : kSecretPrefixes)
     starts[static_cast<unsigned char>(prefix.prefix.front())] = true;
   for (const string_view value : kSecretValues)
@@ -176,7 +176,8 @@ bool BeginsWithKey(string_view rest) {
     if (end - prefix.prefix.size() >= prefix.least && (digit || !prefix.digit))
       return true;
   }
-  return TelegramTokenEnd(rest, 0) > 0 || BeginsWithAny(kSecretValues, rest);
+  return TelegramTokenEnd(rest, 0) > 0 || DottedTokenEnd(rest, 0) > 0 ||
+         BeginsWithAny(kSecretValues, rest);
 }
 
 // A known key's beginning, where a word of the value begins.

@@ -14,6 +14,7 @@ enum class SecretClass : unsigned char {
   kDash,    // and -
   kDotted,  // and .
   kPath,    // letters, digits, / and :
+  kBase64,  // A-Z a-z 0-9 + / =
 };
 
 constexpr bool IsAsciiAlnum(char c) {
@@ -39,6 +40,8 @@ constexpr bool IsIn(SecretClass kind, char c) {
       return IsAsciiAlnum(c) || c == '_' || c == '-' || c == '.';
     case SecretClass::kPath:
       return IsAsciiAlnum(c) || c == '_' || c == '-' || c == '/' || c == ':';
+    case SecretClass::kBase64:
+      return IsAsciiAlnum(c) || c == '+' || c == '/' || c == '=';
   }
   return false;
 }
@@ -118,6 +121,45 @@ inline constexpr SecretPrefix kSecretPrefixes[] = {
     {"sbp_", SecretClass::kAlnum, 20, false, "supabase-token"},
     {"figd_", SecretClass::kDash, 20, false, "figma-token"},
     {"NRAK-", SecretClass::kUpper, 20, false, "newrelic-key"},
+    // By config/gitleaks.toml of gitleaks at commit b58d3f102cf3.
+    {"HRKU-AA", SecretClass::kDash, 40, false, "heroku-key"},
+    {".atlasv1.", SecretClass::kDash, 40, false, "terraform-token", true},
+    {"dp.pt.", SecretClass::kAlnum, 40, false, "doppler-token"},
+    {"pul-", SecretClass::kHex, 40, false, "pulumi-token"},
+    {"pscale_tkn_", SecretClass::kDotted, 32, false, "planetscale-token"},
+    {"pscale_pw_", SecretClass::kDotted, 32, false, "planetscale-token"},
+    {"pscale_oauth_", SecretClass::kDotted, 32, false, "planetscale-token"},
+    {"squ_", SecretClass::kAlnum, 40, true, "sonar-token"},
+    {"sqp_", SecretClass::kAlnum, 40, true, "sonar-token"},
+    {"sqa_", SecretClass::kAlnum, 40, true, "sonar-token"},
+    {"dt0c01.", SecretClass::kDotted, 60, false, "dynatrace-token"},
+    {"LTAI", SecretClass::kAlnum, 16, true, "alibaba-key"},
+    {"xkeysib-", SecretClass::kDash, 40, false, "brevo-key"},
+    {"AKCp", SecretClass::kAlnum, 60, true, "jfrog-key"},
+    {"sntryu_", SecretClass::kHex, 40, false, "sentry-token"},
+    {"fo1_", SecretClass::kDash, 40, true, "fly-token"},
+    {"fm1a_", SecretClass::kBase64, 60, true, "fly-token"},
+    {"fm1r_", SecretClass::kBase64, 60, true, "fly-token"},
+    {"fm2_", SecretClass::kBase64, 60, true, "fly-token"},
+    {"glc_", SecretClass::kBase64, 32, true, "grafana-token"},
+    {"glcbt-", SecretClass::kDash, 20, false, "gitlab-token"},
+    {"ico-", SecretClass::kAlnum, 32, true, "infracost-key"},
+    {"EZAK", SecretClass::kAlnum, 50, true, "easypost-key"},
+    // By trufflehog's pkg/detectors (circleci/v2, buildkite/v2, nvapi,
+    // contentfulpersonalaccesstoken) and the tests of Snyk's clients; the
+    // others by the patterns that several public scanners agree on.
+    {"nfp_", SecretClass::kWord, 30, true, "netlify-token"},
+    {"CCIPAT_", SecretClass::kWord, 40, false, "circleci-token"},
+    {"nvapi-", SecretClass::kDash, 40, false, "nvidia-key"},
+    {"ATBB", SecretClass::kAlnum, 32, true, "bitbucket-token"},
+    {"bkua_", SecretClass::kAlnum, 40, false, "buildkite-token"},
+    {"snyk_uat.", SecretClass::kDotted, 20, false, "snyk-token"},
+    {"snyk_sat.", SecretClass::kDotted, 20, false, "snyk-token"},
+    {"CFPAT-", SecretClass::kDash, 40, false, "contentful-token"},
+    {"sb_secret_", SecretClass::kDash, 20, false, "supabase-token"},
+    {"cio", SecretClass::kAlnum, 32, true, "crates-token"},
+    {"vcp_", SecretClass::kAlnum, 20, true, "vercel-token"},
+    {"csk-", SecretClass::kAlnum, 40, true, "cerebras-key"},
 };
 
 // Where the token of a Telegram bot ends that begins at `at` (123456789:AA…);
@@ -132,6 +174,33 @@ constexpr size_t TelegramTokenEnd(std::string_view text, size_t at) {
   size_t end = colon + 1;
   while (end < text.size() && IsIn(SecretClass::kDash, text[end])) ++end;
   return end - colon > kToken ? end : 0;
+}
+
+// Where a token of parts between dots ends that begins at `at`: Airtable's
+// (pat and 14 characters, 64 of hex; gitleaks) and a Discord bot's (its number
+// in base64, a time, a MAC; trufflehog). 0 when none does.
+constexpr size_t DottedTokenEnd(std::string_view text, size_t at) {
+  const auto run = [&](size_t from, SecretClass kind) {
+    while (from < text.size() && IsIn(kind, text[from])) ++from;
+    return from;
+  };
+  const std::string_view rest = text.substr(at);
+  const bool airtable = rest.starts_with("pat");
+  if (!airtable && (rest.empty() || rest[0] < 'M' || rest[0] > 'O')) return 0;
+  const size_t first = run(at, SecretClass::kDash);
+  if (first >= text.size() || text[first] != '.') return 0;
+  if (airtable) {
+    const size_t end = run(first + 1, SecretClass::kHex);
+    return first - at == 17 && end - first == 65 ? end : 0;
+  }
+  if (first - at < 23 || first - at > 28) return 0;
+  const size_t second = run(first + 1, SecretClass::kDash);
+  if (second - first < 7 || second - first > 8 || second >= text.size() ||
+      text[second] != '.') {
+    return 0;
+  }
+  const size_t end = run(second + 1, SecretClass::kDash);
+  return end - second > 27 ? end : 0;
 }
 
 }  // namespace gate

@@ -218,6 +218,59 @@ TEST(Redact, TakesNothingThatRuns) {
   }
 }
 
+// Beginnings and numbers of characters that follow, of tokens made up here.
+TEST(Redact, KnowsTheTokensOfManyProviders) {
+  const struct {
+    const char* begin;
+    size_t more;
+  } kRows[] = {{"HRKU-AA", 58},
+               {"Ab0cdEfghIjk1m.atlasv1.", 67},
+               {"dp.pt.", 43},
+               {"pul-", 40},
+               {"pscale_tkn_", 43},
+               {"nfp_", 36},
+               {"squ_", 40},
+               {"sqp_", 40},
+               {"LTAI", 20},
+               {"xkeysib-", 64},
+               {"nvapi-", 64},
+               {"ATBB", 32},
+               {"bkua_", 40},
+               {"snyk_uat.0a1b2c3d.", 60},
+               {"AKCp8", 68},
+               {"CFPAT-", 43},
+               {"sntryu_", 64},
+               {"fo1_", 43},
+               {"glc_", 60},
+               {"glcbt-64_", 20},
+               {"sb_secret_", 31},
+               {"cio", 32},
+               {"vcp_", 56},
+               {"ico-", 32},
+               {"EZAK", 54},
+               {"csk-", 48},
+               {"dt0c01.AB0.", 64},
+               {"CCIPAT_Ab0_", 40},
+               {"patAb0cdEfghIjk1m.", 64},
+               {"MTEAb0cdEfghIjk1mnOpqrStu.Gabcde.", 38}};
+  for (const auto& row : kRows) {
+    std::string token = row.begin;
+    for (size_t i = 0; i < row.more; ++i) token += "0a1b2c3d4e5f"[i % 12];
+    const std::string tail = token.substr(token.size() - 14);
+    for (const char* around : {"push ", "'", "X_ID=", "/p/", "a:"}) {
+      const std::string out = Redact(around + token + " now", nullptr);
+      EXPECT_EQ(out.find(tail), std::string::npos) << around << token;
+      EXPECT_NE(out.find(" now"), std::string::npos) << out;
+    }
+  }
+  for (const char* text :
+       {"cat patches/path.0a1b", "circioctl cion cio-tools ciopaths",
+        "pul-request dp.pt.x ico-converter csk-1 vcp_vars glc_test.c",
+        "./x.atlasv1.json LTAI fm2_x EZAK-1 NOTES.txt.gz MODULE.bazel.lock",
+        "Nfp_x ls /nfp_share/fo1_x"})
+    EXPECT_EQ(Redact(text, nullptr), text);
+}
+
 TEST(Redact, IsIdempotent) {
   for (const Case& c : kCases) {
     const std::string once = Redact(c.text, nullptr);

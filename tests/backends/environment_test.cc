@@ -118,13 +118,27 @@ TEST(CleanEnvironment, LetsToolsOfBuildsInByTheirHarmlessForms) {
 
 TEST(CleanEnvironment, LetsInWhatOnlyResemblesASecret) {
   for (const char* entry :
-       {"BYPASS_CACHE=1", "COMPASS=north", "MAIL=mailto:me@example.org",
+       {"BYPASS_CACHE=1",
+        "COMPASS=north",
+        "MAIL=mailto:me@example.org",
         "IMAGE=alpine:3.19@sha256:0123456789abcdef0123456789abcdef",
         "REMOTE=git@github.com:owner/repository.git",
-        "ALIAS=npm:lodash@4.17.21", "DAPI=dapi-service-of-the-team",
-        "URL=https://host:8443/a@b", "TIMES=12:30 45:10",
-        "ANSIBLE_FORCE_COLOR=1", "SESSION_NAME=x", "R=r8_format_of_the_file",
-        "LIST=/a/b:/c/d@2/bin", "XDG_SESSION_TYPE=tty", "XAI=xai-explains"})
+        "ALIAS=npm:lodash@4.17.21",
+        "DAPI=dapi-service-of-the-team",
+        "URL=https://host:8443/a@b",
+        "TIMES=12:30 45:10",
+        "ANSIBLE_FORCE_COLOR=1",
+        "SESSION_NAME=x",
+        "R=r8_format_of_the_file",
+        "LIST=/a/b:/c/d@2/bin",
+        "XDG_SESSION_TYPE=tty",
+        "XAI=xai-explains",
+        "A=cion",
+        "A=patches.0a1b",
+        "A=ico-converter-tool",
+        "A=glc_test",
+        "A=NOTES.txt.gz",
+        "A=csk-x vcp_x"})
     EXPECT_TRUE(Enters(entry)) << entry;
 }
 

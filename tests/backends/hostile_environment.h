@@ -72,6 +72,12 @@ inline std::vector<std::string> HostileEnvironment() {
                             "ATATT3canary0123456789abcdefghijklmn",
                             "ntn_canary0123456789abcdef",
                             "PMAK-canary0123456789abcdef",
+                            "HRKU-AAcanary0123456789",
+                            "canary01234567.atlasv1.0123456789",
+                            "x LTAIcanary0123456789",
+                            "ciocanary0123456789abcdef0123456789",
+                            "patcanary01234567.0123456789abcdef0123456789abcdef"
+                            "0123456789abcdef0123456789abcdef",
                             "vercel_blob_rw_canary0123456789",
                             "123456789:AAcanary0123456789abcdefghijklmn",
                             "root:canary@tcp(localhost:3306)/db",
