@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/permit.h"
+#include "base/file.h"
 #include "base/result.h"
 
 namespace gate::backends {
@@ -176,6 +177,9 @@ struct Command {
   // enter; the others do not look.
   dev_t cwd_device = 0;
   ino_t cwd_inode = 0;
+  // What `cwd` must be, where it is known. Only what runs without a sandbox
+  // looks: inside one it may be another directory by design.
+  DirectoryId directory;
   std::vector<std::string> environment;  // NAME=VALUE, before cleaning
   // With Profile::watch_execs: called in the caller's thread for every program
   // start but the command's own. None: every start is refused.

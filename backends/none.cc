@@ -50,6 +50,7 @@ class None : public Backend {
     request.argv = command.argv;
     request.environment = command.environment;
     request.cwd = command.cwd;
+    request.directory = command.directory;
     Result<std::unique_ptr<OutputRelay>> relay =
         OutputRelay::Make(io, profile.limits.output_bytes);
     if (!relay) {
@@ -70,8 +71,9 @@ class None : public Backend {
       all.emplace();
     const Spawned child = Spawn(request);
     if (child.error != 0) {
-      outcome.reason = command.argv.empty()
-                           ? "there is no program to run"
+      outcome.reason = command.argv.empty() ? "there is no program to run"
+                       : child.stage == SpawnStage::kDirectory
+                           ? command.cwd + ": " + strerror(child.error)
                            : command.argv[0] + ": " + strerror(child.error);
       if (child.stage == SpawnStage::kExec && !command.argv.empty())
         SetNotExecuted(command.argv[0], command.cwd, child.error, &outcome);

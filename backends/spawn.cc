@@ -86,6 +86,8 @@ struct Trouble {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0)
     Report(report, SpawnStage::kDirectory, errno);
+  if (request.directory.inode != 0 && IdOf(".") != request.directory)
+    Report(report, SpawnStage::kDirectory, ESTALE);
   for (const Limit& limit : request.limits)
     if (ApplyLimit(limit) != 0) Report(report, SpawnStage::kLimits, errno);
   if (request.scope || request.no_tcp) {

@@ -16,7 +16,8 @@ namespace gate::backends {
 struct SpawnRequest {
   std::vector<std::string> argv;  // argv[0] is looked up in PATH
   std::vector<std::string> environment;
-  std::string cwd;  // empty: the caller's
+  std::string cwd;        // empty: the caller's
+  DirectoryId directory;  // ESTALE when `cwd` is another one; if known
   Io io;
   sigset_t mask = {};      // what the program starts with
   bool own_group = false;  // a process group of its own

@@ -210,6 +210,12 @@ std::string RealPath(const std::string& path) {
   return realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
 }
 
+DirectoryId IdOf(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return {};
+  return {info.st_dev, info.st_ino};
+}
+
 Status CheckTrustedPlace(const std::string& path, uid_t owner) {
   constexpr int kMaxLinks = 40;
   struct stat root = {};

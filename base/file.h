@@ -63,6 +63,14 @@ Status CheckTrusted(const std::string& path, uid_t owner);
 // out of reach.
 std::string RealPath(const std::string& path);
 
+// What a directory is, whatever it is called. Without an inode: not known.
+struct DirectoryId {
+  uint64_t device = 0, inode = 0;
+  bool operator==(const DirectoryId&) const = default;
+};
+// Of the directory that `path` leads to.
+DirectoryId IdOf(const std::string& path);
+
 // Where the absolute `path` leads, by name from where nothing is there any more
 // (path_resolution(7)); nothing beyond the kernel's 40 links. `step`, if any,
 // is told of each place on the way that is no link, with the rest of the way

@@ -45,16 +45,17 @@ bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
   engine::Decision& decision = judgement->decision;
   const Question& question = judgement->question;
   if (decision.action != rules::Action::kAsk) return false;
-  if (TakeApproval(state, LineOf(question), question.cwd,
+  const std::string place = BoundPlace(question.cwd, question.directory);
+  if (TakeApproval(state, LineOf(question), place,
                    RevisionToApprove(*judgement), now_ms)) {
     decision.reason += "; a person approved it once";
     return true;
   }
-  const std::string id = FindRemembered(
-      state,
-      {LineOf(question), question.cwd, judgement->session.workspace,
-       question.session, AskingRules(*judgement)},
-      now_ms);
+  const std::string id =
+      FindRemembered(state,
+                     {LineOf(question), place, judgement->session.workspace,
+                      question.session, AskingRules(*judgement)},
+                     now_ms);
   if (!id.empty()) {
     decision.reason += "; approved before (" + id + ")";
     return true;
@@ -72,7 +73,10 @@ PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms) {
   PendingQuestion question;
   question.id = judgement.id;
   question.command = LineOf(judgement.question);
-  question.cwd = judgement.question.cwd;
+  const Question& asked = judgement.question;
+  question.cwd = RealDirectory(asked.cwd, asked.directory);
+  if (question.cwd.empty()) question.cwd = asked.cwd;
+  question.place = BoundPlace(question.cwd, asked.directory);
   question.policy_revision = RevisionToApprove(judgement);
   question.agent = judgement.question.agent;
   question.reason = judgement.decision.reason;

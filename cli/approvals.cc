@@ -38,6 +38,7 @@ std::string Encode(const PendingQuestion& question) {
   return Dump({{"id", question.id},
                {"command", Base64(question.command)},
                {"cwd", Base64(question.cwd)},
+               {"place", Base64(question.place)},
                {"policy", question.policy_revision},
                {"agent", question.agent},
                {"reason", question.reason},
@@ -67,6 +68,7 @@ Result<PendingQuestion> Decode(const std::string& body) {
   question.approved_ms = json->value("approved_ms", uint64_t{0});
   if (!DecodeBase64(json->value("command", ""), &question.command) ||
       !DecodeBase64(json->value("cwd", ""), &question.cwd) ||
+      !DecodeBase64(json->value("place", ""), &question.place) ||
       !DecodeBase64(json->value("workspace", ""), &question.workspace))
     return damaged();
   return question;
@@ -156,13 +158,14 @@ void DropQuestion(const std::string& state_dir, const std::string& id) {
 }
 
 bool TakeApproval(const std::string& state_dir, const std::string& command,
-                  const std::string& cwd, const std::string& policy_revision,
+                  const std::string& place, const std::string& policy_revision,
                   uint64_t now_ms) {
   auto questions = ListQuestions(state_dir, now_ms);
   if (!questions) return false;
   for (const PendingQuestion& question : *questions) {
     if (question.approved_ms == 0 || question.command != command ||
-        question.cwd != cwd || question.policy_revision != policy_revision)
+        place.empty() || question.place != place ||
+        question.policy_revision != policy_revision)
       continue;
     // Whoever removes the file has the approval; nobody else does.
     if (::unlink(File(state_dir, question.id).c_str()) == 0) return true;

@@ -21,7 +21,7 @@ inline constexpr uint64_t kApprovalLifetimeMs = 60ull * 60 * 1000;
 struct PendingQuestion {
   std::string id;  // the decision's id
   std::string command;
-  std::string cwd;
+  std::string cwd;  // without links, where it could be found
   std::string policy_revision;
   std::string agent;
   std::string reason;
@@ -31,6 +31,8 @@ struct PendingQuestion {
   uint64_t asked_ms = 0;
   uint64_t approved_ms = 0;  // 0: not answered yet
   std::string runs = {};     // where a yes lets it run (AfterYes)
+  // What `cwd` was (BoundPlace). An approval fits nothing without it.
+  std::string place = {};
 };
 
 // Keeps `question`. Older ones beyond their lifetime are removed.
@@ -54,9 +56,10 @@ Result<PendingQuestion> Approve(const std::string& state_dir,
 // Takes the question away: it was answered by an approval that is remembered.
 void DropQuestion(const std::string& state_dir, const std::string& id);
 
-// True when a person approved exactly this; the approval is used up.
+// True when a person approved exactly this, in this place (BoundPlace); the
+// approval is used up.
 bool TakeApproval(const std::string& state_dir, const std::string& command,
-                  const std::string& cwd, const std::string& policy_revision,
+                  const std::string& place, const std::string& policy_revision,
                   uint64_t now_ms);
 
 // The question for people. `columns`: of their terminal.

@@ -64,6 +64,7 @@ Status StoreApproval(const std::string& state_dir,
   approval.scope = scope.name;
   approval.command = question.command;
   approval.cwd = question.cwd;
+  approval.place = question.place;
   approval.workspace = question.workspace;
   approval.session = question.session;
   approval.rules = question.rules;

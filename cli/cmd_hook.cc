@@ -164,6 +164,7 @@ Result<std::string> Rewrite(const Gateway& gateway,
                 "KiB); write what it holds into a file, with the tool that "
                 "writes files");
   ticket.cwd = judgement.question.cwd;
+  ticket.place = BoundPlace(ticket.cwd, judgement.question.directory);
   ticket.policy_revision = judgement.policy_revision;
   router::Plan plan = judgement.plan;
   if (plan.mode == router::Mode::kDirect) {

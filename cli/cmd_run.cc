@@ -208,7 +208,9 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   question.agent = ticket->agent;
   question.session = ticket->session;
   // A client need not tell a hook where a line will run.
-  if (ticket->cwd != question.cwd) {
+  question.directory = IdOf(question.cwd);
+  if (ticket->cwd != question.cwd || ticket->place.empty() ||
+      ticket->place != BoundPlace(question.cwd, question.directory)) {
     Complain("judged again in " + question.cwd);
     return std::nullopt;
   }
@@ -264,6 +266,12 @@ bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
   if (reply == Reply::kNo) return false;
   if (reply == Reply::kPreview) judgement->question.preview = "ask";
   if (reply != Reply::kOnce) judgement->decision.contain = true;
+  const Question& question = judgement->question;
+  if (IdOf(question.cwd) != question.directory) {
+    Complain("not started: " + Visible(question.cwd) +
+             " is another directory than when it was asked about");
+    return false;
+  }
   gateway.Replan(judgement, /*approved=*/true);
   return true;
 }

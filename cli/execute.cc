@@ -52,6 +52,7 @@ backends::Command ToCommand(const Gateway& gateway, const Question& question) {
     command.cwd_device = facts.cwd_device;
     command.cwd_inode = facts.cwd_inode;
   }
+  command.directory = question.directory;
   command.environment = facts.environment;
   return command;
 }
@@ -313,6 +314,11 @@ int Become(Gateway& gateway, const Judgement& judgement,
     return kExitGateFailed;
   }
   gateway.CloseLog();
+  if (::chdir(command.cwd.c_str()) != 0 || IdOf(".") != command.directory) {
+    Complain("did not start: " + Visible(command.cwd) +
+             " is another directory than the one that was judged");
+    return kExitGateFailed;
+  }
   std::vector<char*> argv;
   for (std::string& word : command.argv) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -472,6 +472,8 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
     judgement.plan.why = judgement.decision.reason;
     return judgement;
   }
+  if (question.on_this_machine)
+    question.directory = {place.st_dev, place.st_ino};
   auto session = SessionFor(question, pin);
   if (!session) {
     judgement.decision.reason =

@@ -32,7 +32,8 @@ struct Question {
   std::string command;            // one shell line; unused when `is_argv`
   std::vector<std::string> argv;  // executed without a shell
   bool is_argv = false;
-  std::string cwd;  // absolute
+  std::string cwd;        // absolute
+  DirectoryId directory;  // what that was when it was judged; on_this_machine
   // The line would run here and now, so that links and patterns mean what the
   // file system says. Not so for lines of a batch or a record.
   bool on_this_machine = true;

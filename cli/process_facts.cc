@@ -77,6 +77,18 @@ Status CheckDirectory(const ProcessFacts& facts, const std::string& given) {
   return Fail(ErrorCode::kInvalid, given + " is not a directory");
 }
 
+std::string RealDirectory(const std::string& cwd, const DirectoryId& id) {
+  std::string real = RealPath(cwd);
+  return id.inode != 0 && !real.empty() && IdOf(real) == id ? real : "";
+}
+
+std::string BoundPlace(const std::string& cwd, const DirectoryId& id) {
+  const std::string real = RealDirectory(cwd, id);
+  return real.empty() ? ""
+                      : std::to_string(id.device) + ":" +
+                            std::to_string(id.inode) + " " + real;
+}
+
 parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd) {
   parser::Context context;
   context.cwd = cwd;

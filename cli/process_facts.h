@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/paths.h"
 #include "base/result.h"
 #include "parser/analysis.h"
@@ -49,6 +50,13 @@ std::string DirectoryFor(const ProcessFacts& facts, const std::string& given);
 // kNotFound or kInvalid, with a message for people, when `given` (--cwd) is no
 // directory. Nothing is said where DirectoryFor knows none.
 Status CheckDirectory(const ProcessFacts& facts, const std::string& given);
+
+// The name without links of the directory `id` that `cwd` led to; empty when it
+// leads elsewhere by now.
+std::string RealDirectory(const std::string& cwd, const DirectoryId& id);
+// That name and what it stands for, as one text: what a person's yes, or a
+// ticket, is bound to. Empty, which fits nothing, when RealDirectory is.
+std::string BoundPlace(const std::string& cwd, const DirectoryId& id);
 
 // Device, inode, size and time of change of `path`, links followed, as text;
 // "-" when there is none.

@@ -44,6 +44,7 @@ Result<RememberedApproval> Decode(const std::string& body) {
   approval.expires_ms = json->value("expires_ms", uint64_t{0});
   if (!DecodeBase64(json->value("command", ""), &approval.command) ||
       !DecodeBase64(json->value("cwd", ""), &approval.cwd) ||
+      !DecodeBase64(json->value("place", ""), &approval.place) ||
       !DecodeBase64(json->value("workspace", ""), &approval.workspace))
     return damaged();
   return approval;
@@ -69,6 +70,7 @@ Status Remember(const std::string& state_dir,
                            {"scope", approval.scope},
                            {"command", Base64(approval.command)},
                            {"cwd", Base64(approval.cwd)},
+                           {"place", Base64(approval.place)},
                            {"workspace", Base64(approval.workspace)},
                            {"session", approval.session},
                            {"rules", approval.rules},
@@ -127,8 +129,8 @@ std::string FindRemembered(const std::string& state_dir, const Asked& asked,
   const auto approvals = ListRemembered(state_dir, now_ms);
   if (!approvals) return "";
   for (const RememberedApproval& approval : *approvals) {
-    if (approval.command != asked.command || approval.cwd != asked.cwd ||
-        approval.workspace != asked.workspace)
+    if (approval.command != asked.command || asked.place.empty() ||
+        approval.place != asked.place || approval.workspace != asked.workspace)
       continue;
     if (approval.scope == "session" &&
         (approval.session.empty() || approval.session != asked.session))

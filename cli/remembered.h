@@ -20,6 +20,7 @@ struct RememberedApproval {
   std::string id;     // of the question that was answered
   std::string scope;  // session, time, project
   std::string command, cwd, workspace;
+  std::string place;               // what `cwd` was (BoundPlace)
   std::string session;             // scope session
   std::vector<std::string> rules;  // ids of the rules that asked
   uint64_t approved_ms = 0;
@@ -39,7 +40,9 @@ Result<RememberedApproval> Revoke(const std::string& state_dir,
 
 // What an ask is about.
 struct Asked {
-  std::string command, cwd, workspace, session;
+  std::string command;
+  std::string place;  // BoundPlace; empty: nothing answers it
+  std::string workspace, session;
   std::vector<std::string> rules;  // that ask
 };
 

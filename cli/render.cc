@@ -146,11 +146,12 @@ std::string RenderDecision(const Judgement& judgement, bool colour) {
 std::string RenderAsked(const Judgement& judgement, bool colour,
                         size_t columns) {
   const Action action = judgement.decision.action;
+  const Question& question = judgement.question;
+  std::string directory = RealDirectory(question.cwd, question.directory);
+  if (directory.empty()) directory = question.cwd;
   return Paint(ColourOf(action), Name(action), colour) + "\n" +
          ShownCommand(LineOf(judgement.question), columns) +
-         Labelled("in",
-                  ShownField(judgement.question.cwd, kLabelColumns, columns),
-                  colour) +
+         Labelled("in", ShownField(directory, kLabelColumns, columns), colour) +
          RenderReasons(judgement, colour, columns);
 }
 

@@ -21,7 +21,7 @@ namespace gate::hooks {
 namespace {
 
 constexpr size_t kNameDigits = 32;
-constexpr std::string_view kDomain = "gate.ticket/2\n";
+constexpr std::string_view kDomain = "gate.ticket/3\n";
 constexpr size_t kMaxTicketBytes = 4 << 20;
 // Beyond the longest lifetime by so much a file is swept whatever it is.
 constexpr uint64_t kSweepSlackMs = 60 * 1000;
@@ -57,8 +57,9 @@ bool Take(std::string_view* in, std::string* out) {
 std::string Encode(const std::string& name, const Ticket& ticket) {
   std::string out(kDomain);
   for (const std::string* field :
-       {&name, &ticket.command, &ticket.cwd, &ticket.policy_revision,
-        &ticket.plan, &ticket.decision_id, &ticket.agent, &ticket.session}) {
+       {&name, &ticket.command, &ticket.cwd, &ticket.place,
+        &ticket.policy_revision, &ticket.plan, &ticket.decision_id,
+        &ticket.agent, &ticket.session}) {
     Put(*field, &out);
   }
   Put(ticket.asked ? "1" : "0", &out);
@@ -73,9 +74,9 @@ bool Decode(std::string_view in, const std::string& name, Ticket* ticket) {
   std::string asked;
   std::string expires;
   for (std::string* field :
-       {&stored_name, &ticket->command, &ticket->cwd, &ticket->policy_revision,
-        &ticket->plan, &ticket->decision_id, &ticket->agent, &ticket->session,
-        &asked, &expires}) {
+       {&stored_name, &ticket->command, &ticket->cwd, &ticket->place,
+        &ticket->policy_revision, &ticket->plan, &ticket->decision_id,
+        &ticket->agent, &ticket->session, &asked, &expires}) {
     if (!Take(&in, field)) return false;
   }
   if (!in.empty() || stored_name != name || expires.empty() ||

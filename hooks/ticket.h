@@ -19,6 +19,7 @@ inline constexpr uint64_t kAskedTicketLifetimeMs = 60ull * 60 * 1000;
 struct Ticket {
   std::string command;
   std::string cwd;
+  std::string place;  // what that was
   std::string policy_revision;
   std::string plan;         // JSON of the plan to enforce, canonical bytes
   std::string decision_id;  // parent of the outcome record
@@ -36,7 +37,7 @@ Result<std::string> IssueTicket(const std::string& state_dir,
 // the MAC does not fit, kTimeout when expired. kIo when the store is there and
 // cannot be written, so that the ticket stays: nothing may run by it. The
 // caller compares command,
-// cwd and policy revision.
+// cwd, place and policy revision.
 Result<Ticket> RedeemTicket(const std::string& state_dir,
                             const std::string& name, uint64_t now_ms);
 

@@ -22,6 +22,7 @@ RememberedApproval Approval(const std::string& scope) {
   approval.scope = scope;
   approval.command = "npm publish";
   approval.cwd = "/p";
+  approval.place = "1:2 /p";
   approval.workspace = "/p";
   approval.session = "s1";
   approval.rules = {"a.rule", "b.rule"};
@@ -30,7 +31,7 @@ RememberedApproval Approval(const std::string& scope) {
   return approval;
 }
 
-Asked Question() { return {"npm publish", "/p", "/p", "s1", {"a.rule"}}; }
+Asked Question() { return {"npm publish", "1:2 /p", "/p", "s1", {"a.rule"}}; }
 
 TEST(ApprovalsTest, FitsOneCommandInOnePlaceForTheRulesThatAsked) {
   const Machine machine;
@@ -50,8 +51,10 @@ TEST(ApprovalsTest, FitsOneCommandInOnePlaceForTheRulesThatAsked) {
   asked.command += " ";
   EXPECT_FALSE(fits(asked));
   asked = Question();
-  asked.cwd = "/p/x";
-  EXPECT_FALSE(fits(asked));
+  for (const char* place : {"1:3 /p", "1:2 /p/x", ""}) {
+    asked.place = place;
+    EXPECT_FALSE(fits(asked)) << place;
+  }
   asked = Question();
   asked.workspace = "/q";
   EXPECT_FALSE(fits(asked));
@@ -116,6 +119,7 @@ TEST(ApprovalsTest, ARememberedYesAnswersRunAfterRun) {
   approval.scope = "project";
   approval.command = question.command;
   approval.cwd = question.cwd;
+  approval.place = question.place;
   approval.workspace = question.workspace;
   approval.rules = question.rules;
   approval.approved_ms = 1;
@@ -129,6 +133,70 @@ TEST(ApprovalsTest, ARememberedYesAnswersRunAfterRun) {
   const Done listed = machine.Gate({"approvals", "list"});
   EXPECT_NE(listed.out.find("echo hi"), std::string::npos) << listed.out;
   EXPECT_EQ(machine.Gate({"approvals", "revoke", "--all"}).exit_code, 126);
+}
+
+// What a contained command can do to the names in the workspace while a person
+// answers, or afterwards.
+TEST(ApprovalsTest, AYesHoldsForTheDirectoryThatWasShown) {
+  const struct {
+    const char* cwd;
+    const char* turn;
+    const char* back;
+  } kRows[] = {
+      {"cur", "ln -sfn b cur", "ln -sfn a cur"},
+      {"a", "mv a a_ && mv b a", "mv a b && mv a_ a"},
+      {"up/in", "ln -sfn b up", "ln -sfn a up"},
+  };
+  for (const auto& row : kRows) {
+    for (const bool remembered : {false, true}) {
+      SCOPED_TRACE(std::string(row.cwd) + (remembered ? ", for a time" : ""));
+      const Machine machine;
+      if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+      machine.Write(machine.home() + "/.config/gate/rules.d/a.json",
+                    R"({"schema": 1, "pack": "p", "rules": [{"id": "p.a",
+      "action": "ask", "reason": "r", "match": {"prefix": ["cat", "f"]}}]})",
+                    0600);
+      const auto shell = [&](const std::string& line) {
+        const Done done =
+            machine.Run({"/bin/sh", "-c", line}, "", machine.project());
+        EXPECT_EQ(done.exit_code, 0) << line << done.err;
+      };
+      shell(
+          "mkdir -p a/in b/in; ln -s a cur; ln -s a up; for d in a b; do echo "
+          "$d > $d/f; echo $d > $d/in/f; done");
+      const auto run = [&] {
+        return machine
+            .Gate({"run", "--cwd", machine.project() + "/" + row.cwd, "-c",
+                   "cat f"})
+            .out;
+      };
+      EXPECT_EQ(run(), "");
+      const auto waiting = ListQuestions(machine.state(), NowMs());
+      ASSERT_TRUE(waiting && waiting->size() == 1);
+      const PendingQuestion& question = waiting->front();
+      EXPECT_EQ(question.cwd,
+                machine.project() + "/a" +
+                    (std::string(row.cwd) == "up/in" ? "/in" : ""));
+      if (remembered) {
+        RememberedApproval approval;
+        approval.id = question.id;
+        approval.scope = "time";
+        approval.command = question.command;
+        approval.cwd = question.cwd;
+        approval.place = question.place;
+        approval.workspace = question.workspace;
+        approval.rules = question.rules;
+        approval.approved_ms = 1;
+        ASSERT_TRUE(Remember(machine.state(), approval));
+      } else {
+        ASSERT_TRUE(Approve(machine.state(), question.id, NowMs()));
+      }
+      shell(row.turn);
+      EXPECT_EQ(run(), "") << "asked again";
+      shell(row.back);
+      EXPECT_EQ(run(), "a\n");
+    }
+  }
 }
 
 TEST(PauseTest, HoldsForItsTimeAndNoLonger) {

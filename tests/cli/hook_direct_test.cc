@@ -357,6 +357,23 @@ TEST(TicketTest, OneWithoutACommandRunsItsOwnOrNothing) {
   }
 }
 
+TEST(TicketTest, HoldsForTheDirectoryThatWasJudged) {
+  const Machine machine;
+  const std::string a = machine.project() + "/a", b = machine.project() + "/b";
+  machine.Write(a + "/f", "a\n");
+  machine.Write(b + "/f", "b\n");
+  std::string ticket = TicketIn(Line(machine, "codex", "cat f", a));
+  std::filesystem::rename(a, a + "_");
+  std::filesystem::rename(b, a);
+  Done done = machine.Gate({"run", "--ticket", ticket}, "", a);
+  EXPECT_NE(done.err.find("judged again in " + a), std::string::npos)
+      << done.err;
+  // Called from elsewhere it runs where it was judged, nowhere else.
+  ticket = TicketIn(Line(machine, "codex", "cat f", a));
+  done = machine.Gate({"run", "--ticket", ticket, "--cwd", a}, "", a + "_");
+  EXPECT_EQ(done.out, "b\n") << done.err;
+}
+
 // What is judged is what bash does; the client's shell may be another.
 TEST(ShellTest, ALineThatOtherShellsReadOtherwiseRunsInBash) {
   const char* const kLines[] = {"path=$PWD/bin; git status",

@@ -165,9 +165,17 @@ TEST(PlanJsonTest, AnythingElseIsRefused) {
   EXPECT_FALSE(PlanFromJson(Dump(*json)));
 }
 
+constexpr const char* kPlace = "1:2 /w";
+
 PendingQuestion Question(const std::string& id) {
-  return {id, "git push \xff", "/w", "rev", "codex", "why", "", "", {}, 1000,
-          0};
+  PendingQuestion question;
+  question.id = id;
+  question.command = "git push \xff";
+  question.cwd = "/w";
+  question.place = kPlace;
+  question.policy_revision = "rev";
+  question.asked_ms = 1000;
+  return question;
 }
 
 TEST(ApprovalsTest, AnApprovalFitsOneCommandOnce) {
@@ -175,13 +183,14 @@ TEST(ApprovalsTest, AnApprovalFitsOneCommandOnce) {
   const std::string state = machine.state();
   const std::string id = "01234567-89ab-7def-8000-000000000001";
   ASSERT_TRUE(KeepQuestion(state, Question(id)));
-  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "rev", 2000));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", kPlace, "rev", 2000));
   ASSERT_TRUE(Approve(state, id.substr(0, 8), 2000));
-  EXPECT_FALSE(TakeApproval(state, "git push", "/w", "rev", 2001));
-  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/x", "rev", 2001));
-  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "rev2", 2001));
-  EXPECT_TRUE(TakeApproval(state, "git push \xff", "/w", "rev", 2001));
-  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "rev", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push", kPlace, "rev", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", "1:3 /w", "rev", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", kPlace, "rev2", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", "", "rev", 2001));
+  EXPECT_TRUE(TakeApproval(state, "git push \xff", kPlace, "rev", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", kPlace, "rev", 2001));
 }
 
 TEST(ApprovalsTest, ForgedAndExpiredAnswersCountForNothing) {
@@ -196,10 +205,10 @@ TEST(ApprovalsTest, ForgedAndExpiredAnswersCountForNothing) {
   ASSERT_NE(at, std::string::npos);
   text[at + 1] = 'R';
   machine.Write(file, text, 0600);
-  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "Rev", 2001));
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", kPlace, "Rev", 2001));
   ASSERT_TRUE(KeepQuestion(state, Question(id)));
   ASSERT_TRUE(Approve(state, id, 2000));
-  EXPECT_FALSE(TakeApproval(state, "git push \xff", "/w", "rev",
+  EXPECT_FALSE(TakeApproval(state, "git push \xff", kPlace, "rev",
                             2001 + kApprovalLifetimeMs));
   EXPECT_FALSE(Approve(state, id, 5000 + kPendingLifetimeMs));
   EXPECT_FALSE(Approve(state, "../../x", 1));

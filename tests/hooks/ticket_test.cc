@@ -31,6 +31,7 @@ class TicketTest : public ::testing::Test {
     Ticket ticket;
     ticket.command = std::string("echo 'a b'\n\0\xff", 13);
     ticket.cwd = "/w";
+    ticket.place = "1:2 /w";
     ticket.policy_revision = "r1";
     ticket.plan = "{\"mode\":\"sandbox\"}";
     ticket.decision_id = "d";
@@ -70,6 +71,7 @@ TEST_F(TicketTest, CarriesEveryField) {
   const Ticket made = Make();
   EXPECT_EQ(ticket->command, made.command);
   EXPECT_EQ(ticket->cwd, made.cwd);
+  EXPECT_EQ(ticket->place, made.place);
   EXPECT_EQ(ticket->policy_revision, made.policy_revision);
   EXPECT_EQ(ticket->plan, made.plan);
   EXPECT_EQ(ticket->decision_id, made.decision_id);
