@@ -314,7 +314,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     Values content = Hole(call.span);
     if (base == "tee") {
       content = input.empty() ? Hole(call.span) : Union(input, Hole(call.span));
-    } else if (reading.findings.size() <= 4) {
+    } else if (reading.findings.size() <= 4 && finding.detail != "built") {
       // cp, mv, ln, install: the text of the one file that is known.
       for (const Finding& other : reading.findings) {
         if ((other.role != Role::kRead && other.role != Role::kMoveFrom) ||

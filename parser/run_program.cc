@@ -56,6 +56,12 @@ bool OutputIsFile(const Shell& shell) {
          !descriptor.path.starts_with("/proc/");
 }
 
+std::optional<Values> FileText(const Shell& shell, const std::string& path) {
+  const auto file = shell.files.find(path);
+  if (file == shell.files.end()) return std::nullopt;
+  return file->second;
+}
+
 // Roles that run something or change what is run; the others are effects.
 bool Acts(Role role) {
   switch (role) {
@@ -254,8 +260,13 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
       NoteAt(UnknownCode::kScriptFile, call.span, path);
       // A program made it (a compiler), unless the shell opened it, or
       // something of it is known: then the line composed it.
-      if (value.chunks.size() == 1 && !redirected_.contains(path)) continue;
+      const bool nothing = value.chunks.size() == 1;
+      if (nothing && content.size() == 1 && !redirected_.contains(path)) {
+        continue;
+      }
       NoteAt(UnknownCode::kDynamicCode, call.span, path);
+      // The other texts say what is likely to run.
+      if (nothing && content.size() > 1) continue;
     }
     std::string text;
     for (const Chunk& chunk : value.chunks) {
@@ -266,9 +277,11 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
     if (text.starts_with("#!")) {
       std::string line = text.substr(2, text.find('\n') - 2);
       size_t begin = line.find_first_not_of(" \t");
-      if (begin == std::string::npos) continue;
       size_t end = line.find_first_of(" \t", begin);
-      interpreter = line.substr(begin, end - begin);
+      // Where it names none the kernel refuses, and the shell reads it.
+      interpreter = begin == std::string::npos
+                        ? "/bin/bash"
+                        : line.substr(begin, end - begin);
       if (end != std::string::npos) {
         size_t more = line.find_first_not_of(" \t", end);
         if (more != std::string::npos) option = line.substr(more);
@@ -295,8 +308,22 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
     }
     Scoped<int> nested(text_depth_, text_depth_ + 1);
     Shell child = Fork(shell);
+    // The text that names this interpreter is the one it reads, not what else
+    // the file may hold.
+    const Values only = {value};
+    const std::optional<Values> all = FileText(shell, path);
+    child.files[path] = only;
     RunProgram(child, inner);
     Join(shell, std::move(child));
+    const auto left = shell.files.find(path);
+    if (left == shell.files.end()) continue;
+    if (left->second != only) {
+      left->second = Union(all.value_or(Values{}), left->second);
+    } else if (all) {
+      left->second = *all;
+    } else {
+      shell.files.erase(left);
+    }
   }
   return true;
 }

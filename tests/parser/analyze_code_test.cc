@@ -44,6 +44,37 @@ TEST(AnalyzeCode, RunsTextThatReachesAShell) {
   }
 }
 
+TEST(AnalyzeCode, ReadsAFileAsWhatItsFirstLineNames) {
+  static constexpr Case kCases[] = {
+      {"echo '#!/bin/p (' > x; ./x", "./x\n/bin/p '(' /w/x [/w/x]\n"},
+      {"cat > x <<'E'\n#!/usr/bin/env python3\nprint(\"(\")\nE\n./x",
+       "cat\n./x\n/usr/bin/env python3 /w/x [/w/x]\n"
+       "python3 /w/x [/w/x > env]\n!dynamic_code\n"},
+      {"cat > x <<'E'\n#!/bin/sh\nrm z\nE\n./x",
+       "cat\n./x\n/bin/sh /w/x [/w/x]\nrm z [/w/x > sh]\n!dynamic_code\n"},
+      {"printf '#!\\nrm z\\n' > x; ./x",
+       "./x\n/bin/bash /w/x [/w/x]\nrm z [/w/x > bash]\n"},
+      {"echo 'rm z' > y; cp y x; ./x",
+       "cp y x\n./x\n/bin/bash /w/x [/w/x]\nrm z [/w/x > bash]\n"
+       "!dynamic_code\n"},
+      // What a script leaves behind is there for the next one.
+      {"printf '#!/bin/sh\\necho rm z > x\\n' > x; ./x; sh x",
+       "./x\n/bin/sh /w/x [/w/x]\nsh x\nrm z [sh]\n"},
+      // A program that was built of its source is no copy of it.
+      {"cat > t.c <<'E'\nint main(void) { return 0; }\nE\n"
+       "gcc -o t t.c && ./t; rm -f t t.c",
+       "cat\ngcc -o t t.c\n./t\nrm -f t t.c\n"},
+      {"echo 'package main' > t.go; go build -o t t.go; ./t",
+       "go build -o t t.go\n./t\n"},
+      {"echo 'rm z' > t.c; gcc -E -P -o t t.c; ./t",
+       "gcc -E -P -o t t.c\n./t\n/bin/bash /w/t [/w/t]\nrm z [/w/t > bash]\n"
+       "!dynamic_code\n"},
+  };
+  for (const Case& test : kCases) {
+    EXPECT_EQ(ShowLine(test.line), test.expected) << test.line;
+  }
+}
+
 TEST(AnalyzeCode, SeesThroughFiltersAndSaysSo) {
   for (const char* line :
        {"echo cm0gegoK | base64 -d | sh", "echo 'z mr' | rev | bash",
