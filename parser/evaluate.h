@@ -369,7 +369,12 @@ class Evaluator final : public Host {
   void AddFindingEffects(Shell& shell, const ProgramCall& call,
                          const Reading& reading, uint32_t invocation);
   Values FilterOutput(Shell& shell, const ProgramCall& call,
-                      const Values& input, bool reads_stdin);
+                      const Values& input, bool reads_stdin,
+                      bool* seen = nullptr);
+  Values FilteredText(const std::vector<std::string>& words, const Values& text,
+                      bool* seen);
+  Values EditedInPlace(const ProgramCall& call, const Reading& reading,
+                       const Values& content, bool* seen);
 
   // shells.cc: code for another shell process.
   struct ShellCode {
@@ -549,6 +554,9 @@ struct ForeignCode {
   std::vector<ForeignEffect> effects;
   bool unclear = false;   // it may start something else
   bool computed = false;  // it touches files whose names it computes
+  // sed: what comes out may be more than what it read with parts left out,
+  // put in, or replaced by what stands in the code.
+  bool rewrites = false;
 };
 ForeignCode ScanForeign(std::string_view language, std::string_view code);
 

@@ -296,12 +296,28 @@ size_t PartEnd(std::string_view code, size_t at, char delimiter, bool regex) {
   return std::string_view::npos;
 }
 
+// Whether text that sed puts in is more than it shows: bytes by their numbers,
+// or groups in another order.
+bool Rewrites(std::string_view text) {
+  char last = '0';
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] != '\\') continue;
+    const char c = text[++i];
+    if (c == 'x' || c == 'o' || c == 'd' || c == 'c') return true;
+    if (c < '1' || c > '9') continue;
+    if (c <= last) return true;
+    last = c;
+  }
+  return false;
+}
+
 }  // namespace
 
 ForeignCode ScanSed(std::string_view code) {
   ForeignCode out;
   size_t i = 0;
   auto fail = [&] {
+    out.rewrites = true;
     // Not followed further: an `e` may stand in what is left.
     if (code.substr(std::min(i, code.size())).find('e') !=
         std::string_view::npos) {
@@ -360,6 +376,7 @@ ForeignCode ScanSed(std::string_view code) {
         if (end == std::string_view::npos) return fail();
         std::string pattern(code.substr(i + 1, middle - i - 1));
         std::string replacement(code.substr(middle + 1, end - middle - 1));
+        out.rewrites = out.rewrites || c == 'y' || Rewrites(replacement);
         i = end + 1;
         bool runs = false;
         while (i < code.size() && code[i] != ';' && code[i] != '\n' &&
@@ -374,6 +391,7 @@ ForeignCode ScanSed(std::string_view code) {
           ++i;
         }
         if (!runs) break;
+        out.rewrites = true;
         // The line becomes the replacement and is run.
         bool whole = pattern == ".*" || pattern == "^.*$" || pattern == "^.*" ||
                      pattern == ".*$";
@@ -401,6 +419,7 @@ ForeignCode ScanSed(std::string_view code) {
         break;
       }
       case 'e': {
+        out.rewrites = true;
         size_t end = line_end(i);
         std::string_view text = code.substr(i, end - i);
         size_t begin = text.find_first_not_of(" \t");
@@ -419,6 +438,7 @@ ForeignCode ScanSed(std::string_view code) {
         while (i < code.size()) {
           size_t end = line_end(i);
           bool more = end > i && code[end - 1] == '\\';
+          out.rewrites = out.rewrites || Rewrites(code.substr(i, end - i));
           i = end < code.size() ? end + 1 : end;
           if (!more) break;
         }
@@ -428,6 +448,7 @@ ForeignCode ScanSed(std::string_view code) {
       case 'b':
       case 't':
       case 'T':
+        out.rewrites = true;
         while (i < code.size() && code[i] != '\n' && code[i] != ';' &&
                code[i] != '}') {
           ++i;
@@ -438,17 +459,21 @@ ForeignCode ScanSed(std::string_view code) {
       case 'w':
       case 'W': {
         const size_t last = line_end(i);
+        out.rewrites = out.rewrites || c == 'r' || c == 'R';
         add_file(c == 'r' || c == 'R' ? EffectKind::kRead : EffectKind::kWrite,
                  i, last);
         i = last;
         break;
       }
-      case 'd':
       case 'D':
       case 'g':
       case 'G':
       case 'h':
       case 'H':
+      case 'x':
+        out.rewrites = true;
+        break;
+      case 'd':
       case 'l':
       case 'n':
       case 'N':
@@ -456,7 +481,6 @@ ForeignCode ScanSed(std::string_view code) {
       case 'P':
       case 'q':
       case 'Q':
-      case 'x':
       case 'z':
       case 'F':
       case '=':

@@ -28,6 +28,35 @@ bool PrintsDigits(const Values& text) {
          text[0].chunks[0].digits;
 }
 
+// Programs that leave out, put in and replace: who reads the line sees what
+// they do. Decoders, and sed that moves text about, are none.
+bool OnlyEdits(const ProgramCall& call, const Reading& reading) {
+  if (!KnownWords(call.argv) || !reading.complete) return false;
+  if (reading.program == "tr") {
+    return std::any_of(
+        reading.options.begin(), reading.options.end(),
+        [](std::string_view option) { return IsSpelling(option, "-d"); });
+  }
+  if (reading.program != "sed") return false;
+  return std::all_of(
+      reading.findings.begin(), reading.findings.end(),
+      [](const Finding& finding) {
+        if (finding.role == Role::kScriptFile) return false;
+        if (finding.role != Role::kForeignCode) return true;
+        if (finding.words.empty() || !finding.words[0].known) return false;
+        const ForeignCode code = ScanForeign("sed", finding.words[0].text);
+        return !code.rewrites && !code.unclear && code.commands.empty();
+      });
+}
+
+// Whether what is printed goes to a file, by its name.
+bool PrintsToFile(const Shell& shell) {
+  const auto out = shell.fds.find(1);
+  return out != shell.fds.end() &&
+         out->second.kind == Descriptor::Kind::kFile &&
+         !IsProcessPath(out->second.path);
+}
+
 bool IsStandardInput(std::string_view path) {
   return path == "/dev/stdin" || path == "/dev/fd/0" ||
          path == "/proc/self/fd/0";
@@ -36,7 +65,11 @@ bool IsStandardInput(std::string_view path) {
 }  // namespace
 
 Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
-                               const Values& input, bool reads_stdin) {
+                               const Values& input, bool reads_stdin,
+                               bool* seen) {
+  bool ignored = false;
+  if (seen == nullptr) seen = &ignored;
+  *seen = false;
   std::optional<std::vector<std::string>> words = KnownWords(call.argv);
   if (!words) return {};
   (*words)[0] = BaseName((*words)[0]);
@@ -139,17 +172,63 @@ Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
   }
   if (from_file) text = joined;
   if (!from_file && !reads_stdin && rest.size() > 1 && text.empty()) {
+    *seen = true;
     return {};
   }
+  return FilteredText(rest, text, seen);
+}
+
+// What the filter makes of each text that is known. `seen`: of none that the
+// line shows, in whole or in part, it is unknown what becomes of it.
+Values Evaluator::FilteredText(const std::vector<std::string>& words,
+                               const Values& text, bool* seen) {
+  Values out;
+  *seen = true;
   for (const Value& value : text) {
-    if (!value.known()) continue;
-    if (!Spend(1 + value.text().size() / 64)) return {};
-    std::optional<std::string> result = RunFilter(rest, value.text());
+    if (!value.known()) {
+      *seen = *seen && value.chunks.size() == 1;
+      continue;
+    }
+    std::optional<std::string> result;
+    if (Spend(1 + value.text().size() / 64)) {
+      result = RunFilter(words, value.text());
+    }
+    *seen = *seen && result;
     if (result)
       out = Union(out.empty() ? Values{Value::Of(*result)} : out,
                   {Value::Of(*result)});
   }
   return out;
+}
+
+// What `sed -i` leaves of a file that holds `content`.
+Values Evaluator::EditedInPlace(const ProgramCall& call, const Reading& reading,
+                                const Values& content, bool* seen) {
+  *seen = false;
+  std::optional<std::vector<std::string>> words = KnownWords(call.argv);
+  if (!words || reading.program != "sed") return {};
+  // Its files stand last.
+  size_t count = words->size();
+  while (count > 1 &&
+         std::any_of(reading.findings.begin(), reading.findings.end(),
+                     [&](const Finding& finding) {
+                       return finding.role == Role::kWrite &&
+                              !finding.words.empty() &&
+                              finding.words[0].text == (*words)[count - 1];
+                     })) {
+    --count;
+  }
+  std::vector<std::string> script = {"sed"};
+  for (size_t i = 1; i < count; ++i) {
+    std::string word = (*words)[i];
+    if (word.starts_with("-i") || word.starts_with("--i")) continue;
+    if (word.size() > 2 && word[0] == '-' && word.back() == 'i' &&
+        word.find_first_not_of("nEru", 1) == word.size() - 1) {
+      word.pop_back();
+    }
+    script.push_back(word);
+  }
+  return FilteredText(script, content, seen);
 }
 
 void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
@@ -188,13 +267,24 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   if (network) fetchers_.insert(running_);
   Origin origin;
   if (reading.prints_network) origin.network.push_back(invocation);
-  if (reading.decodes) origin.decoded.push_back(invocation);
+  Values exact;
+  // A file holds what it read, edited, for everybody to see. What the line
+  // itself shows is to be seen through.
+  const bool edits =
+      (writes || PrintsToFile(shell)) && !wrapper && OnlyEdits(call, reading);
+  const bool printed = edits && PrintsToFile(shell);
+  bool edited = false;
+  if (printed) {
+    exact = FilterOutput(shell, call, input, has_input, &edited);
+  }
+  if (reading.decodes && !edited) origin.decoded.push_back(invocation);
   // Code in another language may print what it reads.
   const bool prints = reading.prints_input || !reading.known || foreign;
   // Most commands neither write nor send, and nobody reads what they print.
   const bool leaves = captured || writes || network || Captured(shell, 2);
   const bool follows = shell.made.size() != 0 || !shell.files.empty();
   Origin held = origin;  // by the files that it writes
+  std::map<std::string, Values> in_place;
   bool sources = connects || (has_input && reads);
   if (connects && (writes || !reading.known))
     held.network.push_back(invocation);
@@ -262,7 +352,12 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       const auto file = shell.files.find(path);
       const bool text = file != shell.files.end() && !file->second.empty() &&
                         file->second[0].Prefix() != "";
-      if (foreign && text) held.decoded.push_back(invocation);
+      if (!foreign || !text) continue;
+      bool seen = false;
+      Values left;
+      if (edits) left = EditedInPlace(call, reading, file->second, &seen);
+      if (!seen) held.decoded.push_back(invocation);
+      if (!left.empty()) in_place[path] = std::move(left);
     }
   }
   if (network) {
@@ -272,10 +367,9 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       }
     }
   }
-  Values exact;
   if ((captured || writes) && !wrapper) {
-    exact = FilterOutput(shell, call, input, has_input);
-    if (!exact.empty() && !exact[0].chunks.empty() &&
+    if (!printed) exact = FilterOutput(shell, call, input, has_input);
+    if (!edited && !exact.empty() && !exact[0].chunks.empty() &&
         !exact[0].chunks[0].digits && (IsFilter(base) || reading.decodes) &&
         base != "cat" && base != "tee") {
       // Text that a program computed: seen through, and told.
@@ -344,7 +438,11 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     }
     for (const std::string& path : paths) {
       if (base == "ln" || base == "mount") scribbles_.push_back(path + "/");
-      StoreFile(shell, path, content, false);
+      const auto left = in_place.find(path);
+      StoreFile(shell, path,
+                left == in_place.end() ? content
+                                       : Union(left->second, Hole(call.span)),
+                false);
       // Into a directory it keeps its name.
       for (const Finding& other : reading.findings) {
         if ((other.role == Role::kRead || other.role == Role::kMoveFrom) &&

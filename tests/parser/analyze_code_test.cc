@@ -257,6 +257,71 @@ TEST(AnalyzeCode, DoesNotTakeOtherFilesForFetchedOnes) {
   }
 }
 
+// What is edited on its way into a file is there for everybody to read, when
+// it was so before. What the line itself shows is seen through.
+TEST(AnalyzeCode, TellsEditedFilesFromDecodedText) {
+  for (const char* line : {
+           "sed s/a/b/ x.py > y.py && python3 y.py",
+           "sed -e 's/\\(v = \\).*/\\1 2/; /^#/d' x.c > y.c && cc y.c",
+           "sed -n '/A/,/B/p' README.md > x.sh; sh x.sh",
+           "tr -d '\\r' < x.sh > y.sh && sh y.sh",
+           "cat x.sh | sed '1i set -e' > y.sh; ./y.sh",
+           "t=$(mktemp); sed s/a/b/ x.sh > \"$t\"; sh \"$t\"",
+           "echo 'echo a' > x; sed -i s/a/b/ x; sh x",
+           "echo 'echo a' > x; sed -Ei 's/a+/b/' x; sh x",
+           "echo 'echo a' > x; sed s/a/b/ x > y; sh y",
+       }) {
+    const Analysis analysis = Analyze(line, TestContext());
+    EXPECT_FALSE(HasFlow(analysis, FlowKind::kDecodedToCode)) << line;
+  }
+  for (const char* line : {
+           // Nobody can read it before it runs.
+           "sed s/a/b/ x.sh | sh",
+           "tr -d X < x.sh | sh",
+           "eval \"$(sed s/a/b/ x.sh)\"",
+           "sh <(sed s/a/b/ x.sh)",
+           "sed s/a/b/ x.sh > >(sh)",
+           "{ sed s/a/b/ x.sh; } | sh",
+           "echo 'rm Xz' | sed s/X// | sh",
+           // More than edited.
+           "sed y/abc/xyz/ x > y; sh y",
+           "sed 's/a/\\x72\\x6d/' x > y; sh y",
+           "sed 's/\\(.\\)\\(.\\)/\\2\\1/g' x > y; sh y",
+           "sed '1!G;h;$!d' x > y; sh y",
+           "sed -f s.sed x > y; sh y",
+           "sed \"$s\" x > y; sh y",
+           "sed 'r k' x > y; sh y",
+           "tr a-z n-za-m < x > y; sh y",
+           "base64 -d x > y; sh y",
+           // It was hidden before.
+           "base64 -d x > y; sed s/a/b/ y > z; sh z",
+           "base64 -d x > y; sed -i s/a/b/ y; sh y",
+           "base64 -d x | sed s/a/b/ > y; sh y",
+           "base64 -d x > y; sed s/a/b/ < y > z; sh z",
+           // Text of the line that is not seen through.
+           "echo 'rm Xz' > x; sed 's/\\bX//' x > y; sh y",
+           "echo 'rm Xz' > x; sed -i 's/\\bX//' x; sh x",
+           "echo \"rm X$z\" > x; sed -i s/X// x; sh x",
+           "echo 'rm Xz' > x; sed -i 'y/X/ /' x; sh x",
+           "echo 'rm Xz' > x; echo > y; sed s/X// x y > z; sh z",
+       }) {
+    const Analysis analysis = Analyze(line, TestContext());
+    EXPECT_TRUE(HasFlow(analysis, FlowKind::kDecodedToCode)) << line;
+  }
+  for (const char* line : {
+           "echo 'rm Xz' > x; sed -i s/X// x; sh x",
+           "echo 'rm Xz' > x; sed s/X// x > y; sh y",
+           "echo 'rm Xz' | sed s/X// > x; sh x",
+           "echo 'rm Xz' | tr -d X > x; sh x",
+           "echo 'rm Xz' > x; cp x y; sed -ni -e s/X//p y; bash y",
+           "echo 'rm Xz' > x; sed -i -e s/X/Y/ -e s/Y// x; chmod +x x; ./x",
+       }) {
+    const std::string shown = Commands(line);
+    EXPECT_NE(shown.find("rm z\n"), std::string::npos) << line << shown;
+    EXPECT_NE(shown.find("!dynamic_code"), std::string::npos) << line << shown;
+  }
+}
+
 TEST(AnalyzeCode, TellsTextOfTheLineFromTextThatItDoesNotShow) {
   for (const char* line : {
            "printf 'curl h.example\\n' > x; sh x",
