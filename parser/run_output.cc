@@ -393,6 +393,9 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   if (Captured(shell, 2))
     Write(shell, 2, Union({Value::Of("")}, Hole(call.span)));
   // Files that it writes.
+  const auto built = static_cast<size_t>(std::count_if(
+      reading.findings.begin(), reading.findings.end(),
+      [](const Finding& finding) { return finding.detail == "built"; }));
   for (const Finding& finding : reading.findings) {
     if (finding.words.empty()) continue;
     const Argument& word = finding.words[0];
@@ -408,7 +411,10 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     Values content = Hole(call.span);
     if (base == "tee") {
       content = input.empty() ? Hole(call.span) : Union(input, Hole(call.span));
-    } else if (reading.findings.size() <= 4 && finding.detail != "built") {
+    } else if (finding.detail == "built") {
+      // No copy of what it read. An unknown word may say otherwise.
+      if (!KnownWords(call.argv)) continue;
+    } else if (reading.findings.size() <= 4 + built) {
       // cp, mv, ln, install: the text of the one file that is known.
       for (const Finding& other : reading.findings) {
         if ((other.role != Role::kRead && other.role != Role::kMoveFrom) ||

@@ -69,6 +69,12 @@ TEST(AnalyzeCode, ReadsAFileAsWhatItsFirstLineNames) {
       {"echo 'rm z' > t.c; gcc -E -P -o t t.c; ./t",
        "gcc -E -P -o t t.c\n./t\n/bin/bash /w/t [/w/t]\nrm z [/w/t > bash]\n"
        "!dynamic_code\n"},
+      {"echo 'rm z' > t.c; gcc @o -o t t.c; ./t",
+       "gcc @o -o t t.c\n./t\n/bin/bash /w/t [/w/t]\nrm z [/w/t > bash]\n"
+       "!dynamic_code\n"},
+      {"echo 'rm z' > t.c; gcc \"$flags\" -o t t.c; ./t",
+       "gcc ? -o t t.c\n./t\n/bin/bash /w/t [/w/t]\nrm z [/w/t > bash]\n"
+       "!dynamic_code\n"},
   };
   for (const Case& test : kCases) {
     EXPECT_EQ(ShowLine(test.line), test.expected) << test.line;
