@@ -48,6 +48,9 @@ constexpr auto kCodePrefixes = std::to_array<string_view>({
     "DYLD_",
     "GIT_CONFIG",
     "GIT_TRACE",
+    // Git obeys many of these in every build (t/README): GIT_TEST_FSMONITOR
+    // names a program.
+    "GIT_TEST_",
     "GLIBC_TUNABLES",
     "PERL5",
     "LUA_",
@@ -73,6 +76,8 @@ constexpr auto kCode = Sorted(std::to_array<string_view>({
     "NODE_PATH",
     "NODE_REPL_EXTERNAL_MODULE",
     "NODE_V8_COVERAGE",
+    "NODE_COMPILE_CACHE",
+    "NODE_REDIRECT_WARNINGS",
     "npm_config_script_shell",
     "npm_config_node_options",
     "npm_config_git",
@@ -122,6 +127,8 @@ constexpr auto kCode = Sorted(std::to_array<string_view>({
     "RESOLV_HOST_CONF",
     "RES_OPTIONS",
     "TZDIR",
+    "TEXTDOMAINDIR",
+    "GIT_TEXTDOMAINDIR",
     "OPENSSL_CONF",
     "OPENSSL_ENGINES",
     "OPENSSL_MODULES",
@@ -161,14 +168,25 @@ constexpr auto kCode = Sorted(std::to_array<string_view>({
     "RSYNC_RSH",
     "TAR_OPTIONS",
     "GREP_OPTIONS",
+    "GREP",   // zgrep and its kin run it
+    "MAGIC",  // file quotes what it cannot read of it
+    "APT_CONFIG",
+    "DPKG_ROOT",
+    "DPKG_ADMINDIR",
+    "RPM_CONFIGDIR",
     "MAKEFILES",
     "GCC_EXEC_PREFIX",
     "COMPILER_PATH",
     "LESSOPEN",
     "LESSCLOSE",
+    "LESSECHO",
     "LESSEDIT",
+    "LESSGLOBALTAGS",
     "LESSKEY",
     "LESSKEYIN",
+    "LESSKEYIN_SYSTEM",
+    "LESSKEY_CONTENT",
+    "LESSKEY_SYSTEM",
     "BROWSER",
     "VIMINIT",
     "GVIMINIT",
@@ -280,6 +298,11 @@ constexpr auto kMakeFlags =
     std::to_array<string_view>({"MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS"});
 constexpr string_view kHarmlessMakeFlags = "-jklsw0123456789. ";
 
+// Letters of less that change what a screen looks like. Others write a log,
+// take keys from a file or, behind a `+`, are commands (less(1)).
+constexpr string_view kHarmlessLess =
+    "-acdeEfFgGiIJKLmMnNqQrRsSuUwWX0123456789 ";
+
 // Programs for people; agents set harmless ones so as not to hang.
 constexpr auto kPrograms = std::to_array<string_view>({
     "PAGER",
@@ -290,6 +313,7 @@ constexpr auto kPrograms = std::to_array<string_view>({
     "PSQL_PAGER",
     "BAT_PAGER",
     "DELTA_PAGER",
+    "DPKG_PAGER",
     "AWS_PAGER",
     "SYSTEMD_EDITOR",
     "KUBE_EDITOR",
@@ -477,6 +501,9 @@ bool RunsOtherCode(string_view name) {
 std::optional<bool> IsHarmlessProgram(string_view name, string_view value) {
   if (Contains(kMakeFlags, name))
     return value.find_first_not_of(kHarmlessMakeFlags) == string_view::npos;
+  if (name == "LESS")
+    return value.find_first_not_of(kHarmlessLess) == string_view::npos;
+  if (name == "LESSHISTFILE") return value == "-" || value == "/dev/null";
   if (Contains(kPrograms, name)) return Contains(kHarmlessPrograms, value);
   if (Contains(kWrappers, name)) return IsHarmlessWrapper(value);
   if (Contains(kJavaOptions, name)) return EveryWord(value, IsHarmlessJavaWord);

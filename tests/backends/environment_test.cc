@@ -46,6 +46,18 @@ TEST(CleanEnvironment, KeepsOutWhatMakesProgramsRunOtherCode) {
                             "LESSOPEN=|x %s",
                             "PAGER=/tmp/x",
                             "EDITOR=sh -c x",
+                            "GIT_TEST_FSMONITOR=./x",
+                            "GREP=./x",
+                            "MAGIC=./x",
+                            "APT_CONFIG=./x",
+                            "RPM_CONFIGDIR=./x",
+                            "DPKG_PAGER=./x",
+                            "NODE_COMPILE_CACHE=./x",
+                            "GIT_TEXTDOMAINDIR=./x",
+                            "LESS=+!x",
+                            "LESS=-ox",
+                            "LESSECHO=./x",
+                            "LESSHISTFILE=/x",
                             "DYLD_INSERT_LIBRARIES=x"})
     EXPECT_FALSE(Enters(entry)) << entry;
 }
@@ -152,7 +164,8 @@ TEST(RawEnvironment, ChangesNothingThatTheLineMeans) {
   const std::vector<std::string> ordinary = {
       "PATH=/usr/bin", "HOME=/h",       "GITHUB_TOKEN=x", "SSH_AUTH_SOCK=/x",
       "TMPDIR=/t",     "PWD=/x",        "DISPLAY=:0",     "A=user:pw@host",
-      "PAGER=less",    "DIRENV_DIFF=x", "KUBECONFIG=/k"};
+      "PAGER=less",    "DIRENV_DIFF=x", "KUBECONFIG=/k",  "LESS=-FRX",
+      "LESS=FRX",      "LESSHISTFILE=-"};
   EXPECT_EQ(RawEnvironment(ordinary, /*approved=*/false), ordinary);
   for (const char* entry :
        {"BASH_ENV=/x", "ENV=/x", "BASH_FUNC_ls%%=() { x; }", "SHELLOPTS=xtrace",
@@ -165,7 +178,8 @@ TEST(RawEnvironment, ChangesNothingThatTheLineMeans) {
   for (const char* entry :
        {"LD_PRELOAD=/x.so", "GIT_EXTERNAL_DIFF=x", "GIT_CONFIG_COUNT=1",
         "GIT_DIR=/x", "RIPGREP_CONFIG_PATH=/x", "GIT_PAGER=/tmp/x",
-        "LESSOPEN=|x"}) {
+        "LESSOPEN=|x", "GIT_TEST_FSMONITOR=./x", "GREP=./x", "MAGIC=./x",
+        "APT_CONFIG=./x", "DPKG_PAGER=x", "LESS=+!x\n"}) {
     EXPECT_TRUE(RawEnvironment({entry}, false).empty()) << entry;
     EXPECT_EQ(RawEnvironment({entry}, true).size(), 1u)
         << entry << " is the person's, who was asked";

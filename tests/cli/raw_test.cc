@@ -456,6 +456,9 @@ TEST(RawTest, VariablesOfTheCallerRunNoOtherCode) {
   machine.Write(script, "#!/bin/sh\necho x >" + mark + "\n", 0755);
   machine.Write(machine.project() + "/a.txt", "a\n");
   machine.Write(machine.project() + "/rc", "--pre=" + script + "\n");
+  machine.Write(machine.project() + "/apt",
+                "Dir::Bin::dpkg \"" + script + "\";\n");
+  MakeRepository(machine, machine.project());
   for (const Case& c : std::vector<Case>{
            {"BASH_FUNC_ls%%=() { echo x >" + mark + "; }", "ls -d ."},
            {"BASH_ENV=" + script, "ls -d ."},
@@ -463,6 +466,9 @@ TEST(RawTest, VariablesOfTheCallerRunNoOtherCode) {
            {"SHELLOPTS=xtrace\nPS4=$(" + script + ")", "ls -d ."},
            {"LD_PRELOAD=" + script, "ls -d ."},
            {"GIT_EXTERNAL_DIFF=" + script, "git diff"},
+           {"GIT_TEST_FSMONITOR=" + script, "git status"},
+           {"GREP=" + script, "zgrep a a.txt"},
+           {"APT_CONFIG=" + machine.project() + "/apt", "apt list bash"},
            {"RIPGREP_CONFIG_PATH=" + machine.project() + "/rc", "rg a a.txt"},
            {"CDPATH=/", "ls -d ."}}) {
     machine.environment.clear();
