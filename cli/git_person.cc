@@ -130,11 +130,15 @@ class Person {
   std::string EntryDoubt(const GitEntry& entry) const {
     const std::string_view key = entry.key;
     const std::string_view name = key.substr(key.rfind('.') + 1);
-    if (entry.boolean || entry.value.empty() || entry.value == "true" ||
-        entry.value == "false")
-      return "";
+    const bool truth = entry.boolean || entry.value.empty() ||
+                       entry.value == "true" || entry.value == "false";
     bool doubt = false;
-    if (key == "core.hookspath") {
+    if (key == "grep.fallbacktonoindex") {
+      // git grep searches whatever lies there.
+      doubt = !repository_ && entry.value != "false";
+    } else if (truth) {
+      return "";
+    } else if (key == "core.hookspath") {
       doubt = HooksDoubt(entry.value);
     } else if (name.ends_with("file")) {
       doubt = LeadsOut(Expanded(entry.value));

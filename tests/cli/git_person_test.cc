@@ -148,6 +148,16 @@ TEST(GitPersonTest, AFileThatIsALinkIsNotQuoted) {
   EXPECT_FALSE(Allows(machine, "git blame f"));
 }
 
+TEST(GitPersonTest, GrepOutsideOfARepositoryIsContained) {
+  const Machine machine;
+  EXPECT_TRUE(Allows(machine, "git grep x"));
+  machine.Write(machine.home() + "/.gitconfig",
+                "[grep]\nfallbackToNoIndex\n");
+  EXPECT_FALSE(Allows(machine, "git grep x"));
+  MakeRepository(machine);
+  EXPECT_TRUE(Allows(machine, "git grep x"));
+}
+
 TEST(GitPersonTest, EveryFileOfTheConfigurationCounts) {
   const std::string program = "[diff]\nexternal = ./x\n";
   Machine machine;
