@@ -299,8 +299,11 @@ class Guard {
   bool LeadsToPrivate(const std::string& directory,
                       std::string_view path) const;
   bool IsFresh(const std::string& directory) const;
+  // Whether a search after an earlier run took its hooks and configuration for
+  // a repository's, as far as they were made by runs.
+  bool StoodBefore(const std::string& directory) const;
   void SweepHooks(const std::string& directory, bool all);
-  void SweepHookNames(const std::string& directory);
+  void SweepHookNames(const std::string& directory, bool all);
   // Of a work tree that was not known before: hooks where a relative
   // core.hooksPath has them. `git`: its .git.
   void SweepWorkTree(const std::string& tree, const struct stat& git);

@@ -386,11 +386,11 @@ void Guard::SweepNamedHooks() {
   }
 }
 
-void Guard::SweepHookNames(const std::string& directory) {
+void Guard::SweepHookNames(const std::string& directory, bool all) {
   for (const std::string_view name : kHookNames) {
     const std::string path = directory + "/" + std::string(name);
     struct stat info = {};
-    if (StatPath(path, &info) && Changed(info))
+    if (StatPath(path, &info) && (all || Changed(info)))
       Quarantine(path, "git-hook", "a hook made by the run");
   }
 }

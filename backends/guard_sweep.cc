@@ -312,9 +312,9 @@ void Guard::SweepHooks(const std::string& directory, bool all) {
 
 bool Guard::IsFresh(const std::string& directory) const {
   // A directory becomes git's by a name and a few entries; what an earlier run
-  // put there is older than that. Git itself makes `refs` first of all and
-  // seldom something directly in it; and it makes directories, where anything
-  // else that can be entered serves it as well.
+  // put there is older than that. Git itself makes `refs` first of all; and it
+  // makes directories, where anything else that can be entered serves it as
+  // well.
   const std::string refs = Join(directory, "refs");
   const std::string objects = Join(directory, "objects");
   const auto put = [&](const std::string& path) {
@@ -322,7 +322,21 @@ bool Guard::IsFresh(const std::string& directory) const {
     return StatPath(path, &info) && !S_ISDIR(info.st_mode) && Changed(info);
   };
   return MadeSince(refs, true) || MadeSince(objects) || put(refs) ||
-         put(objects) || (Exists(refs) && MovedOnTheWay(refs, refs));
+         put(objects) ||
+         (Exists(refs) && MovedOnTheWay(refs, refs) && !StoodBefore(directory));
+}
+
+bool Guard::StoodBefore(const std::string& directory) const {
+  // A new directory in `refs` (the first fetch of a remote, git stash) changes
+  // it as a new name would. Of what got one of these names beside `hooks` all
+  // hooks were taken when it got it (SweepDirectory), and git leaves the hooks
+  // and one of the two alone, or both.
+  const auto old = [&](const char* name) {
+    struct stat info = {};
+    return StatPath(Join(directory, name), &info) && !S_ISLNK(info.st_mode) &&
+           !Changed(info);
+  };
+  return old("hooks") && (old("HEAD") || old("description"));
 }
 
 void Guard::SweepGitDirectory(const std::string& directory, bool fresh) {

@@ -349,7 +349,7 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
     Unopened(git);
   }
   bool head = false, objects = false, refs = false, hooks = false;
-  bool common = false;
+  bool common = false, described = false;
   std::map<std::string, std::string> found;
   const bool leaves = store && CountsDirectories(dirfd(list.get()));
   while (const dirent* entry = readdir(list.get())) {
@@ -360,6 +360,7 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
     refs |= name == "refs";
     hooks |= name == "hooks";
     common |= name == "commondir";
+    described |= name == "description";
     // In what git keeps, a name without a dot may be a branch's.
     const bool named = first_letters_[static_cast<unsigned char>(name[0])] &&
                        (!store || name[0] == '.');
@@ -378,11 +379,14 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
   // A known one's entries are compared with what they were.
   if (head && ((objects && refs) || common)) {
     SweepGitDirectory(directory);
-  } else if (refs && (hooks || objects) &&
+  } else if ((refs || head || described) && (hooks || objects) &&
              !git_directories_.contains(directory)) {
-    // What lacks little to be a git directory (see there).
-    const bool fresh = IsFresh(directory);
-    if (hooks) SweepHookNames(Join(directory, "hooks"));
+    // What lacks little to be a git directory: what came to it in this run may
+    // be all that IsFresh and StoodBefore would have seen later.
+    bool fresh = IsFresh(directory);
+    for (const char* name : {"HEAD", "description", "hooks"})
+      fresh |= StatPath(Join(directory, name), &info) && Changed(info);
+    if (hooks) SweepHookNames(Join(directory, "hooks"), fresh);
     if (const std::string config = Join(directory, "config");
         StatPath(config, &info) && (fresh || Changed(info)))
       CleanConfig(config);

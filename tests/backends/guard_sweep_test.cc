@@ -222,17 +222,63 @@ TEST_P(GuardSweep, ALinkOnTheWayToANameIsTaken) {
       {"sub/.config/git", "sub/.jj/repo"});
 }
 
+TEST_P(GuardSweep, WhatGitDoesInARepositoryLeavesItsHooksAlone) {
+  const std::string hook = w_ + "/sub/.git/hooks/pre-push";
+  ASSERT_EQ(Outside("git init -q other && git -C other commit -q --allow-empty "
+                    "-m b && git init -q sub && cd sub && echo 1 > f && git "
+                    "add f && git commit -qm 1 && echo 2 > f && echo mine > "
+                    ".git/hooks/pre-push"),
+            "");
+  for (const char* line :
+       {"git remote add up ../other && git fetch -q up", "git stash -q",
+        "git switch -q -c new && git stash pop -q && git stash -q"}) {
+    AwaitTick();
+    const Ran ran = Bash("cd sub && " + std::string(line));
+    EXPECT_EQ(ran.outcome.exit_code, 0) << line << ran.output;
+    EXPECT_TRUE(ran.outcome.violations.empty()) << line;
+    EXPECT_EQ(Read(hook), "mine\n") << line;
+  }
+}
+
+// The last of them is the first that shows a git directory.
+TEST_P(GuardSweep, ManyRunsMakeNoGitDirectoryOfOlderHooks) {
+  const std::string head = "echo ref: refs/heads/m > x/g/HEAD";
+  const std::vector<std::vector<std::string>> ways = {
+      {"mkdir x/g/refs", "mkdir x/g/objects", head},
+      {"mkdir x/g/objects", head, "mkdir x/g/refs"},
+      {head, "mv x/a x/g/objects", "mv x/b x/g/refs; mkdir x/g/refs/new"},
+      {"touch x/g/description", head, "mv x/a x/g/objects",
+       "mv x/b x/g/refs; mkdir x/g/refs/new"},
+      {"mv x/g/hooks h", head, "mv h x/g/hooks; mv x/a x/g/objects",
+       "mv x/b x/g/refs; mkdir x/g/refs/new"},
+  };
+  for (const std::vector<std::string>& way : ways) {
+    Bash(
+        "mkdir -p x/g/hooks x/a x/b; echo e > x/g/hooks/pre-commit; printf "
+        "'[core]\\n\\tfsmonitor = ./e\\n' > x/g/config");
+    for (const std::string& line : way) {
+      AwaitTick();
+      Bash(line);
+    }
+    EXPECT_TRUE(Exists(w_ + "/x/g/refs")) << way[0];
+    EXPECT_FALSE(Exists(w_ + "/x/g/hooks/pre-commit")) << way[0];
+    ExpectHarmless("x/g/config", way[0]);
+    Outside("rm -rf x h");
+  }
+}
+
 TEST_P(GuardSweep, RenamesMakeNoGitDirectoryOfOlderParts) {
   ASSERT_EQ(Outside("mkdir -p x/g/hooks x/e/objects x/r x/h"), "");
   Bash(
       "ln -s ../r x/g/later; mkdir x/g/objects; echo ref: refs/heads/m > "
-      "x/g/HEAD; echo x > x/g/hooks/pre-commit; printf '[core]\\n\\tfsmonitor "
+      "x/g/H; echo x > x/g/hooks/pre-commit; printf '[core]\\n\\tfsmonitor "
       "= ./e\\n' > x/g/config; cp x/g/config x/e/config; echo ref: "
       "refs/heads/m > x/h/HEAD; echo ../e > x/h/commondir");
   ASSERT_TRUE(Exists(w_ + "/x/g/hooks/pre-commit"));
   AwaitTick();
   Bash(
-      "mv x/g/later x/g/refs; mv x/g x/.git; mkdir x/y x/e/refs; mv x/h "
+      "mv x/g/H x/g/HEAD; mv x/g/later x/g/refs; mv x/g x/.git; mkdir x/y "
+      "x/e/refs; mv x/h "
       "x/y/.git");
   EXPECT_FALSE(Exists(w_ + "/x/.git/hooks/pre-commit"));
   ExpectHarmless("x/.git/config", "a link renamed to refs");
