@@ -97,6 +97,12 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
       AddBase(at);
   }
   for (const std::string& path : profile.protect) ProtectPath(path);
+  // What is hidden is hidden by its name: a directory above it that got another
+  // one would show it to the next run.
+  for (const std::string& path : profile.deny_read)
+    if (RootOf(path) != nullptr && Exists(path))
+      if (const std::string place = RecordWay(path); RootOf(place) != nullptr)
+        Pin(*RootOf(place), place);
   const std::vector<std::string> sole = RecordHomeLinks(profile);
   RecordPersonsHooks(sole);
   if (!preview_) RecordLinks(sole);
