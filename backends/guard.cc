@@ -30,6 +30,37 @@ bool Exists(const std::string& path) {
   return lstat(path.c_str(), &info) == 0;
 }
 
+// Whole git directories of repositories below `top`, but the one of `top`,
+// breadth first, as far as few directories and little time allow.
+std::vector<std::string> RepositoriesBelow(const std::string& top) {
+  constexpr size_t kMaxDirectories = 1024, kMaxFound = 64;
+  constexpr int64_t kMaxNs = 10'000'000;
+  const auto now = [] {
+    timespec at = {};
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return at.tv_sec * int64_t{1'000'000'000} + at.tv_nsec;
+  };
+  const int64_t end = now() + kMaxNs;
+  std::vector<std::string> open = {top}, found;
+  for (size_t i = 0; i < open.size() && i < kMaxDirectories &&
+                     found.size() < kMaxFound && now() < end;
+       ++i) {
+    const Directory list = OpenDirectory(open[i]);
+    if (!list) continue;
+    while (const dirent* entry = readdir(list.get())) {
+      const std::string_view name = entry->d_name;
+      if (entry->d_type != DT_DIR || name == "." || name == "..") continue;
+      const std::string path = Join(open[i], entry->d_name);
+      if (name != ".git")
+        open.push_back(path);
+      else if (i != 0 && Exists(Join(path, "HEAD")) &&
+               Exists(Join(path, "objects")) && Exists(Join(path, "refs")))
+        found.push_back(path);
+    }
+  }
+  return found;
+}
+
 long Depth(const std::string& path) {
   return std::count(path.begin(), path.end(), '/');
 }
@@ -103,6 +134,12 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
     if (RootOf(path) != nullptr && Exists(path))
       if (const std::string place = RecordWay(path); RootOf(place) != nullptr)
         Pin(*RootOf(place), place);
+  // git changes its configuration in lines of git alone, most of all: there
+  // only what a run adds is to go. Elsewhere the search before costs too much.
+  if (git_line_ && !workspace_.empty())
+    for (const std::string& git : RepositoriesBelow(workspace_))
+      for (const char* name : {"config", "config.worktree"})
+        if (Exists(Join(git, name))) RecordConfig(Join(git, name));
   const std::vector<std::string> sole = RecordHomeLinks(profile);
   RecordPersonsHooks(sole);
   if (!preview_) RecordLinks(sole);

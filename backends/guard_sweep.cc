@@ -349,7 +349,11 @@ void Guard::SweepGitDirectory(const std::string& directory, bool fresh) {
   for (const char* name : {"config", "config.worktree"}) {
     const std::string path = Join(directory, name);
     if (!StatPath(path, &info)) continue;
-    if (fresh || Changed(info))
+    // One that is known was compared with what it was.
+    const bool known =
+        std::any_of(configs_.begin(), configs_.end(),
+                    [&](const GitConfig& one) { return one.path == path; });
+    if (fresh || (Changed(info) && !known))
       CleanConfig(path);
     else
       SweepTreeOf(path);

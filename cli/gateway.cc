@@ -415,7 +415,8 @@ void Gateway::NoteGitLine(Judgement* judgement) {
   const Question& question = judgement->question;
   const bool begins = question.is_argv
                           ? !question.argv.empty() && question.argv[0] == "git"
-                          : question.command.starts_with("git ");
+                          : question.command.starts_with("git ") ||
+                                question.command.starts_with("cd ");
   judgement->git_line = begins && RunsGitAlone(Read(question));
 }
 

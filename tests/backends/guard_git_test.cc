@@ -225,6 +225,30 @@ TEST_P(GuardGit, ALinkedWorktreeHoldsWhatTheWorkspaceHolds) {
   EXPECT_TRUE(Exists(w_ + "/w2/f"));
 }
 
+TEST_P(GuardGit, ARepositoryInTheWorkspaceKeepsThePersonsPrograms) {
+  ASSERT_EQ(Outside("git init -q sub && cd sub && git config filter.f.clean x "
+                    "&& git config core.hooksPath .husky && git config "
+                    "alias.l '!ls' && git init -q ../x/deep/er && cp "
+                    ".git/config ../x/deep/er/.git/config"),
+            "");
+  for (const char* name : {"/sub", "/x/deep/er"}) {
+    const std::string config = w_ + name + "/.git/config";
+    const std::string before = Read(config);
+    AwaitTick();
+    const std::string in = "git -C ." + std::string(name) + " config ";
+    EXPECT_TRUE(Bash(in + "branch.a.remote o").outcome.violations.empty());
+    const std::string after = Read(config);
+    EXPECT_TRUE(after.starts_with(before)) << after;
+    EXPECT_NE(after.find("branch"), std::string::npos);
+    AwaitTick();
+    EXPECT_FALSE(Bash(in + "core.pager evil").outcome.violations.empty());
+    EXPECT_EQ(Read(config), after);
+    AwaitTick();
+    Bash(in + "core.hooksPath evil");
+    EXPECT_EQ(Read(config), after);
+  }
+}
+
 TEST_P(GuardGit, ASubmoduleKeepsItsFiles) {
   ASSERT_EQ(Outside("mkdir ../other && cd ../other && git init -q . && echo "
                     "'{}' > .mcp.json && git add -A && git commit -qm 1"),
