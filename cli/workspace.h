@@ -38,8 +38,9 @@ struct Session {
 };
 
 // The session called `id` (empty: one per workspace). Reads the pin, or makes
-// it from `project` or `cwd`. Writes nothing when `write` is false. kUnavailable
-// where a link has taken the place of the directory this process is in.
+// it from `project` or `cwd`. Writes nothing when `write` is false.
+// kUnavailable where a link has taken the place of the directory this process
+// is in.
 Result<Session> OpenSession(const ProcessFacts& facts, const std::string& id,
                             const std::string& project, const std::string& cwd,
                             bool write);
