@@ -557,6 +557,7 @@ struct ForeignCode {
   // sed: what comes out may be more than what it read with parts left out,
   // put in, or replaced by what stands in the code.
   bool rewrites = false;
+  std::vector<std::string> puts;  // sed: texts that it puts in, about
 };
 ForeignCode ScanForeign(std::string_view language, std::string_view code);
 

@@ -311,6 +311,22 @@ bool Rewrites(std::string_view text) {
   return false;
 }
 
+// Text that sed puts in, without what it takes from elsewhere.
+std::string PutIn(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '&') continue;
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i];
+      continue;
+    }
+    const char c = text[++i];
+    if (c >= '0' && c <= '9') continue;
+    out += c == 'n' ? '\n' : c;
+  }
+  return out;
+}
+
 }  // namespace
 
 ForeignCode ScanSed(std::string_view code) {
@@ -377,6 +393,7 @@ ForeignCode ScanSed(std::string_view code) {
         std::string pattern(code.substr(i + 1, middle - i - 1));
         std::string replacement(code.substr(middle + 1, end - middle - 1));
         out.rewrites = out.rewrites || c == 'y' || Rewrites(replacement);
+        if (c == 's') out.puts.push_back(PutIn(replacement));
         i = end + 1;
         bool runs = false;
         while (i < code.size() && code[i] != ';' && code[i] != '\n' &&
@@ -439,6 +456,7 @@ ForeignCode ScanSed(std::string_view code) {
           size_t end = line_end(i);
           bool more = end > i && code[end - 1] == '\\';
           out.rewrites = out.rewrites || Rewrites(code.substr(i, end - i));
+          out.puts.emplace_back(code.substr(i, end - i - (more ? 1 : 0)));
           i = end < code.size() ? end + 1 : end;
           if (!more) break;
         }

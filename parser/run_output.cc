@@ -8,6 +8,8 @@
 namespace gate::parser {
 namespace {
 
+constexpr size_t kMaxPutIn = 16;  // texts of sed that are tried as commands
+
 // Programs that print one number and nothing else.
 bool PrintsNumber(const std::vector<std::string>& words, bool has_input) {
   const std::string& base = words[0];
@@ -47,6 +49,29 @@ bool OnlyEdits(const ProgramCall& call, const Reading& reading) {
         const ForeignCode code = ScanForeign("sed", finding.words[0].text);
         return !code.rewrites && !code.unclear && code.commands.empty();
       });
+}
+
+// What sed may have put into a script of which nothing is known: texts that
+// are commands.
+Values PutIn(const Reading& reading) {
+  Values texts;
+  for (const Finding& finding : reading.findings) {
+    if (finding.role != Role::kForeignCode || finding.detail != "sed" ||
+        finding.words.empty()) {
+      continue;
+    }
+    for (const std::string& text :
+         ScanForeign("sed", finding.words[0].text).puts) {
+      const size_t begin = text.find_first_not_of(" \t\n");
+      if (texts.size() >= kMaxPutIn || begin == std::string::npos ||
+          text.find_first_of(" \t", begin) == std::string::npos ||
+          Read(text).status != ReadStatus::kOk) {
+        continue;
+      }
+      texts.push_back(Value::Of(text));
+    }
+  }
+  return texts;
 }
 
 // Whether what is printed goes to a file, by its name.
@@ -388,6 +413,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   } else if (!PrintsDigits(exact)) {
     text = exact.empty() ? Hole(call.span) : Union(exact, Hole(call.span));
   }
+  if (edited && exact.empty()) text = Union(text, PutIn(reading));
   if (captured && !wrapper) Write(shell, 1, text);
   // Messages, if there are any.
   if (Captured(shell, 2))
