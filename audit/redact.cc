@@ -28,38 +28,6 @@ bool IsSeparator(char c) {
          c == '>' || c == '`';
 }
 
-// Values that are no secrets: references to where the secret is, switches,
-// what was redacted before.
-bool IsHarmlessValue(std::string_view name, std::string_view value) {
-  while (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
-         value.back() == value.front()) {
-    value = value.substr(1, value.size() - 2);
-  }
-  if (value.empty() || value.starts_with("[redacted:")) return true;
-  if (value.front() == '`' || value.starts_with("$(")) return true;
-  if (value.front() == '$') {
-    // $NAME and ${NAME}, alone.
-    std::string_view name_only = value.substr(1);
-    if (name_only.size() > 2 && name_only.front() == '{' &&
-        name_only.back() == '}') {
-      name_only = name_only.substr(1, name_only.size() - 2);
-    }
-    return !name_only.empty() &&
-           std::all_of(name_only.begin(), name_only.end(), [](char c) {
-             return IsNameChar(c) && c != '-' && c != '.';
-           });
-  }
-  for (const std::string_view word :
-       {"true", "false", "yes", "no", "on", "off", "none", "null", "auto"}) {
-    if (value == word) return true;
-  }
-  // max_tokens=4096
-  const PlainName plain(name);
-  return plain.view().find("TOKENS") != kNone &&
-         std::all_of(value.begin(), value.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-}
-
 template <class List>
 bool Contains(const List& list, std::string_view word) {
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
@@ -242,22 +210,6 @@ class Scanner {
     return true;
   }
 
-  // name=value, as after a cookie's semicolon.
-  bool IsCookiePair(size_t at) const {
-    while (at < text_.size() && text_[at] == ' ') ++at;
-    const size_t name = at;
-    while (at < text_.size() && IsNameChar(text_[at])) ++at;
-    return at > name && at < text_.size() && text_[at] == '=';
-  }
-
-  // What follows the | of a token (12|AbC…) and of no pipe.
-  bool IsTokenTail(size_t at) const {
-    constexpr size_t kLeast = 20;
-    const std::string_view tail = text_.substr(at, kLeast);
-    return tail.size() == kLeast &&
-           std::all_of(tail.begin(), tail.end(), IsAsciiAlnum);
-  }
-
   // A header's value inside quotes: a scheme and its credentials, cookies, the
   // name="value" list of Digest. What may be a command behind it is not its.
   size_t LineEnd(size_t at) const {
@@ -270,9 +222,9 @@ class Scanner {
         return at;
       if (c == '"' && at > begin && text_[at - 1] == '=') listed = true;
       if ((c == '\'' || c == '"') && !listed) return at;
-      if (c == ';' && !IsCookiePair(at + 1)) return at;
+      if (c == ';' && !BeginsCookie(text_, at + 1)) return at;
       if (c == '<' || c == '>') return at;
-      if ((c == '|' || c == '&') && !IsTokenTail(at + 1)) return at;
+      if ((c == '|' || c == '&') && !IsTokenTail(text_, at + 1)) return at;
       if (c == ' ' && text_[at - 1] != ',' && text_[at - 1] != ';') {
         if (words) return at;
         words = true;
@@ -288,7 +240,7 @@ class Scanner {
     const size_t slash = run.rfind('/');
     const std::string_view name = slash == kNone ? run : run.substr(slash + 1);
     const char before = begin > 0 ? text_[begin - 1] : '\0';
-    if (Member(name, begin) || Assignment(name, before) ||
+    if (Member(name, begin) || Assignment(name, before) || Code(name, begin) ||
         Header(name, begin) || Attached(run, begin)) {
       Remember(run, begin);
       return;
@@ -347,11 +299,56 @@ class Scanner {
       return false;
     }
     at_ = value;
-    size_t end = ValueEnd(value, query);
+    size_t end = FilledEnd(value, before);
+    if (end == 0) end = ValueEnd(value, query);
     if (braces) end = std::min(end, text_.find('}', value));
     Take(name, value, end,
          query ? "query" : (option ? "option" : "assignment"));
     return true;
+  }
+
+  // The same in other languages, XML, and Kubernetes' list of variables
+  // (`- name: DB_PASSWORD`, `value: x` in the line below).
+  bool Code(std::string_view name, size_t begin) {
+    if (word_ == "name") named_ = IsSecret(name, true);
+    if (named_ && name == "value" && Peek() == ':') {
+      named_ = false;
+      size_t value = at_ + 1;
+      while (value < text_.size() && text_[value] == ' ') ++value;
+      return Take("", value, ValueEnd(value, false), "member");
+    }
+    if (name.starts_with("-") || !IsSecret(name, true)) return false;
+    const size_t element = ElementEnd(text_, begin, at_);
+    if (element > 0) return Take(name, at_ + 1, element, "member");
+    const size_t value = AssignedValue(text_, begin, at_);
+    if (value == 0) return false;
+    // Quotes of the index that the scan took for the shell's.
+    const bool own = Peek() == quote_ && quote_ != 0;
+    const size_t end = ValueEnd(value, false, own ? '\0' : quote_);
+    if (!Take(name, value, end, "assignment")) return false;
+    if (own) quote_ = 0;
+    return true;
+  }
+
+  // Where a value ends that fills its quotes, as docker's -e "NAME=a b", or its
+  // brackets, as NAME=(a b); 0 for others.
+  size_t FilledEnd(size_t value, char before) const {
+    const bool quoted = quote_ != 0 && before == quote_ &&
+                        Contains(kVariableOptions, word_) &&
+                        Contains(kContainerPrograms, first_);
+    const bool array = quote_ == 0 && value < text_.size() &&
+                       text_[value] == '(' && first_.empty();
+    if (!quoted && !array) return 0;
+    const size_t begin = value;
+    for (; value < text_.size(); ++value) {
+      const char c = text_[value];
+      if (c == '\n' || IsSubstitution(value)) return 0;
+      if (quoted && c == quote_) return value;
+      if (!array || value == begin) continue;
+      if (c == ')') return value + 1;
+      if (IsSeparator(c)) return 0;
+    }
+    return 0;
   }
 
   // "name": "value", in JSON and in Python, quoted once more or not.
@@ -483,9 +480,11 @@ class Scanner {
   // The word after `run`, when `run` is an option or a setting.
   void Separate(std::string_view run) {
     size_t value = at_;
-    while (value < text_.size() && IsSpace(text_[value]) &&
-           text_[value] != '\n') {
-      ++value;
+    // Also over the end of a line that is continued.
+    for (bool more = true; more && value < text_.size();) {
+      const bool joint = text_.substr(value).starts_with("\\\n");
+      more = joint || (IsSpace(text_[value]) && text_[value] != '\n');
+      if (more) value += joint ? 2 : 1;
     }
     if (value >= text_.size() || text_[value] == '\n') return;
     const bool option = run.front() == '-';
@@ -499,7 +498,11 @@ class Scanner {
                run == "--cookie";
     }
     for (const ProgramOption& known : kProgramOptions) {
-      secret = secret || (known.form == Form::kSeparate &&
+      const bool cookies =
+          known.form == Form::kCookies &&
+          text_.substr(value, ValueEnd(value, false) - value).find('=') !=
+              kNone;
+      secret = secret || ((known.form == Form::kSeparate || cookies) &&
                           known.program == program_ && known.option == run);
     }
     const char* kind = "option";
@@ -515,6 +518,7 @@ class Scanner {
       }
       if (plain.view() == "IDENTIFIED") identified_ = true;
       secret = (set_ && IsSecret(run, true) && first_ != "gh") ||
+               (before_word_ == "setenv" && IsSecret(run, true)) ||
                (password && (text_[value] == '\'' || login_)) ||
                (plain.view() == "BY" && identified_);
       kind = "setting";
@@ -571,6 +575,7 @@ class Scanner {
   bool ansi_ = false;        // the quotes are $'…', where \' is no end
   size_t redirect_ = kNone;  // the command's first redirection
   bool in_comment_ = false;
+  bool named_ = false;  // the last `name:` was that of a secret
   bool login_ = false;
   bool identified_ = false;  // SQL: IDENTIFIED [WITH plugin] BY 'x'
   std::string_view first_, program_;

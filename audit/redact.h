@@ -23,9 +23,28 @@ void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out);
 // single run of base64 that is no ordinary word. 0 when there is none.
 size_t KeyLineEnd(std::string_view text, size_t at);
 
+// Where the value begins that is assigned to the name at [begin, end) with
+// blanks around the sign or by an index: `name = "value"`, d["name"] = value,
+// a[name]=value. 0 when none is, and for what the shell itself assigns.
+size_t AssignedValue(std::string_view text, size_t begin, size_t end);
+
+// Where the value of the XML element ends whose name is at [begin, end):
+// <name>value</name>, a single word. 0 when it is none.
+size_t ElementEnd(std::string_view text, size_t begin, size_t end);
+
+// Whether name=value follows, as after a cookie's semicolon.
+bool BeginsCookie(std::string_view text, size_t at);
+
+// Whether what follows a | is the rest of a token (12|AbC…) and no pipe.
+bool IsTokenTail(std::string_view text, size_t at);
+
 // What stands where a secret stands: assignments, options, headers, query
 // parameters. Appends to `out`. Linear.
 void FindSecretPlaces(std::string_view text, std::vector<SecretSpan>* out);
+
+// Values that are no secrets: references to where the secret is, switches,
+// what was redacted before.
+bool IsHarmlessValue(std::string_view name, std::string_view value);
 
 // True for a variable, option, header or member name that says its value is
 // secret: GITHUB_TOKEN, db-password, X-Api-Key.

@@ -6,7 +6,12 @@
 namespace gate::audit {
 
 // Short options that carry a password, by program.
-enum class Form : unsigned char { kAttached, kSeparate, kUserPassword };
+enum class Form : unsigned char {
+  kAttached,
+  kSeparate,
+  kUserPassword,
+  kCookies,  // name=value; a file without the sign
+};
 struct ProgramOption {
   std::string_view program;
   std::string_view option;
@@ -42,6 +47,20 @@ inline constexpr ProgramOption kProgramOptions[] = {
     {"mongo", "-p", Form::kSeparate},
     {"mongosh", "-p", Form::kSeparate},
     {"mongodump", "-p", Form::kSeparate},
+    {"mongorestore", "-p", Form::kSeparate},
+    {"mongo", "-p", Form::kAttached},
+    {"mongosh", "-p", Form::kAttached},
+    {"mongodump", "-p", Form::kAttached},
+    {"mongorestore", "-p", Form::kAttached},
+    {"redis-cli", "-a", Form::kAttached},
+    {"nerdctl", "-p", Form::kSeparate},
+    {"keytool", "-storepass", Form::kSeparate},
+    {"keytool", "-keypass", Form::kSeparate},
+    {"keytool", "-srcstorepass", Form::kSeparate},
+    {"keytool", "-deststorepass", Form::kSeparate},
+    {"jarsigner", "-storepass", Form::kSeparate},
+    {"jarsigner", "-keypass", Form::kSeparate},
+    {"curl", "-b", Form::kCookies},
     {"ldapsearch", "-w", Form::kSeparate},
     {"ldapmodify", "-w", Form::kSeparate},
     {"sqlcmd", "-P", Form::kSeparate},
@@ -60,6 +79,11 @@ inline constexpr std::string_view kWrappers[] = {
 inline constexpr std::string_view kCodePrograms[] = {
     "eval",  "bash",  "sh",       "dash", "zsh",    "ksh",    "ssh",  "su",
     "xargs", "watch", "parallel", "trap", "script", "screen", "tmux", "flock"};
+// Options whose value is a variable's name and value, and who has them.
+inline constexpr std::string_view kVariableOptions[] = {"-e", "--env",
+                                                        "--build-arg"};
+inline constexpr std::string_view kContainerPrograms[] = {"docker", "podman",
+                                                          "nerdctl"};
 // Words that say that a secret comes on standard input.
 inline constexpr std::string_view kStdinMarks[] = {
     "--password-stdin", "--with-token", "--passphrase-fd", "--stdin"};
