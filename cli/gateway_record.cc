@@ -16,6 +16,32 @@ namespace {
 constexpr int kMaintainBusyMs = 100;
 constexpr int kSweptTickets = 200;
 
+// What an effect is and what it meets, in a few words: "delete /w/notes.txt".
+std::string EffectText(const parser::Effect& effect) {
+  std::string text = parser::Name(effect.kind);
+  for (const parser::Argument* path : {&effect.path, &effect.target}) {
+    if (path->known && path->text.empty()) continue;
+    text += ' ' + path->text;
+    if (!path->known) text += "…" + path->suffix;
+  }
+  if (!effect.host.empty()) text += ' ' + effect.host;
+  if (effect.port != 0) text += ':' + std::to_string(effect.port);
+  return text;
+}
+
+// Redaction reads the shell's quotes loosely. Where it takes something, what
+// the parser found that the line does stands beside it; not what it reads,
+// which is where an argument may be a secret.
+void PutEffects(const Judgement& judgement, JsonWriter* json) {
+  const std::string line = LineOf(judgement.question);
+  if (audit::Redact(line, nullptr) == line) return;
+  json->Key("effects").BeginArray();
+  for (const parser::Effect& effect : judgement.analysis.effects)
+    if (effect.kind != parser::EffectKind::kRead)
+      json->String(EffectText(effect));
+  json->EndArray();
+}
+
 // Everything the typed columns do not hold. One object, written front to back.
 std::string DecisionDetail(const Judgement& judgement) {
   const engine::Decision& decision = judgement.decision;
@@ -38,6 +64,7 @@ std::string DecisionDetail(const Judgement& judgement) {
   for (const parser::Invocation& invocation : judgement.analysis.invocations)
     json.String(invocation.program.empty() ? "?" : invocation.program);
   json.EndArray();
+  PutEffects(judgement, &json);
   json.Key("unknowns").BeginArray();
   for (const parser::Unknown& unknown : judgement.analysis.unknowns)
     json.String(Name(unknown.code));

@@ -31,6 +31,34 @@ TEST(AuditCommandTest, ListShowStatsVerify) {
   EXPECT_EQ(verify.exit_code, 3) << verify.out << verify.err;
 }
 
+// Whatever is taken for a secret: text made to mislead the redaction, too.
+TEST(AuditCommandTest, WhatARedactedLineDoesIsOnRecord) {
+  const Machine machine;
+  const struct {
+    const char* line;
+    const char* effect;
+  } kRows[] = {
+      {"echo \"$(echo \"a TOKEN='\")\"; rm notes.txt; echo \"'\"",
+       "\"delete PROJECT/notes.txt\""},
+      {"TOKEN=hunter2 mv a b", "\"move PROJECT/a PROJECT/b\""},
+      {"curl -H 'Cookie: hunter2' https://x.example/", "x.example:443\""},
+      {"TOKEN=hunter2; echo $TOKEN > f", "\"write PROJECT/f\""},
+  };
+  for (const auto& row : kRows) {
+    machine.Gate({"check", row.line});
+    const std::string shown = machine.Gate({"audit", "show", "--json"}).out;
+    std::string effect = row.effect;
+    for (size_t at; (at = effect.find("PROJECT")) != std::string::npos;)
+      effect.replace(at, 7, machine.project());
+    EXPECT_NE(shown.find("[redacted:"), std::string::npos) << shown;
+    EXPECT_NE(shown.find(effect), std::string::npos) << effect << shown;
+    EXPECT_EQ(shown.find("hunter2"), std::string::npos) << shown;
+  }
+  machine.Gate({"check", "rm notes.txt"});
+  EXPECT_EQ(machine.Gate({"audit", "show"}).out.find("effects"),
+            std::string::npos);
+}
+
 TEST(AuditCommandTest, WrongUsageIsNoAnswer) {
   const Machine machine;
   machine.Gate({"check", "ls"});
