@@ -107,7 +107,7 @@ int Commit(const GlobalOptions& globals, const std::string& id,
     Complain(Visible(path) + " is not in the preview");
     return kExitUsage;
   }
-  std::string text = RenderPreview(*preview, kShownLines);
+  std::string text = RenderChosen(*preview, paths, kShownLines);
   text += RenderChoice(*preview, paths);
   if (!ConfirmByPerson(text + "Commit it?")) {
     Complain("nothing was committed");

@@ -213,17 +213,36 @@ std::string RenderChoice(const KeptPreview& preview,
 }
 
 std::string RenderPreview(const KeptPreview& preview, size_t most) {
+  return RenderChosen(preview, {}, most);
+}
+
+std::string RenderChosen(const KeptPreview& preview,
+                         const std::vector<std::string>& paths, size_t most) {
   const auto& entries = preview.manifest.entries;
   std::string text = "preview " + preview.id + ": " + CountChanges(preview) +
                      " by\n" +
                      ShownCommand(preview.command, PersonsScreen().columns);
-  size_t shown = 0;
+  size_t shown = 0, others = 0;
+  const auto is_chosen = [&](const PreviewEntry& entry) {
+    const std::string full = FullPath(preview.manifest, entry);
+    const bool made = entry.change == PreviewChange::kAdded &&
+                      entry.type == backends::PreviewType::kDirectory;
+    return paths.empty() || std::any_of(paths.begin(), paths.end(),
+                                        [&](const std::string& path) {
+                                          return IsWithin(full, path) ||
+                                                 (made && IsWithin(path, full));
+                                        });
+  };
   // What will not be committed first, so that no length hides it; last what is.
   for (const Standing standing :
        {Standing::kRefused, Standing::kOpen, Standing::kCommitted}) {
     for (size_t i = 0; i < entries.size(); ++i) {
       const PreviewEntry& entry = entries[i];
       if (StandingOf(preview, i) != standing) continue;
+      if (!is_chosen(entry)) {
+        ++others;
+        continue;
+      }
       if (++shown > most) continue;
       const bool refused = standing == Standing::kRefused;
       std::string line = "  ";
@@ -244,6 +263,8 @@ std::string RenderPreview(const KeptPreview& preview, size_t most) {
   if (shown > most)
     text += "  … and " + std::to_string(shown - most) +
             " more: gate pending show " + preview.id + "\n";
+  if (others > 0)
+    text += "  not chosen: " + std::to_string(others) + " others\n";
   return text;
 }
 

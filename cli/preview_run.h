@@ -29,6 +29,11 @@ std::string RenderPreview(const KeptPreview& preview, size_t most);
 // One object, schema gate.preview/1. `state`: kept, committed, ….
 std::string PreviewToJson(const KeptPreview& preview, const std::string& state);
 
+// The same of what `paths` (absolute) choose alone, with the new directories
+// above it; how much is left.
+std::string RenderChosen(const KeptPreview& preview,
+                         const std::vector<std::string>& paths, size_t most);
+
 // What of it `paths` (absolute) choose, a line each.
 std::string RenderChoice(const KeptPreview& preview,
                          const std::vector<std::string>& paths);

@@ -270,6 +270,21 @@ TEST_F(PreviewTest, APathThatIsNotCommittedIsNoSuccess) {
   EXPECT_EQ(list.out.find("interrupted"), std::string::npos) << list.out;
 }
 
+TEST_F(PreviewTest, TheQuestionShowsWhatAYesCommits) {
+  machine_.Gate({"run", "--preview", "-c",
+                 "mkdir -p d/e; echo 1 > d/e/zzz; echo 2 > d/other; for i in "
+                 "$(seq 300); do echo > a$i; done"});
+  const std::string id = Id();
+  const auto [code, text] =
+      OnTerminal({"pending", "commit", id, "d/e/zzz"}, "n");
+  if (NoPerson(text))
+    GATE_SKIP_WITHOUT("person") << "an agent runs this test: " << text;
+  EXPECT_EQ(code, 126) << text;
+  EXPECT_EQ(test::Count(text, "  added "), 3u) << text;
+  EXPECT_NE(text.find("/d/e/zzz ("), std::string::npos) << text;
+  EXPECT_NE(text.find("not chosen: 301 others"), std::string::npos) << text;
+}
+
 TEST_F(PreviewTest, OnATerminalItAsksAtOnce) {
   auto [code, text] = OnTerminal({"pending", "discard", "00000000"}, "");
   if (NoPerson(text))
