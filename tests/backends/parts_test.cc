@@ -153,6 +153,21 @@ TEST(None, PassesExitCodesAndSignalsOn) {
   EXPECT_EQ(none->Run(profile, command, {}).status, OutcomeStatus::kTimeout);
 }
 
+TEST(None, StartsNothingInAnotherDirectoryThanTheOneThatWasMeant) {
+  const auto none = MakeNone(unsafe::NoSandbox());
+  Command command;
+  command.permit = Permit::Given();
+  command.cwd = "/";
+  command.environment = {"PATH=/usr/bin:/bin"};
+  command.argv = {"true"};
+  command.directory = IdOf("/");
+  EXPECT_EQ(none->Run({}, command, {}).status, OutcomeStatus::kExited);
+  command.directory = IdOf("/proc");
+  const Outcome outcome = none->Run({}, command, {});
+  EXPECT_EQ(outcome.status, OutcomeStatus::kSetupFailed);
+  EXPECT_TRUE(outcome.reason.starts_with("/: ")) << outcome.reason;
+}
+
 TEST(None, ALimitEndsAllThatTheCommandStarted) {
   char place[] = "/var/tmp/gate-none-XXXXXX";
   ASSERT_NE(mkdtemp(place), nullptr);
