@@ -151,8 +151,7 @@ TEST(GitPersonTest, AFileThatIsALinkIsNotQuoted) {
 TEST(GitPersonTest, GrepOutsideOfARepositoryIsContained) {
   const Machine machine;
   EXPECT_TRUE(Allows(machine, "git grep x"));
-  machine.Write(machine.home() + "/.gitconfig",
-                "[grep]\nfallbackToNoIndex\n");
+  machine.Write(machine.home() + "/.gitconfig", "[grep]\nfallbackToNoIndex\n");
   EXPECT_FALSE(Allows(machine, "git grep x"));
   MakeRepository(machine);
   EXPECT_TRUE(Allows(machine, "git grep x"));
