@@ -201,7 +201,10 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
     });
   }
   recorded.subcommand = reading.subcommand;
+  // The same command may run again with another output.
+  const uint32_t before = recorded.read ? recorded.read->roles : 0;
   recorded.read = OptionsOf(reading);
+  recorded.read->roles |= before;
   RunFindings(shell, call, reading, index);
   shell.status.reset();
 }
