@@ -106,12 +106,11 @@ std::string RewrittenLine(const ProcessFacts& facts,
     line += " --config-dir " + ShellQuote(globals.config_dir);
   if (!globals.state_dir.empty())
     line += " --state-dir " + ShellQuote(globals.state_dir);
-  line += " run" + preview;
+  line += " run" + preview + " --ticket " + ticket;
   if (!after.empty()) {
     line.insert(0, "cd " + ShellQuote(after) + " && ");
     line += " --cwd " + ShellQuote(cwd);
   }
-  line += " --ticket " + ticket;
   std::string whole = line + " -c " + ShellQuote(command);
   return FitsAnArgument(whole) ? whole : line;
 }

@@ -58,7 +58,7 @@ TEST(ReportTest, NamesWhatThereIsWhereSomethingElseWasAskedFor) {
   Machine machine;
   const Done profile =
       machine.Gate({"sandbox", "--profile", "nope", "-c", "true"});
-  EXPECT_EQ(profile.exit_code, 125);
+  EXPECT_EQ(profile.exit_code, 64);
   for (const char* name : {"`nope`", "read-only", "workspace-write"})
     EXPECT_NE(profile.err.find(name), std::string::npos) << profile.err;
   const Done dash = machine.Gate({"run", "-"}, "true\n");
