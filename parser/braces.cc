@@ -12,21 +12,50 @@ bool Is(const BraceAtom& atom, char c) {
   return atom.part == kNone && atom.c == c;
 }
 
-// The brace that closes the one at `open`; npos when there is none. `comma`
-// tells whether a comma stands between them at their own level.
-size_t CloseOf(const Atoms& atoms, size_t open, bool* comma, size_t* work) {
+// What stands between a brace and the one that closes it.
+struct Group {
+  size_t close = std::string::npos;  // npos: nothing closes it
+  bool comma = false;                // at its own level
+  bool nested = false;               // braces or commas inside other braces
+  // Versions of bash close it elsewhere, or take its text for something else.
+  bool doubtful = false;
+};
+
+// The group that begins at `open`. Braces are counted, but bash passes over a
+// closing one while it has met neither a comma nor `..` at the group's level
+// (brace_gobbler in braces.c): {a}b,c} is a}b and c. A sequence that holds a
+// comma inside other braces is a list up to bash 5.2 and a sequence since 5.3.
+Group GroupAt(const Atoms& atoms, size_t open, size_t* work) {
+  Group group;
   int depth = 0;
-  *comma = false;
-  for (size_t i = open; i < atoms.size(); ++i) {
-    if (Is(atoms[i], '{')) ++depth;
-    if (Is(atoms[i], ',') && depth == 1) *comma = true;
-    if (Is(atoms[i], '}') && --depth == 0) {
-      *work += i - open;
-      return i;
+  bool dots = false;
+  size_t i = open + 1;
+  for (; i < atoms.size(); ++i) {
+    if (Is(atoms[i], '{')) {
+      ++depth;
+      group.nested = true;
+    } else if (Is(atoms[i], '}')) {
+      if (depth > 0) {
+        --depth;
+        continue;
+      }
+      if (group.close == std::string::npos) group.close = i;
+      if (group.comma || dots) break;
+    } else if (Is(atoms[i], ',')) {
+      if (depth == 0) group.comma = true;
+    } else if (depth == 0 && Is(atoms[i], '.') && i + 2 < atoms.size() &&
+               Is(atoms[i + 1], '.') && !Is(atoms[i + 2], '}')) {
+      dots = true;
     }
   }
-  *work += atoms.size() - open;
-  return std::string::npos;
+  *work += i - open;
+  if (group.close == std::string::npos) return group;
+  const bool closed_there = i == group.close;
+  const bool closed_later = i < atoms.size() && !closed_there;
+  group.doubtful =
+      closed_later || (closed_there && !group.comma && group.nested);
+  if (!closed_there) group.comma = false;
+  return group;
 }
 
 bool ParseNumber(std::string_view text, int64_t* value) {
@@ -105,11 +134,15 @@ class Expansion {
         complete = false;
         return {atoms};
       }
-      bool comma = false;
-      const size_t close = CloseOf(atoms, open, &comma, &work_);
+      const Group group = GroupAt(atoms, open, &work_);
+      const size_t close = group.close;
       if (close == std::string::npos) continue;
+      if (group.doubtful) {
+        complete = false;
+        return {atoms};
+      }
       std::vector<Atoms> middle;
-      if (comma) {
+      if (group.comma) {
         middle = Items(atoms, open, close, depth);
       } else {
         std::string body;

@@ -415,6 +415,15 @@ void Declare(Evaluator& e, Shell& shell, Call& call) {
     } else if (!ReadTarget(e, call, options, shell, &target)) {
       continue;
     }
+    if (options.name == "export" || options.name == "readonly") {
+      const bool element = target.declared != nullptr
+                               ? target.declared->assignment->subscript != kNone
+                               : target.name.find('[') != std::string::npos;
+      if (element) {
+        shell.status = 1;  // not a valid identifier
+        continue;
+      }
+    }
     if (options.functions) {
       if (options.Has('x')) shell.exported_functions.insert(target.name);
       if (options.unexport) shell.exported_functions.erase(target.name);

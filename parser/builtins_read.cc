@@ -18,50 +18,80 @@ const std::string* IfsOf(const Shell& shell, std::string* storage) {
   return storage;
 }
 
-// A line as `read` splits it among `count` names.
-std::vector<std::string> SplitLine(const std::string& line,
-                                   const std::string& escaped,
-                                   const std::string& ifs, size_t count) {
+// What `read` makes of a line that it splits by `ifs`, as
+// get_word_from_string of bash's subst.c does.
+class LineSplitter {
+ public:
   // `escaped[i]` is 'x' for characters that a backslash protects.
-  auto blank = [&](size_t i) {
-    return escaped[i] != 'x' && ifs.find(line[i]) != std::string::npos &&
-           (line[i] == ' ' || line[i] == '\t' || line[i] == '\n');
-  };
-  auto separator = [&](size_t i) {
-    return escaped[i] != 'x' && ifs.find(line[i]) != std::string::npos;
-  };
-  std::vector<std::string> words;
-  size_t at = 0;
-  while (at < line.size() && blank(at)) ++at;
-  while (words.size() + 1 < count && at < line.size()) {
-    std::string word;
-    while (at < line.size() && !separator(at)) word += line[at++];
-    words.push_back(std::move(word));
-    while (at < line.size() && blank(at)) ++at;
-    if (at < line.size() && separator(at)) {
-      ++at;
-      while (at < line.size() && blank(at)) ++at;
+  LineSplitter(const std::string& line, const std::string& escaped,
+               const std::string& ifs)
+      : line_(line), escaped_(escaped), ifs_(ifs) {}
+
+  std::vector<std::string> Split(size_t count) {
+    std::vector<std::string> words;
+    SkipBlanks();
+    while (words.size() + 1 < count && at_ < line_.size())
+      words.push_back(TakeWord());
+    // The last name takes the rest: the word alone when there is one more
+    // with what ends it, else all but the blanks at the end.
+    const size_t begin = at_;
+    std::string rest = at_ < line_.size() ? TakeWord() : "";
+    if (at_ < line_.size()) {
+      size_t end = line_.size();
+      while (end > begin && Blank(end - 1)) --end;
+      rest = line_.substr(begin, end - begin);
     }
+    words.push_back(std::move(rest));
+    words.resize(count);
+    return words;
   }
-  size_t end = line.size();
-  while (end > at && blank(end - 1)) --end;
-  std::string rest = line.substr(at, end - at);
-  // One separator that ends the last word belongs to it only when there are
-  // more words.
-  if (!rest.empty() && separator(end - 1)) {
-    bool other = false;
-    for (size_t i = at; i + 1 < end; ++i) other = other || separator(i);
-    if (!other) {
-      rest.pop_back();
-      while (!rest.empty() && (rest.back() == ' ' || rest.back() == '\t') &&
-             ifs.find(rest.back()) != std::string::npos) {
-        rest.pop_back();
-      }
+
+ private:
+  bool Separator(size_t i) const {
+    return escaped_[i] != 'x' && ifs_.find(line_[i]) != std::string::npos;
+  }
+  bool Blank(size_t i) const {
+    return Separator(i) &&
+           (line_[i] == ' ' || line_[i] == '\t' || line_[i] == '\n');
+  }
+  void SkipBlanks() {
+    while (at_ < line_.size() && Blank(at_)) ++at_;
+  }
+  // A word and what separates it from the next: blanks of IFS with at most one
+  // other separator among them.
+  std::string TakeWord() {
+    const size_t begin = at_;
+    while (at_ < line_.size() && !Separator(at_)) ++at_;
+    std::string word = line_.substr(begin, at_ - begin);
+    if (at_ == line_.size()) return word;
+    const bool blank = Blank(at_++);
+    SkipBlanks();
+    if (blank && at_ < line_.size() && Separator(at_)) {
+      ++at_;
+      SkipBlanks();
     }
+    return word;
   }
-  words.push_back(std::move(rest));
-  words.resize(count);
-  return words;
+
+  const std::string& line_;
+  const std::string& escaped_;
+  const std::string& ifs_;
+  size_t at_ = 0;
+};
+
+// Whether bash splits such a line as LineSplitter does. It takes its own marks
+// for quoted characters (CTLESC and CTLNUL) for bytes of the line and the
+// reverse: where IFS holds other characters than blanks escaped ones keep
+// them, and a protected blank at the end is cut off all the same.
+bool SplitsPlainly(const std::string& line, const std::string& escaped,
+                   const std::string& ifs) {
+  if (line.find_first_of("\001\177") != std::string::npos) return false;
+  if (escaped.find('x') == std::string::npos) return true;
+  if (ifs.find_first_not_of(" \t\n") != std::string::npos) return false;
+  for (size_t i = 0; i < line.size(); ++i)
+    if (escaped[i] == 'x' && ifs.find(line[i]) != std::string::npos)
+      return false;
+  return true;
 }
 
 struct ReadOptions {
@@ -248,8 +278,11 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
   }
   text.chunks[0].text.erase(0, at);
   if (text.chunks[0].text.empty()) text.chunks.erase(text.chunks.begin());
-  if (shell.posix && escaped.find('x') != std::string::npos) {
-    // Other shells take some escaped characters for more than themselves.
+  // Other shells take some escaped characters for more than themselves, and the
+  // elements of an array are split without them.
+  if (((shell.posix || !options.array.empty()) &&
+       escaped.find('x') != std::string::npos) ||
+      !SplitsPlainly(line, escaped, *ifs)) {
     all_unknown(e.Hole(call.span));
     return;
   }
@@ -279,7 +312,8 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
     }
     return;
   }
-  std::vector<std::string> words = SplitLine(line, escaped, *ifs, names.size());
+  std::vector<std::string> words =
+      LineSplitter(line, escaped, *ifs).Split(names.size());
   for (size_t k = 0; k < names.size(); ++k) {
     SetVariable(x, names[k], {Value::Of(words[k])});
   }

@@ -279,6 +279,21 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
   }
 }
 
+namespace {
+
+// Whether the value of an alias may begin a here-document. Where its body is
+// read from is not followed.
+bool OpensHereDocument(std::string_view value) {
+  for (size_t at = value.find("<<"); at != std::string_view::npos;
+       at = value.find("<<", at)) {
+    if (!value.substr(at).starts_with("<<<")) return true;
+    at += 3;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::optional<std::string> Evaluator::ExpandAliasText(
     const Shell& shell, std::string_view text,
     const std::vector<std::string>& active, bool* changed) {
@@ -324,7 +339,7 @@ std::optional<std::string> Evaluator::ExpandAliasText(
         break;
       }
       std::optional<std::string> value = Known(it->second);
-      if (!value) return std::nullopt;
+      if (!value || OpensHereDocument(*value)) return std::nullopt;
       if (word.span.end > text.size() ||
           text.substr(word.span.begin, word.span.size()) != part.text) {
         return std::nullopt;  // inside a backquoted command

@@ -11,7 +11,11 @@ Values Anything(Span span) {
 // The variable that is assigned to; empty (and noted) when it is not known.
 std::string TargetName(Expander& x, const Assignment& assignment) {
   std::string name = ResolveReference(x.state, assignment.name);
-  if (name.empty())
+  // To all elements, a list, an element of an element: bash ends the line.
+  const bool through_element = name.find('[') != std::string::npos;
+  if (name.empty() || (through_element &&
+                       (assignment.is_array || assignment.subscript != kNone ||
+                        name.ends_with("[@]") || name.ends_with("[*]"))))
     x.host.Note(UnknownCode::kUnmodelled, assignment.span, "a name reference");
   return name;
 }
@@ -32,6 +36,16 @@ struct Item {
   bool append;
 };
 
+// What `[key]+=value` of a list for an associative array stores: before bash
+// 5.3 it is added to what the array held before the list.
+Values KeyedValue(Expander& x, const ArrayElement& element, bool associative,
+                  Span span) {
+  const Values value = element.value == kNone
+                           ? Values{Value{}}
+                           : ExpandToValue(x, element.value, true);
+  return associative && element.append ? Anything(span) : value;
+}
+
 // The elements of an associative array: all with keys, or key value key value
 // without any, where each word is one and `[a]=b` is a word like others.
 std::vector<Item> AssociativeItems(Expander& x, const std::string& name,
@@ -47,10 +61,7 @@ std::vector<Item> AssociativeItems(Expander& x, const std::string& name,
         continue;
       }
       items.push_back({true, SubscriptText(x, name, element.subscript),
-                       element.value == kNone
-                           ? Values{Value{}}
-                           : ExpandToValue(x, element.value, true),
-                       element.append});
+                       KeyedValue(x, element, true, assignment.span), false});
     }
     return items;
   }
@@ -136,9 +147,7 @@ void Assign(Expander& x, const Assignment& assignment) {
     if (associative) break;
     if (element.subscript != kNone) {
       items.push_back({true, SubscriptText(x, name, element.subscript),
-                       element.value == kNone
-                           ? Values{Value{}}
-                           : ExpandToValue(x, element.value, true),
+                       KeyedValue(x, element, false, assignment.span),
                        element.append});
       continue;
     }
@@ -178,9 +187,11 @@ void Assign(Expander& x, const Assignment& assignment) {
         continue;
       }
       int64_t index = 0;
-      if (!associative) {
-        if (SubscriptKey(x, name, item.subscript, assignment.span, &index))
-          next = index + 1;
+      // Computed once: it may count something up.
+      if (!associative &&
+          SubscriptKey(x, name, item.subscript, assignment.span, &index)) {
+        next = index + 1;
+        item.subscript = {Value::Of(std::to_string(index))};
       }
       AssignElement(x, name, item.subscript, item.value, item.append,
                     assignment.span);

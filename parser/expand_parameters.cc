@@ -313,13 +313,19 @@ Alternatives ExpandElements(Expander& x, const Parameter& parameter,
       if (elements.unknown) subject.set = std::nullopt;
       subject.values = {Value{}};
       std::string separator = " ";
-      if (star) separator = CurrentIfs(x.state).value_or(" ").substr(0, 1);
+      // Unquoted, an empty IFS puts blanks between them all the same.
+      const std::optional<std::string> ifs = CurrentIfs(x.state);
+      if (star) separator = ifs.value_or("").substr(0, 1);
+      const bool joins_unclearly = separator.empty() &&
+                                   elements.values.size() > 1 &&
+                                   (!ifs || assigning);
+      if (separator.empty() && !quoted) separator = " ";
       for (size_t i = 0; i < elements.values.size(); ++i) {
         if (i > 0)
           subject.values = Concatenate(subject.values, {Value::Of(separator)});
         subject.values = Concatenate(subject.values, elements.values[i]);
       }
-      if (elements.unknown) subject.values = {HoleAt(span)};
+      if (elements.unknown || joins_unclearly) subject.values = {HoleAt(span)};
       if (subject.set != false) subject.plain = pieces(elements.values);
       return Conditional(x, parameter, target, subject, quoted, assigning,
                          span);

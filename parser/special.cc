@@ -25,6 +25,7 @@ constexpr Special kSpecials[] = {
     {"FUNCNAME", SpecialKind::kText, false, false},
     {"GROUPS", SpecialKind::kNumbers, false, false},
     {"HISTCMD", SpecialKind::kDigits, true, false},
+    {"HISTFILESIZE", SpecialKind::kTruncates, false, false},
     {"LINENO", SpecialKind::kDigits, false, false},
     {"PIPESTATUS", SpecialKind::kNumbers, false, false},
     {"POSIXLY_CORRECT", SpecialKind::kBehaviour, false, false},

@@ -13,6 +13,7 @@ enum class SpecialKind : uint8_t {
   kText,       // not followed (BASH_COMMAND, FUNCNAME)
   kZero,       // an assignment sets $0
   kCommands,   // elements make names mean other programs or text
+  kTruncates,  // an assignment shortens a file
   kBehaviour,  // an assignment changes how bash reads and expands
 };
 

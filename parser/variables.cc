@@ -105,6 +105,11 @@ bool Assignable(Expander& x, const std::string& name, const Values& values,
     case SpecialKind::kCommands:
       x.host.Note(UnknownCode::kUnmodelled, span, name);
       break;
+    case SpecialKind::kTruncates:
+      // Cuts the file that $HISTFILE names, at once and in scripts too
+      // (sv_histsize in bash's variables.c).
+      x.host.Note(UnknownCode::kUnmodelled, span, name);
+      break;
     case SpecialKind::kBehaviour:
       // In posix mode aliases are expanded and $(…) in prompts is not.
       x.state.expand_aliases = true;
