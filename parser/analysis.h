@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/span.h"
+#include "parser/acts.h"
 
 namespace gate::parser {
 
@@ -112,6 +113,7 @@ struct OptionsRead {
   // is not described, `-$x`.
   bool unread = false;
   std::vector<std::string_view> options;  // Reading::options
+  ActsRead acts;
 };
 
 struct Invocation {

@@ -34,6 +34,7 @@ OptionsRead OptionsOf(const Reading& reading) {
   read.complete = reading.complete;
   read.unread = reading.unread;
   read.options = reading.options;
+  read.acts = reading.acts;
   for (const Finding& finding : reading.findings)
     read.roles |= uint32_t{1} << static_cast<unsigned>(finding.role);
   return read;
@@ -57,10 +58,14 @@ std::vector<std::string_view> SpellingsOf(
         found.push_back(t.image.Text(t.options[each.option].spellings));
     if (depth == subcommand.size()) break;
     index = programs::kNone;
-    for (const programs::Child& child :
-         t.children.subspan(node.children, node.children_count))
+    const auto children = t.children.subspan(
+        node.children, node.children_count + node.patterns_count);
+    for (const programs::Child& child : children)
       if (t.image.Text(child.canonical) == subcommand[depth])
         index = child.node;
+    if (index != programs::kNone) continue;
+    if (const auto* child = programs::FindChild(t, node, subcommand[depth]))
+      index = child->node;
   }
   return found;
 }
@@ -86,8 +91,8 @@ Described DescribesOption(std::string_view program, std::string_view name) {
       if (text == name || (single && (text == with_one || text == with_two)))
         return Described::kYes;
     }
-    for (const programs::Child& child :
-         t.children.subspan(node.children, node.children_count))
+    for (const programs::Child& child : t.children.subspan(
+             node.children, node.children_count + node.patterns_count))
       if (std::find(nodes.begin(), nodes.end(), child.node) == nodes.end())
         nodes.push_back(child.node);
   }

@@ -45,8 +45,10 @@ enum class Role : uint8_t {
   kSystem,       // changes the machine
   kRemoteState,  // changes state elsewhere; words[0] names what
   kLoadCode,     // words[0] is a library, module or plugin it loads and runs
+  kAct,          // no finding: `detail` goes to Reading::acts
+  kRedirects,    // the same
 };
-inline constexpr int kRoles = 23;
+inline constexpr int kRoles = 25;
 
 // The name of a role as the descriptions spell it ("write", "stdin-code").
 const char* Name(Role role);
@@ -87,6 +89,7 @@ struct Reading {
   // hides those behind it in a bundle, and `-$x` may be any.
   bool unread = false;
   std::vector<Finding> findings;
+  ActsRead acts;
   bool reads_stdin = false;     // reads its standard input as data
   bool prints_input = false;    // what it prints may hold what it read
   bool prints_network = false;  // what it prints came from the network

@@ -17,25 +17,10 @@ namespace gate::parser {
 namespace programs {
 namespace {
 
-constexpr std::pair<std::string_view, uint32_t> kFlagNames[] = {
-    {"posix", Node::kPosix},
-    {"single", Node::kSingle},
-    {"no-bundle", Node::kNoBundle},
-    {"no-dashes", Node::kNoDashes},
-    {"plus", Node::kPlus},
-    {"old-style", Node::kOldStyle},
-    {"assignments", Node::kAssignments},
-    {"interleaved", Node::kAssignments | Node::kInterleaved},
-    {"loose", Node::kLoose},
-    {"inherits", Node::kInherits},
-    {"open", Node::kOpen},
-    {"versions", Node::kVersions},
-    {"no-abbreviation", Node::kNoAbbreviation},
-};
-
 constexpr std::string_view kNodeKeys[] = {
-    "name",  "is",     "options", "number",  "do",       "commands", "use",
-    "stdin", "prints", "network", "decodes", "examples", "about"};
+    "name",     "is",       "options", "number", "do",
+    "commands", "use",      "stdin",   "prints", "network",
+    "decodes",  "examples", "about",   "help",   "rehearse"};
 
 struct File {
   std::string name;
@@ -172,7 +157,13 @@ class Compiler {
     if (names.empty()) return Problem(pointer, "empty name");
     paths_.clear();
     pending_.clear();
+    const size_t effects = effects_.size();
     const uint32_t node = AddNode(json, pointer, names[0], "", nullptr);
+    if (std::any_of(effects_.begin() + static_cast<std::ptrdiff_t>(effects),
+                    effects_.end(), [](const EffectRecord& effect) {
+                      return effect.role == static_cast<uint32_t>(Role::kAct);
+                    }))
+      nodes_[node].flags |= Node::kSpeaksOfActs;
     for (const std::string& name : names) {
       const bool taken =
           std::any_of(names_.begin(), names_.end(),
@@ -215,8 +206,9 @@ class Compiler {
       }
     }
     std::vector<std::pair<std::string, std::string>> options, effects;
-    Gather(object, pointer, &node, &options, &effects, 0);
-    AddOptions(options, &node, &scope);
+    std::vector<SpecialSpec> specials;
+    Gather(object, pointer, &node, &options, &effects, &specials, 0);
+    AddOptions(options, specials, pointer, &node, &scope);
     if (object.contains("number")) {
       node.number_option = scope.Find(object["number"].get<std::string>());
       if (node.number_option == kNone) {
@@ -246,8 +238,14 @@ class Compiler {
     node.prints_network = Property(object, "network", pointer, context);
     node.decodes = Property(object, "decodes", pointer, context);
     if (object.contains("commands")) {
+      // A program's `--version` says nothing of a sub-command's.
+      std::vector<SpecialSpec> saved = inherited_specials_;
+      for (const SpecialSpec& special : specials)
+        if (special.kind != Option::kVersion)
+          inherited_specials_.push_back(special);
       AddChildren(object["commands"], pointer + "/commands", path, scope,
                   &node);
+      inherited_specials_ = std::move(saved);
     }
     nodes_[index] = node;
     return index;
@@ -257,7 +255,7 @@ class Compiler {
   void Gather(const Json& object, const std::string& pointer, Node* node,
               std::vector<std::pair<std::string, std::string>>* options,
               std::vector<std::pair<std::string, std::string>>* effects,
-              int depth) {
+              std::vector<SpecialSpec>* specials, int depth) {
     if (object.contains("is")) {
       for (const std::string& word : Strings(object["is"], pointer + "/is")) {
         for (const std::string& flag : Words(word))
@@ -274,6 +272,18 @@ class Compiler {
     };
     collect("options", options);
     collect("do", effects);
+    for (const auto& [key, kind] : {std::pair{"help", Option::kHelp},
+                                    std::pair{"rehearse", Option::kRehearse}}) {
+      if (!object.contains(key)) continue;
+      const std::string where = pointer + "/" + key;
+      for (const std::string& text : Strings(object[key], where))
+        for (const std::string& word : Words(text)) {
+          if (auto special = ParseSpecial(word, kind))
+            specials->push_back(std::move(*special));
+          else
+            Problem(where, special.error().message);
+        }
+    }
     if (!object.contains("use") || depth > 8) return;
     for (const std::string& text : Strings(object["use"], pointer + "/use")) {
       for (const std::string& group : Words(text)) {
@@ -281,7 +291,8 @@ class Compiler {
         if (it == groups_.end()) {
           Problem(pointer + "/use", "no such group `" + group + "`");
         } else {
-          Gather(*it->second, pointer, node, options, effects, depth + 1);
+          Gather(*it->second, pointer, node, options, effects, specials,
+                 depth + 1);
         }
       }
     }
@@ -289,12 +300,9 @@ class Compiler {
 
   void AddFlag(const std::string& flag, const std::string& pointer,
                Node* node) {
-    for (const auto& [name, bits] : kFlagNames) {
-      if (name == flag) {
-        node->flags |= bits;
-        return;
-      }
-    }
+    const uint32_t bits = FlagOf(flag);
+    node->flags |= bits;
+    if (bits != 0) return;
     Problem(pointer + "/is", "unknown word `" + flag + "`");
   }
 
@@ -323,7 +331,8 @@ class Compiler {
 
   // An entry is one or several options and the effects of the last of them.
   void AddOptions(const std::vector<std::pair<std::string, std::string>>& all,
-                  Node* node, Scope* scope) {
+                  const std::vector<SpecialSpec>& specials,
+                  const std::string& pointer, Node* node, Scope* scope) {
     struct Later {
       uint32_t option;
       std::vector<std::string> tokens;
@@ -369,6 +378,10 @@ class Compiler {
         }
       }
     }
+    for (const SpecialSpec& special : specials)
+      AddSpecial(special, /*own=*/true, pointer, scope);
+    for (const SpecialSpec& special : inherited_specials_)
+      AddSpecial(special, /*own=*/false, pointer, scope);
     // Effects come when all names are known, for their conditions.
     const EffectContext context = Context(scope);
     for (const Later& l : later) {
@@ -397,6 +410,31 @@ class Compiler {
     }
     node->option_names_count =
         static_cast<uint32_t>(option_names_.size()) - node->option_names;
+  }
+
+  // Makes the option `special`, or a flag of that name where there is none.
+  // What a sub-command calls so itself is not what its program means.
+  void AddSpecial(const SpecialSpec& special, bool own,
+                  const std::string& pointer, Scope* scope) {
+    const auto [it, made] = scope->options.emplace(
+        special.name, static_cast<uint32_t>(options_.size()));
+    if (made) {
+      Option option;
+      option.spellings = writer_.Text(special.name);
+      if (!special.values.empty()) option.arity = Option::kOptional;
+      options_.push_back(option);
+    } else if (!own) {
+      return;
+    }
+    Option& option = options_[it->second];
+    if (special.values.empty() && option.arity != Option::kFlag &&
+        option.arity != Option::kOptional)
+      Problem(pointer, "say which values of `" + special.name + "` count");
+    option.special = special.kind;
+    option.special_values = writer_.Text(special.values);
+    if (special.kind == Option::kRehearse && special.name.starts_with("--"))
+      AddSpecial({"--no-" + special.name.substr(2), "", Option::kUnrehearse},
+                 own, pointer, scope);
   }
 
   static bool BeginsEffect(const std::string& token) {
@@ -465,14 +503,18 @@ class Compiler {
       }
     }
     std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.name < b.name; });
+              [](const Entry& a, const Entry& b) {
+                return ChildBefore(a.name, b.name);
+              });
     node->children = static_cast<uint32_t>(children_.size());
-    node->children_count = static_cast<uint32_t>(entries.size());
     for (size_t k = 0; k < entries.size(); ++k) {
       const Entry& e = entries[k];
       if (k > 0 && entries[k - 1].name == e.name) {
         Problem(e.where, "`" + e.name + "` is described twice");
       }
+      const auto stars = std::count(e.name.begin(), e.name.end(), '*');
+      if (stars > 1) Problem(e.where, "a pattern has one `*`");
+      ++(stars == 0 ? node->children_count : node->patterns_count);
       children_.push_back(
           {writer_.Text(e.name), writer_.Text(e.canonical), e.node});
       if (!e.reference.empty()) {
@@ -488,7 +530,9 @@ class Compiler {
     const std::string text = role.get<std::string>();
     const size_t colon = text.find(':');
     const int number = ParseRole(std::string_view(text).substr(0, colon));
-    if (number == kRoles) return Problem(where, "no such role `" + text + "`");
+    if (number == kRoles || static_cast<Role>(number) == Role::kAct ||
+        static_cast<Role>(number) == Role::kRedirects)
+      return Problem(where, "no such role `" + text + "`");
     const size_t star = name.find('*');
     if (star != std::string::npos &&
         (star + 1 != name.size() || star == 0 || name[star - 1] != '_')) {
@@ -513,6 +557,7 @@ class Compiler {
   std::map<std::string, uint32_t> paths_;
   std::vector<Pending> pending_;
   uint32_t inherited_flags_ = 0;
+  std::vector<SpecialSpec> inherited_specials_;
 
   ImageWriter writer_;
   std::vector<std::pair<std::string, uint32_t>> names_;

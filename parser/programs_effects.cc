@@ -3,12 +3,29 @@
 
 #include "parser/programs_effects.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "parser/programs.h"
 
 namespace gate::parser::programs {
 namespace {
+
+constexpr std::pair<std::string_view, uint32_t> kFlagNames[] = {
+    {"posix", Node::kPosix},
+    {"single", Node::kSingle},
+    {"no-bundle", Node::kNoBundle},
+    {"no-dashes", Node::kNoDashes},
+    {"plus", Node::kPlus},
+    {"old-style", Node::kOldStyle},
+    {"assignments", Node::kAssignments},
+    {"interleaved", Node::kAssignments | Node::kInterleaved},
+    {"loose", Node::kLoose},
+    {"inherits", Node::kInherits},
+    {"open", Node::kOpen},
+    {"versions", Node::kVersions},
+    {"no-abbreviation", Node::kNoAbbreviation},
+};
 
 bool ParseNumber(std::string_view text, int32_t* value) {
   const auto [end, error] =
@@ -96,6 +113,12 @@ Result<Term> ParseTerm(std::string_view text, const EffectContext& context) {
 
 }  // namespace
 
+uint32_t FlagOf(std::string_view word) {
+  for (const auto& [name, bits] : kFlagNames)
+    if (name == word) return bits;
+  return 0;
+}
+
 int ParseRole(std::string_view name) {
   for (int r = 0; r < kRoles; ++r) {
     if (name == Name(static_cast<Role>(r))) return r;
@@ -169,6 +192,16 @@ Result<EffectRecord> ParseEffect(const std::vector<std::string>& tokens,
       if (colon != std::string::npos) {
         effect.detail = context.writer->Text(token.substr(colon + 1));
       }
+      // What nobody has a name for must not look as if it were described.
+      const std::string_view detail =
+          colon == std::string::npos
+              ? ""
+              : std::string_view(token).substr(colon + 1);
+      const auto act = ActOf(detail);
+      if ((static_cast<Role>(role) == Role::kAct &&
+           (!act || *act == Act::kUnknown)) ||
+          (static_cast<Role>(role) == Role::kRedirects && !RedirectOf(detail)))
+        return Fail(ErrorCode::kInvalid, "no such detail in `" + token + "`");
       continue;
     }
     if (token == "recursive") {
@@ -248,6 +281,33 @@ Result<EffectRecord> ParseEffect(const std::vector<std::string>& tokens,
     return Fail(ErrorCode::kInvalid, "no role");
   }
   return effect;
+}
+
+Result<SpecialSpec> ParseSpecial(std::string_view text, uint8_t kind) {
+  SpecialSpec spec;
+  const size_t equals = std::min(text.find('='), text.size());
+  spec.name = text.substr(0, equals);
+  if (equals < text.size()) spec.values = Lines(text.substr(equals + 1));
+  spec.kind = kind;
+  if (spec.name.size() < 2 || (spec.name[0] != '-' && spec.name[0] != '+') ||
+      (equals < text.size() && spec.values.empty()))
+    return Fail(ErrorCode::kInvalid,
+                "expected an option: `" + std::string(text) + "`");
+  if (kind == Option::kHelp &&
+      (spec.name == "--version" || spec.name == "-version" ||
+       spec.name == "-v" || spec.name == "-V"))
+    spec.kind = Option::kVersion;
+  return spec;
+}
+
+bool ChildBefore(std::string_view a, std::string_view b) {
+  const size_t star_a = a.find('*'), star_b = b.find('*');
+  const bool exact_a = star_a == std::string_view::npos;
+  const bool exact_b = star_b == std::string_view::npos;
+  if (exact_a != exact_b) return exact_a;
+  if (!exact_a && star_a != star_b) return star_a > star_b;
+  if (!exact_a && a.size() != b.size()) return a.size() > b.size();
+  return a < b;
 }
 
 // Arity stands behind the names: nothing, `=`, `[=]`, `[=9]` digits only,

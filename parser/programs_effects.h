@@ -22,6 +22,9 @@ struct EffectContext {
   OptionLookup lookup;
 };
 
+// The Node flags of a word of `is`; 0 when there is no such word.
+uint32_t FlagOf(std::string_view word);
+
 // kRoles when `name` is no role.
 int ParseRole(std::string_view name);
 
@@ -42,5 +45,18 @@ struct OptionSpec {
   Option option;
 };
 Result<OptionSpec> ParseOptionSpec(std::string_view text);
+
+// One option of a `help` or `rehearse`: "--dry-run", or with the values that
+// count, "--dry-run=client,server". kInvalid when it is no option.
+struct SpecialSpec {
+  std::string name;
+  std::string values;  // by newlines
+  uint8_t kind = Option::kOrdinary;
+};
+Result<SpecialSpec> ParseSpecial(std::string_view text, uint8_t kind);
+
+// Orders the names of sub-commands: exact names by their bytes, then patterns,
+// the more specific (the longer text before the `*`, then behind it) first.
+bool ChildBefore(std::string_view a, std::string_view b);
 
 }  // namespace gate::parser::programs

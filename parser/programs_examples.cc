@@ -83,6 +83,19 @@ struct Runner {
     return all.empty() ? "nothing" : all;
   }
 
+  // "[act look, possible secret]"
+  static std::string ActsAsText(const ActsRead& acts) {
+    std::string text;
+    for (int k = 0; k < kActKinds; ++k) {
+      const uint16_t bit = Bit(static_cast<Act>(k));
+      if ((acts.possible & bit) == 0) continue;
+      text += text.empty() ? " " : ", ";
+      if ((acts.certain & bit) == 0) text += "possible ";
+      text += Name(static_cast<Act>(k));
+    }
+    return "[act" + text + "]";
+  }
+
   void Run(const std::string& line, const Json& expect,
            const std::string& pointer) const {
     std::vector<Argument> argv;
@@ -143,6 +156,16 @@ struct Runner {
       std::string all;
       for (const std::string& word : reading.subcommand) all += " " + word;
       holds = "[sub" + all + "]" == fact;
+    } else if (fact.starts_with("[act")) {
+      holds = ActsAsText(reading.acts) == fact;
+      if (!holds)
+        Report(pointer, "`" + line + "`: " + ActsAsText(reading.acts));
+    } else if (fact.starts_with("[redirects ")) {
+      std::string all = "[redirects";
+      for (int k = 0; k < kRedirectKinds; ++k)
+        if ((reading.acts.redirects >> k & 1) != 0)
+          all += std::string(" ") + Name(static_cast<RedirectTo>(k));
+      holds = all + "]" == fact;
     } else if (fact.starts_with("[option ")) {
       holds = std::any_of(
           reading.options.begin(), reading.options.end(),

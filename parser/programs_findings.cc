@@ -116,6 +116,8 @@ class Collector {
          Slice(t_.effects, leaf.effects, leaf.effects_count)) {
       Emit(e, {}, p_.words[0]->span);
     }
+    if ((t_.nodes[p_.chain.front()].flags & Node::kSpeaksOfActs) != 0)
+      FinishActs(t_, p_, &r_.acts);
     r_.reads_stdin |= Holds(leaf.reads_stdin);
     r_.prints_input |= Holds(leaf.prints_input);
     r_.prints_network |= Holds(leaf.prints_network);
@@ -156,6 +158,30 @@ class Collector {
       if (p_.uses[k].option == option) return &p_.uses[k];
     }
     return nullptr;
+  }
+
+  // --- acts ---
+
+  static bool IsActs(const EffectRecord& e) {
+    const Role role = static_cast<Role>(e.role);
+    return role == Role::kAct || role == Role::kRedirects;
+  }
+
+  // Of an effect whose condition holds: whether its words do. Every word that
+  // fits counts; a pattern of file names is as good as not known.
+  void EmitActs(const EffectRecord& e, std::span<const Word> words,
+                bool certain) {
+    if (e.pattern.size == 0) return NoteAct(t_, e, certain, &r_.acts);
+    for (const Word& word : words) {
+      Argument text = Text(word);
+      bool sure = certain;
+      if (text.glob) {
+        text.known = text.glob = false;
+        text.text.resize(
+            std::min(text.text.find_first_of("*?[\\"), text.text.size()));
+      }
+      if (ApplyPattern(e, &text, &sure)) NoteAct(t_, e, sure, &r_.acts);
+    }
   }
 
   // --- conditions ---
@@ -372,7 +398,9 @@ class Collector {
   }
 
   void Emit(const EffectRecord& e, std::span<const Word> values, Span span) {
-    const Truth truth = EvaluateBoth(e.when);
+    unseen_ = Truth::kNo;
+    const Truth truth = IsActs(e) && !p_.hides_options ? Evaluate(e.when)
+                                                       : EvaluateBoth(e.when);
     if (truth == Truth::kNo) return;
     bool certain =
         truth == Truth::kYes && (e.flags & EffectRecord::kPossible) == 0;
@@ -380,6 +408,10 @@ class Collector {
     const bool ranged =
         (e.flags & (EffectRecord::kRange | EffectRecord::kAfterDashes)) != 0;
     std::span<const Word> chosen = ranged ? Operands(e) : values;
+    if (IsActs(e)) {
+      if (!ranged || !chosen.empty()) EmitActs(e, chosen, certain);
+      return;
+    }
     if (!ranged && (e.flags & EffectRecord::kLast) != 0 && !chosen.empty())
       chosen = chosen.last(1);
     // `pwsh -c CODE` has no operands, but the word of its option.

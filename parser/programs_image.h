@@ -12,7 +12,7 @@
 
 namespace gate::parser::programs {
 
-inline constexpr std::string_view kMagic = "gate.programs/1";
+inline constexpr std::string_view kMagic = "gate.programs/2";
 inline constexpr uint32_t kNone = UINT32_MAX;
 inline constexpr uint32_t kLastOperand = UINT32_MAX - 1;
 
@@ -111,6 +111,17 @@ struct Option {
   uint8_t count = 0;
   uint8_t stops = 0;    // everything after it is an operand
   uint8_t splices = 0;  // its value is split into words that stand in its place
+  // What giving it makes of the acts; the values with which it does so, by
+  // newlines. Without a value it does, unless it needs one.
+  enum Special : uint8_t {
+    kOrdinary,
+    kHelp,       // the only act is kLocal
+    kVersion,    // …before any sub-command
+    kRehearse,   // kLook instead of kChange
+    kUnrehearse  // takes kRehearse back
+  };
+  uint8_t special = kOrdinary;
+  ImageText special_values;
   uint32_t effects = 0;
   uint32_t effects_count = 0;
 };
@@ -136,16 +147,20 @@ struct Node {
     kVersions = 2048,    // python3.11 is python
     kWrapper = 4096,     // runs what its operands say (computed)
     kNoAbbreviation = 8192,
+    kSpeaksOfActs = 16384,  // of a program: some act is described (computed)
   };
   ImageText name;
   uint32_t flags = 0;
   uint32_t option_names = 0, option_names_count = 0;
-  uint32_t children = 0, children_count = 0;
+  // Of sub-commands: those with exact names, sorted; behind them patterns, the
+  // more specific first.
+  uint32_t children = 0, children_count = 0, patterns_count = 0;
   uint32_t effects = 0, effects_count = 0;
   uint32_t number_option = kNone;  // -5 is -n 5
   Condition reads_stdin, prints_input, prints_network, decodes;
 };
 
+// A pattern has one `*`; what it stands for is the name of the sub-command.
 struct Child {
   ImageText name;  // as written
   ImageText canonical;
@@ -180,6 +195,11 @@ struct Tables {
 // leaves its section; without, the image must be one that was checked before
 // (the build reads what it embeds), so that opening touches no page of it.
 bool OpenTables(std::string_view bytes, bool check, Tables* tables);
+
+// The sub-command of `node` called `name`: an exact name, else the most
+// specific pattern; nullptr when there is none.
+const Child* FindChild(const Tables& tables, const Node& node,
+                       std::string_view name);
 
 // The node of a program by its base name; kNone when it is not described.
 uint32_t FindProgram(const Tables& tables, std::string_view program);

@@ -201,7 +201,8 @@ namespace {
 bool DoesMore(const EffectRecord& effect) {
   const Role role = static_cast<Role>(effect.role);
   return role != Role::kRead && role != Role::kListRead &&
-         role != Role::kDirectory;
+         role != Role::kDirectory && role != Role::kAct &&
+         role != Role::kRedirects;
 }
 
 // Whether every way to meet `condition` has an option that was not given.

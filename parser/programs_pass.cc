@@ -39,8 +39,10 @@ class Walk {
   Walk(const Tables& tables, Pass* pass) : t_(tables), p_(*pass) {}
 
   void Run(uint32_t node) {
+    speaks_of_acts_ = (t_.nodes[node].flags & Node::kSpeaksOfActs) != 0;
     Enter(node);
     for (i_ = 1; i_ < p_.words.size(); ++i_) Step();
+    p_.hides_options = maybe_options_ || HidesOptions(p_);
     for (const uint32_t each : p_.chain)
       p_.hides_more = p_.hides_more ||
                       (maybe_options_ && OptionsDoMore(t_, t_.nodes[each])) ||
@@ -265,7 +267,7 @@ class Walk {
       if (!Has(Node::kInterleaved)) options_on_ = false;
       return;
     }
-    if (n.children_count != 0 && first_operand_) {
+    if (n.children_count + n.patterns_count != 0 && first_operand_) {
       if (EnterChild(a)) return;
     }
     if (Has(Node::kOldStyle) && first_operand_ && index == 1 && a.known &&
@@ -279,22 +281,21 @@ class Walk {
 
   // True when `a` was used up as the sub-command.
   bool EnterChild(const Argument& a) {
-    const Node& n = node();
-    const auto children = Slice(t_.children, n.children, n.children_count);
     if (a.known && !a.glob) {
-      auto it = std::lower_bound(children.begin(), children.end(), a.text,
-                                 [&](const Child& c, std::string_view b) {
-                                   return t_.image.Text(c.name) < b;
-                                 });
-      if (it != children.end() && t_.image.Text(it->name) == a.text) {
-        p_.subcommand.push_back(t_.image.Text(it->canonical));
-        Enter(it->node);
+      if (const Child* child = FindChild(t_, node(), a.text)) {
+        // What a pattern found is called as it stands.
+        const bool pattern =
+            t_.image.Text(child->name).find('*') != std::string_view::npos;
+        p_.subcommand.push_back(pattern ? std::string_view(a.text)
+                                        : t_.image.Text(child->canonical));
+        Enter(child->node);
         options_on_ = true;
         return true;
       }
       if (Has(Node::kOpen)) return false;
       p_.subcommand.push_back(a.text);
     }
+    p_.unresolved = true;
     if (Has(Node::kOpen)) return false;
     p_.incomplete = true;
     first_operand_ = false;
@@ -451,7 +452,17 @@ class Walk {
 
   // A word that looks like an option and is not described.
   void UnknownOption(bool may_take) {
-    if (Has(Node::kLoose)) return;
+    const bool takes = may_take && i_ + 1 < p_.words.size();
+    if (Has(Node::kLoose)) {
+      if (!takes) return;
+      p_.loose_options.push_back(p_.words[i_]);
+      // Whether it takes the next word decides what the sub-command is.
+      if (!speaks_of_acts_ || !first_operand_ ||
+          node().children_count + node().patterns_count == 0)
+        return;
+      if (Decide(i_, 1 << kAsFlag | 1 << kAsTaker) == kAsTaker) ++i_;
+      return;
+    }
     p_.incomplete = true;
     if (!may_take || i_ + 1 >= p_.words.size()) return;
     const Choice choice = Decide(i_, 1 << kAsFlag | 1 << kAsTaker);
@@ -569,6 +580,7 @@ class Walk {
   size_t i_ = 1;
   bool options_on_ = true;
   bool first_operand_ = true;
+  bool speaks_of_acts_ = false;
   bool maybe_options_ = false;  // of a pattern
   bool more_words_ = false;     // …that stands where one word is meant
 };

@@ -62,6 +62,13 @@ struct Pass {
   uint32_t maybe_options = 0;
   const Argument* maybe_option = nullptr;  // the last of them
   bool incomplete = false;
+  // The sub-command is not described, or not known.
+  bool unresolved = false;
+  // Options taken for flags that are not described and have a word behind them.
+  std::vector<const Argument*> loose_options;
+  // A pattern may find the name of an option, or an unknown word become one. A
+  // quoted one that does not begin with a dash is taken for no option.
+  bool hides_options = false;
   bool unread = false;  // Reading::unread
   // A pattern stands where the names it finds may be words that do more than
   // reading.
@@ -70,6 +77,15 @@ struct Pass {
 
 // Reads pass->words (filled, [0] is the program) with pass->choices.
 void ReadPass(const Tables& tables, uint32_t node, Pass* pass);
+
+// programs_acts.cc. Adds the act or redirection of `effect`, a record of Role
+// kAct or kRedirects; makes of all that were added what the reading says: help
+// and rehearsals count, and nothing said is Act::kUnknown.
+// Whether an unknown word of `pass` may be any option.
+bool HidesOptions(const Pass& pass);
+void NoteAct(const Tables& tables, const EffectRecord& effect, bool certain,
+             ActsRead* acts);
+void FinishActs(const Tables& tables, const Pass& pass, ActsRead* acts);
 
 // Adds what `pass` means to `reading`.
 void CollectFindings(const Tables& tables, const Pass& pass, Reading* reading);

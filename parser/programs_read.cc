@@ -75,7 +75,8 @@ bool OpenTables(std::string_view bytes, bool check, Tables* tables) {
   for (const Node& n : tables->nodes) {
     if (!within(n.option_names, n.option_names_count,
                 tables->option_names.size()) ||
-        !within(n.children, n.children_count, tables->children.size()) ||
+        !within(n.children, uint64_t{n.children_count} + n.patterns_count,
+                tables->children.size()) ||
         !within(n.effects, n.effects_count, tables->effects.size()) ||
         !option_ok(n.number_option)) {
       return false;
@@ -105,6 +106,27 @@ uint32_t FindExact(const Tables& tables, std::string_view name) {
 }
 
 }  // namespace
+
+const Child* FindChild(const Tables& tables, const Node& node,
+                       std::string_view name) {
+  const auto exact = Slice(tables.children, node.children, node.children_count);
+  const auto it = std::lower_bound(exact.begin(), exact.end(), name,
+                                   [&](const Child& c, std::string_view b) {
+                                     return tables.image.Text(c.name) < b;
+                                   });
+  if (it != exact.end() && tables.image.Text(it->name) == name) return &*it;
+  for (const Child& child :
+       Slice(tables.children, node.children + node.children_count,
+             node.patterns_count)) {
+    const std::string_view pattern = tables.image.Text(child.name);
+    const size_t star = pattern.find('*');
+    if (name.size() + 1 >= pattern.size() &&
+        name.starts_with(pattern.substr(0, star)) &&
+        name.ends_with(pattern.substr(star + 1)))
+      return &child;
+  }
+  return nullptr;
+}
 
 uint32_t FindProgram(const Tables& tables, std::string_view program) {
   const uint32_t exact = FindExact(tables, program);
@@ -153,6 +175,7 @@ void Join(Reading other, Reading* reading) {
   }
   if (reading->subcommand.empty()) reading->subcommand = other.subcommand;
   reading->unread |= other.unread;
+  MayBe(other.acts, &reading->acts);
   reading->reads_stdin |= other.reads_stdin;
   reading->prints_input |= other.prints_input;
   reading->prints_network |= other.prints_network;
@@ -244,6 +267,9 @@ void ReadOthers(const Tables& tables, uint32_t node,
     }
     Join(std::move(other), reading);
   }
+  // What only a reading that was not tried would say is not known.
+  if ((!whole || more) && reading->acts.described)
+    reading->acts.possible |= Bit(Act::kUnknown);
   const Node& leaf = tables.nodes[first.chain.back()];
   if ((!whole || more) && (leaf.flags & Node::kWrapper) != 0) {
     AddUnknownCommand(argv[0], reading);
@@ -292,10 +318,11 @@ Reading ReadArgumentsWith(std::string_view bytes,
 namespace {
 
 constexpr const char* kRoleNames[] = {
-    "command", "shell",       "foreign", "split",  "script", "stdin-code",
-    "set",     "directory",   "read",    "write",  "delete", "move-from",
-    "move-to", "permission",  "list",    "url",    "listen", "privilege",
-    "signal",  "persistence", "system",  "remote", "load"};
+    "command",    "shell",     "foreign",   "split",      "script",
+    "stdin-code", "set",       "directory", "read",       "write",
+    "delete",     "move-from", "move-to",   "permission", "list",
+    "url",        "listen",    "privilege", "signal",     "persistence",
+    "system",     "remote",    "load",      "act",        "redirects"};
 static_assert(std::size(kRoleNames) == kRoles);
 
 }  // namespace

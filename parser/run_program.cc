@@ -202,9 +202,12 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
   }
   recorded.subcommand = reading.subcommand;
   // The same command may run again with another output.
-  const uint32_t before = recorded.read ? recorded.read->roles : 0;
+  const std::optional<OptionsRead> before = std::move(recorded.read);
   recorded.read = OptionsOf(reading);
-  recorded.read->roles |= before;
+  if (before) {
+    recorded.read->roles |= before->roles;
+    MayBe(before->acts, &recorded.read->acts);
+  }
   RunFindings(shell, call, reading, index);
   shell.status.reset();
 }

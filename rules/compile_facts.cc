@@ -1,5 +1,6 @@
 // Matchers over what a line does and where it runs: effects, flows, settings,
 // conditions, unknowns.
+#include "parser/acts.h"
 #include "rules/compiler.h"
 #include "rules/names.h"
 
@@ -18,6 +19,76 @@ Compiler::Match Compiler::OnlyDoes(File& file, const TreeNode& node) {
     else
       Problem(file, node.begin, "rule-bad-value",
               "`only_does` knows read, run and code");
+  }
+  Match match;
+  match.scope = kPerInvocation;
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Act(File& file, const TreeNode& node) {
+  if (!Is(file, node, Type::kObject, "act")) return Never();
+  Node made;
+  made.kind = NodeKind::kAct;
+  if (node.count != 1) {
+    Problem(file, node.begin, "rule-bad-value",
+            "`act` has one of `only`, `any`, `described`");
+    return Never();
+  }
+  for (const TreeNode& member : file.tree.children(node)) {
+    if (member.key == "described") {
+      if (Is(file, member, Type::kBool, "described"))
+        made.flags = member.truth ? kActDescribed : kActNotDescribed;
+      continue;
+    }
+    if (member.key != "only" && member.key != "any") {
+      UnknownKey(file, member, "act", "only any described");
+      continue;
+    }
+    made.flags = member.key == "only" ? kActOnly : kActAny;
+    for (const std::string_view name : StringList(file, member, "act")) {
+      const auto act = FindName(ActNames(), name);
+      if (!act || (made.flags == kActOnly && ActNames()[*act] == "unknown")) {
+        Problem(
+            file, member.begin, "rule-bad-value",
+            "`" + std::string(name) + "` is no act here",
+            "look, local, change, secret, code, login; under `any` unknown, "
+            "too");
+        continue;
+      }
+      made.mask = static_cast<uint16_t>(made.mask | (1u << *act));
+    }
+  }
+  Match match;
+  match.scope = kPerInvocation;
+  match.node = AddNode(made);
+  return match;
+}
+
+Compiler::Match Compiler::Redirects(File& file, const TreeNode& node) {
+  Node made;
+  made.kind = NodeKind::kRedirects;
+  if (node.type == Type::kBool) {
+    if (!node.truth)
+      Problem(file, node.begin, "rule-bad-value",
+              "`redirects` is true or a list",
+              "say `unless` for what has none of them");
+    made.mask = (1u << parser::kRedirectKinds) - 1;
+  } else {
+    for (const std::string_view name : StringList(file, node, "redirects")) {
+      const auto redirect = FindName(RedirectNames(), name);
+      if (!redirect && name != "hidden") {
+        Problem(file, node.begin, "rule-bad-value",
+                "`" + std::string(name) +
+                    "` is nothing that a program may be "
+                    "redirected to",
+                "endpoint, account, context, configuration, plugin, "
+                "certificates, file, hidden");
+        continue;
+      }
+      made.mask = static_cast<uint16_t>(made.mask |
+                                        (redirect ? 1u << *redirect : kHidden));
+    }
   }
   Match match;
   match.scope = kPerInvocation;

@@ -99,6 +99,8 @@ Guard Compiler::GuardOf(const Node& node,
     case NodeKind::kRegex:
     case NodeKind::kOperands:
     case NodeKind::kOnlyDoes:
+    case NodeKind::kAct:
+    case NodeKind::kRedirects:
       guard.programs = kCommandMarks;
       return guard;
     case NodeKind::kSends: {

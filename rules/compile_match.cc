@@ -15,7 +15,7 @@ constexpr int kMaxMatchDepth = 16;
 constexpr size_t kMaxPrefixKeys = 64;
 constexpr char kMatchers[] =
     "prefix glob regex line program subcommand options operands only_does "
-    "effect "
+    "act redirects effect "
     "any_effect flow any_flow sends env via unknown cwd project agent branch "
     "interactive all any unless macro";
 
@@ -117,6 +117,8 @@ Compiler::Match Compiler::MatchMember(File& file, const TreeNode& node,
   if (key == "options") return Options(file, node);
   if (key == "operands") return Operands(file, node, only_node);
   if (key == "only_does") return OnlyDoes(file, node);
+  if (key == "act") return Act(file, node);
+  if (key == "redirects") return Redirects(file, node);
   if (key == "effect" || key == "any_effect") return Effect(file, node);
   if (key == "flow" || key == "any_flow") return Flow(file, node);
   if (key == "sends") return Sends(file, node);

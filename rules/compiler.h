@@ -95,6 +95,8 @@ class Compiler {
   Match Options(File& file, const TreeNode& node);
   Match Operands(File& file, const TreeNode& node, uint32_t only_node);
   Match OnlyDoes(File& file, const TreeNode& node);
+  Match Act(File& file, const TreeNode& node);
+  Match Redirects(File& file, const TreeNode& node);
   Match Effect(File& file, const TreeNode& node);
   Match Flow(File& file, const TreeNode& node);
   Match Sends(File& file, const TreeNode& node);

@@ -271,6 +271,7 @@ class Linter {
     return HasKind({&layer_->view, match}, NodeKind::kOptions) ||
            HasKind({&layer_->view, match}, NodeKind::kOperands) ||
            HasKind({&layer_->view, match}, NodeKind::kOnlyDoes) ||
+           HasKind({&layer_->view, match}, NodeKind::kAct) ||
            HasKind({&layer_->view, match}, NodeKind::kSubcommand) ||
            HasKind({&layer_->view, match}, NodeKind::kEffect);
   }

@@ -101,6 +101,10 @@ Tri Matcher::Eval(uint32_t index) {
       return Operands(node);
     case NodeKind::kOnlyDoes:
       return OnlyDoes(node);
+    case NodeKind::kAct:
+      return Act(node);
+    case NodeKind::kRedirects:
+      return Redirects(node);
     case NodeKind::kEffect:
       return Effect(node);
     case NodeKind::kFlow:

@@ -121,6 +121,8 @@ class Matcher {
   Tri Operands(const Node& node);
   Tri Written(const parser::Argument& word, uint32_t regex);
   Tri OnlyDoes(const Node& node);
+  Tri Act(const Node& node);
+  Tri Redirects(const Node& node);
   const parser::OptionsRead& ReadOptions();
   Tri Effect(const Node& node);
   Tri OneEffect(const Node& node, uint32_t index);

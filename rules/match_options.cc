@@ -126,6 +126,30 @@ Tri Matcher::OnlyDoes(const Node& node) {
   return read.complete ? Tri::kYes : Tri::kPossible;
 }
 
+Tri Matcher::Act(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  const parser::ActsRead& acts = ReadOptions().acts;
+  if (node.flags == kActDescribed || node.flags == kActNotDescribed)
+    return rules::Of(acts.described == (node.flags == kActDescribed));
+  if (!acts.described) return Tri::kNo;
+  if (node.flags == kActAny) {
+    if ((acts.possible & node.mask) == 0) return Tri::kNo;
+    return (acts.certain & node.mask) != 0 ? Tri::kYes : Tri::kPossible;
+  }
+  // A file of the workspace may be called like the program.
+  if (strict_ && !FirstWordIsPlain()) return Tri::kNo;
+  if ((acts.certain & ~node.mask) != 0) return Tri::kNo;
+  return (acts.possible & ~node.mask) == 0 ? Tri::kYes : Tri::kPossible;
+}
+
+Tri Matcher::Redirects(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  const parser::ActsRead& acts = ReadOptions().acts;
+  if (!acts.described) return Tri::kNo;
+  if ((node.mask & kHidden) != 0 && acts.hides_options) return Tri::kPossible;
+  return rules::Of((acts.redirects & node.mask) != 0);
+}
+
 Tri Matcher::HasOption(std::string_view name, bool beyond) {
   std::optional<std::string_view> value;
   if (const size_t equals = name.find('='); equals != std::string_view::npos) {

@@ -21,6 +21,11 @@ constexpr std::array<Text, parser::kUnknownCodes> kUnknowns = {
     "syntax_error", "parse_disagreement", "too_large",      "dynamic_command",
     "dynamic_code", "dynamic_argument",   "dynamic_target", "foreign_code",
     "script_file",  "unmodelled",         "limit",          "hidden_text"};
+constexpr std::array<Text, parser::kActKinds> kActs = {
+    "look", "local", "change", "secret", "code", "login", "unknown"};
+constexpr std::array<Text, parser::kRedirectKinds> kRedirects = {
+    "endpoint", "account",      "context", "configuration",
+    "plugin",   "certificates", "file"};
 constexpr std::array<Text, 5> kSeverities = {"", "low", "medium", "high",
                                              "critical"};
 constexpr std::array<Text, 4> kProfiles = {"", "read-only", "workspace-write",
@@ -32,6 +37,8 @@ constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
 std::span<const Text> EffectNames() { return kEffects; }
 std::span<const Text> FlowNames() { return kFlows; }
 std::span<const Text> UnknownNames() { return kUnknowns; }
+std::span<const Text> ActNames() { return kActs; }
+std::span<const Text> RedirectNames() { return kRedirects; }
 std::span<const Text> SeverityNames() { return kSeverities; }
 std::span<const Text> ProfileNames() { return kProfiles; }
 std::span<const Text> NetworkNames() { return kNetworks; }

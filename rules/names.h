@@ -9,10 +9,13 @@
 
 namespace gate::rules {
 
-// Parallel to parser::EffectKind, parser::FlowKind, parser::UnknownCode.
+// Parallel to parser::EffectKind, parser::FlowKind, parser::UnknownCode,
+// parser::Act and parser::RedirectTo.
 std::span<const std::string_view> EffectNames();
 std::span<const std::string_view> FlowNames();
 std::span<const std::string_view> UnknownNames();
+std::span<const std::string_view> ActNames();
+std::span<const std::string_view> RedirectNames();
 
 // Each list starts with "" for "not said".
 std::span<const std::string_view> SeverityNames();  // "", low … critical

@@ -30,6 +30,10 @@ const char* NameOf(NodeKind kind) {
       return "operands";
     case NodeKind::kOnlyDoes:
       return "only_does";
+    case NodeKind::kAct:
+      return "act";
+    case NodeKind::kRedirects:
+      return "redirects";
     case NodeKind::kSends:
       return "sends";
     case NodeKind::kEffect:

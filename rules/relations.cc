@@ -235,6 +235,11 @@ bool Prover::Leaf(NodeRef inner, NodeRef outer) {
       return in.kind == out.kind && OperandsWithin(inner, outer);
     case NodeKind::kOnlyDoes:
       return in.kind == out.kind && (in.mask & ~out.mask) == 0;
+    case NodeKind::kAct:
+      return in.kind == out.kind && in.flags == out.flags &&
+             (in.mask & ~out.mask) == 0;
+    case NodeKind::kRedirects:
+      return in.kind == out.kind && (in.mask & ~out.mask) == 0;
     case NodeKind::kEffect:
       return in.kind == out.kind && EffectWithin(inner, outer);
     case NodeKind::kFlow:

@@ -13,7 +13,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/10";
+inline constexpr char kRuleMagic[] = "gate.rules/11";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -90,6 +90,8 @@ enum class NodeKind : uint8_t {
   kOptions,
   kOperands,
   kOnlyDoes,
+  kAct,
+  kRedirects,
   kSends,
   kEffect,
   kFlow,
@@ -145,6 +147,11 @@ enum Does : uint16_t {
   kDoesCode = 4,   // runs text in another language
   kDoesOther = 8,  // anything else
 };
+
+// Node::flags of kAct; Node::mask is of parser::Act, and of kRedirects of
+// parser::RedirectTo and kHidden.
+enum ActFlag : uint8_t { kActOnly, kActAny, kActDescribed, kActNotDescribed };
+inline constexpr uint16_t kHidden = 1u << 15;
 
 // Where a path pattern starts.
 enum class PathBase : uint8_t {

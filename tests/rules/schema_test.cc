@@ -306,6 +306,9 @@ bool IsBeyondASchema(const Diagnostic& diagnostic) {
          // A kind or code that is the member of a list.
          (diagnostic.code == "rule-bad-value" && says("`a`")) ||
          (diagnostic.code == "rule-bad-value" && says("`only_does` knows")) ||
+         (diagnostic.code == "rule-bad-value" && says("is no act here")) ||
+         (diagnostic.code == "rule-bad-value" &&
+          says("is nothing that a program")) ||
          // A class that is not defined; a regex that matches all; a list that
          // has no members.
          (diagnostic.code == "rule-bad-path" &&
@@ -362,7 +365,8 @@ const char kEveryKey[] = R"({
                "operands": {"any": ["a"], "all": "*", "none": ["z"],
                             "any_path": ["/x/**"], "written": "x", "min": 1,
                             "max": 3},
-               "only_does": ["read", "run"], "project": ["/p/**"]}},
+               "only_does": ["read", "run"], "act": {"only": ["look", "local"]},
+               "redirects": ["endpoint", "hidden"], "project": ["/p/**"]}},
     {"id": "r2", "action": "deny", "reason": "r", "locked": true,
      "when_unknown": "ask", "unknown_text": "mark",
      "match": {"prefix": ["git", ["push", "pull"]], "glob": ["git *"],
