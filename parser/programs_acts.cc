@@ -109,7 +109,14 @@ void FinishActs(const Tables& t, const Pass& pass, ActsRead* acts) {
   if (help) acts->certain = acts->possible = Bit(Act::kLocal);
   if (pass.unresolved || acts->possible == 0) {
     acts->possible |= Bit(Act::kUnknown);
-    if (acts->certain == 0) acts->certain = Bit(Act::kUnknown);
+    // What the program does without a sub-command says nothing of one that is
+    // not described.
+    constexpr auto kHarmless =
+        static_cast<uint16_t>(Bit(Act::kLook) | Bit(Act::kLocal));
+    if (!help) {
+      acts->certain = Bit(Act::kUnknown);
+      acts->possible &= static_cast<uint16_t>(~kHarmless);
+    }
   }
   // What only may be is not all that there is.
   if (acts->certain == 0) acts->possible |= Bit(Act::kUnknown);

@@ -104,7 +104,7 @@ TEST(ProgramActs, AreWhatTheDescriptionSays) {
       {"cloud get sec*", "?look ?secret ?unknown"},
       {"cloud config show", "local"},
       {"cloud config other", "change"},
-      {"cloud config \"$x\"", "change ?unknown"},
+      {"cloud config \"$x\"", "?change unknown"},
       {"cloud login", "login"},
       {"cloud run", "code"},
       // Help.
