@@ -103,6 +103,25 @@ bool Guard::IsTwin(const std::string& path, const std::string& content) const {
   return false;
 }
 
+namespace {
+
+// The hash of the repository with the git directory `own`.
+std::optional<GitHash> HashOf(const std::string& own) {
+  const auto common = ReadRegular(own + "/commondir", kMaxGitFileBytes);
+  if (!common && common.error().code != ErrorCode::kNotFound)
+    return std::nullopt;
+  const auto config = ReadRegular(
+      (common ? PathFrom(own, GitPathIn(*common)) : own) + "/config",
+      kMaxGitConfig);
+  std::vector<GitEntry> entries;
+  if (config ? !ParseGitConfig(*config, &entries)
+             : config.error().code != ErrorCode::kNotFound)
+    return std::nullopt;
+  return ObjectFormatOf(entries);
+}
+
+}  // namespace
+
 bool Guard::IsCheckedOut(const std::string& path,
                          const struct stat& info) const {
   for (std::string at(DirName(path)); RootOf(at) != nullptr && at.size() > 1;
@@ -110,16 +129,18 @@ bool Guard::IsCheckedOut(const std::string& path,
     const std::string git = at + "/.git";
     struct stat kind = {};
     if (!StatPath(git, &kind)) continue;
-    std::string index = git + "/index";
+    std::string own = git;
     if (S_ISREG(kind.st_mode)) {
       const auto text = ReadRegular(git, kMaxGitFileBytes);
       const std::string_view aim = text ? GitDirIn(*text) : "";
       if (aim.empty()) return false;
-      index = PathFrom(at, aim) + "/index";
+      own = PathFrom(at, aim);
     }
-    const auto bytes = ReadRegular(index, kMaxIndex);
+    const auto bytes = ReadRegular(own + "/index", kMaxIndex);
+    const std::optional<GitHash> hash = HashOf(own);
     const auto entry =
-        bytes ? FindIndexed(*bytes, path.substr(at.size() + 1)) : std::nullopt;
+        bytes && hash ? FindIndexed(*bytes, *hash, path.substr(at.size() + 1))
+                      : std::nullopt;
     return entry &&
            entry->ctime_s == static_cast<uint32_t>(info.st_ctim.tv_sec) &&
            entry->ctime_ns == static_cast<uint32_t>(info.st_ctim.tv_nsec) &&

@@ -3,7 +3,10 @@
 //
 // `git status` and `git diff` start git again in every such directory (a
 // gitlink, whether or not it is a declared submodule), under the configuration
-// found there. The format is gitformat-index(5), versions 2 to 4.
+// found there. The format is gitformat-index(5), versions 2 to 4; what decides
+// is how git's read-cache.c reads it, from version 2.39 on: an entry's name has
+// the length in its flags, the hash is the repository's, and threads of git go
+// by an offset table that must agree with the entries.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +14,27 @@
 #include <string>
 #include <string_view>
 
+#include "base/git_format.h"
+
 namespace gate {
 
 enum class Gitlinks {
   kNone,
   kSome,
-  kUnknown,  // unreadable, damaged, too large, split, or another hash
+  // Unreadable, too large, of another hash, with a directory in place of its
+  // entries (a sparse index), or not as git writes it.
+  kUnknown,
 };
 
-// Reads the index file at `path`; an absent one names nothing. Linear in the
-// file, some 20 ns an entry; at most 64 MiB are read.
-Gitlinks FindGitlinks(const std::string& path);
+// Reads the index file at `path` of a repository with objects named by `hash`,
+// and the shared index beside it that a split index names, whose entries all
+// count. An absent index names nothing. Linear in the file, some 20 ns an
+// entry; at most 64 MiB are read.
+Gitlinks FindGitlinks(const std::string& path, GitHash hash);
+
+// The same of the bytes of one index file. `*shared` becomes the name of the
+// shared index (`sharedindex.…`) whose entries git adds, or empty.
+Gitlinks GitlinksIn(std::string_view index, GitHash hash, std::string* shared);
 
 // What git noted of a file when it wrote or compared it last. A file that still
 // has these is, for git, the tracked content.
@@ -31,9 +44,10 @@ struct IndexedFile {
 };
 
 // The entry of the regular file `name` (below the work tree) in `index`, the
-// bytes of an index file. Nothing when it has none, is in conflict, or the
-// index is not understood.
-std::optional<IndexedFile> FindIndexed(std::string_view index,
+// bytes of an index file. Nothing when it has none, is in conflict, is not
+// compared by git (assume-valid, skip-worktree, intent-to-add), or the index is
+// split, out of order or not understood.
+std::optional<IndexedFile> FindIndexed(std::string_view index, GitHash hash,
                                        std::string_view name);
 
 }  // namespace gate

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/git_config.h"
+#include "base/git_format.h"
 #include "base/git_index.h"
 #include "base/paths.h"
 #include "parser/proc_paths.h"
@@ -116,13 +117,15 @@ bool ReachesOut(const GitEntry& entry) {
   return key == "alias.lfs" || key == "alias.whatchanged";
 }
 
-std::string ConfigurationDoubt(const std::string& file) {
+// `*entries` becomes what stands in `file`.
+std::string ConfigurationDoubt(const std::string& file,
+                               std::vector<GitEntry>* entries) {
+  entries->clear();
   const Result<std::string> text = ReadFile(file, kMaxConfigBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return "";
   if (!text) return "the repository's configuration cannot be read";
-  std::vector<GitEntry> entries;
-  const bool whole = ParseGitConfig(*text, &entries);
-  for (const GitEntry& entry : entries) {
+  const bool whole = ParseGitConfig(*text, entries);
+  for (const GitEntry& entry : *entries) {
     if (RunsProgram(entry))
       return "the repository's configuration names a program (" + entry.key +
              ")";
@@ -198,13 +201,16 @@ std::string RepositoryDoubt(const std::string& directory,
   // `git status` looks into submodules, each with a configuration of its own.
   if (::access((git.common + "/modules").c_str(), F_OK) == 0)
     return "the repository has submodules with configurations of their own";
-  if (FindGitlinks(git.own + "/index") != Gitlinks::kNone)
+  std::vector<GitEntry> entries;
+  std::string doubt =
+      ConfigurationDoubt(git.own + "/config.worktree", &entries);
+  if (doubt.empty())
+    doubt = ConfigurationDoubt(git.common + "/config", &entries);
+  if (!doubt.empty()) return doubt;
+  // Only the common configuration says how objects are named.
+  const std::optional<GitHash> hash = ObjectFormatOf(entries);
+  if (!hash || FindGitlinks(git.own + "/index", *hash) != Gitlinks::kNone)
     return "the repository's index names other repositories, or may";
-  for (const std::string& file :
-       {git.common + "/config", git.own + "/config.worktree"}) {
-    std::string doubt = ConfigurationDoubt(file);
-    if (!doubt.empty()) return doubt;
-  }
   if (HasReadHook(git.common + "/hooks"))
     return "the repository has a git hook that runs for reading, too";
   for (const std::string& root : OwnDirectories(git)) {
