@@ -39,6 +39,14 @@ bool IsKeyChar(char c) {
   return IsAlpha(c) || (c >= '0' && c <= '9') || c == '-';
 }
 
+// Whether a value with this key may be a path.
+bool IsPathKey(std::string_view key) {
+  const std::string_view name = key.substr(key.rfind('.') + 1);
+  return name.ends_with("path") || name.ends_with("file") ||
+         name.ends_with("dir") || name.ends_with("directory") ||
+         name == "worktree";
+}
+
 class Parser {
  public:
   Parser(std::string_view text, std::vector<GitEntry>* entries)
@@ -52,7 +60,7 @@ class Parser {
       const size_t begin = at_;
       const char c = Next();
       if (c == '\n') {
-        if (end_) return true;
+        if (end_) return !differs_;
         comment = false;
       } else if (comment || IsSpace(c)) {
         continue;
@@ -132,6 +140,7 @@ class Parser {
     } else if (c != '=' || !Value(&entry.value)) {
       return false;
     }
+    if (blanks_differ_ && IsPathKey(entry.key)) differs_ = true;
     // Without the newline that ended it.
     entry.end = end_ ? at_ : at_ - 1;
     entries_->push_back(std::move(entry));
@@ -141,21 +150,27 @@ class Parser {
   bool Value(std::string* value) {
     bool quoted = false;
     bool comment = false;
+    bool other_blanks = false;
     size_t spaces = 0;
+    blanks_differ_ = false;
     while (true) {
       char c = Next();
       if (c == '\n') return !quoted;
       if (comment) continue;
       if (IsSpace(c) && !quoted) {
-        if (!value->empty()) ++spaces;
+        if (value->empty()) continue;
+        ++spaces;
+        other_blanks |= c != ' ';
         continue;
       }
       if (!quoted && (c == ';' || c == '#')) {
         comment = true;
         continue;
       }
+      // From git 2.45 on a tab stays one.
       value->append(spaces, ' ');
       spaces = 0;
+      blanks_differ_ |= other_blanks;
       if (c == '"') {
         quoted = !quoted;
         continue;
@@ -179,7 +194,9 @@ class Parser {
   std::string_view text_;
   size_t at_ = 0;
   bool end_ = false;
-  std::string section_;  // with a final dot
+  bool blanks_differ_ = false;  // the last value's, between versions of git
+  bool differs_ = false;        // and so does a path
+  std::string section_;         // with a final dot
   std::vector<GitEntry>* entries_;
 };
 

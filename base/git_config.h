@@ -47,7 +47,9 @@ struct GitEntry {
 };
 
 // Every entry of configuration `text`. False when git would refuse the file;
-// the entries before the error are still listed. A NUL byte is an error here.
+// the entries before the error are still listed. An error here are also a NUL
+// byte, and a path with a tab outside of quotes: it is a space to git 2.44 and
+// a tab to newer ones.
 bool ParseGitConfig(std::string_view text, std::vector<GitEntry>* entries);
 
 // Whether git may run a program because of `entry`, or take configuration,
