@@ -58,13 +58,15 @@ std::vector<std::string> OwnDirectories(const GitDirectories& git) {
 constexpr std::array<std::string_view, 3> kMayBeLinks = {"hooks", "lfs",
                                                          "annex"};
 
-// The first symbolic link in `directory`; empty when there is none.
-std::string LinkIn(const std::string& directory) {
+// The first symbolic link in `directory`; empty when there is none. `*lists`
+// becomes true when an entry is called `alternates`.
+std::string LinkIn(const std::string& directory, bool* lists) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(
       ::opendir(directory.c_str()), ::closedir);
   if (entries == nullptr) return "";
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string_view name = entry->d_name;
+    *lists |= name == "alternates";
     bool link = entry->d_type == DT_LNK;
     if (entry->d_type == DT_UNKNOWN) {
       struct stat info{};
@@ -76,6 +78,45 @@ std::string LinkIn(const std::string& directory) {
       return std::string(name);
   }
   return "";
+}
+
+// Whether git takes the lines of a file that a link leads to for alternates of
+// the object directory `objects`, and quotes those that name no directory: the
+// links may be in any directory of alternates that it comes to. True for what
+// is not understood, or too much.
+bool QuotesAlternates(const std::string& objects) {
+  constexpr size_t kMaxAlternatesBytes = size_t{64} << 10;
+  constexpr size_t kMaxDirectories = 64;
+  struct Place {
+    std::string path;
+    int depth;
+  };
+  if (objects.empty()) return true;
+  std::vector<Place> open = {{objects, 0}};
+  for (size_t i = 0; i < open.size(); ++i) {
+    const auto [place, depth] = open[i];
+    if (open.size() > kMaxDirectories) return true;
+    bool lists = false;
+    if (depth > 0 && !LinkIn(place + "/info", &lists).empty()) return true;
+    if (depth > 0 && !lists) continue;
+    // git says how deep it is and reads no further.
+    if (depth > kMaxAlternateDepth) continue;
+    const Result<std::string> text =
+        ReadFile(place + "/info/alternates", kMaxAlternatesBytes, false);
+    if (!text && text.error().code == ErrorCode::kNotFound) continue;
+    const auto named = text ? ParseAlternates(*text) : std::nullopt;
+    if (!named) return true;
+    for (const std::string& each : *named) {
+      std::string real =
+          RealPath(each.starts_with('/') ? each : place + "/" + each);
+      // What is not there git names, and that is all.
+      if (real.empty()) continue;
+      if (std::none_of(open.begin(), open.end(),
+                       [&](const Place& one) { return one.path == real; }))
+        open.push_back({std::move(real), depth + 1});
+    }
+  }
+  return false;
 }
 
 // Whether a format of commits has a placeholder for signatures, whatever stands
@@ -213,14 +254,18 @@ std::string RepositoryDoubt(const std::string& directory,
     return "the repository's index names other repositories, or may";
   if (HasReadHook(git.common + "/hooks"))
     return "the repository has a git hook that runs for reading, too";
+  bool alternates = false;
   for (const std::string& root : OwnDirectories(git)) {
     for (const char* below : kListed) {
-      const std::string link = LinkIn(root + below);
+      const std::string link = LinkIn(root + below, &alternates);
       if (!link.empty())
         return "the repository's " + link +
                " is a symbolic link, and git may print what it leads to";
     }
   }
+  if (alternates && QuotesAlternates(RealPath(git.common + "/objects")))
+    return "the repository's alternates lead to a symbolic link, and git may "
+           "print what it leads to";
   return "";
 }
 
