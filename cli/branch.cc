@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "base/file.h"
 #include "base/git_config.h"
+#include "base/git_format.h"
 
 namespace gate::cli {
 namespace {
 
 constexpr size_t kMaxHeadBytes = 4096;
-constexpr std::string_view kReference = "ref: ";
+constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+// git follows no more symbolic refs than these (refs.c, SYMREF_MAXDEPTH).
+constexpr int kMaxSymbolic = 5;
 constexpr std::string_view kBranches = "refs/heads/";
 
 // Git commands after which another branch may be checked out.
@@ -44,6 +48,20 @@ bool ActsElsewhere(const parser::Invocation& invocation,
   return std::find(kMoves.begin(), kMoves.end(), first.text) != kMoves.end();
 }
 
+// Whether git may take `name` for a branch, and its file is the one below the
+// common directory (refs.c, check_refname_format).
+bool IsBranch(std::string_view name) {
+  return name.starts_with(kBranches) && name.size() > kBranches.size() &&
+         name.find("..") == std::string_view::npos &&
+         name.find("//") == std::string_view::npos &&
+         name.find("/.") == std::string_view::npos &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return static_cast<unsigned char>(c) > ' ' && c != '\x7f' &&
+                  std::string_view("~^:?*[\\").find(c) ==
+                      std::string_view::npos;
+         });
+}
+
 }  // namespace
 
 Branch FindBranch(const std::string& cwd, const parser::Analysis& analysis) {
@@ -52,19 +70,28 @@ Branch FindBranch(const std::string& cwd, const parser::Analysis& analysis) {
     if (ActsElsewhere(invocation, cwd)) return {"", false};
   const GitDirectories git = FindGitDirectories(cwd);
   if (git.own.empty()) return {};
-  const auto head =
-      ReadFile(git.own + "/HEAD", kMaxHeadBytes, /*follow=*/false);
-  if (!head) return {"", false};
-  std::string_view text = *head;
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
-    text.remove_suffix(1);
-  if (!text.starts_with(kReference)) return {};  // detached
-  text.remove_prefix(kReference.size());
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  if (!text.starts_with(kBranches) ||
-      text.find_first_of("\n\r") != std::string_view::npos)
+  const auto config = ReadFile(git.common + "/config", kMaxConfigBytes);
+  std::vector<GitEntry> entries;
+  if (config ? !ParseGitConfig(*config, &entries) || !KeepsRefsInFiles(entries)
+             : config.error().code != ErrorCode::kNotFound)
     return {"", false};
-  return {std::string(text.substr(kBranches.size())), true};
+  std::string file = git.own + "/HEAD", target;
+  // A branch may itself be a symbolic ref. One that is only in packed-refs is
+  // not.
+  for (int depth = 0; depth <= kMaxSymbolic; ++depth) {
+    const auto text = ReadFile(file, kMaxHeadBytes, /*follow=*/false);
+    if (!text && text.error().code == ErrorCode::kNotFound && depth > 0)
+      return {target.substr(kBranches.size()), true};
+    if (!text) return {"", false};
+    const GitRef ref = ParseGitRef(*text);
+    if (ref.kind == GitRef::Kind::kObject)
+      return {depth == 0 ? "" : target.substr(kBranches.size()), true};
+    if (ref.kind == GitRef::Kind::kUnknown || !IsBranch(ref.target))
+      return {"", false};
+    target = ref.target;
+    file = git.common + "/" + target;
+  }
+  return {"", false};
 }
 
 }  // namespace gate::cli

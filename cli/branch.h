@@ -12,9 +12,10 @@ struct Branch {
   bool known = true;  // false: the line may act on any branch
 };
 
-// The branch of the repository at `cwd`. Not known when HEAD cannot be read or
-// is a link, or when the line itself may change the branch or work in another
-// repository. Reads a few small files.
+// The branch of the repository at `cwd`, through symbolic refs as git follows
+// them. Not known when HEAD or the branch cannot be read or is a link, when
+// refs are not kept in files, or when the line itself may change the branch or
+// work in another repository. Reads a few small files.
 Branch FindBranch(const std::string& cwd, const parser::Analysis& analysis);
 
 }  // namespace gate::cli

@@ -54,6 +54,60 @@ TEST_F(BranchTest, WhatCannotBeReadMayBeAnyBranch) {
   EXPECT_FALSE(Find().known);
 }
 
+TEST_F(BranchTest, IsTheOneThatGitWouldMove) {
+  const std::string sha(40, 'a');
+  const struct {
+    std::string head;
+    std::string main;  // refs/heads/main; empty: in packed-refs, or unborn
+    std::string name;
+    bool known = true;
+    std::string config = {};
+  } rows[] = {
+      {"ref: refs/heads/x", "", "x"},
+      {"ref:refs/heads/x\n", "", "x"},
+      {"ref:\trefs/heads/x\n", "", "x"},
+      {"ref: \r\n\t refs/heads/x", "", "x"},
+      {"ref: refs/heads/x \t\r\n\n", "", "x"},
+      {"ref: refs/heads/a.b/c-d", "", "a.b/c-d"},
+      {sha + "\n", "", ""},
+      {sha + sha.substr(0, 24), "", ""},
+      {"ref: refs/heads/main\n", sha + "\n", "main"},
+      // A branch that stands for another one.
+      {"ref: refs/heads/main\n", "ref: refs/heads/x\n", "x"},
+      {"ref: refs/heads/main\n", "ref:refs/heads/x", "x"},
+      {"ref: refs/heads/main\n", "ref: refs/heads/main\n", "", false},
+      {"ref: refs/heads/main\n", "ref: refs/tags/x\n", "", false},
+      {"ref: refs/heads/main\n", "what?\n", "", false},
+      {"ref: refs/heads/main\n", sha + " x\n", "", false},
+      {"REF: refs/heads/x\n", "", "", true},
+      {"refs/heads/x\n", "", "", true},
+      {"ref: refs/heads/\n", "", "", false},
+      {"ref: refs/heads/../x\n", "", "", false},
+      {"ref: refs/heads/a b\n", "", "", false},
+      {"ref: refs/heads/a\nb\n", "", "", false},
+      {std::string("ref: refs/heads/x\0y\n", 20), "", "", false},
+      {sha.substr(1) + "\n", "", "", true},
+      {sha + "\nref: refs/heads/x", "", "", false},
+      // Refs that are kept elsewhere.
+      {"ref: refs/heads/x\n", "", "", false,
+       "[extensions]\nrefStorage = reftable\n"},
+      {"ref: refs/heads/x\n", "", "", false,
+       "[extensions]\nrefStorage = files:///x\n"},
+      {"ref: refs/heads/x\n", "", "x", true,
+       "[extensions]\nrefStorage = files\n"},
+      {"ref: refs/heads/x\n", "", "", false, "[core\n"},
+  };
+  const std::string git = machine_.project() + "/.git";
+  for (const auto& row : rows) {
+    Head(row.head);
+    machine_.Write(git + "/config", row.config);
+    machine_.Write(git + "/refs/heads/main", row.main);
+    if (row.main.empty()) std::filesystem::remove(git + "/refs/heads/main");
+    EXPECT_EQ(Find().name, row.name) << row.head << row.main << row.config;
+    EXPECT_EQ(Find().known, row.known) << row.head << row.main << row.config;
+  }
+}
+
 TEST_F(BranchTest, ALineThatChangesTheBranchMayActOnAny) {
   for (const char* command :
        {"git checkout main && git push", "git -C ../x push", "cd x && git push",
