@@ -132,6 +132,47 @@ TEST(GitConfig, WhatRunsAProgramIsFoundHoweverItIsWritten) {
     EXPECT_EQ(ProgramKeysIn(c.text), c.keys) << Visible(c.text, true);
 }
 
+TEST(GitConfig, APathThatVersionsOfGitReadOtherwiseIsAnError) {
+  const struct {
+    const char* text;
+    bool whole;
+  } rows[] = {
+      {"[core]\nhooksPath = a\tb\n", false},
+      {"[core]\nhooksPath = a\t\n", true},  // cut off by each of them
+      {"[core]\nhooksPath =\ta\n", true},
+      {"[core]\nhooksPath = a b\n", true},
+      {"[core]\nhooksPath = a  b\n", true},
+      {"[core]\nhooksPath = \"a\tb\"\n", true},
+      {"[core]\nhooksPath = a\\tb\n", true},
+      {"[core]\nhooksPath = a \tb\n", false},
+      {"[core]\nhooksPath = a\t\"b\"\n", false},
+      {"[core]\nhooksPath = \"a\"\t\"b\"\n", false},
+      {"[core]\nhooksPath = a\t\"\"\n", false},
+      {"[core]\nhooksPath = a\t# b\n", true},
+      {"[core]\nhooksPath = a\\\n\tb\n", false},
+      {"[core]\nhooksPath = \\\n\tb\n", true},
+      {"[core]\nhooksPath = a\rb\n", false},
+      {"[core]\nhooksPath = a\r\n", true},
+      {"[include]\npath = a\tb\n", false},
+      {"[includeIf \"x\"]\npath = a\tb\n", false},
+      {"[INCLUDE]\nPATH = a\tb\n", false},
+      {"[core]\nworktree = a\tb\n", false},
+      {"[core]\nexcludesFile = a\tb\n", false},
+      {"[init]\ntemplateDir = a\tb\n", false},
+      {"[format]\noutputDirectory = a\tb\n", false},
+      {"[core]\nhooksPath = a\tb\n[core]\nhooksPath = c\n", false},
+      {"[user]\nname = a\tb\n", true},
+      {"[alias]\nx = log\t--graph\n", true},
+      {"[alias]\nx = !f() { a; }; \\\n\t\tf\n", true},
+  };
+  for (const auto& row : rows) {
+    std::vector<GitEntry> entries;
+    EXPECT_EQ(ParseGitConfig(row.text, &entries), row.whole)
+        << Visible(row.text, true);
+    EXPECT_FALSE(entries.empty()) << Visible(row.text, true);
+  }
+}
+
 TEST(GitAlias, IsPlainWithWordsThatAreKnownAlone) {
   for (const char* value :
        {"", "status", "status -sb", "log --graph --oneline -5 --all",
