@@ -116,6 +116,9 @@ class Person {
       const bool includes =
           entry.key == "include.path" ||
           (entry.key.starts_with("includeif.") && entry.key.ends_with(".path"));
+      // Where that is, git was told when it was built.
+      if (doubt.empty() && includes && entry.value.starts_with("%(prefix)/"))
+        return "git's configuration " + file + " includes " + entry.value;
       if (doubt.empty() && includes) {
         std::string other = Expanded(entry.value);
         if (!other.starts_with('/'))

@@ -197,6 +197,21 @@ TEST(GitPersonTest, EveryFileOfTheConfigurationCounts) {
   EXPECT_FALSE(Allows(machine, "git status"));
   machine.Write(own, "[include]\npath = .gitconfig\n");
   EXPECT_FALSE(Allows(machine, "git status"));
+  // A place that depends on how git was built, and one on its version.
+  for (const char* include : {"[include]\npath = %(prefix)/etc/more\n",
+                              "[include]\npath = mo\tre\n"}) {
+    machine.Write(own, include);
+    EXPECT_FALSE(Allows(machine, "git status")) << include;
+  }
+  // What stands beside the link counts, not what stands beside the file.
+  reset();
+  std::filesystem::create_directory(home + "/dots");
+  machine.Write(home + "/dots/config", "[include]\npath = more\n");
+  machine.Write(home + "/dots/more", program);
+  std::filesystem::create_symlink("dots/config", own);
+  EXPECT_TRUE(Allows(machine, "git status"));
+  machine.Write(home + "/more", program);
+  EXPECT_FALSE(Allows(machine, "git status"));
 }
 
 }  // namespace
