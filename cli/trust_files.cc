@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/git_config.h"
 #include "base/file.h"
 #include "base/git_config.h"
 #include "base/hash.h"
@@ -21,6 +22,8 @@ constexpr std::array kAgentSettings = {
     ".mcp.json", ".claude",   ".codex",        ".cursor",       ".cursorrules",
     ".gemini",   ".opencode", "opencode.json", "opencode.jsonc"};
 constexpr int kMaxDepth = 12;
+// Files of a repository's configuration, with those that they include.
+constexpr size_t kMaxGitConfigs = 64;
 
 class Finder {
  public:
@@ -110,21 +113,29 @@ void AddAgentSettings(const std::string& workspace,
 }
 
 // Git runs the executable files that are called like a hook; the samples it
-// ships are not. A directory that the repository's own configuration names
-// counts, too.
+// ships are not. A directory that the repository's own configuration names, or
+// a file that it includes, counts, too.
 void AddGitHooks(const std::string& directory, Finder* finder) {
   const GitDirectories git = FindGitDirectories(directory);
   if (git.common.empty()) return;
   std::vector<std::string> places = {git.common + "/hooks"};
-  for (const std::string& file :
-       {git.common + "/config", git.own + "/config.worktree"}) {
+  const std::string home = FindPlaces().home;
+  std::vector<std::string> files = {git.common + "/config",
+                                    git.own + "/config.worktree"};
+  for (size_t i = 0; i < files.size() && i < kMaxGitConfigs; ++i) {
+    const std::string file = files[i];
     const auto text = ReadFile(file, 1u << 20);
     if (!text) continue;
     std::vector<GitEntry> entries;
     (void)ParseGitConfig(*text, &entries);
     for (const GitEntry& entry : entries)
       if (entry.key == "core.hookspath" && !entry.value.empty())
-        places.push_back(Normalise(entry.value, git.worktree));
+        places.push_back(
+            Normalise(backends::ExpandHome(entry.value, home), git.worktree));
+    for (std::string& other :
+         backends::IncludedFiles(*text, DirName(file), home))
+      if (std::find(files.begin(), files.end(), other) == files.end())
+        files.push_back(std::move(other));
   }
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());

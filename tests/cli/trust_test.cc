@@ -1,5 +1,6 @@
 // What a person trusts of a project, and what changes take back.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,6 +202,33 @@ TEST_F(TrustTest, AChangedGitHookOfATrustedProjectIsAsked) {
   TrustAll(machine_);
   machine_.Write(machine_.project() + "/.git/hooks/post-merge", "x", 0755);
   EXPECT_NE(Use(machine_, "git merge x").find("nobody"), std::string::npos);
+}
+
+TEST_F(TrustTest, AHookIsFoundWhereverTheRepositorySaysSo) {
+  ASSERT_EQ(::setenv("HOME", machine_.home().c_str(), 1), 0);
+  const std::string git = machine_.project() + "/.git/";
+  const std::string hook = machine_.project() + "/tools/hooks/pre-commit";
+  machine_.Write(machine_.home() + "/far", "[core]\nhooksPath = tools/hooks\n");
+  machine_.Write(git + "more", "[core]\nhooksPath = tools/hooks\n");
+  machine_.Write(git + "next", "[include]\npath = more\n");
+  for (const std::string& config :
+       {std::string("[core]\nhooksPath = tools/hooks\n"),
+        std::string("[core]\nhooksPath = ./tools//hooks/\n"),
+        std::string("[core]\nhooksPath = ~/project/tools/hooks\n"),
+        std::string("[core]\nhooksPath = :(optional)tools/hooks\n"),
+        "[core]\nhooksPath = " + machine_.project() + "/tools/hooks\n",
+        std::string("[include]\npath = more\n"),
+        std::string("[include]\npath = next\n"),
+        std::string("[include]\npath = ~/far\n"),
+        std::string("[includeIf \"gitdir:/nowhere/\"]\npath = next\n"),
+        std::string("[include]\npath = config\n[include]\npath = more\n")}) {
+    machine_.Write(git + "config", config);
+    machine_.Write(hook, "#!/bin/sh\n", 0755);
+    TrustAll(machine_);
+    EXPECT_EQ(Use(machine_, "git commit -m x"), "") << config;
+    machine_.Write(hook, "#!/bin/sh\nid\n", 0755);
+    EXPECT_NE(Use(machine_, "git commit -m x"), "") << config;
+  }
 }
 
 TEST_F(TrustTest, TrustingIsAPersonsActAndShowingIsNot) {
