@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/locale.h"
 #include "parser/programs.h"
 #include "rules/index.h"
 #include "rules/match.h"
@@ -273,11 +274,14 @@ bool Evaluation::HarmlessEnvironment(
         invocation.environment.begin(), invocation.environment.end(),
         [&](const parser::EnvironmentSetting& setting) {
           // A language that is a path has the program take its messages, and
-          // the formats in them, from there.
+          // the formats in them, from there. Some charsets make bash read
+          // another line.
           const bool language = setting.name.starts_with("LANG") ||
                                 setting.name.starts_with("LC_");
           if (language && (!setting.value.known ||
-                           setting.value.text.find('/') != std::string::npos))
+                           setting.value.text.find('/') != std::string::npos ||
+                           (ChoosesCharset(setting.name) &&
+                            !IsSafeLocale(setting.value.text))))
             return false;
           return std::any_of(names.begin(), names.end(), [&](ImageText name) {
             return view.Text(name) == setting.name;

@@ -5,20 +5,36 @@
 // that stand for something else, variables whose assignments no longer store
 // what they say, options that change how words are expanded.
 #include <array>
+#include <optional>
 #include <string_view>
 
+#include "base/locale.h"
 #include "parser/evaluate.h"
+#include "parser/programs.h"
 
 namespace gate::parser {
 namespace {
 
-// Variables that bash itself reads while it reads and runs later lines.
-constexpr auto kReadByBash = std::to_array<std::string_view>(
-    {"BASH_COMPAT", "CDPATH", "GLOBIGNORE", "HISTFILE", "IFS", "LOGNAME",
-     "MAILPATH", "POSIXLY_CORRECT", "PS4", "SHELL", "USER", "histchars"});
+// What gate takes as given when it reads a line.
+constexpr auto kGiven =
+    std::to_array<std::string_view>({"LOGNAME", "SHELL", "USER"});
 // Expanded before each line of a shell with a prompt.
 constexpr auto kPrompts =
     std::to_array<std::string_view>({"PS0", "PS1", "PS2"});
+
+// Whether bash itself reads the variable while it reads and runs lines, and
+// does something else by it: in the rest of the line as well, which gate does
+// not follow (`line`), or only in later ones.
+enum class Rereads : uint8_t { kNo, kLater, kLine };
+Rereads RereadsBy(std::string_view name) {
+  const std::optional<EnvironmentMeaning> meaning = EnvironmentRole(name);
+  if (!meaning) return Rereads::kNo;
+  if (meaning->role == Role::kWrite)
+    return meaning->detail == "bash" ? Rereads::kLater : Rereads::kNo;
+  if (meaning->role != Role::kSetVariable) return Rereads::kNo;
+  if (meaning->detail == "line") return Rereads::kLine;
+  return meaning->detail == "later" ? Rereads::kLater : Rereads::kNo;
+}
 
 template <class List>
 bool Contains(const List& list, std::string_view name) {
@@ -33,6 +49,14 @@ bool MayHold(const Variable& variable, std::string_view special) {
     if (!value.known() ||
         value.text().find_first_of(special) != std::string::npos)
       return true;
+  return variable.shape != Variable::Shape::kScalar;
+}
+
+// Whether a value of it may choose a charset in which bash reads other lines.
+bool MayChooseCharset(std::string_view name, const Variable& variable) {
+  if (!ChoosesCharset(name)) return false;
+  for (const Value& value : variable.scalar)
+    if (!value.known() || !IsSafeLocale(value.text())) return true;
   return variable.shape != Variable::Shape::kScalar;
 }
 
@@ -76,8 +100,9 @@ bool ChangesPrograms(std::string_view name, const Variable& variable) {
   const bool language =
       name == "LANG" || name == "LANGUAGE" || name.starts_with("LC_");
   // Of HOME they take their configuration, which may name programs.
-  return name == "HOME" || name == "POSIXLY_CORRECT" ||
-         (language && MayHold(variable, "/")) || MakesProgramsRunCode(name);
+  return name == "HOME" || (language && MayHold(variable, "/")) ||
+         MayChooseCharset(name, variable) || MakesProgramsRunCode(name) ||
+         RereadsBy(name) == Rereads::kLine;
 }
 
 void Evaluator::NoteWhatStays(const Shell& shell) {
@@ -106,7 +131,8 @@ void Evaluator::NoteWhatStays(const Shell& shell) {
       continue;
     }
     if (IsAsFound(name, variable)) continue;
-    out.leaves_names = Contains(kReadByBash, name) ||
+    out.leaves_names = Contains(kGiven, name) ||
+                       RereadsBy(name) != Rereads::kNo ||
                        (Contains(kPrompts, name) && MayExpand(variable)) ||
                        ChangesPrograms(name, variable);
   }

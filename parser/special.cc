@@ -4,6 +4,7 @@ namespace gate::parser {
 namespace {
 
 // bash 5.2.15, `declare -p` of `bash -c`; what an assignment does was tried.
+// BASH_MONOSECONDS and BASH_TRAPSIG are of bash 5.3, by its manual.
 constexpr Special kSpecials[] = {
     {"BASHOPTS", SpecialKind::kText, false, true},
     {"BASHPID", SpecialKind::kDigits, true, false},
@@ -15,8 +16,10 @@ constexpr Special kSpecials[] = {
     {"BASH_COMMAND", SpecialKind::kText, false, false},
     {"BASH_COMPAT", SpecialKind::kBehaviour, false, false},
     {"BASH_LINENO", SpecialKind::kText, false, false},
+    {"BASH_MONOSECONDS", SpecialKind::kDigits, false, false},
     {"BASH_SOURCE", SpecialKind::kText, false, false},
     {"BASH_SUBSHELL", SpecialKind::kDigits, false, false},
+    {"BASH_TRAPSIG", SpecialKind::kText, false, false},
     {"BASH_VERSINFO", SpecialKind::kText, false, true},
     {"DIRSTACK", SpecialKind::kText, false, false},
     {"EPOCHREALTIME", SpecialKind::kText, false, false},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/locale.h"
 #include "parser/expand_internal.h"
 
 namespace gate::parser {
@@ -93,6 +94,11 @@ Variable Bare(const Variable& variable) {
 
 bool Assignable(Expander& x, const std::string& name, const Values& values,
                 Span span) {
+  // The rest of the text is read in another charset, character by character.
+  if (ChoosesCharset(name))
+    for (const Value& value : values)
+      if (value.known() && !IsSafeLocale(value.text()))
+        x.host.Note(UnknownCode::kUnmodelled, span, name);
   const Special& special = FindSpecial(name);
   if (special.kind == SpecialKind::kOrdinary) return true;
   if (special.readonly) return false;

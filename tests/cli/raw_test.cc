@@ -379,6 +379,35 @@ TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
     EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 
+TEST(RawTest, VariablesByWhichBashReadsTheRestOtherwiseAreContained) {
+  const Machine machine;
+  MakeRepository(machine, machine.project());
+  for (const char* line :
+       {// Another file is started under the name.
+        "EXECIGNORE=/usr/bin/git; git status",
+        "EXECIGNORE=/usr/bin/git git status",
+        "read EXECIGNORE <<< '*'; git status",
+        "bash -c 'EXECIGNORE=/usr/bin/ls; ls'", "(EXECIGNORE=/u*; ls)",
+        "for EXECIGNORE in /usr/bin/ls; do ls; done",
+        "TMOUT=.000001; read x <<< a; cat $x", "FUNCNEST=1; ls",
+        "auto_resume=1; ls", "GLOBSORT=-name; cat *.txt", "BASH_XTRACEFD=1; ls",
+        "GLOBIGNORE=a*; cat *", "SHLVL=0; bash -c ls",
+        "BASH_LOADABLES_PATH=.; ls", "TEXTDOMAIN=x; ls", "HISTFILESIZE=0; ls",
+        // A backslash that gate sees is the end of a character for bash.
+        "LC_ALL=zh_CN.GBK ls", "LC_ALL=zh_CN.GBK; ls", "LANG=zh_TW; ls",
+        "export LC_CTYPE=ja_JP.SJIS; ls", "LANG=ko_KR.JOHAB ls",
+        "(LC_ALL=zh_CN.GB18030; ls)", "LC_ALL=zh_HK.BIG5-HKSCS\nls",
+        "LANG=xx ls", "LOCPATH=./l LC_ALL=C.UTF-8 ls",
+        "LC_ALL='LC_CTYPE=zh_CN.GBK' ls", "bash -c 'LANG=zh_CN.GBK; ls'"})
+    EXPECT_NE(Check(machine, line), kAllow) << line;
+  for (const char* line :
+       {"LC_ALL=C ls", "LANG=de_DE.UTF-8 ls", "LC_ALL=en_US.ISO-8859-1; ls",
+        "LC_ALL=POSIX sort a.txt", "TIMEFORMAT=%R; ls", "COLUMNS=80 ls",
+        "LC_TIME=zh_CN.GBK date", "HISTCONTROL=ignoredups; ls", "TZ=UTC date",
+        "OPTIND=1; ls", "LANG=en_US ls", "REPLY=x; ls", "TMPDIR=/x; ls"})
+    EXPECT_EQ(Check(machine, line), kAllow) << line;
+}
+
 TEST(RawTest, WhatChangesLaterLinesIsNotLeftBehind) {
   const Machine machine;
   for (const char* line :
