@@ -11,6 +11,7 @@
 #include <array>
 
 #include "backends/backend.h"
+#include "base/locale.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -114,6 +115,30 @@ void SetTemporaryPlace(const std::string& place,
     return NamesTemporaryPlace(string_view(entry).substr(0, entry.find('=')));
   });
   environment->push_back("TMPDIR=" + place);
+}
+
+bool HasSafeLocale(const std::vector<std::string>& environment) {
+  return std::ranges::all_of(environment, [](const std::string& entry) {
+    const size_t equals = std::min(entry.find('='), entry.size());
+    const string_view name = string_view(entry).substr(0, equals);
+    const string_view value =
+        string_view(entry).substr(std::min(equals + 1, entry.size()));
+    return name == "LOCPATH" ? value.empty()
+                             : !ChoosesCharset(name) || IsSafeLocale(value);
+  });
+}
+
+void MakeLocaleSafe(std::vector<std::string>* environment) {
+  std::erase_if(*environment, [](const std::string& entry) {
+    return entry.starts_with("LOCPATH=");
+  });
+  for (std::string& entry : *environment) {
+    const size_t equals = std::min(entry.find('='), entry.size());
+    const string_view name = string_view(entry).substr(0, equals);
+    if (ChoosesCharset(name) && !IsSafeLocale(string_view(entry).substr(
+                                    std::min(equals + 1, entry.size()))))
+      entry = std::string(name) + "=C.UTF-8";
+  }
 }
 
 std::vector<std::string> RawEnvironment(

@@ -28,6 +28,13 @@ bool IsDoor(std::string_view name);
 bool NamesTemporaryPlace(std::string_view name);
 bool LooksSecret(std::string_view name, std::string_view value);
 
+// Whether bash reads a line under these as gate does (base/locale.h): no name
+// of a locale chooses another charset, and none is looked for elsewhere.
+bool HasSafeLocale(const std::vector<std::string>& environment);
+// C.UTF-8 in place of every locale that is not safe. Every command gets this,
+// whoever has approved it: what was approved is the line as gate reads it.
+void MakeLocaleSafe(std::vector<std::string>* environment);
+
 // `place` alone says where temporary files go.
 void SetTemporaryPlace(const std::string& place,
                        std::vector<std::string>* environment);

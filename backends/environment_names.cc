@@ -41,6 +41,13 @@ constexpr auto kShellNames = std::to_array<string_view>({
     "INPUTRC",
     "BASH_COMPAT",
     "POSIXLY_CORRECT",
+    "FUNCNEST",
+    "GLOBSORT",
+    "TMOUT",
+    "auto_resume",
+    "histchars",
+    // Any name of a locale stands for any charset by it.
+    "LOCPATH",
 });
 
 constexpr auto kCodePrefixes = std::to_array<string_view>({
@@ -120,7 +127,6 @@ constexpr auto kCode = Sorted(std::to_array<string_view>({
     "GETCONF_DIR",
     "HOSTALIASES",
     "LOCALDOMAIN",
-    "LOCPATH",
     "MALLOC_TRACE",
     "NIS_PATH",
     "NLSPATH",

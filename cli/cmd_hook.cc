@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "backends/environment.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -208,10 +209,12 @@ bool IsBash(const ProcessFacts& facts) {
          (chosen.empty() || BaseName(chosen) == "bash");
 }
 
-// Whether silence lets run what was judged: there, and as bash reads it.
+// Whether silence lets run what was judged: there, and as bash reads it, in a
+// locale that leaves it the line that gate has read.
 bool MaySayNothing(const Gateway& gateway, const hooks::Event& event,
                    const Judgement& judgement) {
   return event.cwd_is_sure &&
+         backends::HasSafeLocale(gateway.facts().environment) &&
          (!event.persons_shell || IsBash(gateway.facts()) ||
           hooks::MeansTheSameInEveryShell(LineOf(judgement.question)));
 }

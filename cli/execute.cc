@@ -54,6 +54,7 @@ backends::Command ToCommand(const Gateway& gateway, const Question& question) {
   }
   command.directory = question.directory;
   command.environment = facts.environment;
+  backends::MakeLocaleSafe(&command.environment);
   return command;
 }
 
@@ -173,7 +174,8 @@ bool AreOutOfReach(std::string_view directories,
 // What a command gets that runs as it is. An agent may have set any of it.
 std::vector<std::string> DirectEnvironment(Gateway& gateway,
                                            const Judgement& judgement) {
-  const std::vector<std::string>& all = gateway.facts().environment;
+  std::vector<std::string> all = gateway.facts().environment;
+  backends::MakeLocaleSafe(&all);
   const bool approved = judgement.decision.action == rules::Action::kAsk;
   std::vector<std::string> kept = backends::RawEnvironment(all, approved);
   if (approved) return kept;

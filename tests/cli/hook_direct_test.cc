@@ -46,6 +46,28 @@ std::string TicketIn(const std::string& line) {
   return line.substr(line.find(" --ticket ") + 10, 32);
 }
 
+// The client's shell would read another line than gate: what is allowed runs in
+// a shell of gate's, in a locale that both read alike.
+TEST(ClaudeTest, AnAllowedLineIsRewrittenWhereTheLocaleWouldChangeIt) {
+  Machine machine;
+  machine.Write(machine.project() + "/a", "1\n");
+  EXPECT_EQ(Line(machine, "claude", "cat a"), "cat a");
+  for (const char* variable :
+       {"LC_ALL=zh_CN.GBK", "LANG=zh_TW.BIG5", "LC_CTYPE=ja_JP.SJIS",
+        "LANG=zh_TW", "LANG=xx", "LOCPATH=/tmp", "LC_ALL=zh_CN.gb18030"}) {
+    machine.environment = {variable};
+    const std::string line = Line(machine, "claude", "cat a");
+    EXPECT_TRUE(HasTicket(line)) << variable << ": " << line;
+    EXPECT_EQ(machine.Run({"bash", "-c", line}).out, "1\n") << variable;
+  }
+  for (const char* variable :
+       {"LC_ALL=C", "LANG=de_DE.UTF-8", "LC_CTYPE=fr_FR.ISO-8859-1",
+        "LANG=", "LC_TIME=zh_CN.GBK", "LANG=en_US"}) {
+    machine.environment = {variable};
+    EXPECT_EQ(Line(machine, "claude", "cat a"), "cat a") << variable;
+  }
+}
+
 TEST(CodexTest, AnAllowedLineIsRewrittenAndRunsAsItWouldHave) {
   const Machine machine;
   machine.Write(machine.project() + "/a", "1\n2\n");

@@ -408,6 +408,26 @@ TEST(RawTest, VariablesByWhichBashReadsTheRestOtherwiseAreContained) {
     EXPECT_EQ(Check(machine, line), kAllow) << line;
 }
 
+TEST(RawTest, EveryRunHasALocaleByWhichBashReadsTheLineAsGateDid) {
+  Machine machine;
+  for (const char* locale :
+       {"zh_CN.GBK", "zh_TW.BIG5", "ja_JP.SJIS", "zh_TW", "xx"})
+    for (const char* line : {"echo \"$LC_ALL$LC_CTYPE$LANG\"",
+                             "touch a; echo \"$LC_ALL$LC_CTYPE$LANG\""}) {
+      if (line[0] == 't' && !test::HasSandbox(machine)) continue;
+      for (const char* name : {"LC_ALL=", "LC_CTYPE=", "LANG="}) {
+        machine.environment = {std::string(name) + locale, "LANGUAGE=zh",
+                               "LOCPATH=" + machine.project()};
+        const test::Done done = machine.Gate({"run", line});
+        EXPECT_EQ(done.out.find(locale), std::string::npos) << done.out;
+        EXPECT_NE(done.out.find("C.UTF-8"), std::string::npos)
+            << line << done.out << done.err;
+      }
+    }
+  machine.environment = {"LC_ALL=de_DE.UTF-8"};
+  EXPECT_EQ(machine.Gate({"run", "echo $LC_ALL"}).out, "de_DE.UTF-8\n");
+}
+
 TEST(RawTest, WhatChangesLaterLinesIsNotLeftBehind) {
   const Machine machine;
   for (const char* line :
