@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/host.h"
 #include "base/paths.h"
 #include "parser/evaluate.h"
 #include "parser/proc_paths.h"
@@ -326,64 +327,38 @@ std::vector<std::string> Evaluator::LinksAmong(const std::string& pattern,
 void Evaluator::AddNetwork(const std::string& host, int port,
                            const std::string& scheme, Span span,
                            uint32_t invocation, bool listens) {
+  HostForms forms = NormaliseHost(host);
   Effect effect;
   effect.kind = EffectKind::kNetwork;
   effect.certain = certain_;
-  effect.host = host;
+  effect.host = std::move(forms.normal);
   effect.port = port < 0 || port > 65535 ? 0 : port;
   effect.scheme = scheme;
   effect.span = span;
   effect.invocation = invocation;
   effect.listens = listens;
-  AddEffect(std::move(effect));
+  AddEffect(effect);
+  effect.certain = false;
+  for (std::string& other : forms.also) {
+    effect.host = std::move(other);
+    AddEffect(effect);
+  }
 }
 
 void Evaluator::AddUrl(const Argument& url, Span span, uint32_t invocation) {
-  std::string text = url.text;
-  std::string scheme;
-  bool whole = url.known;
-  if (size_t at = text.find("://"); at != std::string::npos) {
-    scheme = text.substr(0, at);
-    std::transform(
-        scheme.begin(), scheme.end(), scheme.begin(), [](unsigned char c) {
-          return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-        });
-    text = text.substr(at + 3);
+  const std::vector<UrlHost> hosts = HostsOfUrl(url.text, url.known);
+  for (const UrlHost& each : hosts) {
+    const bool first = &each == hosts.data();
+    // What only some read so must not make another host look like this one.
+    if (!first && IsLoopback(NormaliseHost(each.host).normal)) continue;
+    int port = each.port;
+    if (port == 0 && each.scheme == "https") port = 443;
+    if (port == 0 && each.scheme == "http") port = 80;
+    if (port == 0 && each.scheme == "ssh") port = 22;
+    if (port == 0 && each.scheme == "ftp") port = 21;
+    Scoped<bool> certain(certain_, certain_ && first);
+    AddNetwork(each.host, port, each.scheme, span, invocation, false);
   }
-  size_t end = text.find_first_of("/?#");
-  if (end != std::string::npos) {
-    text.resize(end);
-    whole = true;  // the host part is complete
-  }
-  if (size_t at = text.rfind('@'); at != std::string::npos) {
-    text = text.substr(at + 1);
-  }
-  int port = 0;
-  std::string host = text;
-  if (!text.empty() && text[0] == '[') {
-    size_t close = text.find(']');
-    host = text.substr(1, close == std::string::npos ? close : close - 1);
-    if (close != std::string::npos && close + 1 < text.size() &&
-        text[close + 1] == ':') {
-      port = std::atoi(text.c_str() + close + 2);
-    }
-  } else if (size_t colon = text.find(':'); colon != std::string::npos) {
-    host = text.substr(0, colon);
-    port = std::atoi(text.c_str() + colon + 1);
-  }
-  if (!whole) {
-    host.clear();
-    port = 0;
-  }
-  if (port == 0 && scheme == "https") port = 443;
-  if (port == 0 && scheme == "http") port = 80;
-  if (port == 0 && scheme == "ssh") port = 22;
-  if (port == 0 && scheme == "ftp") port = 21;
-  std::transform(host.begin(), host.end(), host.begin(), [](unsigned char c) {
-    return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  });
-  if (!host.empty() && host.back() == '.') host.pop_back();
-  AddNetwork(host, port, scheme, span, invocation, false);
 }
 
 }  // namespace gate::parser

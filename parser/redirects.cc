@@ -1,6 +1,7 @@
 // Redirections, and the text that moves through descriptors.
 #include <cstdlib>
 
+#include "base/host.h"
 #include "base/paths.h"
 #include "parser/evaluate.h"
 
@@ -232,15 +233,21 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
       std::string host = rest.substr(0, slash);
       int port =
           slash == std::string::npos ? 0 : std::atoi(rest.c_str() + slash + 1);
+      HostForms forms = NormaliseHost(host);
       Effect effect;
       effect.kind = EffectKind::kNetwork;
       effect.certain = certain_;
       effect.from_redirect = true;
-      effect.host = host;
+      effect.host = std::move(forms.normal);
       effect.port = port < 0 || port > 65535 ? 0 : port;
       effect.scheme = prefix.substr(5, 3);
       effect.span = span;
-      AddEffect(std::move(effect));
+      AddEffect(effect);
+      effect.certain = false;
+      for (std::string& other : forms.also) {
+        effect.host = std::move(other);
+        AddEffect(effect);
+      }
       Origin origin;
       origin.network.push_back(UINT32_MAX);
       SetOrigin(span, origin);

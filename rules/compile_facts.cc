@@ -1,10 +1,25 @@
 // Matchers over what a line does and where it runs: effects, flows, settings,
 // conditions, unknowns.
+#include "base/host.h"
 #include "parser/acts.h"
 #include "rules/compiler.h"
+#include "rules/glob.h"
 #include "rules/names.h"
 
 namespace gate::rules {
+
+Range Compiler::AddHosts(const std::vector<std::string_view>& hosts) {
+  std::vector<std::string> forms;
+  for (const std::string_view host : hosts) {
+    std::string form;
+    if (!HasWildcard(host)) form = NormaliseHost(host).normal;
+    if (form.empty())
+      for (const char c : host)
+        form += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    forms.push_back(std::move(form));
+  }
+  return AddStrings({forms.begin(), forms.end()});
+}
 
 Compiler::Match Compiler::OnlyDoes(File& file, const TreeNode& node) {
   Node made;
@@ -133,9 +148,9 @@ Compiler::Match Compiler::Effect(File& file, const TreeNode& node) {
     } else if (key == "name") {
       made.f = AddStrings(StringList(file, member, "name"));
     } else if (key == "host") {
-      made.d = AddStrings(StringList(file, member, "host"));
+      made.d = AddHosts(StringList(file, member, "host"));
     } else if (key == "not_host") {
-      made.e = AddStrings(StringList(file, member, "not_host"));
+      made.e = AddHosts(StringList(file, member, "not_host"));
     } else if (key == "recursive") {
       flag(member, kRecursiveShift);
     } else if (key == "certain") {

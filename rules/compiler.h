@@ -129,6 +129,8 @@ class Compiler {
   uint8_t Choice(File& file, const TreeNode& node,
                  std::span<const std::string_view> names, const char* what);
   Range AddStrings(const std::vector<std::string_view>& strings);
+  // Hosts written out in their normal form, globs in lower case.
+  Range AddHosts(const std::vector<std::string_view>& hosts);
   Range AddPaths(File& file, const TreeNode& node, const char* what);
   bool ReadPath(File& file, const TreeNode& node, std::string_view text,
                 PathRecord* out);

@@ -134,6 +134,7 @@ class Matcher {
   Tri Names(Range names, std::string_view value, bool globs);
   // TextGlob; that its budget ran out is an error, not a possibility.
   Tri Fits(std::string_view pattern, std::string_view text);
+  Tri FitsHost(std::string_view pattern, std::string_view host);
   bool OutOfSteps();  // counts one, too
   bool FirstWordIsPlain() const;
   bool FirstWordIs(std::string_view word) const;

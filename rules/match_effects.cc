@@ -1,8 +1,20 @@
 // Effects and flows of a line against what a rule says of them.
+#include <algorithm>
+
 #include "rules/glob.h"
 #include "rules/match.h"
 
 namespace gate::rules {
+
+// A pattern of numbers alone (10.*) means addresses, and no name with letters
+// that begins so (10.0.0.1.example.org).
+Tri Matcher::FitsHost(std::string_view pattern, std::string_view host) {
+  if (pattern.find_first_of("0123456789") == 0 &&
+      pattern.find_first_not_of("0123456789.*?") == std::string_view::npos &&
+      std::ranges::any_of(host, [](char c) { return c >= 'a' && c <= 'z'; }))
+    return Tri::kNo;
+  return Fits(pattern, host);
+}
 
 Tri Matcher::Effect(const Node& node) {
   const bool any = node.y == kAnyEffect;
@@ -85,7 +97,7 @@ Tri Matcher::OneEffect(const Node& node, uint32_t index) {
     if (effect.host.empty()) return Tri::kPossible;
     Tri best = Tri::kNo;
     for (const ImageText& text : view_->In(view_->strings, range))
-      best = Or(best, Fits(view_->Text(text), effect.host));
+      best = Or(best, FitsHost(view_->Text(text), effect.host));
     return best;
   };
   if (node.d.count > 0) result = And(result, host_in(node.d));
