@@ -68,9 +68,8 @@ Tri Matcher::OneEffect(const Node& node, uint32_t index) {
                    paths_.MatchAny(*view_, node.a, {&path, true, UINT32_MAX}));
     }
     if (node.b.count > 0 && here != Tri::kNo)
-      here =
-          And(here,
-              Not(paths_.MatchAny(*view_, node.b, {&path, false, UINT32_MAX})));
+      here = And(here, Not(paths_.MatchAny(*view_, node.b,
+                                           {&path, false, UINT32_MAX, true})));
     return here;
   };
   if (node.a.count > 0 || node.b.count > 0) {

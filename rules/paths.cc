@@ -18,6 +18,15 @@ bool Rest(std::string_view path, std::string_view base,
   return true;
 }
 
+// Whether the glob base + text may find something below `path`, a directory
+// inside of what the glob begins with: /proc/*/environ lies below /proc/self.
+bool MayLieBelow(std::string_view base, std::string_view text,
+                 std::string_view path) {
+  std::string_view rest;
+  return Rest(path, base, &rest) &&
+         MeetsUnknown(text, std::string(rest) + "/", "", false) != Tri::kNo;
+}
+
 // base + text is `path` or lies below it.
 bool LiesBelow(std::string_view base, std::string_view text,
                std::string_view path) {
@@ -50,6 +59,32 @@ std::optional<Tri> LastComponentMeets(std::string_view text, bool suffix,
   // A wildcard does not stand for a dot at the start.
   if (text.starts_with('.') && last[0] != '.') return Tri::kNo;
   return TextGlob(last, text);
+}
+
+// Whether all that the pattern `shell` finds is base + `text`, by its shape.
+bool TakesOnly(std::string_view shell, PathShape shape, std::string_view base,
+               std::string_view text) {
+  constexpr std::string_view kSpecial = "*?[]{}()\\";
+  const std::string_view last = shell.substr(shell.rfind('/') + 1);
+  switch (shape) {
+    case PathShape::kSubtree: {
+      const std::string_view fixed = shell.substr(
+          0, std::min(shell.find_first_of(kSpecial), shell.size()));
+      std::string_view rest;
+      return Rest(fixed, base, &rest) && rest.starts_with(text) &&
+             rest.size() > text.size() && rest[text.size()] == '/' &&
+             shell.find("/..") == std::string_view::npos;
+    }
+    case PathShape::kName:
+      return last == text;
+    case PathShape::kSuffix: {
+      const size_t special = last.find_last_of(kSpecial);
+      return last.substr(special == std::string_view::npos ? 0 : special + 1)
+          .ends_with(text);
+    }
+    default:
+      return false;
+  }
 }
 
 // A pattern whose last component stands for every name, or every hidden one.
@@ -240,7 +275,7 @@ Tri PathMatcher::MatchPattern(const RuleView& view, const PathRecord& record,
     case PathShape::kGlob: {
       const std::string_view literal = view.Text(record.literal);
       if (value.spread && !(base.empty() && literal.empty()) &&
-          LiesBelow(base, literal, p))
+          (LiesBelow(base, literal, p) || MayLieBelow(base, text, p)))
         return Tri::kYes;
       if (!Rest(p, base, &rest)) return Tri::kNo;
       if (rest.find(view.Text(record.needs)) == std::string_view::npos)
@@ -299,6 +334,9 @@ Tri PathMatcher::MatchPartial(const RuleView& view, const PathRecord& record,
         &place);
     if (!place.empty()) found = meets(place, true);
   }
+  if (!ends && value.whole && found == Tri::kYes &&
+      !TakesOnly(path.text, record.shape, base, text))
+    return Tri::kPossible;
   if (!ends && found == Tri::kYes && record.base == PathBase::kNone &&
       TakesAll(path) && (by_name || text.starts_with("**")))
     return Tri::kPossible;  // all files of a directory: one may be called so

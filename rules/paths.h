@@ -22,6 +22,9 @@ struct PathValue {
   const parser::Argument* path = nullptr;
   bool spread = false;
   uint32_t slot = UINT32_MAX;
+  // A shell pattern matches for certain only where all that it finds does; else
+  // where some of it may. For what takes paths out of a rule.
+  bool whole = false;
 };
 
 class PathMatcher {

@@ -119,6 +119,84 @@ TEST(Paths, AClientsDirectoryThatIsNotMovedIsNoPlace) {
   }
 }
 
+// What is done to a directory with all that is in it meets what a pattern may
+// find there, also where the pattern begins above that directory.
+TEST(Paths, WhatIsDoneToATreeMeetsWhatAPatternFindsBelowIt) {
+  const struct {
+    const char *pattern, *path;
+    Tri expected;
+  } kRows[] = {
+      {"/proc/*/environ", "/proc/self", Tri::kYes},
+      {"/proc/*/environ", "/proc/1", Tri::kYes},
+      {"/proc/*/environ", "/proc", Tri::kYes},
+      {"/proc/*/environ", "/", Tri::kYes},
+      {"/proc/*/environ", "/proc/self/task", Tri::kNo},
+      {"/proc/**/environ", "/proc/self/task/1", Tri::kYes},
+      {"/home/*/.ssh/**", "/home/dev", Tri::kYes},
+      {"/home/*/.ssh/**", "/home/dev/.ssh", Tri::kYes},
+      {"/home/*/.ssh/**", "/home/dev/.ssh/keys", Tri::kYes},
+      {"/home/*/.ssh/**", "/home/dev/src", Tri::kNo},
+      {"/home/*/.ssh/**", "/home/dev/.sshx", Tri::kNo},
+      {"/etc/ssh/host_*_key", "/etc/ssh", Tri::kYes},
+      {"/etc/ssh/host_*_key", "/etc/ssh/conf.d", Tri::kNo},
+      {"/etc/a*/b/c", "/etc/ax", Tri::kYes},
+      {"/etc/a*/b/c", "/etc/ax/b", Tri::kYes},
+      {"/etc/a*/b/c", "/etc/bx", Tri::kNo},
+      {"~/.a*/k", "/home/u/.ab", Tri::kYes},
+      {"~/.a*/k", "/home/v/.ab", Tri::kNo},
+      // Any directory may hold one of these, so that none is named by it.
+      {"**/.env", "/home/u/w", Tri::kNo},
+      {"**/.aws/**", "/home/u/w", Tri::kNo},
+  };
+  for (const auto& row : kRows) {
+    const Policy policy = PolicyOf({row.pattern});
+    const RuleView& view = policy.impl().layers.at(0)->view;
+    parser::Argument path;
+    path.text = row.path;
+    for (const bool looks : {true, false}) {
+      PathMatcher matcher(policy.impl(), kBases, looks);
+      EXPECT_EQ(matcher.MatchAny(view, {0, 1}, {&path, true, 0}), row.expected)
+          << row.pattern << " " << row.path;
+    }
+  }
+}
+
+// A pattern of a line is taken out of a rule only with all that it finds.
+TEST(Paths, APatternIsWhollyInAPlaceOnlyWhenAllThatItFindsIs) {
+  const struct {
+    const char *pattern, *path;
+    Tri expected;
+  } kRows[] = {
+      {"**/*.pub", "/a/*.pub", Tri::kYes},
+      {"**/*.pub", "/a/id*.pub", Tri::kYes},
+      {"**/*.pub", "/a/*", Tri::kPossible},
+      {"**/*.pub", "/a/id_*", Tri::kPossible},
+      {"**/*.pub", "/a/*.key", Tri::kNo},
+      {"**/known", "/*/known", Tri::kYes},
+      {"**/known", "/a/k*", Tri::kPossible},
+      {"**/known", "/a/k?own", Tri::kPossible},
+      {"/tmp/**", "/tmp/*", Tri::kYes},
+      {"/tmp/**", "/tmp/a/*.o", Tri::kYes},
+      {"/tmp/**", "/t*/x", Tri::kPossible},
+      {"/tmp/**", "/tmp*", Tri::kPossible},
+      {"/proc/sys/**", "/proc/*/x", Tri::kPossible},
+      {"/proc/sys/**", "/proc/sys/*", Tri::kYes},
+      {"/a/b", "/a/*", Tri::kPossible},
+      {"/a/b", "/c/*", Tri::kNo},
+  };
+  for (const auto& row : kRows) {
+    const Policy policy = PolicyOf({row.pattern});
+    const RuleView& view = policy.impl().layers.at(0)->view;
+    parser::Argument path;
+    path.text = row.path;
+    path.glob = true;
+    PathMatcher matcher(policy.impl(), kBases, true);
+    EXPECT_EQ(matcher.MatchAny(view, {0, 1}, {&path, false, UINT32_MAX, true}),
+              row.expected)
+        << row.pattern << " " << row.path;
+  }
+}
+
 TEST(Paths, ManyPatternsAtOnceAreAsEachByItself) {
   std::mt19937 random(8);
   std::vector<std::string> patterns;
