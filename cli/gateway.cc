@@ -13,6 +13,7 @@
 #include "cli/git_roots.h"
 #include "cli/line.h"
 #include "cli/names.h"
+#include "cli/printed_secrets.h"
 #include "cli/run_arguments.h"
 #include "cli/shown_places.h"
 #include "cli/trust.h"
@@ -166,6 +167,21 @@ void JudgeTrust(const std::string& state_dir, const std::string& workspace,
   decision->reason = std::move(use.why);
   decision->suggestion =
       "ask the person to look at it and run `gate trust` in the project";
+  decision->rule = {};
+}
+
+// A credential that most such files do not hold is seen only in the file. The
+// sandbox shows the file as well, so that a person is asked.
+void JudgePrinted(const ProcessFacts& facts, const Analysis& analysis,
+                  Decision* decision) {
+  std::string why = PrintsSecret(facts, analysis);
+  if (why.empty()) return;
+  decision->action = Action::kAsk;
+  decision->contain = true;
+  decision->code = engine::ReasonCode::kNotAsItSeems;
+  decision->reason = std::move(why);
+  decision->suggestion =
+      "ask for the one setting that you need: `git config user.name`";
   decision->rule = {};
 }
 
@@ -531,6 +547,8 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   }
   if (question.file_writes.empty() && decision.action <= Action::kAsk)
     JudgeTrust(facts_.places.state, request.workspace, &judgement);
+  if (question.file_writes.empty() && decision.action < Action::kAsk)
+    JudgePrinted(facts_, judgement.analysis, &decision);
   engine::ApplyPreset(settings().preset.value_or(engine::Preset::kStandard),
                       judgement.analysis,
                       /*containable=*/question.file_writes.empty(), &decision);
