@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
+#include "cli/hook_reads.h"
 #include "cli/line.h"
 #include "cli/plan_json.h"
 #include "cli/render.h"
@@ -259,7 +260,7 @@ Answer Deny(const Judgement& judgement, const std::string& more = "") {
 Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
                    const hooks::Event& event, Judgement* judgement) {
   const std::string& state = gateway.facts().places.state;
-  const bool is_command = judgement->question.file_writes.empty();
+  const bool is_command = event.kind == hooks::EventKind::kCommand;
   if (TakeAnswer(gateway.facts(), judgement, NowMs())) {
     if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
     gateway.Replan(judgement, /*approved=*/true);
@@ -294,7 +295,7 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
 
 Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
                         const hooks::Event& event, Judgement* judgement) {
-  const bool is_command = judgement->question.file_writes.empty();
+  const bool is_command = event.kind == hooks::EventKind::kCommand;
   switch (judgement->decision.action) {
     case Action::kAllow:
     case Action::kSandbox:
@@ -361,7 +362,14 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
       question.file_writes.empty())
     return RefuseAtOnce("a tool that writes files names no file");
 
-  Judgement judgement = gateway.Judge(question, /*pin=*/true);
+  const bool reads = event->kind == hooks::EventKind::kFileRead;
+  Judgement judgement = reads ? JudgeReads(gateway, *event, question)
+                              : gateway.Judge(question, /*pin=*/true);
+  // Of what a tool may read nothing is kept, as of other tools.
+  if (reads && judgement.decision.action == Action::kAllow) {
+    DisarmDeadline();
+    return 0;
+  }
   auto answer = AnswerTo(gateway, globals, *event, &judgement);
   if (!answer)
     return RefuseAtOnce("the answer cannot be prepared: " +

@@ -42,6 +42,13 @@ void FuzzAdapter(const Adapter& adapter, std::string_view text) {
     case EventKind::kFileWrite:
       Require(!event->paths.empty());
       break;
+    case EventKind::kFileRead:
+      Require(!event->reads.empty());
+      for (const ToolRead& read : event->reads)
+        Require(read.path.find('\0') == std::string::npos &&
+                read.pattern.find('\0') == std::string::npos &&
+                read.glob.find('\0') == std::string::npos);
+      break;
     case EventKind::kNothing:
       return;
   }

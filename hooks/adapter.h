@@ -20,12 +20,28 @@ enum class EventKind : uint8_t {
   kNothing,    // not a tool gate judges: answer with silence
   kCommand,    // a shell command
   kFileWrite,  // a tool of the agent that writes files
+  kFileRead,   // one that reads, searches or lists files
+};
+
+// What a tool of the agent looks at.
+struct ToolRead {
+  enum class How : uint8_t {
+    kFile,    // prints it
+    kSearch,  // prints what it finds in it, or in the files below it
+    kList,    // names what is in it; of a pattern, what fits
+  };
+  How how = How::kFile;
+  std::string path{};       // as given; empty: the working directory
+  std::string pattern{};    // kList: a glob below `path`, or an absolute one
+  std::string glob{};       // kSearch: only files with such names
+  bool names_only = false;  // kSearch: no lines are shown
 };
 
 struct Event {
   EventKind kind = EventKind::kNothing;
   std::string command;             // kCommand
   std::vector<std::string> paths;  // kFileWrite, as given
+  std::vector<ToolRead> reads;     // kFileRead
   std::string cwd;                 // may be empty
   std::string project;             // the client's idea of the project
   std::string session;

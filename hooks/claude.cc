@@ -2,6 +2,7 @@
 // permissions decide; exit 2 with a reason on stderr refuses; one JSON object
 // on stdout rewrites or asks. updatedInput replaces the whole input of the
 // tool, so that every field of it is echoed.
+#include <string>
 #include <utility>
 
 #include "base/text.h"
@@ -22,6 +23,49 @@ constexpr FileTool kFileTools[] = {
     {"MultiEdit", "file_path"},
     {"NotebookEdit", "notebook_path"},
 };
+
+// Tools that look at files, with the names that older versions gave them
+// (Claude Code, tools reference; Grep and Glob look in the working directory
+// without a `path`).
+struct ReadTool {
+  std::string_view name;
+  ToolRead::How how;
+  const char* path;     // the field with the file or directory
+  bool path_required;   // else the working directory
+  const char* pattern;  // of kList: a field that must be there; of kSearch too
+};
+using How = ToolRead::How;
+constexpr ReadTool kReadTools[] = {
+    {"Read", How::kFile, "file_path", true, nullptr},
+    {"View", How::kFile, "file_path", true, nullptr},
+    {"NotebookRead", How::kFile, "notebook_path", true, nullptr},
+    {"ReadNotebook", How::kFile, "notebook_path", true, nullptr},
+    {"Grep", How::kSearch, "path", false, "pattern"},
+    {"GrepTool", How::kSearch, "path", false, "pattern"},
+    {"Search", How::kSearch, "path", false, "pattern"},
+    {"Glob", How::kList, "path", false, "pattern"},
+    {"GlobTool", How::kList, "path", false, "pattern"},
+    {"LS", How::kList, "path", false, nullptr},
+};
+
+Result<ToolRead> ReadOf(const ReadTool& tool, const Json& input) {
+  ToolRead read;
+  read.how = tool.how;
+  GATE_TRY(read.path, tool.path_required ? RequireText(input, tool.path)
+                                         : OptionalText(input, tool.path));
+  if (tool.path_required && read.path.empty())
+    return Fail(ErrorCode::kInvalid, "the tool names no file");
+  if (tool.pattern != nullptr) {
+    GATE_TRY(std::string pattern, RequireText(input, tool.pattern));
+    if (tool.how == How::kList) read.pattern = std::move(pattern);
+  }
+  if (tool.how != How::kSearch) return read;
+  GATE_TRY(read.glob, OptionalText(input, "glob"));
+  GATE_TRY(const std::string mode, OptionalText(input, "output_mode"));
+  read.names_only =
+      mode.empty() || mode == "files_with_matches" || mode == "count";
+  return read;
+}
 
 // Modes in which the client shows its person a question. In dontAsk and
 // bypassPermissions nobody is asked; a mode not known here is taken as one of
@@ -79,11 +123,27 @@ class ClaudeAdapter final : public Adapter {
       event.kind = EventKind::kFileWrite;
       return event;
     }
+    for (const ReadTool& tool : kReadTools) {
+      if (event.tool != tool.name) continue;
+      if (!has_input) {
+        return Fail(ErrorCode::kInvalid, "the tool that reads has no input");
+      }
+      GATE_TRY(ToolRead read, ReadOf(tool, *input));
+      event.reads.push_back(std::move(read));
+      event.tool_input = Dump(*input);
+      event.kind = EventKind::kFileRead;
+      return event;
+    }
     // Older versions' own commands (`/review`), which are no shell's.
     if (event.tool == "SlashCommand") return event;
     if (has_input && MayRunAShell(event.tool, *input)) {
       return ReadCommand(*input, std::move(event));
     }
+    if (!has_input) return event;
+    GATE_TRY(event.reads, ReadsOfUnknownTool(event.tool, *input));
+    if (event.reads.empty()) return event;
+    event.tool_input = Dump(*input);
+    event.kind = EventKind::kFileRead;
     return event;
   }
 

@@ -96,6 +96,13 @@ class CodexAdapter final : public Adapter {
       event.cwd_is_sure = false;
       return event;
     }
+    // view_image, read_file, list_dir and grep_files, where a version offers
+    // them to hooks (codex-rs/core/src/tools/handlers).
+    if (input == json.end()) return event;
+    GATE_TRY(event.reads, ReadsOfUnknownTool(event.tool, *input));
+    if (event.reads.empty()) return event;
+    event.tool_input = Dump(*input);
+    event.kind = EventKind::kFileRead;
     return event;
   }
 

@@ -23,7 +23,8 @@ namespace {
 constexpr const char kGuardSeconds[] = "10";
 constexpr int kClientSeconds = 15;
 constexpr const char kClaudeMatcher[] =
-    "Bash|Monitor|PowerShell|Write|Edit|MultiEdit|NotebookEdit";
+    "Bash|Monitor|PowerShell|Write|Edit|MultiEdit|NotebookEdit|Read|"
+    "NotebookRead|Grep|Glob|LS";
 
 bool IsAbsolute(const std::string& path) { return path.starts_with('/'); }
 

@@ -183,9 +183,12 @@ TEST(Claude, ReadsTheFileTools) {
 }
 
 TEST(Claude, OtherToolsAndEventsAreNothing) {
-  for (const char* tool : {"Read", "Glob", "WebFetch", "mcp__x__y", "Task"}) {
+  for (const char* tool : {"WebFetch", "mcp__x__y", "Task", "TodoWrite"}) {
     EXPECT_EQ(Parsed("claude", Tool(tool, "{}")).kind, EventKind::kNothing);
   }
+  // An MCP server's paths may be another machine's.
+  EXPECT_EQ(Parsed("claude", Tool("mcp__files__read", R"({"path":"/"})")).kind,
+            EventKind::kNothing);
   for (const char* name : {"PostToolUse", "SessionStart", "Stop"}) {
     EXPECT_EQ(Parsed("claude", Replaced(kClaudeBash, "PreToolUse", name)).kind,
               EventKind::kNothing);

@@ -112,7 +112,8 @@ TEST_F(InstallTest, WritesNewSettings) {
   ASSERT_TRUE(json);
   const Json& group = (*json)["hooks"]["PreToolUse"][0];
   EXPECT_EQ(group["matcher"],
-            "Bash|Monitor|PowerShell|Write|Edit|MultiEdit|NotebookEdit");
+            "Bash|Monitor|PowerShell|Write|Edit|MultiEdit|NotebookEdit|Read|"
+            "NotebookRead|Grep|Glob|LS");
   EXPECT_EQ(group["hooks"][0]["type"], "command");
   EXPECT_EQ(group["hooks"][0]["command"], GuardLine(Options("claude")));
   EXPECT_EQ(group["hooks"][0]["timeout"], 15);
