@@ -66,19 +66,17 @@ void DisarmDeadline() {
   ::setitimer(ITIMER_REAL, &off, nullptr);
 }
 
-int Print(const hooks::Output& output) {
+// `framed`: the guard line reads the answer (hooks::Framed).
+int Print(hooks::Output output, bool framed) {
   DisarmDeadline();
   if (!output.err.empty() && !WriteAll(STDERR_FILENO, output.err))
     return kExitHookRefused;
+  if (framed) output.out = hooks::Framed(output);
   if (!output.out.empty() && !WriteAll(STDOUT_FILENO, output.out)) {
     (void)WriteAll(STDERR_FILENO, "gate: the answer could not be written\n");
     return kExitHookRefused;
   }
   return output.exit_code == 0 ? 0 : kExitHookRefused;
-}
-
-int RefuseAtOnce(const std::string& reason) {
-  return Print(hooks::Refuse("gate: " + reason));
 }
 
 // What the kernel takes for one argument, its NUL included (MAX_ARG_STRLEN, 32
@@ -317,33 +315,36 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   if (arguments.size() == 1 &&
       (arguments[0] == "--help" || arguments[0] == "-h")) {
     std::fputs(
-        "usage: gate hook CLIENT\n\n"
+        "usage: gate hook CLIENT [--framed]\n\n"
         "Answers one event of the client, which is read from stdin, and exits\n"
-        "with 0 or 2. Clients: claude, codex, generic.\n",
+        "with 0 or 2. Clients: claude, codex, generic. --framed: for the line\n"
+        "that `gate install` writes, which takes the answer out of its "
+        "marks.\n",
         stdout);
     return 0;
   }
   ArmDeadline();
   // A client that does not read the answer: to be said by the exit code.
   ::signal(SIGPIPE, SIG_IGN);
-  if (arguments.size() != 1)
-    return RefuseAtOnce("usage: gate hook CLIENT, with the event on stdin");
+  const bool framed = arguments.size() == 2 && arguments[1] == "--framed";
+  const auto refuse = [&](const std::string& reason) {
+    return Print(hooks::Refuse("gate: " + reason), framed);
+  };
+  if (arguments.size() != 1 && !framed)
+    return refuse("usage: gate hook CLIENT, with the event on stdin");
   const hooks::Adapter* adapter = hooks::FindAdapter(arguments[0]);
   if (adapter == nullptr)
-    return RefuseAtOnce("`" + Visible(arguments[0]) +
-                        "` is not a client gate knows; usage: gate hook "
-                        "CLIENT, with the event on stdin");
+    return refuse("`" + Visible(arguments[0]) +
+                  "` is not a client gate knows; usage: gate hook CLIENT, with "
+                  "the event on stdin");
   auto text = ReadAll(STDIN_FILENO, hooks::kMaxInputBytes);
-  if (!text)
-    return RefuseAtOnce("the event cannot be read: " + text.error().message);
+  if (!text) return refuse("the event cannot be read: " + text.error().message);
   const auto event = adapter->Parse(*text);
   if (!event)
-    return RefuseAtOnce("the event is not understood: " +
-                        Visible(event.error().message));
-  if (event->kind == hooks::EventKind::kNothing) {
-    DisarmDeadline();
-    return 0;
-  }
+    return refuse("the event is not understood: " +
+                  Visible(event.error().message));
+  if (event->kind == hooks::EventKind::kNothing)
+    return Print(hooks::Output{"", "", 0}, framed);
 
   Gateway gateway(ReadProcessFacts(globals));
   Question question;
@@ -360,29 +361,26 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
       question.file_writes.push_back(std::move(place));
   if (event->kind == hooks::EventKind::kFileWrite &&
       question.file_writes.empty())
-    return RefuseAtOnce("a tool that writes files names no file");
+    return refuse("a tool that writes files names no file");
 
   const bool reads = event->kind == hooks::EventKind::kFileRead;
   Judgement judgement = reads ? JudgeReads(gateway, *event, question)
                               : gateway.Judge(question, /*pin=*/true);
   // Of what a tool may read nothing is kept, as of other tools.
-  if (reads && judgement.decision.action == Action::kAllow) {
-    DisarmDeadline();
-    return 0;
-  }
+  if (reads && judgement.decision.action == Action::kAllow)
+    return Print(hooks::Output{"", "", 0}, framed);
   auto answer = AnswerTo(gateway, globals, *event, &judgement);
   if (!answer)
-    return RefuseAtOnce("the answer cannot be prepared: " +
-                        answer.error().message);
+    return refuse("the answer cannot be prepared: " + answer.error().message);
   judgement.unobserved = answer->kind == AnswerKind::kAllow &&
                          judgement.decision.action == Action::kAllow;
   if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
       !stored)
-    return RefuseAtOnce(
+    return refuse(
         "the decision could not be recorded, so the command "
         "is refused: " +
         stored.error().message);
-  const int code = Print(adapter->Format(*event, *answer));
+  const int code = Print(adapter->Format(*event, *answer), framed);
   gateway.Maintain();
   return code;
 }

@@ -40,10 +40,11 @@ Finding Describe(const Level& level, const Installed& installed) {
     case Entry::kThis:
       return {Health::kGood, "hook", client + ": installed " + where, ""};
     case Entry::kChanged:
-      return {
-          Health::kBad, "hook",
-          client + ": installed " + where + ", but not as this gate writes it",
-          install};
+      return {Health::kBad, "hook",
+              client + ": installed " + where +
+                  ", but not as this gate writes it: " +
+                  Visible(installed.why_changed),
+              install};
     case Entry::kOther:
       return {Health::kNote, "hook",
               client + ": another gate answers, " + program + ", " + where,

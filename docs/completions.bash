@@ -30,7 +30,7 @@ _gate() {
     check | explain | parse) words="--json --explain --why-not --batch --cwd --agent -c" ;;
     run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
     sandbox) words="--profile --backend --network --timeout -c --" ;;
-    hook) words="claude codex generic" ;;
+    hook) words="claude codex generic --framed" ;;
     install | uninstall) words="claude codex --project --dry-run" ;;
     doctor) words="--json" ;;
     backends) words="probe --json" ;;

@@ -18,6 +18,13 @@ std::vector<std::string> AdapterNames() {
   return {Claude()->Name(), Codex()->Name(), Generic()->Name()};
 }
 
+std::string Framed(const Output& output) {
+  std::string_view text;
+  if (output.exit_code == 0) text = output.out;
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return "gate:" + std::string(text) + ":gate\n";
+}
+
 Output Refuse(std::string_view reason) {
   // An exit of 2 with nothing on stderr counts as a broken hook, and the
   // command runs: there is always a reason.

@@ -83,6 +83,11 @@ struct Output {
   int exit_code = 2;
 };
 
+// `output.out` as the guard line of hooks/install.h reads it: between marks, so
+// that nothing else than a whole answer of gate's is taken for one. Silence has
+// its marks too, and so has a refusal.
+std::string Framed(const Output& output);
+
 class Adapter {
  public:
   virtual ~Adapter() = default;

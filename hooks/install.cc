@@ -22,9 +22,11 @@ namespace {
 // the command.
 constexpr const char kGuardSeconds[] = "10";
 constexpr int kClientSeconds = 15;
-constexpr const char kClaudeMatcher[] =
-    "Bash|Monitor|PowerShell|Write|Edit|MultiEdit|NotebookEdit|Read|"
-    "NotebookRead|Grep|Glob|LS";
+// Every tool: one that reads or runs something under a name that is not known
+// yet is judged by what its input says. A silent answer costs 3 ms.
+constexpr const char kEveryTool[] = "*";
+// After a rewritten command gate looks whether the client has run it.
+constexpr const char kShellTool[] = "Bash";
 
 bool IsAbsolute(const std::string& path) { return path.starts_with('/'); }
 
@@ -171,7 +173,7 @@ std::string GuardLine(const InstallOptions& options) {
     timeout =
         access("/usr/bin/timeout", X_OK) == 0 ? "/usr/bin/timeout" : "timeout";
   }
-  std::string line = ShellQuote(timeout) + " " + kGuardSeconds + " " +
+  std::string line = "a=$(" + ShellQuote(timeout) + " " + kGuardSeconds + " " +
                      ShellQuote(options.gate_path);
   if (!options.config_dir.empty()) {
     line += " --config-dir " + ShellQuote(options.config_dir);
@@ -179,24 +181,39 @@ std::string GuardLine(const InstallOptions& options) {
   if (!options.state_dir.empty()) {
     line += " --state-dir " + ShellQuote(options.state_dir);
   }
-  line += " hook " + ShellQuote(options.client) +
-          " || { s=$?; [ $s = 2 ] || echo \"gate: hook failed (status $s)\" "
-          ">&2; exit 2; }";
+  // Three answers are gate's: silence, one object, a refusal (whose reason is
+  // on stderr by now), each between the marks of FrameAnswer. All else refuses:
+  // another program at that path, an answer cut short, a signal, any other exit
+  // code; and so does an answer that the client does not take.
+  line +=
+      " hook " + ShellQuote(options.client) +
+      " --framed); s=$?; trap \"\" PIPE; case $s$a in "
+      "0gate::gate) ;; "
+      "0gate:{*}:gate) a=${a#gate:}; printf %s\\\\n \"${a%:gate}\" || exit 2;; "
+      "2gate::gate) exit 2;; "
+      "*) echo \"gate: hook failed (status $s)\" >&2; exit 2;; esac";
   // Codex runs hooks by the person's own $SHELL. One that is not POSIX would
   // fail to read the guard, and a hook that fails lets the command run.
   if (options.client == "codex") line = "/bin/sh -c " + ShellQuote(line);
   return line;
 }
 
-HookEntry EntryFor(const InstallOptions& options) {
+std::vector<HookEntry> EntriesFor(const InstallOptions& options) {
   HookEntry entry;
   entry.client = options.client;
-  entry.matcher = options.client == "claude" ? kClaudeMatcher : "*";
+  entry.matcher = kEveryTool;
   entry.command = GuardLine(options);
   entry.timeout_s = kClientSeconds;
-  entry.block_on_failure =
-      options.block_on_failure && options.client == "claude";
-  return entry;
+  std::vector<HookEntry> entries = {entry};
+  if (options.client != "claude") return entries;
+  entries[0].block_on_failure = options.block_on_failure;
+  // The command has run by then: nothing is blocked.
+  for (const char* event : {"PostToolUse", "PostToolUseFailure"}) {
+    entry.event = event;
+    entry.matcher = kShellTool;
+    entries.push_back(entry);
+  }
+  return entries;
 }
 
 Result<std::vector<FileChange>> PlanInstall(const InstallOptions& options) {
@@ -221,9 +238,9 @@ Result<std::vector<FileChange>> PlanInstall(const InstallOptions& options) {
   }
   GATE_TRY(FileChange change, ReadSettings(options));
   auto after =
-      WithHook(change.existed ? std::optional<std::string_view>(change.before)
-                              : std::nullopt,
-               EntryFor(options));
+      WithHooks(change.existed ? std::optional<std::string_view>(change.before)
+                               : std::nullopt,
+                EntriesFor(options));
   return Changes(std::move(change), std::move(after));
 }
 

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -54,16 +56,30 @@ std::string ProgramOf(const std::string& line) {
   return TakeWord(&rest);
 }
 
+bool IsAs(const HookEntry& found, const HookEntry& wanted) {
+  return found.command == wanted.command && found.matcher == wanted.matcher &&
+         found.timeout_s == wanted.timeout_s;
+}
+
 Entry Compare(const HookEntry& found, const HookEntry& wanted,
               const std::string& program, const std::string& gate) {
-  if (found.command == wanted.command && found.matcher == wanted.matcher &&
-      found.timeout_s == wanted.timeout_s)
-    return Entry::kThis;
+  if (IsAs(found, wanted)) return Entry::kThis;
   if (program.starts_with('/') && access(program.c_str(), X_OK) != 0)
     return Entry::kGone;
   const std::string real = RealPath(program);
   return !real.empty() && real == RealPath(gate) ? Entry::kChanged
                                                  : Entry::kOther;
+}
+
+// What an entry of this program lacks that the next install writes.
+std::string WhyChanged(const HookEntry& found, const HookEntry& wanted) {
+  if (found.command.find(" --framed") == std::string::npos)
+    return "its line is of an older gate and believes whatever is at gate's "
+           "path";
+  if (found.matcher != wanted.matcher)
+    return "its matcher `" + found.matcher +
+           "` is old and leaves out tools that gate judges";
+  return "its line or its time is another";
 }
 
 // sha256 over the entry as JSON with sorted names and without blanks.
@@ -86,7 +102,8 @@ Result<Installed> FindInstalled(const InstallOptions& options) {
   if (!found)
     return Fail(found.error().code,
                 installed.path + ": " + found.error().message);
-  const HookEntry wanted = EntryFor(options);
+  const std::vector<HookEntry> all = EntriesFor(options);
+  const HookEntry& wanted = all.front();
   // From what does nothing to what does all.
   constexpr Entry kOrder[] = {Entry::kNone, Entry::kGone, Entry::kOther,
                               Entry::kChanged, Entry::kThis};
@@ -96,14 +113,28 @@ Result<Installed> FindInstalled(const InstallOptions& options) {
     return at;
   };
   for (const FoundHook& hook : *found) {
+    if (hook.entry.event != wanted.event) continue;
     const std::string program = ProgramOf(hook.entry.command);
     const Entry entry = Compare(hook.entry, wanted, program, options.gate_path);
     if (rank(entry) <= rank(installed.entry)) continue;
     installed.entry = entry;
     installed.program = program;
+    installed.why_changed =
+        entry == Entry::kChanged ? WhyChanged(hook.entry, wanted) : "";
     installed.codex_place = ":pre_tool_use:" + std::to_string(hook.group) +
                             ":" + std::to_string(hook.handler);
     installed.codex_hash = CodexHash(hook.entry);
+  }
+  if (installed.entry != Entry::kThis) return installed;
+  for (const HookEntry& entry : all) {
+    if (std::ranges::any_of(*found, [&](const FoundHook& hook) {
+          return hook.entry.event == entry.event && IsAs(hook.entry, entry);
+        }))
+      continue;
+    installed.entry = Entry::kChanged;
+    installed.why_changed = "its entry for " + entry.event +
+                            " is missing, by which gate learns that a client "
+                            "has run a command as it was";
   }
   return installed;
 }

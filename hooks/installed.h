@@ -12,7 +12,8 @@ namespace gate::hooks {
 enum class Entry : unsigned char {
   kNone,     // gate is not in the file
   kThis,     // as PlanInstall writes it, with or without onFailure
-  kChanged,  // of this program, but another line, matcher or time
+  kChanged,  // of this program, but another line, matcher or time, or without
+             // an entry for each event
   kOther,    // of another gate
   kGone,     // of a program that is not there, so that everything is refused
 };
@@ -20,7 +21,8 @@ enum class Entry : unsigned char {
 struct Installed {
   std::string path;  // the settings file; it need not be there
   Entry entry = Entry::kNone;
-  std::string program;  // of the entry, as its line names it
+  std::string program;      // of the entry, as its line names it
+  std::string why_changed;  // kChanged: what the next install mends
   // Codex trusts an entry by where it stands, as the end of a key, and by a
   // hash of what it says (codex-rs/hooks/src/engine/discovery.rs and
   // codex-rs/config/src/fingerprint.rs of openai/codex; the same from 0.129 to

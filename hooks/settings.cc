@@ -8,7 +8,10 @@
 namespace gate::hooks {
 namespace {
 
-constexpr const char kEvent[] = "PreToolUse";
+// The events that gate has entries for, in the order in which they are written;
+// they are taken out the other way round, so that every byte comes back.
+constexpr const char* kEvents[] = {"PreToolUse", "PostToolUse",
+                                   "PostToolUseFailure"};
 constexpr const char kHooks[] = "hooks";
 constexpr const char kOnFailure[] = "onFailure";
 constexpr const char kBlock[] = "block";
@@ -49,26 +52,27 @@ bool IsOurs(const Json& handler, std::string_view client) {
          line.find(" hook " + std::string(client) + " ") != std::string::npos;
 }
 
-std::unexpected<Error> Shape(const char* where) {
+std::unexpected<Error> Shape(const std::string& where) {
   return Fail(ErrorCode::kInvalid,
-              std::string(where) +
+              where +
                   " does not have the shape this client documents; it is left "
                   "alone");
 }
 
-// The groups of the event; none when it is not there.
-Result<std::vector<Json>> Groups(const Json& settings) {
+// The groups of `event`; none when it is not there.
+Result<std::vector<Json>> Groups(const Json& settings, const char* event) {
   const auto hooks = settings.find(kHooks);
   if (hooks == settings.end()) return std::vector<Json>{};
   if (!hooks->is_object()) return Shape("`hooks`");
-  const auto groups = hooks->find(kEvent);
+  const auto groups = hooks->find(event);
   if (groups == hooks->end()) return std::vector<Json>{};
-  if (!groups->is_array()) return Shape("`hooks.PreToolUse`");
+  const std::string name = "`hooks." + std::string(event);
+  if (!groups->is_array()) return Shape(name + "`");
   for (const Json& group : *groups) {
-    if (!group.is_object()) return Shape("`hooks.PreToolUse`");
+    if (!group.is_object()) return Shape(name + "`");
     const auto handlers = group.find(kHooks);
     if (handlers != group.end() && !handlers->is_array())
-      return Shape("`hooks.PreToolUse[].hooks`");
+      return Shape(name + "[].hooks`");
   }
   return groups->get<std::vector<Json>>();
 }
@@ -177,14 +181,15 @@ bool Hugs(std::string_view text, size_t begin, const JsonItem& item) {
 
 // Takes one of gate's handlers out, with what gate made around it. Nothing:
 // that was the whole of a file that was not there before.
-std::optional<std::string> WithoutGroup(std::string_view text, size_t index,
+std::optional<std::string> WithoutGroup(std::string_view text,
+                                        const char* event, size_t index,
                                         const Handlers& handlers) {
   const size_t root = LocatePointer(text, "");
   const std::vector<JsonItem> members = JsonItems(text, root);
   const size_t in_root = Find(members, kHooks);
   const size_t hooks = members[in_root].begin;
   const std::vector<JsonItem> events = JsonItems(text, hooks);
-  const size_t in_hooks = Find(events, kEvent);
+  const size_t in_hooks = Find(events, event);
   const size_t array = events[in_hooks].begin;
   const std::vector<JsonItem> groups = JsonItems(text, array);
   const JsonItem& group = groups[index];
@@ -208,39 +213,17 @@ std::optional<std::string> WithoutGroup(std::string_view text, size_t index,
 
 }  // namespace
 
-Result<std::string> WithHook(std::optional<std::string_view> file,
-                             const HookEntry& entry) {
-  GATE_TRY(const Json settings, ParseSettings(file.value_or("")));
-  if (IsSwitchedOff(settings)) {
-    return Fail(ErrorCode::kInvalid,
-                "`disableAllHooks` is set, so that no hook would run; remove "
-                "it first");
-  }
-  GATE_TRY(const std::vector<Json> groups, Groups(settings));
-  size_t ours = 0;
-  bool blocks = false;
-  for (const Json& group : groups) {
-    ours += CountHandlers(group, entry.client).ours;
-    blocks = blocks || Blocks(group, entry.client);
-  }
-  if (blocks && !entry.block_on_failure) {
-    HookEntry same = entry;
-    same.block_on_failure = true;
-    return WithHook(file, same);
-  }
-  if (ours == 1 &&
-      std::find(groups.begin(), groups.end(), Group(entry)) != groups.end())
-    return std::string(*file);
-  if (ours > 0) {
-    GATE_TRY(const auto without, WithoutHook(*file, entry.client));
-    return WithHook(without, entry);
-  }
+namespace {
 
+// `file`, which has none of gate's for this event, with `entry`.
+Result<std::string> Append(std::optional<std::string_view> file,
+                           const HookEntry& entry) {
   const std::string text(file.value_or(""));
   const Layout layout(text);
+  const std::string list = "\"" + entry.event + "\": [";
   if (IsBlank(text))
-    return text + "{\"hooks\": {\"PreToolUse\": [" +
-           GroupText(entry, layout, 0) + "]}}" + (file ? "" : "\n");
+    return text + "{\"hooks\": {" + list + GroupText(entry, layout, 0) + "]}}" +
+           (file ? "" : "\n");
   const size_t root = LocatePointer(text, "");
   const auto append = [&](size_t begin, int depth, const std::string& before,
                           const std::string& after) {
@@ -251,63 +234,109 @@ Result<std::string> WithHook(std::optional<std::string_view> file,
   const std::vector<JsonItem> members = JsonItems(text, root);
   const size_t in_root = Find(members, kHooks);
   if (in_root == members.size())
-    return append(root, 1, "\"hooks\": {\"PreToolUse\": [", "]}");
+    return append(root, 1, "\"hooks\": {" + list, "]}");
   const size_t hooks = members[in_root].begin;
   const std::vector<JsonItem> events = JsonItems(text, hooks);
-  const size_t in_hooks = Find(events, kEvent);
-  if (in_hooks == events.size())
-    return append(hooks, 2, "\"PreToolUse\": [", "]");
+  const size_t in_hooks = Find(events, entry.event);
+  if (in_hooks == events.size()) return append(hooks, 2, list, "]");
   return append(events[in_hooks].begin, 3, "", "");
+}
+
+}  // namespace
+
+Result<std::string> WithHooks(std::optional<std::string_view> file,
+                              std::vector<HookEntry> entries) {
+  GATE_TRY(const Json settings, ParseSettings(file.value_or("")));
+  if (IsSwitchedOff(settings)) {
+    return Fail(ErrorCode::kInvalid,
+                "`disableAllHooks` is set, so that no hook would run; remove "
+                "it first");
+  }
+  size_t ours = 0;
+  bool same = true;
+  for (const char* event : kEvents) {
+    GATE_TRY(const std::vector<Json> groups, Groups(settings, event));
+    for (const Json& group : groups)
+      ours += CountHandlers(group, entries.front().client).ours;
+    for (HookEntry& entry : entries) {
+      if (entry.event != event) continue;
+      for (const Json& group : groups)
+        entry.block_on_failure |= Blocks(group, entry.client);
+      same = same && std::find(groups.begin(), groups.end(), Group(entry)) !=
+                         groups.end();
+    }
+  }
+  if (same && ours == entries.size()) return std::string(*file);
+  std::optional<std::string> text;
+  if (file) text = std::string(*file);
+  if (ours > 0) {
+    GATE_TRY(text, WithoutHook(*file, entries.front().client));
+  }
+  for (const HookEntry& entry : entries) {
+    GATE_TRY(text, Append(text, entry));
+  }
+  return *text;
+}
+
+Result<std::string> WithHook(std::optional<std::string_view> file,
+                             const HookEntry& entry) {
+  return WithHooks(file, {entry});
 }
 
 Result<std::optional<std::string>> WithoutHook(std::string_view file,
                                                std::string_view client) {
   std::string text(file);
-  while (true) {
-    GATE_TRY(const Json settings, ParseSettings(text));
-    GATE_TRY(const std::vector<Json> groups, Groups(settings));
-    size_t index = 0;
-    Handlers handlers;
-    for (; index < groups.size(); ++index) {
-      handlers = CountHandlers(groups[index], client);
-      if (handlers.ours > 0) break;
+  for (size_t last = std::size(kEvents); last-- > 0;) {
+    while (true) {
+      GATE_TRY(const Json settings, ParseSettings(text));
+      GATE_TRY(const std::vector<Json> groups, Groups(settings, kEvents[last]));
+      size_t index = 0;
+      Handlers handlers;
+      for (; index < groups.size(); ++index) {
+        handlers = CountHandlers(groups[index], client);
+        if (handlers.ours > 0) break;
+      }
+      if (index == groups.size()) break;
+      auto without = WithoutGroup(text, kEvents[last], index, handlers);
+      if (!without) return std::nullopt;
+      text = std::move(*without);
     }
-    if (index == groups.size()) return text;
-    auto without = WithoutGroup(text, index, handlers);
-    if (!without) return std::nullopt;
-    text = std::move(*without);
   }
+  return text;
 }
 
 Result<std::vector<FoundHook>> FindHooks(std::string_view file,
                                          std::string_view client) {
   GATE_TRY(const Json settings, ParseSettings(file));
-  GATE_TRY(const std::vector<Json> groups, Groups(settings));
   const auto text = [](const Json& of, const char* name) {
     const auto value = of.find(name);
     return value == of.end() || !value->is_string() ? ""
                                                     : value->get<std::string>();
   };
   std::vector<FoundHook> found;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const auto handlers = groups[i].find(kHooks);
-    if (handlers == groups[i].end()) continue;
-    for (size_t j = 0; j < handlers->size(); ++j) {
-      const Json& handler = (*handlers)[j];
-      if (!IsOurs(handler, client)) continue;
-      FoundHook hook;
-      hook.group = i;
-      hook.handler = j;
-      hook.entry.client = client;
-      hook.entry.matcher = text(groups[i], "matcher");
-      hook.entry.command = text(handler, "command");
-      const auto timeout = handler.find("timeout");
-      hook.entry.timeout_s =
-          timeout != handler.end() && timeout->is_number_integer()
-              ? timeout->get<int>()
-              : 0;
-      hook.entry.block_on_failure = Blocks(groups[i], client);
-      found.push_back(std::move(hook));
+  for (const char* event : kEvents) {
+    GATE_TRY(const std::vector<Json> groups, Groups(settings, event));
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const auto handlers = groups[i].find(kHooks);
+      if (handlers == groups[i].end()) continue;
+      for (size_t j = 0; j < handlers->size(); ++j) {
+        const Json& handler = (*handlers)[j];
+        if (!IsOurs(handler, client)) continue;
+        FoundHook hook;
+        hook.group = i;
+        hook.handler = j;
+        hook.entry.event = event;
+        hook.entry.client = client;
+        hook.entry.matcher = text(groups[i], "matcher");
+        hook.entry.command = text(handler, "command");
+        const auto timeout = handler.find("timeout");
+        hook.entry.timeout_s =
+            timeout != handler.end() && timeout->is_number_integer()
+                ? timeout->get<int>()
+                : 0;
+        hook.entry.block_on_failure = Blocks(groups[i], client);
+        found.push_back(std::move(hook));
+      }
     }
   }
   return found;

@@ -65,6 +65,56 @@ TEST_F(InstallTest, AnEntryThatMakesTheClientBlockIsInstalledToo) {
             "claude: nothing to change\n");
 }
 
+// What the client runs, and gate behind it.
+TEST_F(InstallTest, TheInstalledLineAnswersAsGateDoes) {
+  machine_.Write(machine_.project() + "/package.json", "{}");
+  machine_.environment = {"SHELL=/bin/bash"};
+  const auto event = [&](const char* tool, const std::string& input) {
+    return R"({"session_id":"s","cwd":")" + machine_.project() +
+           R"(","permission_mode":"default","hook_event_name":"PreToolUse",)" +
+           R"("tool_name":")" + tool + R"(","tool_input":)" + input +
+           R"(,"tool_use_id":"t"})";
+  };
+  const std::string quoted(2000, '\'');
+  const struct {
+    const char* tool;
+    std::string input;
+    int exit_code;
+    const char* out;  // its beginning
+  } kRows[] = {
+      {"Bash", R"({"command":"ls"})", 0, ""},
+      {"TodoWrite", R"({"todos":[]})", 0, ""},
+      {"Read", R"({"file_path":"a"})", 0, ""},
+      {"Bash", R"({"command":"git push --force origin x"})", 0,
+       "{\"hookSpecificOutput\":"},
+      {"Bash",
+       R"({"command":"git push --force origin x # %s \\n $x \" )" + quoted +
+           "\"}",
+       0, "{\"hookSpecificOutput\":"},
+      {"Bash", R"({"command":"rm -rf /"})", 2, ""},
+      {"Bash", "{}", 2, ""},
+      {"Read", "{}", 2, ""},
+  };
+  for (const char* client : {"claude", "codex"}) {
+    const std::string line = hooks::GuardLine(Options(client));
+    for (const auto& row : kRows)
+      for (const char* shell : {"/bin/sh", "/bin/bash"}) {
+        const std::string text = event(row.tool, row.input);
+        const test::Done bare = machine_.Gate({"hook", client}, text);
+        const test::Done done = machine_.Run({shell, "-c", line}, text);
+        EXPECT_EQ(done.exit_code, bare.exit_code) << client << row.input;
+        EXPECT_EQ(done.err.empty(), done.exit_code == 0) << done.err;
+        if (std::string(client) == "codex") continue;
+        EXPECT_EQ(done.exit_code, row.exit_code) << row.input << done.err;
+        EXPECT_TRUE(done.out.starts_with(row.out)) << done.out;
+        EXPECT_EQ(done.out.empty(), std::string(row.out).empty()) << done.out;
+        if (!done.out.empty()) {
+          EXPECT_TRUE(done.out.ends_with("}\n")) << done.out;
+        }
+      }
+  }
+}
+
 TEST_F(InstallTest, DryRunShowsWhatTheRealRunMakes) {
   PutClient("claude", "2.1.311 (Claude Code)");
   const std::string blocks = "\"onFailure\": \"block\"";

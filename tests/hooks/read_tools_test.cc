@@ -132,5 +132,14 @@ TEST(ReadTools, AreRefusedWhereTheirArgumentsAreNotUnderstood) {
         << c.client << c.tool << c.input;
 }
 
+TEST(Framed, HasItsMarksWhateverTheAnswer) {
+  EXPECT_EQ(Framed({"", "", 0}), "gate::gate\n");
+  EXPECT_EQ(Framed({"{}\n", "", 0}), "gate:{}:gate\n");
+  const std::string big = "{\"a\":\"" + std::string(5000, 'x') + "\"}";
+  EXPECT_EQ(Framed({big + "\n", "", 0}), "gate:" + big + ":gate\n");
+  EXPECT_EQ(Framed(Refuse("no")), "gate::gate\n");
+  EXPECT_EQ(Framed({"{}", "no", 2}), "gate::gate\n");
+}
+
 }  // namespace
 }  // namespace gate::hooks
