@@ -169,8 +169,13 @@ void AddLimits(std::vector<Finding>* findings) {
 int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments) {
   Options app("Says what is enforced here and what is not.", "gate doctor");
   bool json = false;
+  bool prove = false;
   app.Flag("--json", json, "print one JSON object");
+  app.Flag("--prove", prove,
+           "try again the clients that ran commands as they were (a person's "
+           "terminal)");
   if (auto code = ParseWith(app, arguments)) return *code;
+  if (prove) return ProveClients(ReadProcessFacts(globals));
 
   Gateway gateway(ReadProcessFacts(globals));
   const ProcessFacts& facts = gateway.facts();
@@ -183,6 +188,7 @@ int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments) {
                 gateway.settings().router, &findings);
   CheckAudit(facts, &findings);
   CheckHooks(facts, workspace, &findings);
+  CheckClients(facts, &findings);
   AddLimits(&findings);
 
   bool bad = false;

@@ -3,14 +3,11 @@
 // Most clients run the command when a hook fails, so every way out of here is
 // an exit code of 0 or 2, and 2 always has a reason on stderr and nothing on
 // stdout. The whole answer is built first and printed once.
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 
 #include "backends/environment.h"
 #include "base/file.h"
@@ -21,13 +18,12 @@
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
 #include "cli/hook_reads.h"
+#include "cli/hook_rewrite.h"
 #include "cli/line.h"
-#include "cli/plan_json.h"
 #include "cli/render.h"
 #include "cli/written_places.h"
 #include "hooks/adapter.h"
 #include "hooks/plain_line.h"
-#include "hooks/ticket.h"
 
 namespace gate::cli {
 namespace {
@@ -79,115 +75,8 @@ int Print(hooks::Output output, bool framed) {
   return output.exit_code == 0 ? 0 : kExitHookRefused;
 }
 
-// What the kernel takes for one argument, its NUL included (MAX_ARG_STRLEN, 32
-// pages of 4 KiB: execve(2)).
-constexpr size_t kMaxArgument = 128 << 10;
-// What clients put around a line that they hand to a shell.
-constexpr size_t kClientsOwn = 4 << 10;
-
-// Whether a client can start `line`. Claude Code quotes it once more, for eval,
-// and a quote becomes five characters by that.
-bool FitsAnArgument(const std::string& line) {
-  const auto quotes = std::ranges::count(line, '\'');
-  return line.size() + 4 * static_cast<size_t>(quotes) + kClientsOwn <
-         kMaxArgument;
-}
-
-// The line that the client is to run instead. Of one that could not be started
-// the ticket alone knows the command. `after`: where the client's shell is to
-// stand then, if elsewhere than in `cwd`.
-std::string RewrittenLine(const ProcessFacts& facts,
-                          const GlobalOptions& globals,
-                          const std::string& preview, const std::string& ticket,
-                          const std::string& command, const std::string& cwd,
-                          const std::string& after) {
-  std::string line = ShellQuote(facts.executable);
-  if (!globals.config_dir.empty())
-    line += " --config-dir " + ShellQuote(globals.config_dir);
-  if (!globals.state_dir.empty())
-    line += " --state-dir " + ShellQuote(globals.state_dir);
-  line += " run" + preview + " --ticket " + ticket;
-  if (!after.empty()) {
-    line.insert(0, "cd " + ShellQuote(after) + " && ");
-    line += " --cwd " + ShellQuote(cwd);
-  }
-  std::string whole = line + " -c " + ShellQuote(command);
-  return FitsAnArgument(whole) ? whole : line;
-}
-
-// Where the client's next command starts after a line that runs in a shell of
-// gate's: there the line ends for certain, or goes first of all, and otherwise
-// only stays. Empty: where this one starts, as far as can be told.
-std::string DirectoryAfter(const hooks::Event& event,
-                           const Judgement& judgement) {
-  const std::string& here = judgement.question.cwd;
-  const parser::Analysis& analysis = judgement.analysis;
-  if (!event.keeps_directory || analysis.invocations.empty()) return "";
-  std::string there;
-  bool may_stay = false;
-  for (const std::string& end : analysis.leaves_cwds) {
-    if (end == here)
-      may_stay = true;
-    else if (there.empty())
-      there = end;
-    else
-      return "";
-  }
-  const parser::Invocation& first = analysis.invocations.front();
-  const auto goes = std::ranges::count_if(
-      analysis.invocations, [](const parser::Invocation& one) {
-        return one.builtin && (one.program == "cd" || one.program == "pushd" ||
-                               one.program == "popd");
-      });
-  if (may_stay &&
-      !(first.program == "cd" && goes == 1 && first.certain &&
-        first.via.empty() && first.argv.size() == 2 && first.argv[1].known &&
-        Normalise(first.argv[1].text, here) == there))
-    return "";
-  struct stat info = {};
-  return !there.empty() && stat(there.c_str(), &info) == 0 &&
-                 S_ISDIR(info.st_mode)
-             ? there
-             : "";
-}
-
-Result<std::string> Rewrite(const Gateway& gateway,
-                            const GlobalOptions& globals,
-                            const hooks::Event& event,
-                            const Judgement& judgement, bool needs_a_yes) {
-  hooks::Ticket ticket;
-  ticket.command = LineOf(judgement.question);
-  if (ticket.command.size() >= kMaxArgument)
-    return Fail(ErrorCode::kTooLarge,
-                "the line is longer than a program's argument may be (128 "
-                "KiB); write what it holds into a file, with the tool that "
-                "writes files");
-  ticket.cwd = judgement.question.cwd;
-  ticket.place = BoundPlace(ticket.cwd, judgement.question.directory);
-  ticket.policy_revision = judgement.policy_revision;
-  router::Plan plan = judgement.plan;
-  if (plan.mode == router::Mode::kDirect) {
-    // The policy's revision belongs to a workspace, and a direct plan has none.
-    plan.profile.workspace = judgement.session.workspace;
-    // By the name that the process which redeems it will see.
-    if (std::string real = RealPath(ticket.cwd); !real.empty())
-      ticket.cwd = std::move(real);
-  }
-  ticket.plan = PlanToJson(plan);
-  ticket.decision_id = judgement.id;
-  ticket.agent = judgement.question.agent;
-  ticket.session = judgement.question.session;
-  ticket.asked = needs_a_yes;
-  ticket.expires_ms = NowMs() + (ticket.asked ? hooks::kAskedTicketLifetimeMs
-                                              : hooks::kTicketLifetimeMs);
-  GATE_TRY(const std::string name,
-           hooks::IssueTicket(gateway.facts().places.state, ticket));
-  const std::string& asked = judgement.question.preview;
-  const std::string preview = asked.empty()     ? ""
-                              : asked == "auto" ? " --preview=auto"
-                                                : " --preview";
-  return RewrittenLine(gateway.facts(), globals, preview, name, ticket.command,
-                       ticket.cwd, DirectoryAfter(event, judgement));
+hooks::Output Refused(const std::string& reason) {
+  return hooks::Refuse("gate: " + reason);
 }
 
 // Whether a contained line can change anything, as far as its profile tells.
@@ -233,6 +122,10 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
     answer.command = LineOf(judgement.question);
     return answer;
   }
+  const RewriteWay way = FindRewriteWay(gateway.facts(), event);
+  if (!way.rewrites)
+    return RefuseWithLine(gateway, globals, judgement, way,
+                          judgement.decision.action == Action::kAsk);
   const bool asked = judgement.decision.action == Action::kAsk;
   answer.confirm = event.planning && !answer.direct && !asked &&
                    ChangesThings(judgement.plan);
@@ -240,7 +133,7 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
     answer.reason =
         "in plan mode a person confirms what could change the workspace: " +
         answer.reason;
-  GATE_TRY(answer.command, Rewrite(gateway, globals, event, judgement,
+  GATE_TRY(answer.command, Rewrite(gateway, globals, event, judgement, way,
                                    asked || answer.confirm));
   answer.kind = AnswerKind::kRewrite;
   return answer;
@@ -265,7 +158,9 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
     if (judgement->plan.mode == router::Mode::kRefused) return Deny(*judgement);
     return LetRun(gateway, globals, event, *judgement);
   }
-  if (event.can_ask) {
+  // A client that does not rewrite would run the command as it is after a yes.
+  if (event.can_ask &&
+      (!is_command || FindRewriteWay(gateway.facts(), event).rewrites)) {
     Answer answer;
     answer.id = judgement->id;
     if (is_command) {
@@ -291,6 +186,29 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
                   judgement->id);
 }
 
+// The answer to the line that an earlier refusal told the agent to run.
+std::optional<Answer> AnswerToLineGiven(const Gateway& gateway,
+                                        const GlobalOptions& globals,
+                                        const hooks::Event& event,
+                                        Judgement* judgement) {
+  const auto given = FindLineGiven(gateway, globals, event, *judgement);
+  if (!given) return std::nullopt;
+  judgement->decision.action = Action::kAllow;
+  judgement->decision.rule = {};
+  judgement->decision.reason =
+      "it is the line that gate gave in place of " + given->id;
+  Answer answer;
+  answer.kind = AnswerKind::kRewrite;
+  answer.id = judgement->id;
+  answer.reason = judgement->decision.reason;
+  // Dropped or not, it is the same line.
+  answer.command = event.command;
+  answer.direct = given->plan.mode == router::Mode::kDirect;
+  answer.confirm =
+      event.planning && !answer.direct && ChangesThings(given->plan);
+  return answer;
+}
+
 Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
                         const hooks::Event& event, Judgement* judgement) {
   const bool is_command = event.kind == hooks::EventKind::kCommand;
@@ -307,6 +225,60 @@ Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
       break;
   }
   return Deny(*judgement);
+}
+
+// What is asked about `event`, but for what it runs or touches.
+Question QuestionAbout(const Gateway& gateway, const hooks::Event& event) {
+  Question question;
+  question.command = event.command;
+  question.cwd = event.cwd.starts_with('/') ? Normalise(event.cwd, "/")
+                                            : gateway.facts().cwd;
+  question.agent = event.agent;
+  question.session = event.session;
+  question.project = event.project.starts_with('/') ? event.project : "";
+  question.interactive = event.can_ask;
+  return question;
+}
+
+hooks::Output AnswerDone(Gateway& gateway, const hooks::Adapter& adapter,
+                         const hooks::Event& event) {
+  const auto message = FindDroppedRewrite(gateway, event, kBusyTimeoutMs);
+  return message ? adapter.Tell(*message) : hooks::Output{"", "", 0};
+}
+
+hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
+                          const hooks::Adapter& adapter,
+                          const hooks::Event& event) {
+  Question question = QuestionAbout(gateway, event);
+  for (const std::string& path : event.paths)
+    for (std::string& place :
+         WrittenPlaces(path, question.cwd, gateway.facts().home))
+      question.file_writes.push_back(std::move(place));
+  if (event.kind == hooks::EventKind::kFileWrite &&
+      question.file_writes.empty())
+    return Refused("a tool that writes files names no file");
+
+  const bool reads = event.kind == hooks::EventKind::kFileRead;
+  Judgement judgement = reads ? JudgeReads(gateway, event, question)
+                              : gateway.Judge(question, /*pin=*/true);
+  // Of what a tool may read nothing is kept, as of other tools.
+  if (reads && judgement.decision.action == Action::kAllow)
+    return hooks::Output{"", "", 0};
+  Result<Answer> answer = Answer{};
+  if (auto given = AnswerToLineGiven(gateway, globals, event, &judgement))
+    answer = std::move(*given);
+  else
+    answer = AnswerTo(gateway, globals, event, &judgement);
+  if (!answer)
+    return Refused("the answer cannot be prepared: " + answer.error().message);
+  judgement.unobserved = answer->kind == AnswerKind::kAllow &&
+                         judgement.decision.action == Action::kAllow;
+  if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
+      !stored)
+    return Refused(
+        "the decision could not be recorded, so the command is refused: " +
+        stored.error().message);
+  return adapter.Format(event, *answer);
 }
 
 }  // namespace
@@ -328,7 +300,7 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   ::signal(SIGPIPE, SIG_IGN);
   const bool framed = arguments.size() == 2 && arguments[1] == "--framed";
   const auto refuse = [&](const std::string& reason) {
-    return Print(hooks::Refuse("gate: " + reason), framed);
+    return Print(Refused(reason), framed);
   };
   if (arguments.size() != 1 && !framed)
     return refuse("usage: gate hook CLIENT, with the event on stdin");
@@ -347,40 +319,10 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return Print(hooks::Output{"", "", 0}, framed);
 
   Gateway gateway(ReadProcessFacts(globals));
-  Question question;
-  question.command = event->command;
-  question.cwd = event->cwd.starts_with('/') ? Normalise(event->cwd, "/")
-                                             : gateway.facts().cwd;
-  question.agent = event->agent;
-  question.session = event->session;
-  question.project = event->project.starts_with('/') ? event->project : "";
-  question.interactive = event->can_ask;
-  for (const std::string& path : event->paths)
-    for (std::string& place :
-         WrittenPlaces(path, question.cwd, gateway.facts().home))
-      question.file_writes.push_back(std::move(place));
-  if (event->kind == hooks::EventKind::kFileWrite &&
-      question.file_writes.empty())
-    return refuse("a tool that writes files names no file");
-
-  const bool reads = event->kind == hooks::EventKind::kFileRead;
-  Judgement judgement = reads ? JudgeReads(gateway, *event, question)
-                              : gateway.Judge(question, /*pin=*/true);
-  // Of what a tool may read nothing is kept, as of other tools.
-  if (reads && judgement.decision.action == Action::kAllow)
-    return Print(hooks::Output{"", "", 0}, framed);
-  auto answer = AnswerTo(gateway, globals, *event, &judgement);
-  if (!answer)
-    return refuse("the answer cannot be prepared: " + answer.error().message);
-  judgement.unobserved = answer->kind == AnswerKind::kAllow &&
-                         judgement.decision.action == Action::kAllow;
-  if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
-      !stored)
-    return refuse(
-        "the decision could not be recorded, so the command "
-        "is refused: " +
-        stored.error().message);
-  const int code = Print(adapter->Format(*event, *answer), framed);
+  const int code = Print(event->kind == hooks::EventKind::kCommandDone
+                             ? AnswerDone(gateway, *adapter, *event)
+                             : AnswerEvent(gateway, globals, *adapter, *event),
+                         framed);
   gateway.Maintain();
   return code;
 }

@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/answers.h"
+#include "cli/client_record.h"
 #include "cli/commands.h"
 #include "cli/decision_json.h"
 #include "cli/execute.h"
@@ -185,6 +186,9 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
              "(docs/hooks.md, \"The client's own sandbox\")");
     return kExitGateFailed;
   }
+  // By this very process: the client has run what gate had put in place.
+  if (ticket && ticket->trial)
+    (void)NoteApplied(gateway.facts().places.state, ticket->client);
   const bool ticket_only = !question.is_argv && question.command.empty();
   if (!ticket && ticket_only) {
     Complain("the ticket is not valid (" + ticket.error().message +

@@ -22,4 +22,13 @@ struct Finding {
 void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
                 std::vector<Finding>* findings);
 
+// The versions of clients that ran commands as they were, where gate had put
+// others in their place (cli/client_record.h).
+void CheckClients(const ProcessFacts& facts, std::vector<Finding>* findings);
+
+// gate doctor --prove: has gate put commands in place again for the versions
+// for which it stopped. Only at a person's terminal; recorded. Returns the exit
+// code.
+int ProveClients(const ProcessFacts& facts);
+
 }  // namespace gate::cli

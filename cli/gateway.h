@@ -125,7 +125,7 @@ class Gateway {
   // Commits the outcome of the decision `parent`.
   Status RecordOutcome(const std::string& parent, const Judgement& judgement,
                        const backends::Outcome& outcome,
-                       const std::string& mode);
+                       const std::string& mode, int busy_timeout_ms = 5000);
   // After the answer is out.
   void Maintain();
   // When Maintain will have nothing to do with it.

@@ -157,8 +157,8 @@ Status Gateway::Record(Judgement* judgement, const std::string& mode,
 Status Gateway::RecordOutcome(const std::string& parent,
                               const Judgement& judgement,
                               const backends::Outcome& outcome,
-                              const std::string& mode) {
-  GATE_CHECK(OpenLog(5000));
+                              const std::string& mode, int busy_timeout_ms) {
+  GATE_CHECK(OpenLog(busy_timeout_ms));
   audit::Record record;
   record.kind = audit::Kind::kOutcome;
   record.id = NewUuid(NowMs());

@@ -32,7 +32,7 @@ _gate() {
     sandbox) words="--profile --backend --network --timeout -c --" ;;
     hook) words="claude codex generic --framed" ;;
     install | uninstall) words="claude codex --project --dry-run" ;;
-    doctor) words="--json" ;;
+    doctor) words="--json --prove" ;;
     backends) words="probe --json" ;;
     replay) words="--rules --since -n --json" ;;
     trust) words="--show --json" ;;

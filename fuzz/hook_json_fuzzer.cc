@@ -49,6 +49,10 @@ void FuzzAdapter(const Adapter& adapter, std::string_view text) {
                 read.pattern.find('\0') == std::string::npos &&
                 read.glob.find('\0') == std::string::npos);
       break;
+    case EventKind::kCommandDone:
+      Require(!event->command.empty() && !event->call.empty());
+      CheckOutput(adapter.Tell(event->command));
+      return;
     case EventKind::kNothing:
       return;
   }

@@ -17,10 +17,11 @@ inline constexpr size_t kMaxInputBytes = 1 << 20;
 
 // What the client's message is about.
 enum class EventKind : uint8_t {
-  kNothing,    // not a tool gate judges: answer with silence
-  kCommand,    // a shell command
-  kFileWrite,  // a tool of the agent that writes files
-  kFileRead,   // one that reads, searches or lists files
+  kNothing,      // not a tool gate judges: answer with silence
+  kCommand,      // a shell command
+  kFileWrite,    // a tool of the agent that writes files
+  kFileRead,     // one that reads, searches or lists files
+  kCommandDone,  // a shell command that has ended, well or not
 };
 
 // What a tool of the agent looks at.
@@ -58,6 +59,17 @@ struct Event {
   bool persons_shell = false;
   // The next command starts where the shell of this one ends.
   bool keeps_directory = false;
+  // The client's name for this call of a tool; empty where it gives none.
+  std::string call;
+  // The command goes on after the client has said that it is done.
+  bool background = false;
+  bool failed = false;  // kCommandDone: it did not end well, or did not start
+  // What the event has that the client of this adapter does not send; empty:
+  // nothing.
+  std::string foreign;
+  // It has all that every event of the client has in its supported versions
+  // (`tool_use_id` only since 2.0.43).
+  bool complete = false;
 };
 
 // What gate wants to say.
@@ -96,6 +108,11 @@ class Adapter {
   // kTooLarge beyond kMaxInputBytes: the caller refuses.
   virtual Result<Event> Parse(std::string_view json) const = 0;
   virtual Output Format(const Event& event, const Answer& answer) const = 0;
+  // The answer to an event after which nothing is decided: shows `message` to
+  // the client's person, where the client can do that.
+  virtual Output Tell(const std::string& message) const {
+    return Output{"", "gate: " + message + "\n", 0};
+  }
 };
 
 // The adapter called `client`, or null. Static lifetime.

@@ -74,6 +74,49 @@ bool CanAsk(std::string_view mode) {
   return mode == "default" || mode == "acceptEdits" || mode == "plan";
 }
 
+// Fields of the events of other clients that speak the same protocol, and not
+// of Claude Code's (2.1.330): Gemini's and Qwen's, Copilot's and VS Code's,
+// Codex', Cursor's, Cline's, goose's.
+constexpr const char* kForeignFields[] = {
+    "timestamp",        "tool_call_id",
+    "turn_id",          "model",
+    "conversation_id",  "generation_id",
+    "hookName",         "clineVersion",
+    "cursor_version",   "workspaceRoots",
+    "workspace_roots",  "toolName",
+    "matcher_context",  "working_dir",
+    "mcp_context",      "original_request_name",
+    "agent_action_name"};
+// Where other clients keep what is said in a session.
+constexpr std::string_view kForeignPlaces[] = {
+    "/.qwen/",  "/.gemini/", "/.codex/",      "/.copilot/", "/.factory/",
+    "/.crush/", "/.kimi/",   "/.kimi-code/",  "/.cursor/",  "/.devin/",
+    "/.kiro/",  "/.agents/", "/.antigravity/"};
+
+// What says that the event is another client's.
+std::string ForeignSign(const Json& event) {
+  for (const char* name : kForeignFields)
+    if (event.contains(name))
+      return std::string("its events have a `") + name + "`";
+  const auto mode = event.find("permission_mode");
+  for (const char* name : {"yolo", "auto-edit", "auto_edit", "autoEdit"})
+    if (mode != event.end() && *mode == name)
+      return std::string("its permission mode is `") + name + "`";
+  const auto transcript = event.find("transcript_path");
+  if (transcript == event.end() || !transcript->is_string()) return "";
+  const auto& path = transcript->get_ref<const std::string&>();
+  for (const std::string_view place : kForeignPlaces)
+    if (path.find(place) != std::string::npos)
+      return "its transcript is in `" + std::string(place) + "`";
+  return "";
+}
+
+bool IsText(const Json& event, const char* name) {
+  const auto found = event.find(name);
+  return found != event.end() && found->is_string() &&
+         !found->get_ref<const std::string&>().empty();
+}
+
 class ClaudeAdapter final : public Adapter {
  public:
   const char* Name() const override { return "claude"; }
@@ -85,10 +128,16 @@ class ClaudeAdapter final : public Adapter {
     event.agent = Name();
     event.persons_shell = true;
     event.keeps_directory = true;
-    if (name != "PreToolUse") return event;
+    const bool done = name == "PostToolUse" || name == "PostToolUseFailure";
+    if (name != "PreToolUse" && !done) return event;
     GATE_TRY(event.tool, RequireText(json, "tool_name"));
     GATE_TRY(event.session, OptionalText(json, "session_id"));
+    GATE_TRY(event.call, OptionalText(json, "tool_use_id"));
     GATE_TRY(event.cwd, EventDirectory(json));
+    if (done) return CommandDone(json, std::move(event), name);
+    event.foreign = ForeignSign(json);
+    event.complete =
+        IsText(json, "session_id") && IsText(json, "permission_mode");
     GATE_TRY(const std::string mode, OptionalText(json, "permission_mode"));
     event.can_ask = CanAsk(mode);
     event.planning = mode == "plan";
@@ -167,7 +216,39 @@ class ClaudeAdapter final : public Adapter {
     return RefuseWith(event, answer);
   }
 
+  Output Tell(const std::string& message) const override {
+    Json json = Json::object();
+    json["systemMessage"] = "gate: " + message;
+    return Output{Dump(json) + "\n", "", 0};
+  }
+
  private:
+  // The input of the event is the one that was run: what a hook has put in its
+  // place, where the client applied that (seen with 2.1.215, 2.1.220, 2.1.330).
+  static Result<Event> CommandDone(const Json& json, Event event,
+                                   const std::string& name) {
+    const auto input = json.find("tool_input");
+    if (event.call.empty() || input == json.end() || !input->is_object() ||
+        !IsText(*input, "command"))
+      return event;
+    GATE_TRY(event.command, OptionalText(*input, "command"));
+    event.kind = EventKind::kCommandDone;
+    event.failed = name == "PostToolUseFailure";
+    const auto says = [](const Json& object, const char* key) {
+      const auto found = object.find(key);
+      return found != object.end() && !found->is_null() && *found != false;
+    };
+    const auto response = json.find("tool_response");
+    // Sent to the background by the model or by its person: it may not have
+    // come to the ticket yet. Interrupted: it may never.
+    event.background = says(*input, "run_in_background") ||
+                       says(json, "is_interrupt") || event.tool == "Monitor" ||
+                       (response != json.end() && response->is_object() &&
+                        (says(*response, "backgroundTaskId") ||
+                         says(*response, "interrupted")));
+    return event;
+  }
+
   static Result<Event> ReadCommand(const Json& input, Event event) {
     GATE_TRY(event.command, ShellCommand(input, {"command"}));
     GATE_TRY(event.description, OptionalText(input, "description"));

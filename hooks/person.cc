@@ -91,6 +91,8 @@ std::string_view WithoutExtension(std::string_view name) {
 // python3.12 is python.
 bool IsPython(std::string_view name) { return name.starts_with("python"); }
 
+}  // namespace
+
 // A name is matched as it is and in the 15 bytes that the kernel keeps of it.
 bool IsAgentName(std::string_view name) {
   constexpr size_t kKernelName = 15;
@@ -105,6 +107,8 @@ bool IsAgentName(std::string_view name) {
   }
   return false;
 }
+
+namespace {
 
 bool HasAgentDirectory(std::string_view path) {
   while (!path.empty()) {
@@ -121,6 +125,8 @@ bool HasAgentDirectory(std::string_view path) {
   }
   return false;
 }
+
+}  // namespace
 
 bool IsAgent(const ProcessView& process) {
   const std::string_view executable = BaseName(process.executable);
@@ -147,6 +153,8 @@ bool IsAgent(const ProcessView& process) {
   }
   return false;
 }
+
+namespace {
 
 // gate as an ancestor has been started by a hook, or runs a command in a
 // sandbox or out of it: never what a person's own shell stands on.
@@ -252,6 +260,8 @@ Person JudgeChain(const ProcessSource& source, int self, bool may_nest) {
   return Person{true, ""};
 }
 
+}  // namespace
+
 // Fields of /proc/PID/stat: the name is in parentheses and may hold anything.
 std::optional<ProcessView> ReadProcess(int pid) {
   const std::string directory = "/proc/" + std::to_string(pid);
@@ -298,6 +308,8 @@ std::optional<ProcessView> ReadProcess(int pid) {
   }
   return process;
 }
+
+namespace {
 
 std::vector<int> FindProcesses(const std::string& name) {
   std::vector<int> found;

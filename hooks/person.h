@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gate::hooks {
@@ -39,6 +40,13 @@ struct ProcessView {
   std::string executable;          // path; empty when it cannot be read
   std::vector<std::string> words;  // argv
 };
+// By /proc; nothing where it cannot be read.
+std::optional<ProcessView> ReadProcess(int pid);
+// Whether it is called as a program is that runs commands for a model, or as an
+// editor with such a one; by process, executable, or the package of a script.
+bool IsAgent(const ProcessView& process);
+bool IsAgentName(std::string_view name);
+
 enum class Holds : unsigned char { kNo, kYes, kUnseen };
 struct Hold {
   Holds holds = Holds::kNo;       // the master side of the terminal asked about

@@ -21,7 +21,7 @@ namespace gate::hooks {
 namespace {
 
 constexpr size_t kNameDigits = 32;
-constexpr std::string_view kDomain = "gate.ticket/3\n";
+constexpr std::string_view kDomain = "gate.ticket/4\n";
 constexpr size_t kMaxTicketBytes = 4 << 20;
 // Beyond the longest lifetime by so much a file is swept whatever it is.
 constexpr uint64_t kSweepSlackMs = 60 * 1000;
@@ -59,10 +59,11 @@ std::string Encode(const std::string& name, const Ticket& ticket) {
   for (const std::string* field :
        {&name, &ticket.command, &ticket.cwd, &ticket.place,
         &ticket.policy_revision, &ticket.plan, &ticket.decision_id,
-        &ticket.agent, &ticket.session}) {
+        &ticket.agent, &ticket.session, &ticket.client}) {
     Put(*field, &out);
   }
   Put(ticket.asked ? "1" : "0", &out);
+  Put(ticket.trial ? "1" : "0", &out);
   Put(std::to_string(ticket.expires_ms), &out);
   return out;
 }
@@ -72,18 +73,22 @@ bool Decode(std::string_view in, const std::string& name, Ticket* ticket) {
   in.remove_prefix(kDomain.size());
   std::string stored_name;
   std::string asked;
+  std::string trial;
   std::string expires;
   for (std::string* field :
        {&stored_name, &ticket->command, &ticket->cwd, &ticket->place,
         &ticket->policy_revision, &ticket->plan, &ticket->decision_id,
-        &ticket->agent, &ticket->session, &asked, &expires}) {
+        &ticket->agent, &ticket->session, &ticket->client, &asked, &trial,
+        &expires}) {
     if (!Take(&in, field)) return false;
   }
   if (!in.empty() || stored_name != name || expires.empty() ||
-      expires.size() > 19 || (asked != "0" && asked != "1")) {
+      expires.size() > 19 || (asked != "0" && asked != "1") ||
+      (trial != "0" && trial != "1")) {
     return false;
   }
   ticket->asked = asked == "1";
+  ticket->trial = trial == "1";
   ticket->expires_ms = 0;
   for (const char c : expires) {
     if (c < '0' || c > '9') return false;
@@ -101,63 +106,30 @@ bool IsTicketName(std::string_view name) {
   return true;
 }
 
-}  // namespace
+// The name of the ticket for `call`, and that of the file which says that there
+// are two for it.
+std::string NameOf(const Hash& key, std::string_view what,
+                   const std::string& call) {
+  return Hex(Mac(key, std::string(what) + "\n" + call)).substr(0, kNameDigits);
+}
+constexpr std::string_view kOfCall = "gate.ticket/call";
+// Hooks of one call are asked at the same time.
+constexpr uint64_t kSameCallMs = 60 * 1000;
+constexpr std::string_view kTwice = "gate.ticket/twice";
 
-Result<std::string> IssueTicket(const std::string& state_dir,
-                                const Ticket& ticket) {
-  auto key = Key(state_dir);
-  if (!key) {
-    // Says what is wrong with the directory, where that is it.
-    GATE_CHECK(MakeDirectories(state_dir, 0700));
-    key = Key(state_dir);
-  }
-  if (!key) return std::unexpected(key.error());
-  const std::string name = Hex(RandomBytes(kNameDigits / 2));
-  if (!IsTicketName(name)) {
-    return Fail(ErrorCode::kInternal, "no random bytes for a ticket");
-  }
-  const std::string body = Encode(name, ticket);
-  const Hash mac = Mac(*key, body);
-  std::string bytes(reinterpret_cast<const char*>(mac.data()), mac.size());
-  bytes += body;
-  if (bytes.size() > kMaxTicketBytes) {
-    return Fail(ErrorCode::kTooLarge, "the command is too long for a ticket");
-  }
-  const std::string path = Directory(state_dir) + "/" + name;
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  Fd file(open(path.c_str(), kFlags, 0600));
-  if (!file && errno == ENOENT) {
-    GATE_CHECK(MakeDirectories(Directory(state_dir), 0700));
-    file = Fd(open(path.c_str(), kFlags, 0600));
-  }
-  if (!file) return FailErrno("ticket " + path);
-  if (auto written = WriteAll(file.get(), bytes); !written) {
-    unlink(path.c_str());
-    return std::unexpected(written.error());
-  }
-  return name;
+// Whether both let run the same.
+bool SaysTheSame(const Ticket& one, const Ticket& other) {
+  return one.command == other.command && one.cwd == other.cwd &&
+         one.place == other.place && one.plan == other.plan &&
+         one.policy_revision == other.policy_revision &&
+         one.agent == other.agent && one.session == other.session &&
+         one.asked == other.asked && one.client == other.client;
 }
 
-Result<Ticket> RedeemTicket(const std::string& state_dir,
-                            const std::string& name, uint64_t now_ms) {
-  const auto unknown = [] {
-    return Fail(ErrorCode::kNotFound, "no such ticket, or it has been used");
-  };
-  if (!IsTicketName(name)) return unknown();
+// Reads a ticket's file, open as `file`.
+Result<Ticket> ReadTicket(const std::string& state_dir, const std::string& name,
+                          const Fd& file) {
   const std::string path = Directory(state_dir) + "/" + name;
-  const Fd file(
-      open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  const bool opened = static_cast<bool>(file);
-  const int open_error = errno;
-  // Used from here on, whatever it turns out to be.
-  if (unlink(path.c_str()) != 0) {
-    if (errno != EROFS && errno != EACCES && errno != EPERM) return unknown();
-    return Fail(ErrorCode::kIo, Directory(state_dir) + ": " + strerror(errno));
-  }
-  if (!opened) {
-    errno = open_error;
-    return FailErrno("ticket " + path);
-  }
   struct stat info{};
   if (fstat(file.get(), &info) != 0) return FailErrno("ticket " + path);
   if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
@@ -177,6 +149,122 @@ Result<Ticket> RedeemTicket(const std::string& state_dir,
   if (!Equal(mac, Mac(key, body)) || !Decode(body, name, &ticket)) {
     return Fail(ErrorCode::kPermission, "the ticket was tampered with");
   }
+  return ticket;
+}
+
+std::unexpected<Error> Unknown() {
+  return Fail(ErrorCode::kNotFound, "no such ticket, or it has been used");
+}
+
+// Makes the file `name`, with `bytes`. kInvalid when it is there.
+Status WriteNew(const std::string& state_dir, const std::string& name,
+                const std::string& bytes) {
+  const std::string path = Directory(state_dir) + "/" + name;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  Fd file(open(path.c_str(), kFlags, 0600));
+  if (!file && errno == ENOENT) {
+    GATE_CHECK(MakeDirectories(Directory(state_dir), 0700));
+    file = Fd(open(path.c_str(), kFlags, 0600));
+  }
+  if (!file && errno == EEXIST) return Fail(ErrorCode::kInvalid, "it is there");
+  if (!file) return FailErrno("ticket " + path);
+  if (auto written = WriteAll(file.get(), bytes); !written) {
+    unlink(path.c_str());
+    return std::unexpected(written.error());
+  }
+  return {};
+}
+
+Status Store(const std::string& state_dir, const Hash& key,
+             const std::string& name, const Ticket& ticket) {
+  if (!IsTicketName(name)) {
+    return Fail(ErrorCode::kInternal, "no random bytes for a ticket");
+  }
+  const std::string body = Encode(name, ticket);
+  const Hash mac = Mac(key, body);
+  std::string bytes(reinterpret_cast<const char*>(mac.data()), mac.size());
+  bytes += body;
+  if (bytes.size() > kMaxTicketBytes) {
+    return Fail(ErrorCode::kTooLarge, "the command is too long for a ticket");
+  }
+  return WriteNew(state_dir, name, bytes);
+}
+
+}  // namespace
+
+Result<std::string> IssueTicket(const std::string& state_dir,
+                                const Ticket& ticket, const std::string& call) {
+  auto key = Key(state_dir);
+  if (!key) {
+    // Says what is wrong with the directory, where that is it.
+    GATE_CHECK(MakeDirectories(state_dir, 0700));
+    key = Key(state_dir);
+  }
+  if (!key) return std::unexpected(key.error());
+  if (!call.empty()) {
+    std::string name = NameOf(*key, kOfCall, call);
+    const Status stored = Store(state_dir, *key, name, ticket);
+    if (stored) return name;
+    if (stored.error().code != ErrorCode::kInvalid)
+      return std::unexpected(stored.error());
+    const auto there = PeekTicket(state_dir, name);
+    if (there && there->expires_ms + kSameCallMs < ticket.expires_ms) {
+      // Of a call that came to nothing.
+      unlink((Directory(state_dir) + "/" + name).c_str());
+      GATE_CHECK(Store(state_dir, *key, name, ticket));
+      return name;
+    }
+    if (there && SaysTheSame(*there, ticket)) return name;
+    const Status twice = WriteNew(state_dir, NameOf(*key, kTwice, call), "");
+    if (!twice && twice.error().code != ErrorCode::kInvalid)
+      return std::unexpected(twice.error());
+  }
+  std::string name = Hex(RandomBytes(kNameDigits / 2));
+  GATE_CHECK(Store(state_dir, *key, name, ticket));
+  return name;
+}
+
+Result<Ticket> PeekTicket(const std::string& state_dir,
+                          const std::string& name) {
+  if (!IsTicketName(name)) return Unknown();
+  const std::string path = Directory(state_dir) + "/" + name;
+  const Fd file(
+      open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file) return errno == ENOENT ? Unknown() : FailErrno("ticket " + path);
+  return ReadTicket(state_dir, name, file);
+}
+
+Result<Ticket> TakeUnredeemed(const std::string& state_dir,
+                              const std::string& call) {
+  GATE_TRY(const Hash key, Key(state_dir));
+  const std::string name = NameOf(key, kOfCall, call);
+  GATE_TRY(Ticket ticket, PeekTicket(state_dir, name));
+  const std::string directory = Directory(state_dir) + "/";
+  // Whoever unlinks it has it: this, or the run that uses it.
+  if (unlink((directory + name).c_str()) != 0) return Unknown();
+  if (unlink((directory + NameOf(key, kTwice, call)).c_str()) == 0)
+    return Unknown();
+  return ticket;
+}
+
+Result<Ticket> RedeemTicket(const std::string& state_dir,
+                            const std::string& name, uint64_t now_ms) {
+  if (!IsTicketName(name)) return Unknown();
+  const std::string path = Directory(state_dir) + "/" + name;
+  const Fd file(
+      open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const bool opened = static_cast<bool>(file);
+  const int open_error = errno;
+  // Used from here on, whatever it turns out to be.
+  if (unlink(path.c_str()) != 0) {
+    if (errno != EROFS && errno != EACCES && errno != EPERM) return Unknown();
+    return Fail(ErrorCode::kIo, Directory(state_dir) + ": " + strerror(errno));
+  }
+  if (!opened) {
+    errno = open_error;
+    return FailErrno("ticket " + path);
+  }
+  GATE_TRY(Ticket ticket, ReadTicket(state_dir, name, file));
   if (now_ms >= ticket.expires_ms) {
     return Fail(ErrorCode::kTimeout,
                 ticket.asked ? "the question was open for more than an hour"

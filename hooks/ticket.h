@@ -25,12 +25,36 @@ struct Ticket {
   std::string decision_id;  // parent of the outcome record
   std::string agent, session;
   bool asked = false;  // what it lets run needs a person's yes, and gets it
+  // The client, by name and version, that was told to run this in place of a
+  // command. Empty: it was told nothing, or it cannot be known what it did.
+  std::string client;
+  // The first to be rewritten for that client since a person let gate try
+  // again: used, it proves that the client applies what it is told.
+  bool trial = false;
   uint64_t expires_ms = 0;
 };
 
 // Stores `ticket` and returns its name (32 hex digits).
+//
+// `call`: the client's name for the call that the ticket is for, if it has one.
+// The name of the ticket then follows from it by the state's key, which nobody
+// outside of gate has. A second ticket for the same call is the same one where
+// it says the same; otherwise TakeUnredeemed knows neither, since which of the
+// two the client was to use cannot be told.
 Result<std::string> IssueTicket(const std::string& state_dir,
-                                const Ticket& ticket);
+                                const Ticket& ticket,
+                                const std::string& call = "");
+
+// The ticket `name` as it is stored, expired or not; it stays valid. Errors as
+// RedeemTicket.
+Result<Ticket> PeekTicket(const std::string& state_dir,
+                          const std::string& name);
+
+// The ticket that was issued for `call` and that nobody has used, however old;
+// it is used up by this. kNotFound when there is none: none was issued, it was
+// used, or it was swept.
+Result<Ticket> TakeUnredeemed(const std::string& state_dir,
+                              const std::string& call);
 
 // Takes the ticket out of the store: whatever the result, the name is not
 // valid afterwards. kNotFound for an unknown or used one, kPermission when

@@ -189,7 +189,7 @@ TEST(Claude, OtherToolsAndEventsAreNothing) {
   // An MCP server's paths may be another machine's.
   EXPECT_EQ(Parsed("claude", Tool("mcp__files__read", R"({"path":"/"})")).kind,
             EventKind::kNothing);
-  for (const char* name : {"PostToolUse", "SessionStart", "Stop"}) {
+  for (const char* name : {"SessionStart", "Stop", "PostToolBatch"}) {
     EXPECT_EQ(Parsed("claude", Replaced(kClaudeBash, "PreToolUse", name)).kind,
               EventKind::kNothing);
   }

@@ -132,6 +132,62 @@ TEST(ReadTools, AreRefusedWhereTheirArgumentsAreNotUnderstood) {
         << c.client << c.tool << c.input;
 }
 
+// Fields of every event, and those of the ends of a call.
+TEST(CommandDone, SaysOfWhichCallAndWhetherItMayGoOn) {
+  const std::string head =
+      R"({"session_id":"s","cwd":"/w","permission_mode":"default",)";
+  const std::string bash =
+      R"("tool_name":"Bash","tool_use_id":"toolu_1","tool_input":)";
+  const struct {
+    const char* event;
+    std::string rest;
+    EventKind kind;
+    bool background;
+    bool failed;
+  } cases[] = {
+      {"PostToolUse", bash + R"({"command":"ls"})", EventKind::kCommandDone,
+       false, false},
+      {"PostToolUse",
+       bash +
+           R"({"command":"ls"},"tool_response":{"stdout":"","interrupted":false})",
+       EventKind::kCommandDone, false, false},
+      {"PostToolUse", bash + R"({"command":"ls","run_in_background":false})",
+       EventKind::kCommandDone, false, false},
+      {"PostToolUse", bash + R"({"command":"ls","run_in_background":true})",
+       EventKind::kCommandDone, true, false},
+      {"PostToolUse",
+       bash + R"({"command":"ls"},"tool_response":{"backgroundTaskId":"b1"})",
+       EventKind::kCommandDone, true, false},
+      {"PostToolUse",
+       bash + R"({"command":"ls"},"tool_response":{"interrupted":true})",
+       EventKind::kCommandDone, true, false},
+      {"PostToolUse", bash + R"({"command":"ls"},"tool_response":"text")",
+       EventKind::kCommandDone, false, false},
+      {"PostToolUseFailure",
+       bash + R"({"command":"ls"},"error":"Exit code 1","is_interrupt":false)",
+       EventKind::kCommandDone, false, true},
+      {"PostToolUseFailure", bash + R"({"command":"ls"},"is_interrupt":true)",
+       EventKind::kCommandDone, true, true},
+      {"PostToolUse", bash + R"({})", EventKind::kNothing, false, false},
+      {"PostToolUse", bash + R"({"command":7})", EventKind::kNothing, false,
+       false},
+      {"PostToolUse", R"("tool_name":"Bash","tool_input":{"command":"ls"})",
+       EventKind::kNothing, false, false},
+      {"PostToolUse",
+       R"("tool_name":"Read","tool_use_id":"t","tool_input":{"file_path":"/a"})",
+       EventKind::kNothing, false, false},
+  };
+  for (const auto& c : cases) {
+    const auto event = FindAdapter("claude")->Parse(
+        head + R"("hook_event_name":")" + c.event + "\"," + c.rest + "}");
+    ASSERT_TRUE(event) << c.rest << event.error().message;
+    EXPECT_EQ(event->kind, c.kind) << c.rest;
+    EXPECT_EQ(event->background, c.background) << c.rest;
+    EXPECT_EQ(event->failed, c.failed) << c.rest;
+    if (c.kind == EventKind::kCommandDone) EXPECT_EQ(event->call, "toolu_1");
+  }
+}
+
 TEST(Framed, HasItsMarksWhateverTheAnswer) {
   EXPECT_EQ(Framed({"", "", 0}), "gate::gate\n");
   EXPECT_EQ(Framed({"{}\n", "", 0}), "gate:{}:gate\n");
@@ -139,6 +195,9 @@ TEST(Framed, HasItsMarksWhateverTheAnswer) {
   EXPECT_EQ(Framed({big + "\n", "", 0}), "gate:" + big + ":gate\n");
   EXPECT_EQ(Framed(Refuse("no")), "gate::gate\n");
   EXPECT_EQ(Framed({"{}", "no", 2}), "gate::gate\n");
+  const Output told = FindAdapter("claude")->Tell("a \"b\"");
+  EXPECT_EQ(told.exit_code, 0);
+  EXPECT_EQ(told.out, "{\"systemMessage\":\"gate: a \\\"b\\\"\"}\n");
 }
 
 }  // namespace

@@ -38,6 +38,8 @@ class TicketTest : public ::testing::Test {
     ticket.agent = "codex";
     ticket.session = "s";
     ticket.asked = true;
+    ticket.client = "claude 2.1.330";
+    ticket.trial = true;
     ticket.expires_ms = kNow + kTicketLifetimeMs;
     return ticket;
   }
@@ -217,6 +219,69 @@ TEST_F(TicketTest, OneOfManyRedeemersWins) {
       winners += status == 0;
     }
     EXPECT_EQ(winners, 1);
+  }
+}
+
+TEST_F(TicketTest, OfACallIsFoundByTheCallUntilItIsUsed) {
+  EXPECT_EQ(TakeUnredeemed(state_, "c1").error().code, ErrorCode::kNotFound);
+  const auto name = IssueTicket(state_, Make(), "c1");
+  ASSERT_TRUE(name);
+  const auto other = IssueTicket(state_, Make(), "c2");
+  ASSERT_TRUE(other);
+  EXPECT_NE(*name, *other);
+  EXPECT_FALSE(TakeUnredeemed(state_, "c3"));
+  EXPECT_FALSE(TakeUnredeemed(state_, ""));
+  const auto peeked = PeekTicket(state_, *name);
+  ASSERT_TRUE(peeked);
+  EXPECT_EQ(peeked->client, "claude 2.1.330");
+
+  const auto taken = TakeUnredeemed(state_, "c1");
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->command, Make().command);
+  EXPECT_FALSE(TakeUnredeemed(state_, "c1"));
+  EXPECT_EQ(RedeemError(*name), ErrorCode::kNotFound);
+  EXPECT_EQ(PeekTicket(state_, *name).error().code, ErrorCode::kNotFound);
+
+  EXPECT_TRUE(RedeemTicket(state_, *other, kNow));
+  EXPECT_FALSE(TakeUnredeemed(state_, "c2"));
+  // Another state directory gives the same call another name.
+  const auto elsewhere = IssueTicket(state_ + "/other", Make(), "c1");
+  ASSERT_TRUE(elsewhere);
+  EXPECT_NE(*elsewhere, *name);
+}
+
+TEST_F(TicketTest, TwoForOneCallAreOneWhereTheySayTheSame) {
+  const auto first = IssueTicket(state_, Make(), "c");
+  Ticket again = Make();
+  again.decision_id = "another";
+  again.expires_ms += 5;
+  EXPECT_EQ(*IssueTicket(state_, again, "c"), *first);
+  again.command = "echo other";
+  const auto other = IssueTicket(state_, again, "c");
+  ASSERT_TRUE(other);
+  EXPECT_NE(*other, *first);
+  // Which of the two the client was to use is not known.
+  EXPECT_FALSE(TakeUnredeemed(state_, "c"));
+  EXPECT_TRUE(RedeemTicket(state_, *other, kNow));
+
+  // One that came to nothing long ago makes room.
+  ASSERT_TRUE(IssueTicket(state_, Make(), "d"));
+  again.expires_ms = Make().expires_ms + 3600 * 1000;
+  ASSERT_TRUE(IssueTicket(state_, again, "d"));
+  EXPECT_EQ(TakeUnredeemed(state_, "d")->command, "echo other");
+}
+
+TEST_F(TicketTest, OfACallIsUsedOrFoundUnusedButNotBoth) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string call = std::to_string(round);
+    const auto name = IssueTicket(state_, Make(), call);
+    ASSERT_TRUE(name);
+    const pid_t child = fork();
+    if (child == 0) _exit(RedeemTicket(state_, *name, kNow) ? 0 : 1);
+    const bool found = TakeUnredeemed(state_, call).has_value();
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_NE(found, status == 0);
   }
 }
 
