@@ -19,6 +19,7 @@
 #include "backends/native/seccomp.h"
 #include "backends/native/sys.h"
 #include "backends/outcome.h"
+#include "backends/private_way.h"
 #include "backends/program_search.h"
 #include "backends/relay.h"
 #include "backends/request.h"
@@ -231,6 +232,7 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
       return Failed("the working directory `" + command.cwd +
                     "` is another one by now");
     LeaveOut(user, &*view);
+    ClearPrivateWays(*view);
     std::vector<std::string> covered;
     for (const ViewMount& mount : view->mounts)
       if (mount.kind == MountKind::kHidden) covered.push_back(mount.target);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <set>
 
+#include "backends/hidden_links.h"
 #include "backends/landlock_backend.h"
 #include "backends/listing.h"
 #include "backends/mounts.h"
@@ -28,7 +29,8 @@ constexpr auto kDevices =
 
 class Builder {
  public:
-  explicit Builder(const Profile& profile) : profile_(profile) {}
+  explicit Builder(const Profile& profile)
+      : profile_(profile), links_(profile) {}
 
   Result<LandlockView> Run(const std::string& tmp) {
     for (const char* place : kPrivatePlaces)
@@ -77,15 +79,16 @@ class Builder {
     const std::string path = RealPath(name);
     struct stat info = {};
     if (path.empty() || stat(path.c_str(), &info) != 0) return {};
-    if (path == "/")
+    if (name == "/")
       return Fail(ErrorCode::kInvalid, "the root cannot be hidden");
+    if (path != name && !links_.MayHide(name, path, info)) return {};
     Insert(path);
-    if (!S_ISDIR(info.st_mode)) return {};
+    if (!S_ISDIR(info.st_mode) || links_.IsWritten(path)) return {};
     // A hidden directory may hold links to where its content really is.
     for (const std::string& link : LinksBelow(path)) {
       const std::string target = RealPath(link);
       if (!target.empty() && stat(target.c_str(), &info) == 0 &&
-          S_ISREG(info.st_mode))
+          S_ISREG(info.st_mode) && links_.MayHide(link, target, info))
         Insert(target);
     }
     return {};
@@ -140,6 +143,7 @@ class Builder {
   }
 
   const Profile& profile_;
+  HiddenLinks links_;
   std::vector<HostMount> mounts_;
   std::set<std::string> hidden_, shown_;
   LandlockView view_;

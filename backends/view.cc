@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "backends/hidden_links.h"
 #include "backends/listing.h"
 #include "backends/mounts.h"
 #include "backends/unix_sockets.h"
@@ -22,8 +23,6 @@
 
 namespace gate::backends {
 namespace {
-
-// Links in a hidden directory are followed among this many entries.
 
 struct Found {
   std::string path;  // no links in it
@@ -63,7 +62,10 @@ class Resolver {
   static constexpr size_t kMaxStraight = 32;
 
   static std::unexpected<Error> Failed(const std::string& path) {
-    if (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
+    // A name that no call gets through leads nowhere: a run can make links that
+    // lead to each other.
+    if (errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
+        errno == ELOOP || errno == ENAMETOOLONG)
       return Fail(ErrorCode::kNotFound, "no `" + path + "`");
     return FailErrno("cannot resolve `" + path + "`");
   }
@@ -108,6 +110,7 @@ class Builder {
         user_(user),
         cwd_(cwd),
         show_(show),
+        links_(profile),
         listings_(guard.listings()) {}
 
   Result<View> Run() {
@@ -366,8 +369,11 @@ class Builder {
         }
         return std::unexpected(found.error());
       }
-      if (found->path == "/")
+      if (found->path == "/" && path == "/")
         return Fail(ErrorCode::kInvalid, "the root cannot be hidden");
+      if (found->path != path &&
+          !links_.MayHide(path, found->path, found->info))
+        continue;
       Hide(*found);
       if (S_ISDIR(found->info.st_mode)) HideTargets(found->path);
     }
@@ -426,10 +432,12 @@ class Builder {
   // A hidden directory may hold links to where its content really is. A link to
   // a place that holds other things (a home, the root) is not what is meant.
   void HideTargets(const std::string& directory) {
+    if (links_.IsWritten(directory)) return;
     for (const std::string& link : LinksBelow(directory)) {
       const Result<Found> target = resolve_(link);
       if (target && !IsWithin(target->path, directory) &&
-          S_ISREG(target->info.st_mode))
+          S_ISREG(target->info.st_mode) &&
+          links_.MayHide(link, target->path, target->info))
         Hide(*target);
     }
   }
@@ -506,6 +514,7 @@ class Builder {
   std::vector<HostMount> host_;
   std::vector<ViewMount> mounts_;
   size_t named_ = 0;  // of these, the other names are hidden too
+  HiddenLinks links_;
   Listings listings_;
   Resolver resolve_;
   View view_;
