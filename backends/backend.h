@@ -272,8 +272,8 @@ class Backend {
   // Nothing of a command runs, and what Run cannot use is thrown away.
   virtual void Prepare(const Profile& /*likely*/) {}
   // Asks for `command.permit`, then runs to the end. Blocks. Forwards SIGINT,
-  // SIGTERM, SIGHUP, SIGQUIT of the calling process to the command; kills
-  // everything it started at the end.
+  // SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 of the calling process to the
+  // command; kills everything it started at the end.
   virtual Outcome Run(const Profile& profile, const Command& command,
                       const Io& io) = 0;
 };

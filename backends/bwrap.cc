@@ -340,8 +340,8 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     const pid_t group = target > 0 ? getpgid(target) : -1;
     // Before the command runs there is only bwrap to tell.
     if (group > 1)
-      kill(inputs.terminal ? target : -group, signal);
-    else
+      kill(inputs.terminal || IsNotice(signal) ? target : -group, signal);
+    else if (!IsNotice(signal))
       sys::PidfdSignal(child.pidfd.get(), SIGTERM);
   };
   watch.expire = [&] { watch.forward(SIGTERM); };

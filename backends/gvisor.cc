@@ -272,7 +272,8 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   watch.pidfd = child.pidfd.get();
   watch.wall_ms = profile.limits.wall_ms;
   watch.forward = [&](int signal) {
-    if (!Signal(runsc, *bundle, rootless, signal))  // not up yet, or gone
+    if (!Signal(runsc, *bundle, rootless, signal) &&
+        !IsNotice(signal))  // not up yet, or gone
       sys::PidfdSignal(child.pidfd.get(), SIGTERM);
   };
   watch.expire = [&] { watch.forward(SIGTERM); };

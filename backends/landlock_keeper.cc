@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "backends/native/sys.h"
+#include "backends/supervise.h"
 
 namespace gate::backends {
 namespace {
@@ -234,7 +235,7 @@ void RunKeeper(const KeeperContext& context) {
         kill(-1, SIGTERM);
       else
         SignalChildren(SIGTERM);
-    } else if (plan.terminal) {
+    } else if (plan.terminal || IsNotice(byte)) {
       kill(command, byte);
     } else if (kill(-command, byte) != 0) {
       kill(command, byte);  // it has not made its group yet

@@ -84,7 +84,9 @@ class None : public Backend {
     watch.pidfd = child.pidfd.get();
     watch.wall_ms = profile.limits.wall_ms;
     watch.terminal = !request.own_group;
-    watch.forward = [&](int signal) { kill(target, signal); };
+    watch.forward = [&](int signal) {
+      kill(IsNotice(signal) ? child.pid : target, signal);
+    };
     watch.expire = [&] {
       if (all) all->Signal(SIGTERM);
     };

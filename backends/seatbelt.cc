@@ -178,7 +178,7 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   watch.wall_ms = profile.limits.wall_ms;
   watch.terminal = terminal;
   const auto tell = [&](int signal) {
-    if (terminal)
+    if (terminal || IsNotice(signal))
       sys::PidfdSignal(child.pidfd.get(), signal);
     else
       kill(-child.pid, signal);  // its own session's group

@@ -11,7 +11,8 @@
 namespace gate::backends {
 namespace {
 
-constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr int kForwarded[] = {SIGINT,  SIGTERM, SIGHUP,
+                              SIGQUIT, SIGUSR1, SIGUSR2};
 
 int StatusOf(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return (info.si_status & 0xff) << 8;
@@ -87,7 +88,9 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
       signalfd_siginfo info = {};
       while (read(signals.fd(), &info, sizeof(info)) ==
              static_cast<ssize_t>(sizeof(info))) {
-        if (watch.signalled != nullptr) *watch.signalled = true;
+        if (watch.signalled != nullptr &&
+            !IsNotice(static_cast<int>(info.ssi_signo)))
+          *watch.signalled = true;
         // A hang-up goes to the leader of the session, which gate may be, and
         // only when that ends to the others: it may come twice, but not never.
         if (watch.terminal && info.ssi_code == SI_KERNEL &&

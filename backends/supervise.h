@@ -13,8 +13,14 @@
 
 namespace gate::backends {
 
-// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT of this thread wait in a
-// descriptor. A signal that was ignored stays ignored.
+// Signals that tell a program something of its own instead of to end. They are
+// for the command alone: what it has started would die of them.
+constexpr bool IsNotice(int signal) {
+  return signal == SIGUSR1 || signal == SIGUSR2;
+}
+
+// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 of this
+// thread wait in a descriptor. A signal that was ignored stays ignored.
 class HeldSignals {
  public:
   HeldSignals();

@@ -23,6 +23,7 @@
 #include "backends/native/network.h"
 #include "backends/native/overlay.h"
 #include "backends/native/sys.h"
+#include "backends/supervise.h"
 
 // The linker's, around the program's text (ld's default scripts).
 extern "C" const char __executable_start[], etext[];
@@ -214,7 +215,7 @@ void LeaveText() {
 
 // Sends `signal` to the command as its terminal or caller would.
 void Forward(pid_t command, bool terminal, int signal) {
-  if (terminal)
+  if (terminal || IsNotice(signal))
     kill(command, signal);
   else
     kill(-command, signal);
