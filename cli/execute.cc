@@ -22,6 +22,7 @@
 #include "cli/json_writer.h"
 #include "cli/log.h"
 #include "cli/names.h"
+#include "cli/terminal_state.h"
 #include "cli/trust.h"
 
 namespace gate::cli {
@@ -241,6 +242,7 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       return NotStarted("the private /tmp cannot be made: " +
                         in_use.error().message);
   }
+  const TerminalState terminal;
   LogDebug("runs in " + plan.backend + ", profile " + plan.profile.name);
   return with_finished(backend->Run(plan.profile, command, {}));
 }
