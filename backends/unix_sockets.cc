@@ -25,7 +25,9 @@ constexpr size_t kMaxTable = size_t{8} << 20;
 constexpr size_t kMaxEntries = 65536;  // of a directory
 constexpr size_t kMaxInPlace = 4096;   // of one of SocketSearch::places
 constexpr size_t kMaxDirectories = 256;
-constexpr size_t kMaxNamed = 3;  // of those that were not found
+constexpr size_t kMaxPlaces = 256;              // that one process may mean
+constexpr size_t kMaxWords = size_t{64} << 10;  // of its arguments
+constexpr size_t kMaxNamed = 3;                 // of those that were not found
 
 // The number at the beginning of `*line`, which `end` must follow, in that
 // base; blanks before it are passed over.
@@ -193,9 +195,12 @@ class Finder {
     if (socket.name.starts_with(kProc)) {
       const size_t rest = socket.name.find('/', kProc.size());
       return rest != std::string::npos &&
-             std::ranges::any_of(Processes(), [&](const Process& process) {
-               return take(process.link + socket.name.substr(rest));
-             });
+             (std::ranges::any_of(Processes(),
+                                  [&](const Process& process) {
+                                    return take(process.link +
+                                                socket.name.substr(rest));
+                                  }) ||
+              IsNamedByItsHolder(socket, take));
     }
     for (const Process& process : Processes()) {
       if (!process.elsewhere || !Holds(process, socket.inode)) continue;
@@ -205,6 +210,76 @@ class Finder {
                            NamesOf(search_.mounts, *theirs, socket.name), take);
     }
     return true;
+  }
+
+  struct Process {
+    std::string number, link;  // /proc/PID
+    std::string working, root;
+    bool elsewhere = false;  // its root or its mounts are others than gate's
+  };
+
+  // The descriptor that the name goes through may be closed by now: podman's
+  // conmon binds /proc/self/fd/N/attach in the directory of its container. The
+  // one who listens knows the directory, by its words or its other descriptors.
+  template <typename Take>
+  bool IsNamedByItsHolder(const UnixSocket& socket, const Take& take) {
+    const std::string name(BaseName(socket.name));
+    for (const Process& process : Processes()) {
+      const std::optional<std::vector<std::string>> files =
+          FilesOf(process, socket.inode);
+      if (!files) continue;
+      std::vector<std::string> places = WordsOf(process);
+      places.push_back(process.working);
+      places.insert(places.end(), files->begin(), files->end());
+      if (places.size() > kMaxPlaces) places.resize(kMaxPlaces);
+      for (const std::string& place : places)
+        if (place.starts_with('/') &&
+            (take(Join(place, name)) ||
+             take(Join(std::string(DirName(place)), name))))
+          return true;
+    }
+    return false;
+  }
+
+  // The files that this process has open, where the socket is one of them.
+  static std::optional<std::vector<std::string>> FilesOf(const Process& process,
+                                                         uint64_t inode) {
+    DIR* list = opendir((process.link + "/fd").c_str());
+    if (list == nullptr) return std::nullopt;
+    const std::string socket = "socket:[" + std::to_string(inode) + "]";
+    std::vector<std::string> files;
+    bool holds = false;
+    while (const dirent* entry = readdir(list)) {
+      if (entry->d_name[0] == '.') continue;
+      std::string file = LinkOf(process.link + "/fd/" + entry->d_name);
+      holds = holds || file == socket;
+      if (file.starts_with('/') && files.size() < kMaxPlaces)
+        files.push_back(std::move(file));
+    }
+    closedir(list);
+    if (!holds) return std::nullopt;
+    return files;
+  }
+
+  // The paths among its arguments. They are its own to say: what they lead to
+  // counts only by the number of its file.
+  static std::vector<std::string> WordsOf(const Process& process) {
+    std::vector<std::string> words;
+    const Fd file(
+        open((process.link + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return words;
+    const Result<std::string> text = ReadAll(file.get(), kMaxWords);
+    if (!text) return words;
+    for (size_t begin = 0; begin < text->size();) {
+      const size_t end = std::min(text->find('\0', begin), text->size());
+      const std::string word = text->substr(begin, end - begin);
+      begin = end + 1;
+      const size_t path = word.starts_with('-') ? word.find('/') : 0;
+      if (path != std::string::npos && word.size() > path &&
+          word[path] == '/' && words.size() < kMaxPlaces)
+        words.push_back(word.substr(path));
+    }
+    return words;
   }
 
   static bool IsSomebodyElses(const UnixSocket& socket) {
@@ -291,12 +366,7 @@ class Finder {
       GiveUp("`" + directory + "` is too large to be looked through");
   }
 
-  struct Process {
-    std::string number, link;  // /proc/PID
-    std::string working, root;
-    bool elsewhere = false;  // its root or its mounts are others than gate's
-  };
-  // All that may be looked at.
+  // All processes that may be looked at.
   const std::vector<Process>& Processes() {
     if (walked_) return processes_;
     walked_ = true;

@@ -10,7 +10,9 @@
 //   a name more (link), or none (rename, unlink): the sockets of the directory
 //     that it was bound in, and of the one above;
 //   a relative name: below the working directories of all processes;
-//   a name below /proc (`/proc/self/fd/7/s`): as each process sees it;
+//   a name below /proc (`/proc/self/fd/7/s`): as each process sees it, and
+//     where the one who listens no longer has that descriptor, by the paths of
+//     its arguments and of its other files;
 //   one that was bound by a process with another root or other mounts: below
 //     that root.
 //

@@ -208,6 +208,43 @@ TEST_F(FindUnixSocketsTest, LosesWhatANameDoesNotLeadToOnASeenFileSystem) {
   EXPECT_NE(Find().unknown.find("fd/999"), std::string::npos);
 }
 
+// podman's conmon, which has closed the directory that it bound in.
+TEST_F(FindUnixSocketsTest, TakesWhatItsHolderNamesOtherwise) {
+  mounts_ = {{"0:1", "/", "/"}};
+  AddProcess("elsewhere");
+  std::filesystem::create_directories(place_ + "/c/userdata");
+  Listen("c/userdata/attach", "/proc/self/fd/14/attach");
+  EXPECT_NE(Find().unknown.find("fd/14"), std::string::npos);
+  const std::string conmon = place_ + "/processes/1";
+  std::filesystem::create_directories(conmon + "/fd");
+  std::filesystem::create_symlink("socket:[101]", conmon + "/fd/9");
+  EXPECT_NE(Find().unknown.find("fd/14"), std::string::npos);
+  std::filesystem::create_directories(place_ + "/wrong");
+  Fd other = ListenAt(place_ + "/wrong/attach");
+  const std::string bundle = place_ + "/c/userdata";
+  for (const std::string& words :
+       {"conmon" + std::string(1, '\0') + "-b" + std::string(1, '\0') + bundle +
+            std::string(1, '\0'),
+        "conmon" + std::string(1, '\0') + "--bundle=" + bundle +
+            std::string(1, '\0'),
+        "conmon" + std::string(1, '\0') + place_ + "/wrong" +
+            std::string(1, '\0') + "-p" + std::string(1, '\0') + bundle +
+            "/pidfile" + std::string(1, '\0')}) {
+    ASSERT_TRUE(WriteFileAtomically(conmon + "/cmdline", words, 0600));
+    const OutsideSockets found = Find();
+    EXPECT_EQ(found.unknown, "") << words;
+    EXPECT_EQ(found.paths, Paths{bundle + "/attach"}) << words;
+  }
+  // Where its words name another socket of that name only.
+  ASSERT_TRUE(WriteFileAtomically(conmon + "/cmdline",
+                                  "conmon" + std::string(1, '\0') + place_ +
+                                      "/wrong" + std::string(1, '\0'),
+                                  0600));
+  EXPECT_NE(Find().unknown.find("fd/14"), std::string::npos);
+  std::filesystem::create_symlink(bundle + "/log", conmon + "/fd/5");
+  EXPECT_EQ(Find().unknown, "");
+}
+
 TEST_F(FindUnixSocketsTest, PassesOverWhoseFileIsGone) {
   mounts_ = {{"0:1", "/", "/"}};
   AddProcess("a");
@@ -245,8 +282,10 @@ TEST(DumpUnixSockets, TellsTheFileOfEachName) {
 struct Case {
   const char* name;
   int type;
-  // From X; absolute when it begins with "X/"; "F" is a descriptor of X, "R/"
-  // makes X the root, "M/" mounts X elsewhere first (the last two as root).
+  // From X; absolute when it begins with "X/"; "F" is a descriptor of X, "K"
+  // one that is closed then, by somebody who works elsewhere and has a file of
+  // X open (as conmon has), "R/" makes X the root, "M/" mounts X elsewhere
+  // first (the last two as root).
   const char* bound;
   const char* then;  // a line for sh in X
   const char* reached;
@@ -259,6 +298,9 @@ constexpr Case kCases[] = {
     {"relative datagrams", SOCK_DGRAM, "s", "", "s"},
     {"relative packets", SOCK_SEQPACKET, "s", "", "s"},
     {"by a descriptor", SOCK_STREAM, "/proc/self/fd/F/s", "", "s"},
+    {"by a descriptor that was closed", SOCK_STREAM, "/proc/self/fd/K/s", "",
+     "s"},
+    {"datagrams by such a one", SOCK_DGRAM, "/proc/self/fd/K/s", "", "s"},
     {"in another root", SOCK_STREAM, "R/s", "", "s"},
     {"with other mounts", SOCK_STREAM, "M/s", "", "s"},
     {"relative, as if abstract", SOCK_STREAM, "@s", "", "@s"},
@@ -323,6 +365,13 @@ class Listening {
     if (const size_t at = name.find("/F/"); at != std::string::npos)
       name.replace(at + 1, 1,
                    std::to_string(open(place.c_str(), O_PATH | O_DIRECTORY)));
+    int closed = -1;
+    if (const size_t at = name.find("/K/"); at != std::string::npos) {
+      closed = open(place.c_str(), O_PATH | O_DIRECTORY);
+      name.replace(at + 1, 1, std::to_string(closed));
+      if (open((place + "/log").c_str(), O_WRONLY | O_CREAT, 0600) < 0)
+        _exit(1);
+    }
     if (name.starts_with("R/")) {
       name.erase(0, 1);
       if (chroot(place.c_str()) != 0) _exit(1);
@@ -342,7 +391,8 @@ class Listening {
         bind(listener, reinterpret_cast<const sockaddr*>(&address),
              sizeof(address)) != 0 ||
         (how.type != SOCK_DGRAM && listen(listener, 8) != 0) ||
-        (*how.then != '\0' && system(how.then) != 0))
+        (*how.then != '\0' && system(how.then) != 0) ||
+        (closed >= 0 && (close(closed) != 0 || chdir("/") != 0)))
       _exit(1);
     char question = 'r';
     while (write(talk, &question, 1) == 1 && read(talk, &question, 1) == 1) {
