@@ -13,18 +13,36 @@ using std::string_view;
 
 // A whole component of the name (between underscores).
 constexpr auto kSecretWords = std::to_array<string_view>({
-    "TOKEN",      "TOKENS",      "SECRET",     "SECRETS",       "PASSWORD",
-    "PASSWD",     "PASS",        "PASSPHRASE", "PWD",           "APIKEY",
-    "CREDENTIAL", "CREDENTIALS", "CREDS",      "AUTH",          "PAT",
-    "COOKIE",     "DSN",         "JWT",        "BEARER",        "WEBHOOK",
-    "PW",         "SAS",         "PSK",        "CRED",          "PASSCODE",
-    "OTP",        "TOTP",        "MNEMONIC",   "AUTHORIZATION",
+    "TOKEN",      "TOKENS",      "SECRET",        "SECRETS",       "PASSWORD",
+    "PASSWD",     "PASS",        "PASSPHRASE",    "PWD",           "APIKEY",
+    "CREDENTIAL", "CREDENTIALS", "CREDS",         "AUTH",          "PAT",
+    "COOKIE",     "DSN",         "JWT",           "BEARER",        "WEBHOOK",
+    "PW",         "SAS",         "PSK",           "CRED",          "PASSCODE",
+    "OTP",        "TOTP",        "MNEMONIC",      "AUTHORIZATION", "PSWD",
+    "PSW",        "PASSWRD",     "PWORD",         "PASSKEY",       "PASSKEYS",
+    "HOTP",       "MNEMONICS",   "SEEDPHRASE",    "COOKIES",       "JWK",
+    "JWTS",       "PRIVKEY",     "MASTERKEY",     "SIGNINGKEY",    "SIGNKEY",
+    "HMACKEY",    "CRYPTKEY",    "ENCRYPTIONKEY", "DEPLOYKEY",     "LICENSEKEY",
+    "SESSIONKEY", "SESSIONID",   "SESSID",        "CONNSTR",       "CONNSTRING",
+    "AUTHKEY",    "AUTHKEYS",    "KEYPHRASE",     "PASSWDS",
 });
+// A whole component as well, where the value is more than a switch.
+constexpr auto kSecretHints =
+    std::to_array<string_view>({"SIGNING", "HMAC", "SALT", "PEPPER"});
+// The last component, likewise.
+constexpr auto kSecretLastHints =
+    std::to_array<string_view>({"PRIVATE", "PRIV", "CONN_STR"});
+constexpr auto kSwitches = std::to_array<string_view>(
+    {"", "0", "1", "n", "y", "no", "yes", "off", "on", "false", "true", "none",
+     "never", "always", "auto", "required", "optional"});
+// How a value is written, behind what it is: SIGNING_KEY_BASE64, TOKEN_2.
+constexpr auto kForms = std::to_array<string_view>(
+    {"_B64", "_BASE64", "_PEM", "_HEX", "_RAW", "_TEXT", "_JSON"});
 // Anywhere in the name.
 constexpr auto kSecretParts = std::to_array<string_view>(
     {"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY",
      "ACCESS_KEY", "ACCESSKEY", "PRIVATE_KEY", "PRIVATEKEY", "CREDENTIAL",
-     "AUTHTOKEN", "CONNECTION_STRING"});
+     "AUTHTOKEN", "CONNECTION_STRING", "CONNECTIONSTRING"});
 constexpr auto kSecretEndings =
     std::to_array<string_view>({"_KEY", "TOKEN", "_KEYS"});
 // Beside the common ones (base/secret_prefixes.h): what is no secret where it
@@ -51,9 +69,11 @@ constexpr auto kSecretNames = std::to_array<string_view>(
 // How a word of the name ends: SSHPASS, ROOTPW; and those that end so
 // otherwise.
 constexpr auto kSecretWordEndings =
-    std::to_array<string_view>({"PASS", "PW", "PWD"});
+    std::to_array<string_view>({"PASS", "PW", "PWD", "PSWD"});
 constexpr auto kNoSecretWords =
-    std::to_array<string_view>({"BYPASS", "COMPASS", "ENCOMPASS", "UNDERPASS"});
+    std::to_array<string_view>({"BYPASS", "COMPASS", "ENCOMPASS", "UNDERPASS",
+                                // A company.
+                                "AUTH0"});
 // What stands before the colon of user:password@host when it is something else,
 // and after the @.
 constexpr auto kNoUsers = std::to_array<string_view>(
@@ -91,10 +111,43 @@ char Upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
 }
 
-bool HasSecretName(string_view name) {
+string_view WithoutNumber(string_view text) {
+  while (!text.empty() && IsAsciiDigit(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Without the number or the form at its end.
+string_view Bare(string_view text) {
+  string_view bare = WithoutNumber(text);
+  if (bare.ends_with("_V")) bare.remove_suffix(1);
+  if (bare.size() < text.size()) {
+    if (bare.ends_with('_')) bare.remove_suffix(1);
+    return bare;
+  }
+  for (const string_view form : kForms)
+    if (text.ends_with(form)) return text.substr(0, text.size() - form.size());
+  return text;
+}
+
+bool IsSwitch(string_view value) {
+  std::string lower(value);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return Contains(kSwitches, lower);
+}
+
+bool HasSecretName(string_view name, string_view value) {
   std::string upper(name);
   std::transform(upper.begin(), upper.end(), upper.begin(), Upper);
-  const string_view text = upper;
+  string_view text = upper;
+  // BASE64 is a form and ends in a number.
+  text = EndsWithAny(kForms, text) ? Bare(text) : Bare(Bare(text));
+  const bool is_switch = IsSwitch(value);
+  if (!is_switch)
+    for (const string_view last : kSecretLastHints)
+      if (text == last ||
+          (text.ends_with(last) && text[text.size() - last.size() - 1] == '_'))
+        return true;
   for (string_view part : kSecretParts)
     if (text.find(part) != string_view::npos) return true;
   for (string_view end : kSecretEndings)
@@ -102,10 +155,12 @@ bool HasSecretName(string_view name) {
   if (Contains(kSecretNames, text)) return true;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('_', begin), text.size());
-    const string_view word = text.substr(begin, end - begin);
-    if (Contains(kSecretWords, word) ||
-        (EndsWithAny(kSecretWordEndings, word) &&
-         !Contains(kNoSecretWords, word)))
+    const string_view whole = text.substr(begin, end - begin);
+    const string_view word = WithoutNumber(whole);
+    if (!Contains(kNoSecretWords, whole) && !Contains(kNoSecretWords, word) &&
+        (Contains(kSecretWords, word) ||
+         EndsWithAny(kSecretWordEndings, word) ||
+         (!is_switch && Contains(kSecretHints, word))))
       return true;
     begin = end + 1;
   }
@@ -202,7 +257,7 @@ bool HasSecretValue(string_view value) {
 }  // namespace
 
 bool LooksSecret(string_view name, string_view value) {
-  return HasSecretName(name) || HasSecretValue(value);
+  return HasSecretName(name, value) || HasSecretValue(value);
 }
 
 }  // namespace gate::backends
