@@ -129,7 +129,10 @@ TEST(MakeProfile, WhatRulesCallSecretInAHomeIsHidden) {
   constexpr auto kExempt = std::to_array<std::string_view>(
       {".yarnrc.yml", ".m2/settings.xml", ".gradle/gradle.properties",
        ".bundle/config", ".config/pip/pip.conf", ".pip/pip.conf",
-       ".config/nix/nix.conf"});
+       ".config/nix/nix.conf", ".nuget/NuGet/NuGet.Config",
+       ".config/NuGet/NuGet.Config", ".hex/hex.config",
+       ".config/helm/repositories.yaml", ".condarc", ".bunfig.toml",
+       ".config/pnpm/rc"});
   const Profile profile =
       *MakeProfile("workspace-write", Inputs(), Network::kNone);
   int seen = 0;
@@ -323,6 +326,60 @@ TEST(MakeProfile, AnUnknownNameIsAnError) {
   const auto profile = MakeProfile("yolo", Inputs(), Network::kNone);
   ASSERT_FALSE(profile);
   EXPECT_EQ(profile.error().code, ErrorCode::kInvalid);
+}
+
+// Tools keep them in places of their own; each is one that somebody uses.
+TEST(MakeProfile, HidesWhereKnownToolsKeepKeysAndTokens) {
+  ProfileInputs inputs;
+  inputs.home = "/home/me";
+  inputs.workspace = "/work/project";
+  const auto profile =
+      MakeProfile("workspace-write", inputs, backends::Network::kNone);
+  ASSERT_TRUE(profile);
+  for (const char* place : {".local/share/mkcert",
+                            ".step",
+                            ".claude.json",
+                            ".tsh",
+                            ".config/cloudflared",
+                            ".cloudflared",
+                            ".m2/settings-security.xml",
+                            ".lastpass",
+                            ".lpass",
+                            ".config/sops",
+                            ".local/share/gopass",
+                            ".config/gopass",
+                            ".config/joplin",
+                            ".local/share/atuin",
+                            ".config/dev.warp",
+                            ".config/Slack",
+                            ".config/discord",
+                            ".config/Code/User/globalStorage/state.vscdb",
+                            ".config/Cursor/User/globalStorage/state.vscdb",
+                            ".config/Windsurf/User/globalStorage/state.vscdb",
+                            ".config/github-copilot",
+                            ".config/gh-copilot",
+                            ".config/hub",
+                            ".config/fly",
+                            ".fly",
+                            ".composer/auth.json",
+                            ".config/composer/auth.json",
+                            ".doppler",
+                            ".infisical",
+                            ".microsoft/usersecrets",
+                            ".foundry/keystores",
+                            ".dbshell"})
+    EXPECT_EQ(std::count(profile->deny_read.begin(), profile->deny_read.end(),
+                         std::string("/home/me/") + place),
+              1)
+        << place;
+  // Without these their programs do not start.
+  for (const char* needed :
+       {".nuget/NuGet/NuGet.Config", ".m2/settings.xml", ".condarc",
+        ".config/configstore", ".config/pip/pip.conf"})
+    EXPECT_EQ(std::count(profile->deny_read.begin(), profile->deny_read.end(),
+                         std::string("/home/me/") + needed),
+              0)
+        << needed;
 }
 
 }  // namespace
