@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "backends/exec_words.h"
 #include "backends/guard.h"
 #include "backends/limits.h"
 #include "backends/native/landlock.h"
@@ -277,8 +278,8 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   // Through a file, since an argument vector has a limit and a mount each
   // takes three words.
   std::string words;
-  for (const std::string& word : BwrapArguments(inputs))
-    words.append(word).push_back('\0');
+  const std::vector<std::string> options = BwrapArguments(inputs);
+  for (const std::string& word : options) words.append(word).push_back('\0');
   const Result<Fd> arguments =
       MemoryFile("gate-arguments", words.data(), words.size());
   if (!arguments) return Failed("cannot make a descriptor for bwrap");
@@ -286,8 +287,15 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   const HeldSignals signals;
   SpawnRequest request;
   request.argv = {program, "--args", std::to_string(arguments->get()), "--"};
-  request.argv.insert(request.argv.end(), command.argv.begin(),
-                      command.argv.end());
+  ExecWords indirect;
+  if (options.size() + command.argv.size() > kMaxBwrapWords) {
+    Result<ExecWords> made = MakeExecWords(command.argv);
+    if (!made) return Failed(made.error().message);
+    indirect = std::move(*made);
+  }
+  const std::vector<std::string>& start =
+      indirect.argv.empty() ? command.argv : indirect.argv;
+  request.argv.insert(request.argv.end(), start.begin(), start.end());
   request.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &request.environment);
   request.cwd = "/";
@@ -299,6 +307,9 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   request.scope = true;
   request.mask = signals.before();
   request.keep = {arguments->get(), seccomp->get(), status_write.get()};
+  if (indirect.words)
+    request.keep.insert(request.keep.end(),
+                        {indirect.words.get(), indirect.program.get()});
   request.keeper = true;
   request.own_session = !inputs.terminal;
   request.switch_user = user.switched;
@@ -366,7 +377,8 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     outcome.reason = "bwrap was killed";
   } else if (const int lacking = MissingProgram(command.argv[0], command.cwd,
                                                 request.environment);
-             code < 0 && lacking != 0) {
+             lacking != 0 &&
+             (code < 0 || (indirect.words && (code == 126 || code == 127)))) {
     SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
   } else if (code < 0) {
     return Failed("bwrap could not build the sandbox (exit code " +

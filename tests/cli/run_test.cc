@@ -460,6 +460,66 @@ TEST(RunTest, TheCallersNetworkIsOnlyEverLess) {
   EXPECT_NE(told.err.find("--network loopback"), std::string::npos) << told.err;
 }
 
+TEST(RunTest, ACommandHasAsManyWordsAsTheKernelTakes) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  Project(machine);
+  for (const char* backend : {"native", "bwrap"}) {
+    const auto run = [&](std::vector<std::string> command, size_t more) {
+      command.insert(command.begin(), {"sandbox", "--backend", backend, "--"});
+      for (size_t i = 0; i < more; ++i) command.push_back(std::to_string(i));
+      return machine.Gate(command);
+    };
+    if (run({"true"}, 0).exit_code != 0) {
+      EXPECT_FALSE(test::MustWork(backend)) << backend;
+      continue;
+    }
+    const std::string show =
+        "echo \"$#|$1|$2|$3|${!#}\"; env | sort | grep -v ^_=; "
+        "ls /proc/self/fd";
+    std::string few;
+    for (const size_t count :
+         {100, 8000, 8890, 8990, 8999, 9000, 9010, 30000, 100000}) {
+      const Done done = run({"bash", "-c", show, "x", "", "a b", "*"}, count);
+      const std::string head = std::to_string(count + 3) + "||a b|*|" +
+                               std::to_string(count - 1) + "\n";
+      EXPECT_TRUE(done.out.starts_with(head))
+          << backend << ' ' << count << done.out.substr(0, 200) << done.err;
+      // Nothing else is another one: variables, descriptors.
+      const std::string rest =
+          done.out.substr(std::min(head.size(), done.out.size()));
+      if (few.empty()) few = rest;
+      EXPECT_EQ(rest, few) << backend << ' ' << count;
+    }
+    for (const size_t count : {10, 9500}) {
+      EXPECT_EQ(run({"bash", "-c", "exit 9"}, count).exit_code, 9) << backend;
+      EXPECT_EQ(run({"bash", "-c", "kill -9 $$"}, count).exit_code, 137)
+          << backend;
+      const Done gone = run({"no-such-program-x"}, count);
+      EXPECT_EQ(gone.exit_code, 127) << backend;
+      EXPECT_NE(gone.err.find("no-such-program-x"), std::string::npos)
+          << backend << gone.err;
+    }
+  }
+}
+
+// What starts them inside is nothing that a line could use.
+TEST(RunTest, WordsFromADescriptorAreNoWayAroundADecision) {
+  Machine machine;
+  machine.Write(machine.root() + "/words", std::string("touch\0made\0", 11));
+  const Done done = machine.Run(
+      {"bash", "-c",
+       "w=$0 g=$1; \"$g\" --exec-words 3 4 3<\"$w\" 4<\"$g\"; "
+       "\"$g\" --exec-words 0 4 <\"$w\" 4<\"$g\"; \"$g\" --exec-words 9 9; "
+       "cat \"$w\" | \"$g\" --exec-words 5 6 5<&0 6<\"$g\"; "
+       "\"$g\" --exec-words 7 7 7<<<touch",
+       machine.root() + "/words", test::GateBinary()});
+  EXPECT_FALSE(machine.Exists(machine.project() + "/made")) << done.err;
+  EXPECT_EQ(test::Count(done.err, "not an option"), 5) << done.err;
+  EXPECT_NE(machine.Gate({"check", "-c", "gate --exec-words 3 4"}).exit_code,
+            0);
+}
+
 }  // namespace
 // What there are too few of is named, not what the kernel has.
 TEST(RunTest, TooFewDescriptorsAreNoOldKernel) {
