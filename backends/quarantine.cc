@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "backends/copy_tree.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -229,6 +230,14 @@ Result<std::string> MoveAside(const std::string& path,
           unlinkat(parent.get(), last.c_str(), 0) == 0)
         return directory + "/" + name;
     }
+    // The state directory is on another file system: what stayed in the
+    // workspace would be committed, or be read under its new name.
+    bool removed = false;
+    if (to && (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) &&
+        MoveTree(parent.get(), last.c_str(), to.get(), name.c_str(),
+                 &removed) &&
+        removed)
+      return directory + "/" + name;
   }
   if (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)) {
     if (unlinkat(parent.get(), last.c_str(), 0) == 0) return std::string();

@@ -74,10 +74,11 @@ std::optional<std::string> LinkText(const std::string& path);
 Status WriteRegular(const std::string& path, const std::string& content,
                     mode_t mode);
 
-// Takes `path` away: into `directory` under `name`, or, when that is another
-// file system or `directory` is empty, copied there (a regular file) or moved
-// to a hidden directory beside it. Sockets, pipes and empty directories that
-// cannot be moved are removed. Returns where it is now (empty: removed).
+// Takes `path` away: into `directory` under `name`, by a copy where that is
+// another file system (backends/copy_tree.h). Where `directory` is empty or
+// cannot take it, or it is larger than such a copy may be, it gets a hidden
+// name beside it. Sockets, pipes and empty directories that cannot be moved are
+// removed. Returns where it is now (empty: removed).
 Result<std::string> MoveAside(const std::string& path,
                               const std::string& directory,
                               const std::string& name);
