@@ -51,8 +51,9 @@ enum class Feature : uint8_t {
   kWatchExecs,     // every program start is judged (Profile::watch_execs)
   kReportBlocked,  // what was refused is reported exactly
   kOverlay,        // writable roots covered, for a preview (backends/preview.h)
+  kLending,        // what is hidden is seen in part (Profile::lend)
 };
-inline constexpr int kFeatures = 15;
+inline constexpr int kFeatures = 16;
 const char* Name(Feature feature);
 
 // A set of features.
@@ -92,6 +93,18 @@ struct Limits {
 struct OverlayRoot {
   std::string root;   // a directory, no symbolic link in it
   std::string place;  // holds `upper` and `work`, on one file system
+};
+
+// A file, directory or socket that is seen although what it lies in is hidden.
+struct Lent {
+  std::string path;    // where the program looks for it
+  std::string source;  // what is seen there: no symbolic link in it
+  // A directory that may be written: what is seen is a private copy of `source`
+  // (which need not be there) that is thrown away after the run. Else `source`
+  // itself is seen, read-only.
+  bool copy = false;
+  std::string staged;  // where the copy is (backends/lending.h)
+  bool operator==(const Lent&) const = default;
 };
 
 // What a contained command may touch. Paths are absolute and normalised.
@@ -138,7 +151,11 @@ struct Profile {
   bool watch_execs = false;     // Command::judge_exec sees every program start
   bool report_blocked = false;  // refused writes and connections are reported
   bool report_reads = false;    // attempts to read hidden paths are reported
+  std::vector<Lent> lend;  // after `deny_read`, which it opens in these places
   std::vector<std::string> environment_keep;  // names; empty: the default list
+  // Names that enter although they look secret or are doors; never what makes
+  // programs run other code.
+  std::vector<std::string> environment_lend;
   std::map<std::string, std::string> environment_set;
   Limits limits;
   FeatureSet required;

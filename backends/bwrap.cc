@@ -92,7 +92,8 @@ FeatureSet BwrapFeatures() {
           Feature::kProtectedPaths,   Feature::kPrivateTmp,
           Feature::kNetworkNone,      Feature::kNetworkLoopback,
           Feature::kProcessIsolation, Feature::kSeccomp,
-          Feature::kCleanEnvironment, Feature::kLimits};
+          Feature::kCleanEnvironment, Feature::kLimits,
+          Feature::kLending};
 }
 
 // Where `program` is on PATH, if not writable by others: its version decides
@@ -108,7 +109,9 @@ std::string FindBwrap() {
 void LeaveOut(const RunUser& user, View* view) {
   if (geteuid() != 0) return;  // saw only what it can reach
   std::erase_if(view->mounts, [&](const ViewMount& mount) {
-    return (mount.optional || mount.fleeting) && IsClosedTo(user, mount.target);
+    return (mount.optional || mount.fleeting) &&
+           (IsClosedTo(user, mount.target) ||
+            (mount.kind == MountKind::kLent && IsClosedTo(user, mount.source)));
   });
 }
 
@@ -439,6 +442,10 @@ std::vector<std::string> BwrapArguments(const BwrapInputs& inputs) {
         break;
       case MountKind::kBacked:
         add({"--bind", mount.source, mount.target});
+        break;
+      case MountKind::kLent:
+        add({mount.read_only ? "--ro-bind" : "--bind", mount.source,
+             mount.target});
         break;
       case MountKind::kShown:
       case MountKind::kBind:

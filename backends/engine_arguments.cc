@@ -109,6 +109,8 @@ Result<std::vector<std::string>> ContainerArguments(
       case MountKind::kBacked:
         add(BindOption(mount.source, target, false));
         break;
+      case MountKind::kLent:  // not given (Feature::kLending)
+        break;
       case MountKind::kShown:
       case MountKind::kBind:
         add(BindOption(target, target, mount.read_only));

@@ -182,6 +182,8 @@ Result<View> ImageView(View view, const std::string& workspace,
       case MountKind::kFresh:
       case MountKind::kBacked:
         return false;
+      case MountKind::kLent:  // not given (Feature::kLending)
+        return true;
       case MountKind::kShown:
       case MountKind::kBind:
       case MountKind::kHidden:

@@ -80,6 +80,11 @@ std::vector<std::string> CleanEnvironment(
       clean.push_back(std::string(name) + "=" + TemporaryPlace(value, profile));
       continue;
     }
+    if (std::ranges::find(profile.environment_lend, name) !=
+        profile.environment_lend.end()) {
+      if (IsVariableName(name) && !RunsOtherCode(name)) clean.push_back(entry);
+      continue;
+    }
     if (IsNever(name)) continue;
     const bool kept = profile.environment_keep.empty()
                           ? IsDefault(name, value)

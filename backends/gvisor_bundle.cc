@@ -71,6 +71,8 @@ Result<std::string> GvisorBundle(const BundleInputs& inputs) {
       case MountKind::kBacked:
         mounts.push_back(BindMount(mount.source, target, false));
         break;
+      case MountKind::kLent:  // not given (Feature::kLending)
+        break;
       case MountKind::kShown:
       case MountKind::kBind:
         mounts.push_back(BindMount(target, target, mount.read_only));

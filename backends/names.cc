@@ -18,8 +18,8 @@ constexpr std::array<const char*, kFeatures> kFeatureNames = {
     "read-only-root", "read-deny",        "protected-paths", "private-tmp",
     "network-none",   "network-loopback", "processes",       "seccomp",
     "landlock",       "environment",      "limits",          "tree-limits",
-    "watch-execs",    "report-blocked",   "overlay"};
-static_assert(static_cast<size_t>(Feature::kOverlay) + 1 == kFeatures);
+    "watch-execs",    "report-blocked",   "overlay",         "lending"};
+static_assert(static_cast<size_t>(Feature::kLending) + 1 == kFeatures);
 
 constexpr std::array<const char*, 7> kStatuses = {
     "setup_failed", "exited",    "signalled", "timeout",

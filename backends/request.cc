@@ -18,6 +18,7 @@ Status CheckRequest(const std::string& who, const FeatureSet& features,
     return refuse("a network limited to domains is not available here");
   FeatureSet needed = profile.required;
   if (!profile.overlays.empty()) needed.Add(Feature::kOverlay);
+  if (!profile.lend.empty()) needed.Add(Feature::kLending);
   if (const auto missing = needed.Without(features); !missing.empty())
     return refuse(who +
                   " lacks what the profile requires: " + Name(missing.front()));

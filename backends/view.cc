@@ -123,6 +123,7 @@ class Builder {
       AddVisible("/etc/resolv.conf", true);
     GATE_CHECK(AddHidden());
     for (const std::string& path : show_) AddNamed(path);
+    for (const Lent& lent : profile_.lend) AddLent(lent);
     HideSockets();
     HideOtherNames();
     // Nothing of the host's is in such a place: the command could not start.
@@ -286,6 +287,55 @@ class Builder {
     mounts_.back().optional = true;
   }
 
+  // One of Profile::lend: at its own name, on what hides that. Where nothing is
+  // hidden it is seen anyway, unless it is a copy.
+  void AddLent(const Lent& lent) {
+    const std::string& source = lent.copy ? lent.staged : lent.source;
+    if (source.empty()) return;
+    const Result<Found> found = resolve_(source);
+    // A link has taken its place since it was judged: then nothing is lent.
+    if (!found || found->path != source || S_ISLNK(found->info.st_mode)) return;
+    const std::string target = PlaceOf(lent);
+    if (target.empty()) return;
+    lent_.push_back(source);
+    const ViewMount* in = Innermost(target, mounts_.size());
+    const bool covered =
+        Has(target) ||
+        (in != nullptr && (IsCover(in->kind) || in->kind == MountKind::kLent));
+    struct stat there = {};
+    if (!covered && (!lent.copy || lstat(target.c_str(), &there) != 0 ||
+                     !S_ISDIR(there.st_mode)))
+      return;
+    ViewMount& mount = Add(MountKind::kLent, target);
+    mount.source = source;
+    mount.directory = S_ISDIR(found->info.st_mode);
+    mount.read_only = !lent.copy;
+    mount.device = found->info.st_dev;
+    mount.inode = found->info.st_ino;
+    // Where the run's user does not reach it, the command has less.
+    mount.optional = true;
+  }
+
+  // Where `lent` is mounted: its name below its directory, links resolved;
+  // empty when there is no such place. Of a copy directories may be missing;
+  // they are made in what covers them.
+  std::string PlaceOf(const Lent& lent) {
+    std::string rest = "/" + std::string(BaseName(lent.path));
+    std::string above(DirName(lent.path));
+    for (;;) {
+      const Result<Found> found = resolve_(above);
+      if (found && !S_ISDIR(found->info.st_mode)) return "";
+      if (found) return (found->path == "/" ? "" : found->path) + rest;
+      if (!lent.copy || above == "/") return "";
+      rest.insert(0, "/" + std::string(BaseName(above)));
+      above = DirName(above);
+    }
+  }
+
+  bool IsLent(const std::string& path) const {
+    return std::ranges::find(lent_, path) != lent_.end();
+  }
+
   // Whether nothing stands at `rest` (which begins with a slash) below `place`,
   // or what an earlier run left of such a mount.
   static bool IsFreeBelow(const std::string& place, const std::string& rest,
@@ -414,6 +464,7 @@ class Builder {
     search.mounts = host_;
     OutsideSockets sockets = FindUnixSockets(search);
     for (const std::string& path : sockets.paths) {
+      if (IsLent(path)) continue;
       Hide({path, {}});
       mounts_.back().fleeting = true;
     }
@@ -487,7 +538,7 @@ class Builder {
           view_.mounts.back().kind == MountKind::kHidden &&
           view_.mounts.back().target == mount.target)
         continue;
-      if (mount.kind == MountKind::kShown) {
+      if (mount.kind == MountKind::kShown || mount.kind == MountKind::kLent) {
         if (covered) {
           mount.make = true;
           mount.cover = in->target.size();
@@ -513,7 +564,8 @@ class Builder {
   const std::vector<std::string>& show_;
   std::vector<HostMount> host_;
   std::vector<ViewMount> mounts_;
-  size_t named_ = 0;  // of these, the other names are hidden too
+  std::vector<std::string> lent_;  // sources
+  size_t named_ = 0;               // of these, the other names are hidden too
   HiddenLinks links_;
   Listings listings_;
   Resolver resolve_;

@@ -26,12 +26,13 @@ enum class MountKind : uint8_t {
   kShown,    // the host's own `target`, as it is or `read_only`
   kBind,     // what stands at `target` by then, onto itself (the guard's)
   kHidden,   // an empty directory or file that nobody can open
+  kLent,     // `source` of the host, or a private copy of it
 };
 
 struct ViewMount {
   MountKind kind = MountKind::kFresh;
   std::string target;   // no symbolic link in it
-  std::string source;   // kBacked
+  std::string source;   // kBacked, kLent
   std::string overlay;  // kShown: the place of an overlay over `target`
   bool directory = true;
   bool read_only = false;
@@ -41,7 +42,7 @@ struct ViewMount {
   bool optional = false;      // out of reach for the run's user: leave it out
   bool fleeting = false;      // may be gone by the time it is covered
   mode_t mode = 0755;         // kFresh
-  dev_t device = 0;  // of what was seen at `target` (kBacked: `source`)
+  dev_t device = 0;  // of what was seen at `target` (kBacked, kLent: `source`)
   ino_t inode = 0;
   long depth = 0;  // components of `target`
 };

@@ -58,7 +58,7 @@ FeatureSet NativeFeatures(int abi) {
                          Feature::kProcessIsolation, Feature::kSeccomp,
                          Feature::kCleanEnvironment, Feature::kLimits,
                          Feature::kTreeLimits,       Feature::kWatchExecs,
-                         Feature::kReportBlocked};
+                         Feature::kReportBlocked,    Feature::kLending};
   if (abi > 0) features.Add(Feature::kLandlock);
   return features;
 }

@@ -135,6 +135,7 @@ class Planner {
           op.source = "hidden";
         break;
       case MountKind::kBacked:
+      case MountKind::kLent:
         op.kind = Source::kHost;
         op.source = plan_.Keep(mount.source);
         op.device = mount.device;
