@@ -418,7 +418,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     AddNote(file, node.begin, kNoteNoNetwork, id);
     rule.network = 0;
   }
-  if (untrusted && rule.profile == 3) rule.profile = 0;
+  if (untrusted && rule.profile > kWorkspaceWrite) rule.profile = 0;
   const uint32_t index = static_cast<uint32_t>(rules_.size());
   rules_.push_back(rule);
   AddToIndex(index, match.keys);

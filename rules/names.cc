@@ -28,8 +28,8 @@ constexpr std::array<Text, parser::kRedirectKinds> kRedirects = {
     "plugin",   "certificates", "file"};
 constexpr std::array<Text, 5> kSeverities = {"", "low", "medium", "high",
                                              "critical"};
-constexpr std::array<Text, 4> kProfiles = {"", "read-only", "workspace-write",
-                                           "full-access"};
+constexpr std::array<Text, 5> kProfiles = {"", "read-only", "workspace-write",
+                                           "tool", "full-access"};
 constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
 
 }  // namespace

@@ -22,6 +22,10 @@ std::span<const std::string_view> SeverityNames();  // "", low … critical
 std::span<const std::string_view> ProfileNames();   // "", read-only …
 std::span<const std::string_view> NetworkNames();   // "", none, loopback, open
 
+// Up to here a profile gives no more than a command gets that no rule knows; of
+// ProfileNames().
+inline constexpr unsigned char kWorkspaceWrite = 2;
+
 // The position of `name` in `names`.
 std::optional<size_t> FindName(std::span<const std::string_view> names,
                                std::string_view name);

@@ -1,0 +1,73 @@
+// What the profile `tool` lends to one program: rules.d/lending.json, compiled
+// when gate is built (docs/lending.md says what its members mean).
+//
+// The image is text that is used in place: nothing is read of it before a line
+// asks for the profile.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gate::rules {
+
+struct Lending {
+  std::string_view program;  // the entry's first name
+  // Below the home directory.
+  std::vector<std::string_view> files;    // seen read-only; files, directories
+  std::vector<std::string_view> copies;   // directories it writes: copied
+  std::vector<std::string_view> sockets;  // absolute
+  // Names of variables, of which one `*` stands for any part.
+  std::vector<std::string_view> variables;  // of the caller's, handed in
+  std::vector<std::string_view> places;     // …that name files, lent as well
+  std::vector<std::string_view> engines;    // …as unix:///SOCKET, lent as well
+  std::vector<std::string_view> line;     // the line may set; NAME=A|B: to one
+  std::vector<std::string_view> refuses;  // of the caller's: nothing is lent
+  // Options (by any of their beginnings) and sub-commands with which nothing is
+  // lent: they say where it connects, what it loads or what it runs.
+  std::vector<std::string_view> away;
+  // Options that take the next word as their value, whatever it is.
+  std::vector<std::string_view> values;
+  // By name in the working directory, or above it in the workspace: where one
+  // of these is, nothing is lent.
+  std::vector<std::string_view> workspace;
+  // Programs it starts in the working directory: `git`, whose configuration
+  // there must name no program.
+  std::vector<std::string_view> runs;
+  // PROGRAM=ENTRY: what the person's configuration may name, and what that gets
+  // of another entry.
+  std::vector<std::string_view> plugins;
+};
+
+// What is lent to `program` (a base name); nothing for a program that gets
+// nothing. Pure; microseconds.
+std::optional<Lending> FindLending(std::string_view program);
+std::optional<Lending> FindLendingIn(std::string_view image,
+                                     std::string_view program);
+// The first names of all entries, in their order.
+std::vector<std::string_view> LendingPrograms();
+
+// Whether `pattern` (NAME, NA*ME or NAME=A|B) is of the variable `name`; what
+// stands behind `=` is for AcceptsValue.
+bool NamesVariable(std::string_view pattern, std::string_view name);
+
+// Whether the line may set `name` to `value`, nothing when that is not known,
+// by an entry of Lending::line.
+bool AcceptsSetting(const std::vector<std::string_view>& line,
+                    std::string_view name,
+                    std::optional<std::string_view> value);
+
+// Whether `word` of a command is, or begins as, one of Lending::away. An option
+// counts with and without its value, with one dash or two, and in a bundle; a
+// sub-command only where `operand` says that the word is one.
+bool LeadsAway(const std::vector<std::string_view>& away, std::string_view word,
+               bool operand);
+
+// The image of a lending.json. kInvalid with what is wrong: an unknown member,
+// a path that is absolute or climbs, a name that is none, a program twice.
+Result<std::string> CompileLending(std::string_view json);
+
+}  // namespace gate::rules
