@@ -31,6 +31,8 @@ struct Lending {
   std::vector<std::string_view> away;
   // Options that take the next word as their value, whatever it is.
   std::vector<std::string_view> values;
+  // Options with which it prints a list of numbers that it gave.
+  std::vector<std::string_view> lists;
   // By name in the working directory, or above it in the workspace: where one
   // of these is, nothing is lent.
   std::vector<std::string_view> workspace;
