@@ -9,7 +9,7 @@ namespace {
 
 // From the freest to the strictest.
 constexpr auto kProfiles = std::to_array<std::string_view>(
-    {"full-access", "workspace-write", "read-only"});
+    {"full-access", "tool", "workspace-write", "read-only"});
 
 // An unknown name is the strictest.
 size_t Rank(const std::string& name) {

@@ -29,6 +29,7 @@ FeatureSet RequiredFeatures(const Profile& profile) {
   if (profile.network == Network::kLoopback ||
       profile.network == Network::kDomains)
     required.Add(Feature::kNetworkLoopback);
+  if (!profile.lend.empty()) required.Add(Feature::kLending);
   const backends::Limits& limits = profile.limits;
   if ((limits.cpu_s | limits.memory_bytes | limits.processes |
        limits.open_files | limits.file_bytes | limits.wall_ms |
@@ -201,6 +202,10 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
       plan.lost.push_back(std::string("not given: ") + Name(feature));
   }
   plan.profile.required = kept;
+  if (!given.Has(Feature::kLending)) {
+    plan.profile.lend.clear();
+    plan.profile.environment_lend.clear();
+  }
   plan.lost.insert(plan.lost.end(), chosen->availability.lost.begin(),
                    chosen->availability.lost.end());
   const auto on_top = [&](bool wanted, Feature feature, bool Profile::* field) {

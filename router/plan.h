@@ -1,6 +1,7 @@
 // Decision + what is available here + configuration -> Plan. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,7 +74,18 @@ struct Plan {
   std::string why;
 };
 
-// What the profile names (read-only, workspace-write, full-access) stand for.
+// What the profile `tool` lends to the one program of a line. Where it lies was
+// found and judged by the caller: nothing of it is in a place that a sandbox
+// may write.
+struct Lending {
+  std::string program;
+  std::vector<backends::Lent> files;   // and sockets
+  std::vector<std::string> variables;  // of the caller's environment
+  std::string path;                    // PATH, without writable places
+};
+
+// What the profile names (read-only, workspace-write, tool, full-access) stand
+// for.
 struct ProfileInputs {
   std::string workspace;  // empty: none, then nothing is writable
   std::string home;
@@ -86,6 +98,7 @@ struct ProfileInputs {
   std::vector<std::string> caches;       // writable tool caches, existing
   std::vector<std::string> git_dirs;     // resolved .git directories to protect
   std::vector<NamedPlace> named_places;  // the same of them as of the home
+  std::optional<Lending> lending;        // none: there is no profile `tool`
 };
 
 // What of a home's secrets lies by `places`; not what holds `workspace`.
@@ -101,7 +114,8 @@ struct ClosedPlace {
 };
 std::vector<ClosedPlace> ClosedPlaces();
 
-// The profile called `name`. kInvalid for an unknown name.
+// The profile called `name`. kInvalid for an unknown name, and for `tool` when
+// `inputs` say nothing of what is lent.
 Result<backends::Profile> MakeProfile(const std::string& name,
                                       const ProfileInputs& inputs,
                                       backends::Network network);

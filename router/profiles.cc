@@ -287,6 +287,8 @@ constexpr auto kProtectedSystem = std::to_array<std::string_view>({
     "/var/spool",
 });
 
+constexpr std::string_view kTool = "tool";
+
 // The one cache that holds its program's settings, which may name a program
 // that runs with every compilation (prefix_command).
 constexpr std::string_view kCcache = "ccache", kCcacheSettings = "ccache.conf";
@@ -323,6 +325,19 @@ void AddNamed(const ProfileInputs& inputs, backends::Profile* profile) {
     if (place.name == ".claude")
       add(place, std::array<std::string_view, 1>{".claude/.claude.json"});
   }
+}
+
+// What is lent is shown in what stays hidden around it.
+void Lend(const Lending& lending, backends::Profile* profile) {
+  profile->lend = lending.files;
+  profile->environment_lend = lending.variables;
+  // What the program starts by a name alone is none of a sandbox's making.
+  if (!lending.path.empty()) profile->environment_set["PATH"] = lending.path;
+  // Gate's own directory is lent to nobody.
+  std::erase_if(profile->lend, [&](const backends::Lent& lent) {
+    return profile->state_dir.empty() ? lent.copy
+                                      : IsWithin(lent.path, profile->state_dir);
+  });
 }
 
 // Directories that hold ordinary things beside what programs obey.
@@ -376,10 +391,14 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     profile.state_dir = inputs.state_dir;
   }
 
-  const bool full = name == "full-access";
+  const bool full = name == "full-access", tool = name == kTool;
+  if (tool && !inputs.lending)
+    return Fail(ErrorCode::kInvalid,
+                "the profile `tool` lends the credentials of one program: only "
+                "the policy gives it, to a line that runs that program alone");
   if (full) {
     profile.write.push_back("/");
-  } else if (name == "workspace-write") {
+  } else if (name == "workspace-write" || tool) {
     if (!inputs.workspace.empty()) {
       profile.write.push_back(inputs.workspace);
       profile.write.insert(profile.write.end(), inputs.git_dirs.begin(),
@@ -390,7 +409,8 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   } else if (name != "read-only") {
     return Fail(ErrorCode::kInvalid, "no profile is called `" + name +
                                          "`; there are read-only, "
-                                         "workspace-write and full-access");
+                                         "workspace-write, tool and "
+                                         "full-access");
   }
 
   // Tickets, keys and the record are out of reach in every profile.
@@ -407,6 +427,7 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     for (std::string& path : SecretsAt(inputs.named_places, inputs.workspace))
       profile.deny_read.push_back(std::move(path));
   }
+  if (tool) Lend(*inputs.lending, &profile);
   profile.protect_names.assign(kProtectedNames.begin(), kProtectedNames.end());
   // That the state is hidden does not keep the directories above it in place.
   for (const std::string* place :

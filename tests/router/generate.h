@@ -38,12 +38,13 @@ class Generator {
     return names;
   }
   Settings MakeSettings() {
-    const char* profiles[] = {"full-access", "workspace-write", "read-only"};
+    const char* profiles[] = {"full-access", "tool", "workspace-write",
+                              "read-only"};
     Settings settings;
     settings.required = static_cast<Strength>(Pick(6));
     settings.hardened = Pick(3) == 0;
     if (Pick(3) == 0) settings.backend = "b" + std::to_string(Pick(6));
-    if (Pick(4) == 0) settings.profile = profiles[Pick(3)];
+    if (Pick(4) == 0) settings.profile = profiles[Pick(4)];
     settings.network = static_cast<Network>(Pick(4));
     settings.accept_loss = Features(2);
     settings.limits.wall_ms = static_cast<uint64_t>(Pick(3));
@@ -68,12 +69,13 @@ class Generator {
     return all;
   }
   Decision MakeDecision() {
-    const char* profiles[] = {"full-access", "workspace-write", "read-only"};
+    const char* profiles[] = {"full-access", "tool", "workspace-write",
+                              "read-only"};
     const char* networks[] = {"none", "loopback", "open"};
     Decision decision;
     decision.action = static_cast<Action>(Pick(4));
     decision.contain = Pick(2) == 0;
-    decision.profile = profiles[Pick(3)];
+    decision.profile = profiles[Pick(4)];
     decision.network = networks[Pick(3)];
     return decision;
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace gate::router {
@@ -290,6 +291,51 @@ TEST(MakePlan, ProfileMayBeStricterButNotWeaker) {
   }
 }
 
+// A backend that cannot lend is not chosen; where policy does without, nothing
+// is lent.
+TEST(MakePlan, ToolNeedsABackendThatLends) {
+  Decision decision = Decide(Action::kSandbox);
+  decision.profile = "tool";
+  ProfileInputs inputs = Inputs();
+  EXPECT_FALSE(MakePlan(decision, false, Usual(), {}, inputs));
+  inputs.lending.emplace();
+  inputs.lending->program = "aws";
+  inputs.lending->files = {
+      {"/home/user/.aws/config", "/home/user/.aws/config", false, ""}};
+  std::vector<Candidate> candidates = Usual();
+  const auto given = MakePlan(decision, false, candidates, {}, inputs);
+  ASSERT_TRUE(given) << given.error().message;
+  EXPECT_EQ(given->profile.name, "tool");
+  EXPECT_TRUE(given->profile.required.Has(Feature::kLending));
+  EXPECT_EQ(given->profile.lend.size(), 1u);
+  for (Candidate& candidate : candidates) {
+    backends::FeatureSet less;
+    for (int i = 0; i < backends::kFeatures; ++i)
+      if (static_cast<Feature>(i) != Feature::kLending &&
+          candidate.availability.features.Has(static_cast<Feature>(i)))
+        less.Add(static_cast<Feature>(i));
+    candidate.availability.features = less;
+  }
+  EXPECT_FALSE(MakePlan(decision, false, candidates, {}, inputs));
+  Settings settings;
+  settings.accept_loss.Add(Feature::kLending);
+  const auto without = MakePlan(decision, false, candidates, settings, inputs);
+  ASSERT_TRUE(without) << without.error().message;
+  EXPECT_TRUE(without->profile.lend.empty());
+  EXPECT_TRUE(without->profile.environment_lend.empty());
+  EXPECT_NE(std::find(without->lost.begin(), without->lost.end(),
+                      "not given: lending"),
+            without->lost.end());
+  // `--profile` joins: what the policy contains more strictly stays so.
+  decision.profile = "workspace-write";
+  settings = {};
+  settings.profile = "tool";
+  EXPECT_FALSE(MakePlan(decision, false, Usual(), settings, inputs));
+  decision.profile = "full-access";
+  EXPECT_EQ(MakePlan(decision, false, Usual(), settings, inputs)->profile.name,
+            "tool");
+}
+
 TEST(MakePlan, AnUnknownNetworkIsNone) {
   Decision decision = Decide(Action::kSandbox);
   decision.network = "everything";
@@ -304,11 +350,12 @@ TEST(MakePlan, NeverGivesLessThanTheDecision) {
   const auto pick = [&](int below) {
     return static_cast<int>(random() % static_cast<unsigned>(below));
   };
-  const char* profiles[] = {"full-access", "workspace-write", "read-only"};
+  const char* profiles[] = {"full-access", "tool", "workspace-write",
+                            "read-only"};
   const char* networks[] = {"none", "loopback", "open", "nonsense"};
   for (int round = 0; round < 5000; ++round) {
     Decision decision = Decide(static_cast<Action>(pick(4)), pick(2) == 1);
-    decision.profile = profiles[pick(3)];
+    decision.profile = profiles[pick(4)];
     decision.network = networks[pick(4)];
     Settings settings;
     settings.required = static_cast<Strength>(pick(6));
@@ -316,7 +363,7 @@ TEST(MakePlan, NeverGivesLessThanTheDecision) {
     for (int f = 0; f < backends::kFeatures; ++f)
       if (pick(4) == 0) settings.accept_loss.Add(static_cast<Feature>(f));
     settings.network = static_cast<Network>(pick(4));
-    if (pick(3) == 0) settings.profile = profiles[pick(3)];
+    if (pick(3) == 0) settings.profile = profiles[pick(4)];
     std::vector<Candidate> candidates;
     for (int i = 0; i < 5; ++i) {
       FeatureSet features;
@@ -376,7 +423,8 @@ TEST(MakePlan, NeverGivesLessThanTheDecision) {
 }
 
 TEST(Join, IsALattice) {
-  const char* names[] = {"full-access", "workspace-write", "read-only", "x"};
+  const char* names[] = {"full-access", "tool", "workspace-write", "read-only",
+                         "x"};
   for (const char* a : names)
     for (const char* b : names) {
       EXPECT_EQ(JoinProfiles(a, b), JoinProfiles(b, a));
@@ -386,6 +434,8 @@ TEST(Join, IsALattice) {
                   JoinProfiles(a, JoinProfiles(b, c)));
     }
   EXPECT_EQ(JoinProfiles("x", "full-access"), "read-only");
+  EXPECT_EQ(JoinProfiles("tool", "full-access"), "tool");
+  EXPECT_EQ(JoinProfiles("tool", "workspace-write"), "workspace-write");
   EXPECT_EQ(JoinNetworks(Network::kNone, Network::kOpen), Network::kNone);
   EXPECT_EQ(JoinNetworks(Network::kOpen, Network::kLoopback),
             Network::kLoopback);

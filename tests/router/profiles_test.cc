@@ -94,6 +94,47 @@ TEST(MakeProfile, GatesStateIsHiddenInEveryProfile) {
   }
 }
 
+Lending AwsLending() {
+  Lending lending;
+  lending.program = "aws";
+  lending.files = {
+      {"/home/user/.aws/config", "/home/user/.aws/config", false, ""},
+      {"/home/user/.aws/sso/cache", "", true, ""},
+      {"/home/user/.local/state/gate/key", "/home/user/.local/state/gate/key",
+       false, ""}};
+  lending.variables = {"AWS_SECRET_ACCESS_KEY"};
+  lending.path = "/usr/bin:/bin";
+  return lending;
+}
+
+TEST(MakeProfile, ToolIsWorkspaceWriteAndWhatIsLent) {
+  ProfileInputs inputs = Inputs();
+  inputs.lending = AwsLending();
+  const Profile tool = *MakeProfile("tool", inputs, Network::kOpen);
+  Profile write = *MakeProfile("workspace-write", inputs, Network::kOpen);
+  EXPECT_TRUE(write.lend.empty());
+  EXPECT_TRUE(write.environment_lend.empty());
+  EXPECT_EQ(tool.write, write.write);
+  EXPECT_EQ(tool.deny_read, write.deny_read);
+  EXPECT_EQ(tool.protect, write.protect);
+  EXPECT_EQ(tool.protect_names, write.protect_names);
+  EXPECT_EQ(tool.sole_names, write.sole_names);
+  EXPECT_EQ(tool.environment_lend,
+            std::vector<std::string>{"AWS_SECRET_ACCESS_KEY"});
+  EXPECT_EQ(tool.environment_set.at("PATH"), "/usr/bin:/bin");
+  // Gate's own directory is lent to nobody.
+  ASSERT_EQ(tool.lend.size(), 2u);
+  EXPECT_EQ(tool.lend[0].path, "/home/user/.aws/config");
+  EXPECT_TRUE(tool.lend[1].copy);
+}
+
+TEST(MakeProfile, ThereIsNoToolWithoutWhatIsLent) {
+  const auto profile = MakeProfile("tool", Inputs(), Network::kOpen);
+  ASSERT_FALSE(profile);
+  EXPECT_EQ(profile.error().code, ErrorCode::kInvalid);
+  EXPECT_NE(profile.error().message.find("one program"), std::string::npos);
+}
+
 TEST(MakeProfile, SecretsAreHiddenUnlessAccessIsFull) {
   for (const char* name : {"read-only", "workspace-write"}) {
     const Profile profile = *MakeProfile(name, Inputs(), Network::kNone);
