@@ -22,6 +22,7 @@
 #include "cli/settings.h"
 #include "cli/shown.h"
 #include "cli/terminal.h"
+#include "engine/tool_access.h"
 #include "hooks/person.h"
 #include "hooks/ticket.h"
 
@@ -50,7 +51,8 @@ constexpr const char* kSandboxHelp =
     "usage: gate sandbox [--profile P] [--backend B] [--network N]\n"
     "                    [--timeout S] (CMD | -c CMD | -- ARGV…)\n\n"
     "Runs the command contained, without asking the policy. Profiles:\n"
-    "read-only, workspace-write (default), full-access. Networks: none\n"
+    "read-only, workspace-write (default), full-access (tool, which lends\n"
+    "credentials, is for the policy to give). Networks: none\n"
     "(default), loopback (one of its own).\n";
 
 constexpr const char* kNotRecorded =
@@ -167,6 +169,19 @@ bool IsAllowedHere(Gateway& gateway, const Question& question) {
          here.plan.mode == router::Mode::kDirect;
 }
 
+// A line that is lent credentials gets them where it runs, if it would get them
+// here as well: by this environment and these files.
+std::optional<Judgement> JudgeToolHere(Gateway& gateway, Question question,
+                                       bool asked) {
+  question.approved = asked;
+  Judgement here = gateway.Judge(question, /*pin=*/true);
+  if (!here.lending || here.plan.mode != router::Mode::kSandbox ||
+      here.plan.profile.name != engine::kToolProfile ||
+      (here.decision.action > Action::kSandbox && !asked))
+    return std::nullopt;
+  return here;
+}
+
 // A ticket is enforced exactly as the hook planned it, or as the caller makes
 // that stricter. Nothing when it does not hold for this command, directory,
 // agent and policy, or lets run raw, without a person's yes, what would not be
@@ -232,6 +247,13 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
              !IsAllowedHere(gateway, question)) {
     Complain("judged again in this environment");
     return std::nullopt;
+  } else if (plan->profile.name == engine::kToolProfile) {
+    auto here = JudgeToolHere(gateway, question, ticket->asked);
+    if (!here) {
+      Complain("judged again in this environment");
+      return std::nullopt;
+    }
+    judgement = std::move(*here);
   } else {
     // What a person has approved keeps more of its variables.
     judgement.decision.action = ticket->asked ? Action::kAsk : Action::kAllow;

@@ -4,6 +4,7 @@
 #include "cli/analysis_json.h"
 #include "cli/json_writer.h"
 #include "cli/line.h"
+#include "engine/tool_access.h"
 
 namespace gate::cli {
 namespace {
@@ -46,6 +47,8 @@ void WritePlan(const Judgement& judgement, JsonWriter* json) {
   } else {
     json->Key("backend").Null().Key("profile").Null();
   }
+  if (judgement.lending && plan.profile.name == engine::kToolProfile)
+    json->Field("lends", judgement.lending->program);
   json->Key("lost").BeginArray();
   for (const std::string& lost : plan.lost) json->String(lost);
   json->EndArray().Field("why", plan.why).EndObject();

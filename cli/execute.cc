@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backends/environment.h"
+#include "backends/lending.h"
 #include "backends/none.h"
 #include "backends/run_note.h"
 #include "base/paths.h"
@@ -242,6 +243,10 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       return NotStarted("the private /tmp cannot be made: " +
                         in_use.error().message);
   }
+  const auto copies = backends::StageCopies(&judgement->plan.profile);
+  if (!copies)
+    return NotStarted("what is lent cannot be copied: " +
+                      copies.error().message);
   const TerminalState terminal;
   LogDebug("runs in " + plan.backend + ", profile " + plan.profile.name);
   return with_finished(backend->Run(plan.profile, command, {}));

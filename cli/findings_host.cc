@@ -46,7 +46,7 @@ std::vector<Finding> HostFindings(Gateway& gateway,
   for (const rules::RuleInfo& rule :
        rules::ListRules(gateway.PolicyFor(workspace))) {
     if (rule.disabled || rule.profile.empty() ||
-        rule.profile == "full-access" ||
+        rule.profile == "full-access" || rule.profile == "tool" ||
         std::find(tried.begin(), tried.end(), rule.profile) != tried.end())
       continue;
     tried.push_back(rule.profile);

@@ -11,12 +11,14 @@
 #include "cli/branch.h"
 #include "cli/candidates.h"
 #include "cli/git_roots.h"
+#include "cli/lending.h"
 #include "cli/line.h"
 #include "cli/names.h"
 #include "cli/printed_secrets.h"
 #include "cli/run_arguments.h"
 #include "cli/shown_places.h"
 #include "cli/trust.h"
+#include "engine/tool_access.h"
 #include "parser/read.h"
 
 namespace gate::cli {
@@ -406,12 +408,13 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
                              !wanted.backend.empty() ||
                              !wanted.always_sandbox.empty();
   static const std::vector<router::Candidate> kNoCandidates;
-  auto plan = router::MakePlan(
-      decision, approved, needs_backend ? candidates() : kNoCandidates, wanted,
-      needs_backend
-          ? MakeProfileInputs(judgement->session, question.on_this_machine)
-          : router::ProfileInputs{},
-      programs);
+  router::ProfileInputs inputs;
+  if (needs_backend)
+    inputs = MakeProfileInputs(judgement->session, question.on_this_machine);
+  inputs.lending = judgement->lending;
+  auto plan = router::MakePlan(decision, approved,
+                               needs_backend ? candidates() : kNoCandidates,
+                               wanted, inputs, programs);
   if (plan) {
     judgement->plan = std::move(*plan);
     if (judgement->plan.mode == router::Mode::kSandbox) {
@@ -434,6 +437,38 @@ void Gateway::NoteGitLine(Judgement* judgement) {
                           : question.command.starts_with("git ") ||
                                 question.command.starts_with("cd ");
   judgement->git_line = begins && RunsGitAlone(Read(question));
+}
+
+void Gateway::JudgeTool(Judgement* judgement) {
+  Decision* decision = &judgement->decision;
+  const std::string& asked = judgement->question.profile;
+  const std::string profile =
+      asked.empty() ? decision->profile
+                    : router::JoinProfiles(decision->profile, asked);
+  if (profile != engine::kToolProfile ||
+      (decision->action != Action::kSandbox &&
+       decision->action != Action::kAsk))
+    return;
+  const std::vector<std::string> writable = WritablePlaces(judgement->session);
+  engine::ToolFacts facts;
+  facts.workspace = judgement->session.workspace;
+  facts.names =
+      CheckNames(facts_, judgement->analysis, writable,
+                 judgement->question.on_this_machine ? nullptr : &looks_);
+  engine::ToolAccess access =
+      engine::JudgeToolAccess(judgement->analysis, *decision, facts);
+  if (access.given) {
+    auto lending = FindLending(facts_, judgement->analysis, access,
+                               facts.workspace, writable);
+    if (lending) {
+      judgement->lending = std::move(*lending);
+      return;
+    }
+    access.why = lending.error().message;
+    access.suggestion = "tell the person what stands in the way";
+  }
+  if (decision->profile == engine::kToolProfile)
+    engine::AskInsteadOfTool(access, decision);
 }
 
 Result<Session> Gateway::SessionFor(const Question& question, bool pin) {
@@ -545,6 +580,7 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
     decision.reason =
         "only sets the shell's own state, which a sandbox would lose";
   }
+  if (question.file_writes.empty()) JudgeTool(&judgement);
   if (question.file_writes.empty() && decision.action <= Action::kAsk)
     JudgeTrust(facts_.places.state, request.workspace, &judgement);
   if (question.file_writes.empty() && decision.action < Action::kAsk)

@@ -64,6 +64,8 @@ struct Judgement {
   router::Plan plan;
   std::string plan_error;         // why there is no plan; the mode is refused
   bool plan_unavailable = false;  // the error is a missing backend
+  // What the profile `tool` lends, where the line gets it.
+  std::optional<router::Lending> lending;
   Session session;
   std::string preview;  // JSON for the outcome's record
   std::string policy_revision;
@@ -143,6 +145,9 @@ class Gateway {
   std::optional<rules::PolicyCache> Cache() const;
   void UnwrapSelf(Question* question, bool* unwrapped);
   parser::Analysis Read(const Question& question);
+  // Finds out whether a line that asks for the profile `tool` gets it; where it
+  // does not, the decision becomes a question.
+  void JudgeTool(Judgement* judgement);
   Result<Session> SessionFor(const Question& question, bool pin);
   struct ToolCache {
     std::string path, real;  // as it is called; its links resolved

@@ -8,6 +8,7 @@
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
 #include "cli/line.h"
+#include "engine/tool_access.h"
 #include "hooks/ticket.h"
 
 namespace gate::cli {
@@ -42,6 +43,19 @@ void PutEffects(const Judgement& judgement, JsonWriter* json) {
   json->EndArray();
 }
 
+// What is lent, by its names; never a value.
+void PutLending(const Judgement& judgement, JsonWriter* json) {
+  const backends::Profile& profile = judgement.plan.profile;
+  if (!judgement.lending || profile.name != engine::kToolProfile) return;
+  json->Key("lent").BeginObject();
+  json->Field("program", judgement.lending->program);
+  json->Key("files").BeginArray();
+  for (const backends::Lent& lent : profile.lend) json->String(lent.path);
+  json->EndArray().Key("variables").BeginArray();
+  for (const std::string& name : profile.environment_lend) json->String(name);
+  json->EndArray().EndObject();
+}
+
 // Everything the typed columns do not hold. One object, written front to back.
 std::string DecisionDetail(const Judgement& judgement) {
   const engine::Decision& decision = judgement.decision;
@@ -74,7 +88,9 @@ std::string DecisionDetail(const Judgement& judgement) {
   json.Field("why", judgement.plan.why);
   json.Key("lost").BeginArray();
   for (const std::string& lost : judgement.plan.lost) json.String(lost);
-  json.EndArray().EndObject();
+  json.EndArray();
+  PutLending(judgement, &json);
+  json.EndObject();
   json.Field("workspace", judgement.session.workspace);
   json.EndObject();
   return json.Take();

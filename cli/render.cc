@@ -293,6 +293,8 @@ std::string AfterYes(const Judgement& judgement) {
           ? decision.profile
           : router::JoinProfiles(decision.profile, question.profile);
   if (profile == "full-access") return "in a sandbox with full access to files";
+  if (profile == "tool")
+    return "in a sandbox with the credentials of its one program";
   if (profile == "read-only") return "in a sandbox that changes no file";
   return "in a sandbox that changes nothing outside the workspace and package "
          "caches: what is to change elsewhere, the person runs";

@@ -109,9 +109,11 @@ Result<RunArguments> ParseRunArguments(
           value != "open")
         return usage("`" + value + "` is not none, loopback or open");
       if (name == "--profile" && value != "read-only" &&
-          value != "workspace-write" && value != "full-access")
-        return usage("`" + value +
-                     "` is not read-only, workspace-write or full-access");
+          value != "workspace-write" && value != "tool" &&
+          value != "full-access")
+        return usage(
+            "`" + value +
+            "` is not read-only, workspace-write, tool or full-access");
       continue;
     }
     if (has_command)

@@ -33,7 +33,7 @@ using rules::Tri;
 
 // More commands than this in one line are not judged one by one.
 constexpr size_t kMaxInvocations = 20000;
-constexpr uint8_t kDefaultProfile = 2;  // workspace-write, of ProfileNames
+constexpr uint8_t kDefaultProfile = rules::kWorkspaceWrite;
 
 struct Hit {
   const LoadedLayer* layer = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/tool_access.h"
 #include "parser/programs.h"
 
 namespace gate::engine {
@@ -92,7 +93,9 @@ void BeAutonomous(const Analysis& analysis, bool containable,
   decision->action = Action::kSandbox;
   decision->contain = true;
   decision->network = "none";
-  if (decision->profile == "full-access") decision->profile = "workspace-write";
+  // Without network no credentials are of use.
+  if (decision->profile == "full-access" || decision->profile == kToolProfile)
+    decision->profile = "workspace-write";
   decision->reason +=
       "; nobody can be asked (preset autonomous), so it runs in a sandbox "
       "without network";

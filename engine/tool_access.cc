@@ -1,0 +1,261 @@
+#include "engine/tool_access.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/paths.h"
+#include "rules/lending.h"
+
+namespace gate::engine {
+namespace {
+
+using parser::Analysis;
+using parser::Argument;
+using parser::EffectKind;
+using parser::Invocation;
+
+constexpr const char* kAlone =
+    "send the command alone, with no more than a filter such as `| head` or "
+    "`| jq .` after it";
+
+// Sub-commands are looked for among so many operands; values of options that
+// stand before them count.
+constexpr size_t kSubcommandWords = 4;
+
+// What takes everything and keeps nothing, and the line's own streams.
+constexpr auto kSinks = std::to_array<std::string_view>(
+    {"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/stdin",
+     "/dev/stdout", "/dev/stderr"});
+
+bool IsSink(std::string_view path) {
+  return path.starts_with("/dev/fd/") ||
+         std::ranges::find(kSinks, path) != kSinks.end();
+}
+
+// Whether it runs in a container or on another machine, by what `tool` starts
+// there: no program of this machine.
+bool RunsElsewhere(const Invocation& invocation, std::string_view tool) {
+  return std::ranges::any_of(invocation.via, [&](const parser::Via& via) {
+    const auto entry = rules::FindLending(via.kind);
+    return entry && entry->program == tool;
+  });
+}
+
+ToolAccess Refused(std::string why, std::string suggestion = kAlone) {
+  ToolAccess access;
+  access.why = std::move(why);
+  access.suggestion = std::move(suggestion);
+  return access;
+}
+
+// Whether `word` is what the program itself prints of a list of numbers or
+// names that it gave (`docker stop $(docker ps -q)`): none begins with a dash.
+bool IsNumbers(const Analysis& analysis, const Argument& word,
+               const rules::Lending& lending) {
+  if (!word.text.empty() || !word.suffix.empty()) return false;
+  bool any = false;
+  for (const Invocation& inner : analysis.invocations) {
+    if (inner.span.begin < word.span.begin || inner.span.end > word.span.end)
+      continue;
+    const auto entry = rules::FindLending(inner.program);
+    if (!entry || entry->program != lending.program) return false;
+    bool listed = false;
+    for (size_t i = 1; i < inner.argv.size(); ++i) {
+      const Argument& option = inner.argv[i];
+      if (!option.known || option.glob || option.text.starts_with("--format"))
+        return false;
+      listed |=
+          std::ranges::find(lending.lists, option.text) != lending.lists.end();
+    }
+    if (!listed) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Whether nobody can tell of some word that it is no option.
+bool HasDoubtfulWord(const Analysis& analysis, const Invocation& invocation,
+                     const rules::Lending& lending) {
+  for (size_t i = 1; i < invocation.argv.size(); ++i) {
+    const Argument& word = invocation.argv[i];
+    if (word.known && word.text == "--") return false;
+    const Argument& before = invocation.argv[i - 1];
+    const bool value =
+        !word.splits && before.known &&
+        std::ranges::find(lending.values, before.text) != lending.values.end();
+    if (!word.known && !value && !IsNumbers(analysis, word, lending) &&
+        (word.splits || word.text.empty() || word.text[0] == '-'))
+      return true;
+  }
+  return false;
+}
+
+// What the description of the program says that the words lead it to, in words;
+// null when that is nothing that its credentials depend on. An account or
+// context only selects among what the person has configured, and files are the
+// sandbox's to keep.
+const char* RedirectedBy(const Invocation& invocation) {
+  using parser::RedirectTo;
+  constexpr std::array<std::pair<RedirectTo, const char*>, 4> kNames = {{
+      {RedirectTo::kEndpoint, "another place to talk to"},
+      {RedirectTo::kConfiguration, "another configuration"},
+      {RedirectTo::kPlugin, "code to load"},
+      {RedirectTo::kCertificates, "other certificates, or no check of them"},
+  }};
+  if (!invocation.read) return nullptr;
+  const parser::ActsRead& acts = invocation.read->acts;
+  for (const auto& [redirect, name] : kNames)
+    if ((acts.redirects & parser::Bit(redirect)) != 0) return name;
+  if (acts.described && (acts.possible & parser::Bit(parser::Act::kCode)) != 0)
+    return "code of the project to run";
+  return nullptr;
+}
+
+// The first word that leads the program elsewhere; empty if none does.
+std::string WordAway(const Invocation& invocation,
+                     const rules::Lending& lending) {
+  size_t operands = 0;
+  bool options = true;
+  for (size_t i = 1; i < invocation.argv.size(); ++i) {
+    const Argument& word = invocation.argv[i];
+    if (options && word.known && word.text == "--") {
+      options = false;
+      continue;
+    }
+    const Argument& before = invocation.argv[i - 1];
+    if (options && before.known &&
+        std::ranges::find(lending.values, before.text) != lending.values.end())
+      continue;
+    const bool operand = !word.text.starts_with('-');
+    if (operand && ++operands > kSubcommandWords && !options) break;
+    if ((options || operand) &&
+        rules::LeadsAway(lending.away, word.text,
+                         operand && operands <= kSubcommandWords))
+      return word.text.substr(0, word.text.find('='));
+  }
+  return "";
+}
+
+// Why this run of the program cannot have its credentials; empty if it can.
+ToolAccess JudgeRun(const Analysis& analysis, const Invocation& invocation,
+                    const rules::Lending& lending) {
+  const std::string name(lending.program);
+  for (const parser::EnvironmentSetting& setting : invocation.environment) {
+    const auto value = setting.value.known
+                           ? std::optional<std::string_view>(setting.value.text)
+                           : std::nullopt;
+    const bool language =
+        setting.name.starts_with("LANG") || setting.name.starts_with("LC_");
+    // A language that is a path has the program take its messages from there.
+    const bool led =
+        language && (!value || value->find('/') != std::string_view::npos);
+    if (led || !rules::AcceptsSetting(lending.line, setting.name, value))
+      return Refused("the line sets " + setting.name + " for `" + name +
+                         "`, which gate does not know to be harmless there",
+                     "leave " + setting.name + " out");
+  }
+  if (const char* what = RedirectedBy(invocation); what != nullptr)
+    return Refused(
+        "the line names " + std::string(what) + " for `" + name + "`",
+        "leave it out; a profile or context of the person's own "
+        "configuration may be named");
+  if (const std::string word = WordAway(invocation, lending); !word.empty())
+    return Refused("`" + word + "` says where `" + name +
+                       "` connects, what it loads or what it runs",
+                   "leave `" + word +
+                       "` out; a profile or context of the "
+                       "person's own configuration may be named");
+  if (HasDoubtfulWord(analysis, invocation, lending))
+    return Refused("a word of `" + name +
+                       "` is computed when it runs and may be an option that "
+                       "sends its credentials elsewhere",
+                   "write the word out, or put `--` before it");
+  ToolAccess given;
+  given.given = true;
+  return given;
+}
+
+// A redirection that reads or writes outside the workspace, in words.
+std::string StrayRedirection(const Analysis& analysis,
+                             const std::string& workspace) {
+  for (const parser::Effect& effect : analysis.effects) {
+    if (!effect.from_redirect) continue;
+    if (effect.kind == EffectKind::kNetwork) return "a connection";
+    for (const Argument* path : {&effect.path, &effect.target}) {
+      if (!path->known) return "a file whose name is computed when it runs";
+      const std::string& text = path->text;
+      if (text.empty() || IsSink(text) || IsTemporaryPlace(text) ||
+          (!workspace.empty() && IsWithin(text, workspace)))
+        continue;
+      return text;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
+                           const ToolFacts& facts) {
+  if (analysis.hides_commands || analysis.parse_error || !analysis.read_whole)
+    return Refused("the line may run other programs beside it");
+  if (decision.per_invocation.size() != analysis.invocations.size())
+    return Refused("the line was not judged command by command");
+  ToolAccess access;
+  std::optional<rules::Lending> lending;
+  for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
+    const Invocation& invocation = analysis.invocations[i];
+    if (decision.per_invocation[i] == Action::kAllow) continue;
+    if (lending && RunsElsewhere(invocation, lending->program)) continue;
+    const std::string name =
+        invocation.program.empty() ? "a program" : invocation.program;
+    const auto entry = rules::FindLending(invocation.program);
+    if (!entry && access.invocations.empty() &&
+        analysis.invocations.size() == 1)
+      return Refused("gate does not know what credentials `" + name +
+                         "` needs, or lends it none, since it runs code of the "
+                         "project",
+                     "let the person run it");
+    if (!entry)
+      return Refused("`" + name +
+                     "` runs beside a program that gets credentials");
+    if (lending && entry->program != lending->program)
+      return Refused("`" + std::string(lending->program) + "` and `" + name +
+                         "` would see each other's credentials",
+                     "send them one by one");
+    if (!lending) lending = entry;
+    if (ToolAccess run = JudgeRun(analysis, invocation, *lending); !run.given)
+      return run;
+    access.invocations.push_back(i);
+  }
+  if (!lending) return Refused("no program of the line gets credentials");
+  if (const std::string path = StrayRedirection(analysis, facts.workspace);
+      !path.empty())
+    return Refused(
+        "a redirection reads or writes " + path + ", outside the workspace",
+        "redirect to a file of the workspace or below /tmp");
+  if (!facts.names.names_are_what_they_seem)
+    return Refused(facts.names.why.empty()
+                       ? "a program may not be what its name says"
+                       : facts.names.why);
+  access.given = true;
+  access.program = lending->program;
+  return access;
+}
+
+void AskInsteadOfTool(const ToolAccess& access, Decision* decision) {
+  decision->profile = "full-access";
+  if (decision->action > Action::kSandbox) return;
+  decision->action = Action::kAsk;
+  decision->contain = true;
+  decision->code = ReasonCode::kNotAsItSeems;
+  decision->reason =
+      "it needs credentials that it gets only with a yes: " + access.why;
+  decision->suggestion = access.suggestion;
+  decision->rule = {};
+}
+
+}  // namespace gate::engine
