@@ -93,6 +93,34 @@ bool HasDoubtfulWord(const Analysis& analysis, const Invocation& invocation,
   return false;
 }
 
+// A region becomes part of the name of a host: more than a name may make
+// another host of it.
+bool IsPlainName(const Argument& value) {
+  return value.known && std::ranges::all_of(value.text, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  (c >= '0' && c <= '9') || c == '-' || c == '_';
+         });
+}
+
+bool NamesStrangeRegion(const Invocation& invocation) {
+  constexpr std::string_view kRegion = "--region";
+  for (const parser::EnvironmentSetting& setting : invocation.environment)
+    if (setting.name.find("REGION") != std::string::npos &&
+        !IsPlainName(setting.value))
+      return true;
+  for (size_t i = 1; i < invocation.argv.size(); ++i) {
+    Argument word = invocation.argv[i];
+    if (invocation.argv[i - 1].text == kRegion && !IsPlainName(word))
+      return true;
+    if (!word.text.starts_with(kRegion) || word.text.size() <= kRegion.size() ||
+        word.text[kRegion.size()] != '=')
+      continue;
+    word.text.erase(0, kRegion.size() + 1);
+    if (!IsPlainName(word)) return true;
+  }
+  return false;
+}
+
 // What the description of the program says that the words lead it to, in words;
 // null when that is nothing that its credentials depend on. An account or
 // context only selects among what the person has configured, and files are the
@@ -157,6 +185,10 @@ ToolAccess JudgeRun(const Analysis& analysis, const Invocation& invocation,
                          "`, which gate does not know to be harmless there",
                      "leave " + setting.name + " out");
   }
+  if (NamesStrangeRegion(invocation))
+    return Refused("the region for `" + name +
+                       "` is no plain name, and may make a host of another",
+                   "name the region plainly, as eu-west-1");
   if (const char* what = RedirectedBy(invocation); what != nullptr)
     return Refused(
         "the line names " + std::string(what) + " for `" + name + "`",

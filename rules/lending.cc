@@ -47,7 +47,7 @@ constexpr char kEntry = '=';
 bool IsNameText(Text text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || Text("._-/ =@+").find(c) != Text::npos;
+           (c >= '0' && c <= '9') || Text("._-/ =@+:,").find(c) != Text::npos;
   });
 }
 
@@ -200,6 +200,8 @@ bool LeadsAway(const List& away, Text word, bool operand) {
                                 : option ? 1
                                          : 0);
   return std::ranges::any_of(away, [&](Text entry) {
+    if (entry == ":") return !option && word.starts_with(':');
+    if (entry == ",") return !option && word.find(',') != Text::npos;
     if (!entry.starts_with('-')) return operand && entry == word;
     if (!option) return false;
     if (entry.starts_with("--"))

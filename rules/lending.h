@@ -64,7 +64,8 @@ bool AcceptsSetting(const std::vector<std::string_view>& line,
 
 // Whether `word` of a command is, or begins as, one of Lending::away. An option
 // counts with and without its value, with one dash or two, and in a bundle; a
-// sub-command only where `operand` says that the word is one.
+// sub-command only where `operand` says that the word is one. ":" and "," stand
+// for every operand that begins with, or holds, that.
 bool LeadsAway(const std::vector<std::string_view>& away, std::string_view word,
                bool operand);
 

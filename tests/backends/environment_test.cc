@@ -360,5 +360,32 @@ TEST(CleanEnvironment, DropsWhatIsNoVariable) {
     EXPECT_FALSE(Enters(entry)) << entry;
 }
 
+// A secret enters for the program it belongs to; what runs other code for none.
+TEST(CleanEnvironment, LentVariablesEnterUnlessTheyRunCode) {
+  Profile profile;
+  profile.environment_lend = {"AWS_SECRET_ACCESS_KEY",
+                              "KUBECONFIG",
+                              "LD_PRELOAD",
+                              "BASH_ENV",
+                              "PYTHONPATH",
+                              "NODE_OPTIONS",
+                              "BASH_FUNC_x%%",
+                              "GH_TOKEN"};
+  const std::vector<std::string> environment = {
+      "AWS_SECRET_ACCESS_KEY=s", "AWS_SESSION_TOKEN=t", "KUBECONFIG=/k",
+      "LD_PRELOAD=/x.so",        "BASH_ENV=/x",         "PYTHONPATH=/x",
+      "NODE_OPTIONS=-r x",       "BASH_FUNC_x%%=() {"};
+  const std::vector<std::string> clean = CleanEnvironment(environment, profile);
+  const auto has = [&](const char* entry) {
+    return std::find(clean.begin(), clean.end(), entry) != clean.end();
+  };
+  EXPECT_TRUE(has("AWS_SECRET_ACCESS_KEY=s"));
+  EXPECT_TRUE(has("KUBECONFIG=/k"));
+  for (size_t i = 1; i < environment.size(); ++i)
+    if (i != 2) {
+      EXPECT_FALSE(has(environment[i].c_str())) << environment[i];
+    }
+}
+
 }  // namespace
 }  // namespace gate::backends

@@ -195,6 +195,8 @@ TEST_F(LendingTest, TheCallersEnvironmentCanTakeItAway) {
            {"DOCKER_HOST=tcp://evil.example:1", "docker ps"},
            {"CLOUDSDK_PYTHON_ARGS=-v", "gcloud projects list"},
            {"SSL_CERT_FILE=" + machine_.project() + "/ca", "vault status"},
+           {"XDG_DATA_HOME=" + machine_.project() + "/d", "helm list"},
+           {"GIT_DIR=" + machine_.project() + "/g", "gh pr list"},
            {"GH_HOST=evil.example", "gh pr list"}}) {
     machine_.environment = usual;
     machine_.environment.push_back(variable);
@@ -360,6 +362,9 @@ TEST(LendingDataTest, MistakesAreFoundWhenItIsCompiled) {
        {"--server-side", "--se", "-ojson", "-n", "server", "exec", "-", "--"})
     EXPECT_FALSE(rules::LeadsAway(c->away, word, false)) << word;
   EXPECT_TRUE(rules::LeadsAway(c->away, "exec", true));
+  for (const char* word : {":sftp,ssh=./x:", "remote,ssh=./x:p"})
+    EXPECT_TRUE(rules::LeadsAway({":", ","}, word, true)) << word;
+  EXPECT_FALSE(rules::LeadsAway({":", ","}, "remote:path", true));
   EXPECT_FALSE(rules::FindLendingIn(*image, "d"));
   EXPECT_FALSE(rules::FindLendingIn(*image, ""));
 }

@@ -144,6 +144,10 @@ TEST(ToolAccessTest, IsNotGivenToALineThatLeadsItElsewhere) {
       {"helm template c --post-renderer ./x", "--post-renderer"},
       {"consul lock list ./evil", "lock"},
       {"consul watch -type=key -key=x list ./evil", "watch"},
+      {"aws s3 ls --region x.evil.example/", "no plain name"},
+      {"aws --region=evil.example/# s3 ls", "no plain name"},
+      {"AWS_REGION=evil.example/ aws s3 ls", "no plain name"},
+      {"aws s3 ls --region \"$R\"", "no plain name"},
       // Words that are computed when the line runs.
       {"aws s3 ls $X", "computed"},
       {"aws s3 ls \"$(cat f)\"", "computed"},
