@@ -295,13 +295,20 @@ class Builder {
     const Result<Found> found = resolve_(source);
     // A link has taken its place since it was judged: then nothing is lent.
     if (!found || found->path != source || S_ISLNK(found->info.st_mode)) return;
-    const std::string target = PlaceOf(lent);
+    std::string target = PlaceOf(lent);
     if (target.empty()) return;
     lent_.push_back(source);
-    const ViewMount* in = Innermost(target, mounts_.size());
-    const bool covered =
-        Has(target) ||
-        (in != nullptr && (IsCover(in->kind) || in->kind == MountKind::kLent));
+    const auto is_covered = [&] {
+      const ViewMount* in = Innermost(target, mounts_.size());
+      return Has(target) || (in != nullptr && (IsCover(in->kind) ||
+                                               in->kind == MountKind::kLent));
+    };
+    bool covered = is_covered();
+    // Where its own name is a link, what hides it is at the end of that.
+    if (const Result<Found> at = resolve_(lent.path); !covered && at) {
+      target = at->path;
+      covered = is_covered();
+    }
     struct stat there = {};
     if (!covered && (!lent.copy || lstat(target.c_str(), &there) != 0 ||
                      !S_ISDIR(there.st_mode)))

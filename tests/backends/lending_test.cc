@@ -132,6 +132,30 @@ TEST_P(Lending, LendsAFileBehindALinkByItsName) {
             std::string::npos);
 }
 
+// As people keep them who have such files in one repository.
+TEST_P(Lending, LendsWhatIsHiddenAtTheEndOfALink) {
+  MakeDirectory(h_ + "/dotfiles");
+  MakeDirectory(h_ + "/dotfiles/cloud");
+  Write(h_ + "/dotfiles/cloud/token", "CANARY-CLOUD\n");
+  Write(h_ + "/dotfiles/netrc", "CANARY-NETRC\n");
+  ASSERT_EQ(symlink("dotfiles/cloud", (h_ + "/.cloud").c_str()), 0);
+  ASSERT_EQ(symlink("dotfiles/netrc", (h_ + "/.netrc").c_str()), 0);
+  profile_.deny_read.push_back(h_ + "/.cloud");
+  profile_.deny_read.push_back(h_ + "/.netrc");
+  EXPECT_EQ(
+      Lend("cat \"$H/.cloud/token\" \"$H/.netrc\"").output.find("CANARY-CLOUD"),
+      std::string::npos);
+  profile_.lend.push_back({h_ + "/.cloud", h_ + "/dotfiles/cloud", true, ""});
+  profile_.lend.push_back({h_ + "/.netrc", h_ + "/dotfiles/netrc", false, ""});
+  const std::string before = Manifest(h_ + "/dotfiles");
+  const Ran ran = Lend(
+      "cat \"$H/.cloud/token\" \"$H/.netrc\"; echo x > \"$H/.cloud/token\"; "
+      "echo x > \"$H/.netrc\"");
+  EXPECT_NE(ran.output.find("CANARY-CLOUD"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("CANARY-NETRC"), std::string::npos) << ran.output;
+  EXPECT_EQ(Manifest(h_ + "/dotfiles"), before);
+}
+
 // What was judged is not what lies there any more.
 TEST_P(Lending, LendsNothingWhereALinkTookItsPlace) {
   ASSERT_EQ(unlink((h_ + "/.aws/credentials").c_str()), 0);
