@@ -35,12 +35,14 @@ bool IsSink(std::string_view path) {
          std::ranges::find(kSinks, path) != kSinks.end();
 }
 
-// Whether it runs in a container or on another machine, by what `tool` starts
-// there: no program of this machine.
-bool RunsElsewhere(const Invocation& invocation, std::string_view tool) {
+// Whether it runs in a container that `tool` starts or enters: no program of
+// this machine.
+bool RunsElsewhere(const Invocation& invocation, const rules::Lending& tool) {
+  if (std::ranges::find(tool.runs, "containers") == tool.runs.end())
+    return false;
   return std::ranges::any_of(invocation.via, [&](const parser::Via& via) {
     const auto entry = rules::FindLending(via.kind);
-    return entry && entry->program == tool;
+    return entry && entry->program == tool.program;
   });
 }
 
@@ -241,7 +243,7 @@ ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
   for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
     const Invocation& invocation = analysis.invocations[i];
     if (decision.per_invocation[i] == Action::kAllow) continue;
-    if (lending && RunsElsewhere(invocation, lending->program)) continue;
+    if (lending && RunsElsewhere(invocation, *lending)) continue;
     const std::string name =
         invocation.program.empty() ? "a program" : invocation.program;
     const auto entry = rules::FindLending(invocation.program);

@@ -36,8 +36,8 @@ struct Lending {
   // By name in the working directory, or above it in the workspace: where one
   // of these is, nothing is lent.
   std::vector<std::string_view> workspace;
-  // Programs it starts in the working directory: `git`, whose configuration
-  // there must name no program.
+  // `git`: it starts that in the working directory, where its configuration
+  // must name no program. `containers`: what it starts is not of this machine.
   std::vector<std::string_view> runs;
   // PROGRAM=ENTRY: what the person's configuration may name, and what that gets
   // of another entry.

