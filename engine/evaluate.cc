@@ -330,13 +330,10 @@ Judged Evaluation::Judge(const Subject& subject) {
   // Effects that no allowed command accounts for: what redirections write and
   // reach, and what belongs to no command. They get the default unless an
   // allow rule speaks of just this effect.
-  for (uint32_t i = 0; i < analysis_.effects.size(); ++i) {
+  for (const uint32_t i : matcher_.EffectsOf(subject.number)) {
     const parser::Effect& effect = analysis_.effects[i];
-    const uint32_t owner = effect.invocation < analysis_.invocations.size()
-                               ? effect.invocation
-                               : UINT32_MAX;
-    if (owner != subject.number || effect.kind == EffectKind::kRead) continue;
-    if (owner != UINT32_MAX && !effect.from_redirect) continue;
+    if (effect.kind == EffectKind::kRead) continue;
+    if (subject.number != UINT32_MAX && !effect.from_redirect) continue;
     bool covered = false;
     for (const Hit& hit : judged.hits)
       if (hit.action == Action::kAllow && !hit.excepted && !covered &&

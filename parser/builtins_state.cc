@@ -64,7 +64,8 @@ Values Directories(const Evaluator& e, const Shell& shell, const Field& field,
       // A directory that /proc names, and what the shell has opened, lead
       // elsewhere; the root is the same for all.
       const Argument seen = PathFrom(place, "");
-      if (seen.known && !IsDescriptor(seen.text) &&
+      if (seen.known && place.size() <= kMaxDirectoryBytes &&
+          !IsDescriptor(seen.text) &&
           !(e.context_.look_at_files && LeadsThroughProc(place)))
         one = {Value::Of(std::move(place))};
     }

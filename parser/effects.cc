@@ -140,6 +140,7 @@ Values Evaluator::DirectoriesFrom(const Shell& shell, const Argument& word,
     Argument place;
     place.known = absolute || !from.empty();
     if (place.known) place = PathFrom(word.text, from);
+    place.known = place.known && place.text.size() <= kMaxDirectoryBytes;
     // `..` behind a link is not the directory before it.
     if (place.known && context_.look_at_files &&
         word.text.find("..") != std::string::npos &&
@@ -193,6 +194,12 @@ void Evaluator::AddEffect(Effect effect) {
   hash = (hash ^ bits) * 1099511628211ULL;
   hash ^= static_cast<uint64_t>(effect.span.begin) << 32 | effect.span.end;
   if (!effect_index_.insert(hash).second) return;
+  // Rules look at every byte; a short directory may make ten thousand words
+  // long.
+  if (!Spend((effect.path.text.size() + effect.target.text.size()) /
+             kPathBytesPerStep)) {
+    return;
+  }
   if (analysis_.effects.size() >= kMaxEffects) {
     NoteLimit("too many effects");
     exhausted_ = true;

@@ -36,6 +36,10 @@ inline constexpr size_t kMaxEffects = 40000;
 inline constexpr size_t kMaxUnknowns = 1000;
 inline constexpr size_t kMaxFlows = 1000;
 inline constexpr size_t kMaxScribbles = 256;
+// PATH_MAX: no call takes a longer name. A directory with one is not known, so
+// that `cd d; cd d; …` and `git -C d -C d …` cost no more than they say.
+inline constexpr size_t kMaxDirectoryBytes = 4096;
+inline constexpr size_t kPathBytesPerStep = 32;
 inline constexpr int kMaxTextNesting = 16;    // eval, bash -c, … in each other
 inline constexpr int kMaxCallDepth = 24;      // functions
 inline constexpr int kMaxExecuteDepth = 400;  // nodes in each other, all texts
@@ -396,7 +400,10 @@ class Evaluator final : public Host {
   };
   void RunShellCode(Shell& shell, const Values& code, const ShellCode& how,
                     Span span);
-  ShellCode HowShellRuns(const ProgramCall& call, const Reading& reading,
+  // What the options of `call` say of the shell that it starts; O(words).
+  ShellCode ShellOptions(const ProgramCall& call, const Reading& reading) const;
+  // …and `finding` of its code and words.
+  ShellCode HowShellRuns(const ProgramCall& call, const ShellCode& options,
                          const Finding& finding, uint32_t invocation) const;
   Shell ChildShell(const Shell& shell);
   // Start-up files that the line wrote, BASH_ENV, imported functions.

@@ -2,6 +2,8 @@
 // operands, captures.
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 
 #include "parser/programs_pass.h"
 
@@ -154,6 +156,13 @@ class Collector {
   }
 
   const Use* LastUse(uint32_t option) const {
+    if (p_.uses.size() > kFewUses) {
+      if (last_uses_.empty()) {
+        for (const Use& use : p_.uses) last_uses_[use.option] = &use;
+      }
+      const auto it = last_uses_.find(option);
+      return it == last_uses_.end() ? nullptr : it->second;
+    }
     for (size_t k = p_.uses.size(); k-- > 0;) {
       if (p_.uses[k].option == option) return &p_.uses[k];
     }
@@ -213,7 +222,16 @@ class Collector {
     }
   }
 
+  // Effects of each of many options ask the same of all words.
   Truth EvaluateTerm(const Term& term) const {
+    if (p_.uses.size() + p_.operands.size() <= kFewUses) return Look(term);
+    auto& seen = terms_[unseen_ == Truth::kNo ? 0 : 1];
+    const auto [it, fresh] = seen.try_emplace(&term, Truth::kNo);
+    if (fresh) it->second = Look(term);
+    return it->second;
+  }
+
+  Truth Look(const Term& term) const {
     switch (term.kind) {
       case Term::kOption: {
         if (LastUse(term.option) != nullptr) return Truth::kYes;
@@ -535,6 +553,10 @@ class Collector {
   const Use* use_ = nullptr;
   // What an option that was not seen is for the condition being evaluated.
   mutable Truth unseen_ = Truth::kNo;
+  // Above this many, uses and terms are found by tables: linear in the words.
+  static constexpr size_t kFewUses = 16;
+  mutable std::unordered_map<uint32_t, const Use*> last_uses_;
+  mutable std::array<std::unordered_map<const Term*, Truth>, 2> terms_;
 };
 
 }  // namespace

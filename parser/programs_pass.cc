@@ -13,6 +13,10 @@
 namespace gate::parser::programs {
 namespace {
 
+// Values that are put in place of themselves, each of which moves the words
+// behind it. What stands behind more of them is not known.
+constexpr size_t kMaxSplices = 32;
+
 const Argument& UnknownArgument() {
   static const Argument* const kArgument = [] {
     auto* argument = new Argument;
@@ -229,7 +233,8 @@ class Walk {
     std::vector<std::string> words;
     const std::string_view text =
         std::string_view(word.argument->text).substr(word.skip);
-    if (!word.argument->known || !SplitEnvString(text, &words)) {
+    if (!word.argument->known || ++splices_ > kMaxSplices ||
+        !SplitEnvString(text, &words)) {
       p_.split.push_back(word);
       for (size_t k = i_ + 1; k < p_.words.size(); ++k) {
         p_.split.push_back({p_.words[k], 0});
@@ -583,6 +588,7 @@ class Walk {
   bool speaks_of_acts_ = false;
   bool maybe_options_ = false;  // of a pattern
   bool more_words_ = false;     // …that stands where one word is meant
+  size_t splices_ = 0;
 };
 
 }  // namespace

@@ -253,6 +253,8 @@ void ReadOthers(const Tables& tables, uint32_t node,
     }
   }
   bool more = false;
+  std::vector<uint8_t> decided(words, 0);  // by word
+  for (const Point& point : first.points) decided[point.word] = point.choices;
   for (auto& choices : all) {
     Pass pass;
     Reading other;
@@ -260,10 +262,7 @@ void ReadOthers(const Tables& tables, uint32_t node,
     other.subcommand.assign(pass.subcommand.begin(), pass.subcommand.end());
     // A reading may meet words that the first did not have to decide.
     for (const Point& point : pass.points) {
-      more |= std::none_of(
-          first.points.begin(), first.points.end(), [&](const Point& p) {
-            return p.word == point.word && p.choices == point.choices;
-          });
+      more |= point.word >= words || decided[point.word] != point.choices;
     }
     Join(std::move(other), reading);
   }

@@ -9,6 +9,8 @@ namespace gate::parser {
 namespace {
 
 constexpr size_t kMaxPutIn = 16;  // texts of sed that are tried as commands
+// Findings of a call of which each source is looked up in each target.
+constexpr size_t kMaxNamesKept = 8;
 
 // Programs that print one number and nothing else.
 bool PrintsNumber(const std::vector<std::string>& words, bool has_input) {
@@ -422,6 +424,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   const auto built = static_cast<size_t>(std::count_if(
       reading.findings.begin(), reading.findings.end(),
       [](const Finding& finding) { return finding.detail == "built"; }));
+  const bool words_known = built != 0 && KnownWords(call.argv);
   for (const Finding& finding : reading.findings) {
     if (finding.words.empty()) continue;
     const Argument& word = finding.words[0];
@@ -439,7 +442,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       content = input.empty() ? Hole(call.span) : Union(input, Hole(call.span));
     } else if (finding.detail == "built") {
       // No copy of what it read. An unknown word may say otherwise.
-      if (!KnownWords(call.argv)) continue;
+      if (!words_known) continue;
     } else if (reading.findings.size() <= 4 + built) {
       // cp, mv, ln, install: the text of the one file that is known.
       for (const Finding& other : reading.findings) {
@@ -476,10 +479,10 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
                                        : Union(left->second, Hole(call.span)),
                 false);
       // Into a directory it keeps its name.
+      if (reading.findings.size() > kMaxNamesKept) continue;
       for (const Finding& other : reading.findings) {
         if ((other.role == Role::kRead || other.role == Role::kMoveFrom) &&
-            !other.words.empty() && other.words[0].known &&
-            reading.findings.size() <= 8) {
+            !other.words.empty() && other.words[0].known) {
           std::string below =
               path + "/" + std::string(BaseName(other.words[0].text));
           for (const std::string& from : KnownPaths(shell, other.words[0])) {

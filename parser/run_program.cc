@@ -12,6 +12,13 @@ namespace gate::parser {
 namespace {
 
 constexpr size_t kMaxGlobMatches = 64;
+// How many words of a call are as dear to look through as one step: a program
+// of which a hundred options run code is ordinary, one of which ten thousand do
+// is not, and would cost their square.
+constexpr size_t kWordsPerStep = 64;
+// Directories that one call goes to, one from the other (tar -C a -C b …):
+// every file of the call is looked for in where that ends.
+constexpr size_t kMaxDirectories = 64;
 
 bool IsShellLanguage(std::string_view language) {
   for (std::string_view name : {"", "bash", "sh", "dash", "zsh", "ksh", "fish",
@@ -384,7 +391,8 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
     if (IsShellLanguage(finding.detail)) {
       if (path.starts_with("/dev/")) LeaveScript(shell, content, call.span);
       Reading none;
-      ShellCode how = HowShellRuns(call, none, finding, invocation);
+      const ShellCode options = ShellOptions(call, none);
+      ShellCode how = HowShellRuns(call, options, finding, invocation);
       how.words.clear();
       for (const Argument& word : finding.words) {
         how.words.push_back(ValuesOf(word, call.argv));
@@ -400,13 +408,22 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
 void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
                             const Reading& reading, uint32_t invocation) {
   bool wrapper = false;
-  bool runs = false;
+  bool runs = false, runs_shell = false;
+  size_t directories = 0;
   for (const Finding& finding : reading.findings) {
+    directories += finding.role == Role::kDirectory ? 1 : 0;
+    runs_shell = runs_shell || finding.role == Role::kShellCode ||
+                 finding.role == Role::kStdinCode;
     if (finding.role == Role::kCommand || finding.role == Role::kShellCode ||
         finding.role == Role::kSplitCommand) {
       wrapper = wrapper || reading.program != "find";
       runs = true;
     }
+  }
+  if (directories > kMaxDirectories) {
+    NoteLimit("too many directories");
+    exhausted_ = true;
+    return;
   }
   AddFindingEffects(shell, call, reading, invocation);
   bool acts =
@@ -491,7 +508,14 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
     RunOutput(shell, call, reading, invocation, true);
     return;
   }
+  const ShellCode options =
+      runs_shell ? ShellOptions(call, reading) : ShellCode();
   for (const Finding& finding : reading.findings) {
+    // What runs is copied and read again with the words of the call.
+    if (Acts(finding.role) &&
+        !Spend(1 + call.argv.size() / kWordsPerStep + finding.words.size())) {
+      break;
+    }
     if (exhausted_) break;
     Scoped<bool> certain(certain_, certain_ && finding.certain);
     switch (finding.role) {
@@ -503,7 +527,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
         break;
       case Role::kShellCode: {
         if (finding.words.empty()) break;
-        ShellCode how = HowShellRuns(call, reading, finding, invocation);
+        ShellCode how = HowShellRuns(call, options, finding, invocation);
         Values code = ValuesOf(finding.words[0], call.argv);
         if (!finding.placeholder.empty()) {
           for (Value& value : code) {
@@ -541,7 +565,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
         Values code = ReadRest(child, 0, call.span);
         if (IsShellLanguage(finding.detail)) {
           LeaveScript(child, code, call.span);
-          ShellCode how = HowShellRuns(call, reading, finding, invocation);
+          ShellCode how = HowShellRuns(call, options, finding, invocation);
           how.words.insert(how.words.begin(), Values{call.argv[0].value});
           for (const Argument& word : finding.words) {
             how.words.push_back(ValuesOf(word, call.argv));

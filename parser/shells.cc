@@ -211,29 +211,9 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
   }
 }
 
-Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
-                                             const Reading& reading,
-                                             const Finding& finding,
-                                             uint32_t invocation) const {
+Evaluator::ShellCode Evaluator::ShellOptions(const ProgramCall& call,
+                                             const Reading& reading) const {
   ShellCode how;
-  std::string base(BaseName(call.argv[0].value.text()));
-  how.language = finding.detail.empty() ? "sh" : finding.detail;
-  how.via = base;
-  if (finding.role == Role::kShellCode &&
-      (how.language == base || how.language == "bash" || how.language == "sh" ||
-       how.language == "zsh" || how.language == "ksh")) {
-    how.via += " -c";
-  }
-  how.invocation = invocation;
-  how.given = finding.role == Role::kShellCode;
-  if (how.given) {
-    for (size_t i = 1; i < finding.words.size(); ++i) {
-      how.words.push_back(ValuesOf(finding.words[i], call.argv));
-      how.words_unknown =
-          how.words_unknown || finding.words[i].splits || finding.words[i].glob;
-    }
-    if (how.words.empty()) how.words.push_back({call.argv[0].value});
-  }
   for (const std::string_view spellings : reading.options) {
     const std::string_view option = CanonicalName(spellings);
     how.xtrace = how.xtrace || option == "-x";
@@ -287,6 +267,32 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
       how.expand_aliases = true;
       how.interactive = true;
     }
+  }
+  return how;
+}
+
+Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
+                                             const ShellCode& options,
+                                             const Finding& finding,
+                                             uint32_t invocation) const {
+  ShellCode how = options;
+  std::string base(BaseName(call.argv[0].value.text()));
+  how.language = finding.detail.empty() ? "sh" : finding.detail;
+  how.via = base;
+  if (finding.role == Role::kShellCode &&
+      (how.language == base || how.language == "bash" || how.language == "sh" ||
+       how.language == "zsh" || how.language == "ksh")) {
+    how.via += " -c";
+  }
+  how.invocation = invocation;
+  how.given = finding.role == Role::kShellCode;
+  if (how.given) {
+    for (size_t i = 1; i < finding.words.size(); ++i) {
+      how.words.push_back(ValuesOf(finding.words[i], call.argv));
+      how.words_unknown =
+          how.words_unknown || finding.words[i].splits || finding.words[i].glob;
+    }
+    if (how.words.empty()) how.words.push_back({call.argv[0].value});
   }
   return how;
 }

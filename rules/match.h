@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "parser/analysis.h"
@@ -61,6 +62,10 @@ class Matcher {
   // directory, and a prefix stands at the very start of the words.
   Verdict Match(const LoadedLayer& layer, uint32_t rule, const Subject& subject,
                 bool strict);
+
+  // Numbers of the effects of invocation `owner`, or of those that belong to
+  // none of the line's. The first call costs O(effects), each other O(1).
+  std::span<const uint32_t> EffectsOf(uint32_t owner);
 
   // For a rule that Match said no to.
   Nearness HowNear(const LoadedLayer& layer, uint32_t rule,
@@ -127,7 +132,7 @@ class Matcher {
   Tri Effect(const Node& node);
   Tri OneEffect(const Node& node, uint32_t index);
   Tri Flow(const Node& node);
-  Tri Sends() const;
+  Tri Sends();
   Tri Env(const Node& node);
   Tri Via(const Node& node);
   Tri Unknown(const Node& node);
@@ -150,6 +155,11 @@ class Matcher {
   OptionReader reader_;
   PathMatcher paths_;
   std::vector<Prepared> prepared_;
+  // Made when first asked for. Effects by the invocation that has them, those
+  // of the line last; where each invocation's begin.
+  std::vector<uint32_t> effects_, effects_begin_;
+  // By pipeline: the last of its commands that talks to another machine.
+  std::optional<std::unordered_map<uint32_t, uint32_t>> senders_;
   uint64_t steps_ = 0;
 
   // Of the current Match call.

@@ -1,5 +1,6 @@
 // Effects and flows of a line against what a rule says of them.
 #include <algorithm>
+#include <numeric>
 
 #include "rules/glob.h"
 #include "rules/match.h"
@@ -16,23 +17,50 @@ Tri Matcher::FitsHost(std::string_view pattern, std::string_view host) {
   return Fits(pattern, host);
 }
 
+std::span<const uint32_t> Matcher::EffectsOf(uint32_t owner) {
+  const size_t count = analysis_.invocations.size();
+  const auto place = [&](uint32_t invocation) {
+    return std::min<size_t>(invocation, count);
+  };
+  if (effects_begin_.empty()) {
+    effects_begin_.assign(count + 2, 0);
+    for (const parser::Effect& effect : analysis_.effects)
+      ++effects_begin_[place(effect.invocation) + 1];
+    std::partial_sum(effects_begin_.begin(), effects_begin_.end(),
+                     effects_begin_.begin());
+    effects_.resize(analysis_.effects.size());
+    std::vector<uint32_t> next = effects_begin_;
+    for (uint32_t i = 0; i < analysis_.effects.size(); ++i)
+      effects_[next[place(analysis_.effects[i].invocation)]++] = i;
+  }
+  const uint32_t begin = effects_begin_[place(owner)];
+  return std::span<const uint32_t>(effects_).subspan(
+      begin, effects_begin_[place(owner) + 1] - begin);
+}
+
 Tri Matcher::Effect(const Node& node) {
   const bool any = node.y == kAnyEffect;
   if (!any && (subject_->effect_kinds & node.mask) == 0) return Tri::kNo;
   Tri best = Tri::kNo;
-  for (uint32_t i = 0; i < analysis_.effects.size(); ++i) {
-    const parser::Effect& effect = analysis_.effects[i];
-    const uint32_t owner = effect.invocation < analysis_.invocations.size()
-                               ? effect.invocation
-                               : UINT32_MAX;
-    // A connection that the shell itself opens belongs to the line, and so to
-    // every command of it, for rules that tighten.
-    const bool of_line = owner == UINT32_MAX && !strict_ &&
-                         effect.kind == parser::EffectKind::kNetwork;
-    if (!any && owner != subject_->number && !of_line) continue;
-    if (only_effect_ != UINT32_MAX && only_effect_ != i) continue;
+  const auto look = [&](uint32_t i) {
+    if (only_effect_ != UINT32_MAX && only_effect_ != i) return;
     best = Or(best, OneEffect(node, i));
-    if (best == Tri::kYes) break;
+  };
+  if (any) {
+    for (uint32_t i = 0; i < analysis_.effects.size() && best != Tri::kYes; ++i)
+      look(i);
+    return best;
+  }
+  for (const uint32_t i : EffectsOf(subject_->number)) {
+    if (best == Tri::kYes) return best;
+    look(i);
+  }
+  // A connection that the shell itself opens belongs to the line, and so to
+  // every command of it, for rules that tighten.
+  if (strict_ || subject_->number >= analysis_.invocations.size()) return best;
+  for (const uint32_t i : EffectsOf(UINT32_MAX)) {
+    if (best == Tri::kYes) return best;
+    if (analysis_.effects[i].kind == parser::EffectKind::kNetwork) look(i);
   }
   return best;
 }
@@ -133,21 +161,24 @@ Tri Matcher::Flow(const Node& node) {
 }
 
 // A later command of the same pipeline talks to another machine.
-Tri Matcher::Sends() const {
+Tri Matcher::Sends() {
   if (invocation_ == nullptr || invocation_->pipeline == UINT32_MAX)
     return Tri::kNo;
-  for (const parser::Effect& effect : analysis_.effects) {
-    if (effect.kind != parser::EffectKind::kNetwork &&
-        effect.kind != parser::EffectKind::kRemoteState)
-      continue;
-    if (effect.invocation >= analysis_.invocations.size() ||
-        effect.invocation <= subject_->number)
-      continue;
-    if (analysis_.invocations[effect.invocation].pipeline ==
-        invocation_->pipeline)
-      return Tri::kYes;
+  if (!senders_) {
+    senders_.emplace();
+    for (const parser::Effect& effect : analysis_.effects) {
+      if ((effect.kind != parser::EffectKind::kNetwork &&
+           effect.kind != parser::EffectKind::kRemoteState) ||
+          effect.invocation >= analysis_.invocations.size())
+        continue;
+      uint32_t& last =
+          (*senders_)[analysis_.invocations[effect.invocation].pipeline];
+      last = std::max(last, effect.invocation);
+    }
   }
-  return Tri::kNo;
+  const auto last = senders_->find(invocation_->pipeline);
+  return last != senders_->end() && last->second > subject_->number ? Tri::kYes
+                                                                    : Tri::kNo;
 }
 
 }  // namespace gate::rules
