@@ -294,7 +294,10 @@ bool Evaluation::HarmlessEnvironment(
 // What stands before any rule tightens.
 Action Evaluation::Base(const Subject& subject, const Judged& judged) const {
   if (judged.allowed) return Action::kAllow;
-  if (subject.invocation != nullptr) return policy_.default_action;
+  // A command that may be none adds what rules say of it and no more: the one
+  // whose words they are is judged by itself.
+  if (subject.invocation != nullptr && !subject.invocation->guessed)
+    return policy_.default_action;
   return Action::kAllow;  // the line adds nothing by itself; see Judge
 }
 
@@ -315,6 +318,13 @@ Judged Evaluation::Judge(const Subject& subject) {
     }
   }
   Except(&judged, subject);
+  if (subject.invocation != nullptr && subject.invocation->guessed) {
+    for (Hit& hit : judged.hits) {
+      hit.certain = false;
+      if (hit.action != Action::kAllow)
+        hit.action = std::min(hit.action, Action::kAsk);
+    }
+  }
   for (const Hit& hit : judged.hits)
     if (hit.action == Action::kAllow && !hit.excepted &&
         !hit.record().observe && hit.record().names_command)

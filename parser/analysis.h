@@ -134,6 +134,8 @@ struct Invocation {
                                      // before it decides
   bool builtin = false;              // a builtin of bash, or a function's name
   bool certain = true;               // false: only under a condition
+  // Words of a program that is not described, which it may or may not run.
+  bool guessed = false;
   bool reads_stdin_data = false;   // its input is another command's output or a
                                    // here-document, not the line's own stdin
   uint32_t pipeline = UINT32_MAX;  // commands of one pipeline share a number

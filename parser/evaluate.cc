@@ -283,6 +283,7 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
   invocation.builtin = builtin;
   invocation.span = span;
   invocation.certain = certain_ && !shell.exited;
+  invocation.guessed = guessed_;
   if (!invocation.argv.empty()) {
     invocation.program = ProgramName(invocation.argv[0]);
   }
@@ -313,6 +314,7 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
         SameVia(old.via, via_) &&
         SameSettings(old.environment, invocation.environment)) {
       old.certain = old.certain || invocation.certain;
+      old.guessed = old.guessed && invocation.guessed;
       last_invocation_ = index;
       return index;
     }

@@ -336,6 +336,20 @@ class Evaluator final : public Host {
 
   // run_program.cc: an external program.
   void RunProgram(Shell& shell, const ProgramCall& call);
+  // run_tails.cc: words of a program that is not described, from which on they
+  // may be a command, or one word that may be a line, from `skip` on. At most
+  // 16; where there are more that is noted as kTooLarge.
+  struct Tail {
+    size_t word = 0;
+    size_t skip = 0;
+    bool line = false;
+  };
+  std::vector<Tail> TailsOf(const ProgramCall& call, bool has_input);
+  // Runs each from the state `before` the call, as not certain and guessed.
+  void RunTails(Shell& shell, const Shell& before, const ProgramCall& call,
+                const std::vector<Tail>& tails, uint32_t invocation);
+  // A program whose name is not known, recorded as `invocation`.
+  void RunUnnamed(Shell& shell, const ProgramCall& call, uint32_t invocation);
   void RunFindings(Shell& shell, const ProgramCall& call,
                    const Reading& reading, uint32_t invocation);
   void RunWords(Shell& shell, const ProgramCall& call, const Reading& reading,
@@ -462,6 +476,10 @@ class Evaluator final : public Host {
   // saying where: code of other languages, split's prefix, links.
   std::vector<std::string> scribbles_;
   bool certain_ = true;
+  bool guessed_ = false;  // a tail is evaluated: Invocation::guessed
+  int tail_depth_ = 0;
+  Span tail_end_;  // of the last word of the call whose tail it is
+  const Script* tail_script_ = nullptr;
   bool state_only_ = true;
   bool exhausted_ = false;
   bool in_trap_ = false;

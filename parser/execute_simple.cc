@@ -362,8 +362,10 @@ void Evaluator::ExecuteCall(Shell& shell, Call& call) {
            TextAt(call.script != nullptr ? Map(*call.script, name.span)
                                          : name.span));
     AddCodeFlows({name.value}, index, call.span);
-    shell.status.reset();
-    if (Captured(shell, 1)) Write(shell, 1, Hole(call.span));
+    ProgramCall program;
+    program.argv = call.fields;
+    program.span = call.span;
+    RunUnnamed(shell, program, index);
     return;
   }
   if (name.glob && !shell.noglob) {

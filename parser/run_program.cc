@@ -158,8 +158,7 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
     AddCodeFlows({name.value}, index, call.span);
     AddFileFlows(shell, ToArgument(name, shell), call.argv, false, index,
                  call.span);
-    Write(shell, 1, Hole(call.span));
-    shell.status.reset();
+    RunUnnamed(shell, call, index);
     return;
   }
   std::string program(name.value.text());
@@ -215,7 +214,12 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
     recorded.read->roles |= before->roles;
     MayBe(before->acts, &recorded.read->acts);
   }
+  std::vector<Tail> tails;
+  if (!reading.known) tails = TailsOf(call, HasInput(shell, 0));
+  std::optional<Shell> before_it;
+  if (!tails.empty() && Spend(CopyCost(shell))) before_it = shell;
   RunFindings(shell, call, reading, index);
+  if (before_it) RunTails(shell, *before_it, call, tails, index);
   shell.status.reset();
 }
 
