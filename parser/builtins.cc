@@ -68,7 +68,7 @@ constexpr Entry kBuiltins[] = {
     {"times", Prints},
     {"trap", Trap},
     {"true", True},
-    {"type", Prints},
+    {"type", Type},
     {"typeset", Declare},
     {"ulimit", Prints},
     {"umask", Prints},

@@ -59,6 +59,8 @@ void True(Evaluator& e, Shell& shell, Call& call);
 void False(Evaluator& e, Shell& shell, Call& call);
 // jobs -x COMMAND runs it.
 void Jobs(Evaluator& e, Shell& shell, Call& call);
+// type -p and -P print where a program is.
+void Type(Evaluator& e, Shell& shell, Call& call);
 // Prints something that is not followed.
 void Prints(Evaluator& e, Shell& shell, Call& call);
 // The same; `wait -p NAME` sets a variable.
@@ -77,5 +79,8 @@ Values JoinArguments(Evaluator& e, const Shell& shell, const Fields& fields,
 // What printf prints, NUL bytes included; nullopt when that is not known.
 std::optional<std::string> PrintfOutput(std::vector<std::string> words);
 Span SpanFrom(Evaluator& e, const Call& call, size_t from);
+// What `which NAME` and its like print: a file by that name in a directory that
+// is not known, or nothing at all.
+Values FoundFile(std::string_view name, Span span);
 
 }  // namespace gate::parser::builtins

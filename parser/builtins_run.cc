@@ -312,14 +312,60 @@ void Trap(Evaluator& e, Shell& shell, Call& call) {
   }
 }
 
+Values FoundFile(std::string_view name, Span span) {
+  const size_t slash = name.rfind('/');
+  if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  Value path = Value::Hole(UnknownCode::kDynamicArgument, span);
+  if (!name.empty()) path.Append("/" + std::string(name) + "\n");
+  return {path};
+}
+
+namespace {
+
+// `command -v NAME`, `type -p NAME`, `hash -t NAME`: the only name that is
+// asked for, unless it may be something else than a file.
+void PrintFound(Evaluator& e, Shell& shell, const Call& call, size_t from,
+                bool files_only) {
+  shell.status.reset();
+  if (!e.Captured(shell, 1)) return;
+  Values text = e.Hole(call.span);
+  const std::optional<std::string> name =
+      from + 1 == call.fields.size() ? Known(call.fields[from]) : std::nullopt;
+  if (name && !shell.functions.contains(*name) &&
+      !shell.aliases.contains(*name)) {
+    if (files_only || FindBuiltin(*name) == nullptr) {
+      text = FoundFile(*name, call.span);
+    } else {
+      text = {Value::Of(*name + "\n")};
+    }
+  }
+  e.Write(shell, 1, text);
+}
+
+}  // namespace
+
+void Type(Evaluator& e, Shell& shell, Call& call) {
+  size_t i = 1;
+  bool paths = false, forced = false;
+  while (const std::optional<std::string> word = OptionWord(call.fields, &i)) {
+    paths = paths || word->find('p') != std::string::npos;
+    forced = forced || word->find('P') != std::string::npos;
+    ++i;
+  }
+  if (!paths && !forced) return Prints(e, shell, call);
+  PrintFound(e, shell, call, i, true);
+}
+
 void Command(Evaluator& e, Shell& shell, Call& call) {
   size_t i = 1;
-  bool describes = false;
+  bool describes = false, long_form = false;
   while (const std::optional<std::string> word = OptionWord(call.fields, &i)) {
     if (word->find_first_not_of("pvV", 1) != std::string::npos) break;
+    long_form = long_form || word->find('V') != std::string::npos;
     describes = describes || word->find_first_of("vV") != std::string::npos;
     ++i;
   }
+  if (describes && !long_form) return PrintFound(e, shell, call, i, false);
   if (describes || i >= call.fields.size()) {
     if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
     shell.status.reset();

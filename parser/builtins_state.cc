@@ -468,7 +468,13 @@ void Hash(Evaluator& e, Shell& shell, Call& call) {
     }
     break;
   }
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) {
+    const std::optional<std::string> name =
+        call.fields.size() == 3 && Known(call.fields[1]) == "-t"
+            ? Known(call.fields[2])
+            : std::nullopt;
+    e.Write(shell, 1, name ? FoundFile(*name, call.span) : e.Hole(call.span));
+  }
   shell.status.reset();
 }
 

@@ -381,6 +381,7 @@ Analysis Evaluator::RunLine() {
   if (frames_.back().left) shell = JoinShells(shell, *frames_.back().left);
   frames_.pop_back();
   shell.exited = false;
+  RunLateReaders(shell);
   NoteWhatStays(shell);
   RunExitTrap(shell);
   NoteWrittenScripts();

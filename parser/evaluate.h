@@ -255,6 +255,8 @@ class Evaluator final : public Host {
   void RunTrap(Shell& shell, const std::string& name, bool certain);
   void RunPendingTraps(Shell& shell);
   void RunPendingProcesses(Shell& shell, size_t mark);
+  // Where the line ends: what reads from pipes that it went on writing to.
+  void RunLateReaders(Shell& shell);
 
   // Leaving.
   void Leave(Shell& shell, size_t frame, bool continued = false);
@@ -456,6 +458,11 @@ class Evaluator final : public Host {
   std::vector<Via> via_;
   std::vector<Frame> frames_;
   std::vector<Pending> pending_;
+  // Readers of pipes that the line goes on writing to (coproc, `exec 3> >(…)`):
+  // they are run at once, with input that is not known, and where it ends.
+  std::vector<Pending> late_;
+  std::string coprocess_;        // stands for the input of the last one
+  std::set<std::string> pipes_;  // named, that the line made
   std::vector<Active> active_;
   std::unordered_map<uint64_t, std::vector<uint32_t>> invocation_index_;
   std::unordered_set<uint64_t> effect_index_;

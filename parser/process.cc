@@ -4,6 +4,11 @@
 #include "parser/evaluate.h"
 
 namespace gate::parser {
+namespace {
+
+constexpr size_t kMaxLateReaders = 16;
+
+}  // namespace
 
 Shell Evaluator::Fork(const Shell& shell) {
   Spend(CopyCost(shell));
@@ -166,10 +171,14 @@ void Evaluator::RunPendingProcesses(Shell& shell, size_t mark) {
     Values text = {Value::Of("")};
     auto it = shell.files.find(pending.path);
     if (it != shell.files.end()) text = it->second;
+    bool late = false;
     for (const auto& [fd, descriptor] : shell.fds) {
       // `exec 3> >(…)`: what follows may still write to it.
-      if (descriptor.path == pending.path) text = Hole(pending.span);
+      if (descriptor.path != pending.path) continue;
+      text = Hole(pending.span);
+      late = true;
     }
+    if (late && late_.size() < kMaxLateReaders) late_.push_back(pending);
     ScopedVia via(*this, ">(…)", pending.span);
     Scoped<const Script*> current(script_, pending.script);
     std::optional<int> status = shell.status;
@@ -184,6 +193,44 @@ void Evaluator::RunPendingProcesses(Shell& shell, size_t mark) {
     Join(shell, std::move(child));
     shell.streams.erase(stream);
     shell.status = status;
+  }
+}
+
+void Evaluator::RunLateReaders(Shell& shell) {
+  Scoped<bool> uncertain(certain_, false);
+  const std::vector<Pending> late = std::move(late_);
+  late_.clear();
+  for (const Pending& reader : late) {
+    const auto file = shell.files.find(reader.path);
+    if (exhausted_ || file == shell.files.end() || reader.body == kNone) break;
+    // Nothing was written.
+    if (file->second.size() == 1 && file->second[0].chunks.empty()) continue;
+    if (!Spend(CopyCost(reader.shell))) break;
+    ScopedVia via(*this, ">(…)", reader.span);
+    Scoped<const Script*> current(script_, reader.script);
+    Shell child = reader.shell;
+    child.files = shell.files;
+    child.streams = shell.streams;
+    const int stream = NewStream(child, Values(file->second));
+    child.fds[0] = Descriptor{Descriptor::Kind::kStream, stream, ""};
+    Shell inner = Fork(child);
+    Execute(inner, *reader.script, reader.body);
+    Join(child, std::move(inner));
+  }
+  // Whether a shell reads from a named pipe was not known when it started.
+  if (!analysis_.hides_commands) return;
+  for (const std::string& path : pipes_) {
+    const auto file = shell.files.find(path);
+    if (exhausted_ || file == shell.files.end()) continue;
+    Values known = file->second;
+    std::erase_if(known, [](const Value& value) { return !value.known(); });
+    if (known.empty() || !Spend(CopyCost(shell))) continue;
+    Shell child = shell;
+    ShellCode how;
+    how.via = path;
+    how.words = {{Value::Of(how.language)}};
+    const Span whole{0, static_cast<uint32_t>(source_.size())};
+    RunShellCode(child, known, how, whole);
   }
 }
 
@@ -282,6 +329,11 @@ void Evaluator::ExecuteCoproc(Shell& shell, const Script& script,
   Span span = Map(script, node.span);
   if (shell.posix) RecordForeign(shell, "coproc", span);
   ScopedVia via(*this, "coproc", span);
+  if (!node.children.empty() && late_.size() < kMaxLateReaders) {
+    coprocess_ = std::string(kProcessPath) + std::to_string(next_process_++);
+    shell.files[coprocess_] = {Value::Of("")};
+    late_.push_back({coprocess_, shell, &script, node.children[0], span});
+  }
   Shell child = Fork(shell);
   int input = NewStream(child, Hole(span));
   int output = NewStream(child, {Value::Of("")});

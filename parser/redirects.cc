@@ -189,9 +189,11 @@ void Evaluator::StoreFile(Shell& shell, const std::string& path,
       scripts_run_.insert(path);  // not followed: as if it were run already
       return;
     }
-    Values before =
-        append ? Values{Value::Hole(UnknownCode::kDynamicArgument, Span{})}
-               : Values{Value::Of("")};
+    // What it appends to may be nothing.
+    Values before = {Value::Of("")};
+    if (append) {
+      before.push_back(Value::Hole(UnknownCode::kDynamicArgument, Span{}));
+    }
     it = shell.files.emplace(path, std::move(before)).first;
   } else if (!append) {
     it->second = {Value::Of("")};
@@ -418,6 +420,11 @@ void Evaluator::RedirectOne(Shell& shell, const Script& script,
         }
       }
       shell.fds[fd] = Descriptor{Descriptor::Kind::kUnknown, -1, ""};
+      if (redirect.kind == RedirectKind::kDuplicateOut && digits &&
+          !coprocess_.empty()) {
+        shell.fds[fd] =
+            Descriptor{Descriptor::Kind::kFile, -1, coprocess_};  // or another
+      }
       if (redirect.kind == RedirectKind::kDuplicateOut && !digits) {
         Argument unknown;
         unknown.known = false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/paths.h"
+#include "base/text.h"
 #include "parser/builtins.h"
 #include "parser/filters.h"
 
@@ -74,6 +75,25 @@ Values PutIn(const Reading& reading) {
     }
   }
   return texts;
+}
+
+// What a copy of a program of the system, or a link to it, does when it runs:
+// as a script that runs the program. Empty for other files.
+std::string ScriptFor(const Argument& source) {
+  constexpr std::string_view kDirectories[] = {
+      "/bin",      "/sbin",          "/usr/bin",
+      "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"};
+  if (source.glob) return "";
+  const std::string& path = source.known ? source.text : source.suffix;
+  const std::string_view name = BaseName(path);
+  if (path.find('/') == std::string::npos || !IsDescribed(name)) return "";
+  const std::string directory = source.known ? Normalise(DirName(path), "/")
+                                             : std::string(kDirectories[0]);
+  if (std::find(std::begin(kDirectories), std::end(kDirectories), directory) ==
+      std::end(kDirectories)) {
+    return "";
+  }
+  return "#!/bin/sh\nexec " + ShellQuote(name) + " \"$@\"\n";
 }
 
 // Whether what is printed goes to a file, by its name.
@@ -415,6 +435,14 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   } else if (!PrintsDigits(exact)) {
     text = exact.empty() ? Hole(call.span) : Union(exact, Hole(call.span));
   }
+  if (const size_t last = call.argv.size() - 1;
+      reading.program == "which" && last >= 1 && !wrapper) {
+    const std::optional<std::string> name = Known(call.argv[last]);
+    const std::optional<std::string> option =
+        last == 2 ? Known(call.argv[1]) : std::nullopt;
+    if (name && (last == 1 || (option && option->starts_with("-"))))
+      text = builtins::FoundFile(*name, call.span);
+  }
   if (edited && exact.empty()) text = Union(text, PutIn(reading));
   if (captured && !wrapper) Write(shell, 1, text);
   // Messages, if there are any.
@@ -424,6 +452,17 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   const auto built = static_cast<size_t>(std::count_if(
       reading.findings.begin(), reading.findings.end(),
       [](const Finding& finding) { return finding.detail == "built"; }));
+  // dd without `if=`.
+  const bool takes_input =
+      base == "dd" && has_input &&
+      std::none_of(
+          reading.findings.begin(), reading.findings.end(),
+          [](const Finding& finding) { return finding.role == Role::kRead; });
+  const bool appends =
+      base == "tee" &&
+      std::any_of(
+          reading.options.begin(), reading.options.end(),
+          [](std::string_view option) { return IsSpelling(option, "-a"); });
   const bool words_known = built != 0 && KnownWords(call.argv);
   for (const Finding& finding : reading.findings) {
     if (finding.words.empty()) continue;
@@ -438,7 +477,9 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       continue;
     }
     Values content = Hole(call.span);
-    if (base == "tee") {
+    if (base == "tee" && !input.empty()) {
+      content = input;
+    } else if (base == "tee" || takes_input) {
       content = input.empty() ? Hole(call.span) : Union(input, Hole(call.span));
     } else if (finding.detail == "built") {
       // No copy of what it read. An unknown word may say otherwise.
@@ -449,6 +490,10 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
         if ((other.role != Role::kRead && other.role != Role::kMoveFrom) ||
             other.words.empty()) {
           continue;
+        }
+        if (const std::string script = ScriptFor(other.words[0]);
+            !script.empty()) {
+          content = {Value::Of(script)};
         }
         for (const std::string& path : KnownPaths(shell, other.words[0])) {
           auto it = shell.files.find(path);
@@ -472,12 +517,13 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       scribbles_.emplace_back(BaseName(word.text));
     }
     for (const std::string& path : paths) {
+      if (base == "mkfifo" || base == "mknod") pipes_.insert(path);
       if (base == "ln" || base == "mount") scribbles_.push_back(path + "/");
       const auto left = in_place.find(path);
       StoreFile(shell, path,
                 left == in_place.end() ? content
                                        : Union(left->second, Hole(call.span)),
-                false);
+                appends);
       // Into a directory it keeps its name.
       if (reading.findings.size() > kMaxNamesKept) continue;
       for (const Finding& other : reading.findings) {
