@@ -80,6 +80,7 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
   clock_gettime(CLOCK_REALTIME_COARSE, &start_);
   since_ = start_;
   quarantine_ = profile.quarantine_dir;
+  runs_ = profile.runs_dir;
   git_line_ = profile.git_line;
   trusted_ = profile.trusted;
   for (const std::string* place : {&profile.state_dir, &profile.private_tmp})
@@ -105,6 +106,11 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
     roots_.push_back(root);
   }
   if (roots_.empty()) return;
+  if (!preview_ && !runs_.empty())
+    for (std::string& name :
+         NoteNames(runs_).value_or(std::vector<std::string>()))
+      if (!name.starts_with(kEndedRun) && name != "lock")
+        notes_before_.insert(std::move(name));
   for (const std::string& name : profile.protect_names) {
     // Git directories have rules of their own.
     if (name != ".git" && !name.starts_with(".git/") && !name.empty())
@@ -142,7 +148,12 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
         if (Exists(Join(git, name))) RecordConfig(Join(git, name));
   const std::vector<std::string> sole = RecordHomeLinks(profile);
   RecordPersonsHooks(sole);
-  if (!preview_) RecordLinks(sole);
+  if (!preview_) {
+    RecordLinks(sole);
+    HoldRoots();
+    RememberBinds();
+    RememberBelow();
+  }
   for (Bind& bind : binds_) bind.depth = Depth(bind.path);
   std::stable_sort(
       binds_.begin(), binds_.end(),

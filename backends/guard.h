@@ -49,9 +49,12 @@
 //   as they can be found, and what a link in the home directory leads to.
 //
 // The sweep moves what it finds to the quarantine directory and reports it as
-// a violation. Its limits, stated in the outcome (`sweep_complete`):
-// kMaxSweepDirectories directories, breadth first, and kMaxSweepMs, in which
-// taking away what it finds does not count (kMaxTakingMs). What it finds
+// a violation. Its limits are kMaxSweepDirectories directories, breadth first,
+// and kMaxSweepMs, in which taking away what it finds does not count
+// (kMaxTakingMs). Directories that the run made and that were not looked at
+// when a limit is met go to the quarantine as they are. Where any other was
+// not looked at the outcome says so: `sweep_complete`, `sweep_end`, a
+// violation, and the status kViolation. What it finds
 // existed until the end of the run, where only the run itself could use it; a
 // client or a person that reads the workspace meanwhile sees it. If gate is
 // killed the next gate sweeps, by what Note has written down.
@@ -65,6 +68,7 @@
 #include <ctime>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -79,9 +83,14 @@
 
 namespace gate::backends {
 
-inline constexpr int kMaxSweepDirectories = 4096;
-inline constexpr int kMaxSweepMs = 30;         // of looking
-inline constexpr int kMaxTakingMs = 10000;     // of taking away what was found
+// Of looking: at directories that the last search knew, and once more at the
+// others and in git's own, so that what a run makes takes no time from what was
+// there. Ordinary searches end after some milliseconds (backends/tree_index.h).
+inline constexpr int kMaxSweepMs = 10000;
+inline constexpr size_t kMaxSweepDirectories = size_t{1} << 20;  // of each
+inline constexpr int kMaxTakingMs = 10000;    // of taking away what was found
+inline constexpr size_t kMaxToldUnseen = 16;  // violations for these
+inline constexpr int kMaxSweptModules = 16384;
 inline constexpr size_t kMaxLinkedHere = 256;  // files of a directory
 inline constexpr int kMaxLinkSearch = 200000;  // entries in all
 inline constexpr int kMaxLinkedInside = 4096;  // of protected directories
@@ -90,6 +99,12 @@ inline constexpr size_t kMaxGitConfig = 1 << 20;
 inline constexpr size_t kMaxGitConfigs = 1024;  // files, included ones as well
 inline constexpr int kMaxHookFiles = 128;       // of a hooksPath
 inline constexpr size_t kMaxHookFile = 256 << 10;
+// What is remembered of files that mounts hold, and of those two directories
+// below the workspace.
+inline constexpr size_t kMaxMemory = 256;
+inline constexpr size_t kMaxMemoryBytes = size_t{4} << 20;
+inline constexpr int kMaxBelowDirectories = 512;
+inline constexpr int kMaxBelowMs = 5;
 inline constexpr size_t kMaxKeptFiles = 64;  // of one protected name
 inline constexpr size_t kMaxKeptFile = 256 << 10;
 inline constexpr size_t kMaxIndex = size_t{32} << 20;
@@ -161,6 +176,13 @@ class Guard {
   // Quarantines and reports. Call once, when no process of the run is left.
   void Sweep(Outcome* outcome);
 
+  // Whether a run goes on that can reach what this one looks at. True where
+  // that cannot be told.
+  bool OthersGoOn(const std::string& directory) const;
+
+  // Another limit than kMaxSweepDirectories, for tests.
+  void LimitSearch(size_t directories) { max_directories_ = directories; }
+
  private:
   struct Absent {
     std::string base;      // a directory, no symbolic link in it
@@ -211,6 +233,30 @@ class Guard {
   // Takes the starts of other runs that reach the same places for its own.
   Status LookAtOthers(const std::string& directory);
   bool Meets(const std::vector<std::string>& roots) const;
+  // Of two runs: either can reach what the other looks at.
+  bool MeetsRun(const Guard& other) const;
+  // Takes from runs that went on already what was there before they began, and
+  // forgets what was read here of what they may have changed.
+  void Inherit(const std::vector<Guard>& others);
+  void HoldRoots();
+  // guard_memory.cc
+  void Remember(const std::string& path, bool below);
+  void RememberBinds();
+  void RememberBelow();
+  void RememberRepository(const std::string& git);
+  const KeptFile* Remembered(const std::string& path) const;
+  void PutBackBelow(const std::string& path);
+  std::string RelativeOf(const std::string& path) const;
+  void SweepRoots();
+  void SweepMemory();
+  void SweepMemoryFile(const std::string& path, const KeptFile* before);
+  // What other runs remember of before is not this run's doing.
+  void LearnFromOthers();
+  bool WasThere(const std::string& path, const std::string& content) const;
+  bool IsRemembered(const std::string& path, const struct stat& info) const;
+  const std::string* ConfigBefore(const std::string& path) const;
+  // Leaves what whoever ends last needs; true: this is the last.
+  bool EndAmongOthers();
   void Look(const Profile& profile, const std::string& cwd);
   void AddBase(const std::string& base);
   void Protect(const std::string& base, const std::string& relative,
@@ -276,15 +322,25 @@ class Guard {
   bool IsKept(const std::string& path) const;
   bool HasOlder(const std::string& directory) const;
   struct Walk;
+  struct Listed;
   void SweepTree();
+  void SweepStep(Walk* walk, bool known);
+  void SweepUnseen(Walk* walk);
+  // Says loudly that `unseen` directories were not looked at.
+  void EndSearch(const std::string& why, size_t unseen,
+                 const std::string& example);
+  // Where the index of the workspace lies, and what it depends on.
+  std::string IndexPath() const;
+  std::string IndexKey() const;
   void SweepModules();
   void SweepDirectory(const std::string& directory, Own own, bool store,
-                      Walk* walk);
+                      Walk* walk, Listed* listed);
   Own IsOwn(const std::string& directory, const std::string& git) const;
   bool IsPlainStore(int parent, const char* name, bool fan) const;
   void SweepFan(const std::string& directory);
   // `found`: paths, and the part of each that is the protected name.
-  void FindProtected(const std::string& path, const std::string& lower,
+  // Whether the name is one of those looked for.
+  bool FindProtected(const std::string& path, const std::string& lower,
                      std::map<std::string, std::string>* found);
   bool MovedOnTheWay(const std::string& path, const std::string& full) const;
   // The same of what lies between `top` and `full`.
@@ -361,6 +417,22 @@ class Guard {
   std::bitset<256> first_letters_;
   std::string refusal_;
   int quarantined_ = 0;
+  size_t max_directories_ = kMaxSweepDirectories;
+  std::vector<HeldRoots::Root> held_;
+  struct RootId {
+    std::string path;
+    uint64_t device = 0, inode = 0;
+  };
+  std::vector<RootId> root_ids_;
+  // Content of before: of what binds hold, and of what lies deeper.
+  std::vector<KeptFile> memory_, below_;
+  std::vector<std::string> read_only_;  // of the binds
+  size_t memory_bytes_ = 0;
+  bool overlapped_ = false;  // other runs went on that this one meets
+  bool unsure_ = false;      // one ended while the snapshot was made
+  std::set<std::string> notes_before_;
+  std::vector<std::unique_ptr<Guard>> others_;  // while it sweeps
+  std::string runs_;  // the directory of the notes; empty: none
   Outcome* outcome_ = nullptr;
   RunNote note_;
   bool finishing_ = false;  // by a note of a killed gate

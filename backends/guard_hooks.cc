@@ -390,7 +390,8 @@ void Guard::SweepHookNames(const std::string& directory, bool all) {
   for (const std::string_view name : kHookNames) {
     const std::string path = directory + "/" + std::string(name);
     struct stat info = {};
-    if (StatPath(path, &info) && (all || Changed(info)))
+    if (StatPath(path, &info) && (all || Changed(info)) &&
+        !IsRemembered(path, info))
       Quarantine(path, "git-hook", "a hook made by the run");
   }
 }

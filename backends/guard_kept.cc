@@ -183,6 +183,9 @@ bool Guard::MayStay(const std::string& path, const std::string& relative,
       known != trusted_.end() && known->second == Hex(Sha256(*text)))
     return true;
   if (before == nullptr && IsTwin(path, *text)) return true;
+  if (before == nullptr && WasThere(path, *text)) return true;
+  if (const KeptFile* known = before == nullptr ? Remembered(path) : nullptr)
+    before = &known->content;
   switch (ClassOf(relative)) {
     case NameClass::kSettings:
       return SamePower(relative, before, &*text);

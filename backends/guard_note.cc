@@ -9,12 +9,14 @@
 
 #include "backends/guard.h"
 #include "backends/quarantine.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/paths.h"
 
 namespace gate::backends {
 namespace {
 
-constexpr std::string_view kHead = "gate.run-note/3\n";
+constexpr std::string_view kHead = "gate.run-note/4\n";
 constexpr std::string_view kTail = kNoteTail;
 
 class Writer {
@@ -100,6 +102,7 @@ void Guard::Through(Archive& archive) {
   archive(git_line_);
   archive(workspace_);
   archive(quarantine_);
+  archive(runs_);
   for (auto* list : {&bases_, &names_, &hook_places_, &ways_, &persons_hooks_,
                      &own_hooks_, &private_, &unheld_})
     texts(*list);
@@ -137,6 +140,21 @@ void Guard::Through(Archive& archive) {
       archive(one.mode);
     });
   });
+  for (auto* list : {&memory_, &below_})
+    archive.List(*list, [&](KeptFile& one) {
+      archive(one.path);
+      archive(one.relative);
+      archive(one.content);
+      archive(one.mode);
+    });
+  archive.List(root_ids_, [&](RootId& one) {
+    archive(one.path);
+    archive(one.device);
+    archive(one.inode);
+  });
+  texts(read_only_);
+  archive(overlapped_);
+  archive(unsure_);
   std::vector<std::pair<std::string, std::string>> trusted(trusted_.begin(),
                                                            trusted_.end());
   archive.List(trusted, [&](std::pair<std::string, std::string>& one) {
@@ -160,33 +178,183 @@ bool Guard::Meets(const std::vector<std::string>& roots) const {
          std::any_of(hook_places_.begin(), hook_places_.end(), meets);
 }
 
+bool Guard::MeetsRun(const Guard& other) const {
+  return Meets(other.roots_) || other.Meets(roots_);
+}
+
 Status Guard::LookAtOthers(const std::string& directory) {
   // A run that goes on may have made, before this one began, what this one
   // moves out of its reach; or this one may move it about while the other looks
   // for it. So this one answers for it as well, and the run that ends last for
   // all of them: each start counts those that the other runs count.
-  const auto since = [&](std::string_view text) -> std::optional<timespec> {
-    if (!text.starts_with(kHead)) return std::nullopt;
+  const auto read = [&](std::string_view text, Guard* other) {
+    if (!text.starts_with(kHead)) return false;
     Reader reader(text.substr(kHead.size()));
-    Guard other;
     pid_t runner = 0;
     reader(runner);
-    other.ThroughStart(reader);
-    if (!reader.good) return std::nullopt;
-    return Meets(other.roots_) ? other.since_ : since_;
+    other->ThroughStart(reader);
+    return reader.good;
   };
   GATE_TRY(const std::vector<NoteHead> heads,
            ReadNoteHeads(directory, [&](std::string_view text) {
-             return since(text).has_value();
+             Guard other;
+             return read(text, &other);
            }));
+  std::vector<Guard> others;
+  std::set<std::string> gone = std::move(notes_before_);
+  notes_before_.clear();
   for (const NoteHead& head : heads) {
+    std::erase_if(gone, [&](const std::string& name) {
+      return head.name.starts_with(name) || name.starts_with(head.name);
+    });
+    Guard other;
+    timespec start = head.written;
+    if (read(head.text, &other)) {
+      pid_t runner = 0;
+      std::optional<Guard> whole = FromNote(head.text, &runner);
+      // Its workspace is known by all of the note only.
+      if (!MeetsRun(whole ? *whole : other)) continue;
+      start = other.since_;
+      if (whole)
+        others.push_back(std::move(*whole));
+      else
+        unsure_ = true;
+    }
+    overlapped_ = true;
     // Of another version's, what it made itself: that is younger than its note.
-    const timespec start = since(head.text).value_or(head.written);
     if (start.tv_sec < since_.tv_sec ||
         (start.tv_sec == since_.tv_sec && start.tv_nsec < since_.tv_nsec))
       since_ = start;
   }
+  // One that ended meanwhile may have put back what was seen here before.
+  if (!gone.empty()) unsure_ = true;
+  if (!overlapped_) return {};
+  for (const std::string& name :
+       NoteNames(directory).value_or(std::vector<std::string>())) {
+    if (!name.starts_with(kEndedRun)) continue;
+    pid_t runner = 0;
+    if (const auto text =
+            ReadFile(directory + "/" + name, kNoteHeadBytes, false))
+      if (std::optional<Guard> ended = FromNote(*text, &runner);
+          ended && MeetsRun(*ended))
+        others.push_back(std::move(*ended));
+  }
+  Inherit(others);
   return {};
+}
+
+void Guard::Inherit(const std::vector<Guard>& others) {
+  // What those runs have changed by now was seen here as if it had been there.
+  std::map<std::string, std::string> before;
+  for (const Guard& other : others) {
+    if (other.unsure_) continue;
+    for (const auto* list : {&other.memory_, &other.below_})
+      for (const KeptFile& one : *list) before.emplace(one.path, one.content);
+    for (const HookFile& one : other.hook_files_)
+      before.emplace(one.path, one.content);
+    for (const KeptPlace& place : other.kept_)
+      for (const KeptFile& one : place.files)
+        before.emplace(one.path, one.content);
+  }
+  // False: what was at `path` before is not known.
+  const auto recall = [&](const std::string& path, std::string* content) {
+    if (const auto known = before.find(path); known != before.end()) {
+      *content = known->second;
+      return true;
+    }
+    struct stat info = {};
+    return StatPath(path, &info) && !Changed(info);
+  };
+  const auto recall_all = [&](auto* list) {
+    std::erase_if(*list,
+                  [&](auto& one) { return !recall(one.path, &one.content); });
+  };
+  recall_all(&memory_);
+  recall_all(&below_);
+  recall_all(&hook_files_);
+  for (KeptPlace& place : kept_) recall_all(&place.files);
+  for (GitConfig& mine : configs_) {
+    if (!mine.readable) continue;
+    struct stat info = {};
+    bool known = !StatPath(mine.path, &info) || !Changed(info);
+    for (const Guard& other : others)
+      for (const GitConfig& theirs : other.configs_)
+        if (mine.path == theirs.path && theirs.readable) {
+          mine.existed = theirs.existed;
+          mine.content = theirs.content;
+          known = true;
+        }
+    if (!known) mine.content = WithoutProgramEntries(mine.content, nullptr);
+  }
+}
+
+bool Guard::OthersGoOn(const std::string& directory) const {
+  const Result<std::vector<NoteHead>> heads =
+      ReadNoteHeads(directory, [](std::string_view) { return true; });
+  if (!heads) return true;
+  return std::any_of(heads->begin(), heads->end(), [&](const NoteHead& head) {
+    if (head.name.find(kEnding) != std::string::npos) return false;
+    pid_t runner = 0;
+    const std::optional<Guard> other = FromNote(head.text, &runner);
+    return !other || MeetsRun(*other);
+  });
+}
+
+void Guard::LearnFromOthers() {
+  if (runs_.empty()) return;
+  const std::vector<std::string> names =
+      NoteNames(runs_).value_or(std::vector<std::string>());
+  for (const std::string& name : names) {
+    const std::string path = runs_ + "/" + name;
+    if (path == note_.path()) continue;
+    const Result<std::string> text = ReadFile(path, kNoteHeadBytes, false);
+    pid_t runner = 0;
+    std::optional<Guard> other;
+    if (text) other = FromNote(*text, &runner);
+    if (!other || !MeetsRun(*other)) continue;
+    overlapped_ = true;
+    // What it remembers is of before any run that it met (see Inherit).
+    if (!other->unsure_)
+      others_.push_back(std::make_unique<Guard>(std::move(*other)));
+  }
+}
+
+bool Guard::EndAmongOthers() {
+  if (!note_) return true;
+  note_.End();
+  LearnFromOthers();
+  if (!overlapped_) return true;
+  if (!OthersGoOn(runs_)) return true;
+  // One file for all runs of a workspace, so that they do not pile up.
+  constexpr size_t kDigits = 32;
+  std::string what = workspace_;
+  for (const std::string& root : roots_) what += '\0' + root;
+  const std::string path = runs_ + "/" + std::string(kEndedRun) +
+                           Hex(Sha256(what)).substr(0, kDigits);
+  const Fd turn = TakeTurn(runs_);
+  const timespec own = since_;
+  if (const Result<std::string> text = ReadFile(path, kNoteHeadBytes, false)) {
+    pid_t runner = 0;
+    if (const std::optional<Guard> other = FromNote(*text, &runner);
+        other && (other->since_.tv_sec < since_.tv_sec ||
+                  (other->since_.tv_sec == since_.tv_sec &&
+                   other->since_.tv_nsec < since_.tv_nsec)))
+      since_ = other->since_;
+  }
+  Writer writer;
+  writer.text = kHead;
+  pid_t runner = 0;
+  writer(runner);
+  Through(writer);
+  writer.text += kTail;
+  since_ = own;
+  if (const Status left = ReplaceFile(path, writer.text); !left)
+    Report("protected-path",
+           workspace_ +
+               ": whoever of the runs here ends last cannot look at "
+               "it once more: " +
+               left.error().message);
+  return false;
 }
 
 Status Guard::Note(const Profile& profile, pid_t runner) {

@@ -96,21 +96,31 @@ void Guard::Quarantine(const std::string& path, const std::string& kind,
     Report(kind, path + ": " + why + "; removed");
   else
     Report(kind, path + ": " + why + "; moved to " + *where);
+  if (where) PutBackBelow(path);
 }
 
 void Guard::Sweep(Outcome* outcome) {
   outcome_ = outcome;
   if (roots_.empty()) return;
+  if (finishing_) LearnFromOthers();
+  const bool last = finishing_ || EndAmongOthers();
+  if (held_.empty()) HoldRoots();
+  const HeldRoots held(held_);
   const OwnersWay way(roots_);
+  SweepRoots();
   SweepAbsent();
   SweepKept();
   SweepLinks();
   SweepConfigs();
   SweepUnheld();
+  SweepMemory();
   SweepReplaced();
   for (const Hooks& hooks : absent_hooks_) SweepHooks(hooks.path, true);
   SweepNamedHooks();
   SweepTree();
+  if (finishing_ || !last || !overlapped_) return;
+  const Fd turn = TakeTurn(runs_);
+  FinishEndedRuns(runs_, &outcome_->violations);
 }
 
 void Guard::SweepAbsent() {
@@ -176,7 +186,7 @@ void Guard::SweepUnheld() {
 // (d_invalidate() of the kernel). Whether the command then wrote the new one
 // cannot be told; what git has just checked out it has not.
 void Guard::SweepReplaced() {
-  if (!unheld_.empty()) return;
+  if (!unheld_.empty() || overlapped_) return;  // then all are compared
   // What was made just before the start may have a later stamp.
   constexpr long kSettlesNs = 20'000'000, kSecond = 1'000'000'000;
   timespec settled = start_;
@@ -273,14 +283,27 @@ void Guard::CleanConfig(const std::string& path) {
   const auto leads_out = [&](const GitEntry& entry) {
     return LeadsOut(path, entry);
   };
-  const std::vector<GitEntry> found = NewProgramEntries("", *text, leads_out);
+  const std::string* before = ConfigBefore(path);
+  const std::vector<GitEntry> found =
+      NewProgramEntries(before == nullptr ? "" : *before, *text, leads_out);
   if (found.empty()) return;
   Quarantine(path, "git-config", "program-running keys: " + Keys(found));
+  if (before != nullptr) {
+    PutBack("git-config", path, *before, info.st_mode & 0777);
+    return;
+  }
   if (Status written = WriteRegular(
           path, WithoutProgramEntries(*text, leads_out), info.st_mode & 0777);
       !written)
     Report("git-config", path + ": could not be written without them: " +
                              written.error().message);
+}
+
+bool Guard::IsRemembered(const std::string& path,
+                         const struct stat& info) const {
+  if (!S_ISREG(info.st_mode) || info.st_nlink != 1) return false;
+  const Result<std::string> text = ReadRegular(path, kMaxHookFile);
+  return text && WasThere(path, *text);
 }
 
 void Guard::SweepHooks(const std::string& directory, bool all) {
@@ -300,7 +323,8 @@ void Guard::SweepHooks(const std::string& directory, bool all) {
       const std::string name = entry->d_name;
       if (name == "." || name == ".." || name.ends_with(".sample")) continue;
       const std::string path = Join(directory, name);
-      if (StatPath(path, &info) && (all || Changed(info)))
+      if (StatPath(path, &info) && (all || Changed(info)) &&
+          !IsRemembered(path, info))
         found.push_back(path);
     }
   } else {

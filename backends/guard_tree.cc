@@ -1,7 +1,9 @@
-// The search of the workspace after the run: for protected names and git
-// directories at any depth.
+// What the search of the workspace looks at in one directory: protected names
+// and git directories. guard_walk.cc goes from one to the next.
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include "backends/guard.h"
+#include "backends/guard_walk.h"
 #include "backends/listing.h"
 #include "backends/quarantine.h"
 #include "backends/way.h"
@@ -29,33 +32,6 @@ std::string Lower(std::string_view text) {
   for (char& c : out)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return out;
-}
-
-timespec After(int milliseconds) {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  now.tv_nsec += milliseconds * 1000000L;
-  now.tv_sec += now.tv_nsec / 1000000000L;
-  now.tv_nsec %= 1000000000L;
-  return now;
-}
-
-// Puts `deadline` off by the time since `begin`.
-void PutOff(const timespec& begin, timespec* deadline) {
-  const timespec now = After(0);
-  deadline->tv_sec += now.tv_sec - begin.tv_sec;
-  deadline->tv_nsec += now.tv_nsec - begin.tv_nsec;
-  const long carry = deadline->tv_nsec < 0              ? -1
-                     : deadline->tv_nsec >= 1000000000L ? 1
-                                                        : 0;
-  deadline->tv_sec += carry;
-  deadline->tv_nsec -= carry * 1000000000L;
-}
-
-bool Passed(const timespec& deadline) {
-  const timespec now = After(0);
-  return now.tv_sec != deadline.tv_sec ? now.tv_sec > deadline.tv_sec
-                                       : now.tv_nsec >= deadline.tv_nsec;
 }
 
 bool IsDirectory(const std::string& path) {
@@ -98,55 +74,15 @@ bool CountsDirectories(int fd) {
   }
 }
 
-}  // namespace
-
-// Where the search goes on.
-struct Guard::Walk {
-  struct Step {
-    std::string path;
-    Own own = Own::kNo;  // what the repository is that it is in
-    bool store = false;  // where git keeps what it writes itself
-  };
-  std::vector<Step> tree, stores;
-  timespec deadline = {}, last = {};
-};
-
-void Guard::SweepTree() {
-  SweepModules();
-  if (workspace_.empty()) return;
-  for (const std::string& name : names_) {
-    const size_t slash = std::min(name.find('/'), name.size());
-    Pattern pattern{Lower(std::string_view(name).substr(0, slash)),
-                    name.substr(slash)};
-    const char letter = pattern.first[0];
-    first_letters_.set(static_cast<unsigned char>(letter));
-    if (letter >= 'a' && letter <= 'z')
-      first_letters_.set(static_cast<unsigned char>(letter - 'a' + 'A'));
-    patterns_.push_back(std::move(pattern));
-  }
-  Walk walk;
-  walk.deadline = After(kMaxSweepMs);
-  walk.last = After(kMaxSweepMs + kMaxTakingMs);
-  walk.tree.push_back({workspace_});
-  // What git keeps comes last: much of it, and seldom anything else.
-  for (size_t i = 0, j = 0; i < walk.tree.size() || j < walk.stores.size();) {
-    const bool many = i + j >= kMaxSweepDirectories;
-    const bool late = Passed(walk.deadline);
-    if (many || late || Passed(walk.last)) {
-      outcome_->sweep_complete = false;
-      outcome_->sweep_end =
-          many
-              ? "after " + std::to_string(kMaxSweepDirectories) + " directories"
-          : late ? "after " + std::to_string(kMaxSweepMs) + " ms"
-                 : "after " + std::to_string(kMaxTakingMs / 1000) +
-                       " s, taking away what it found";
-      return;
-    }
-    const Walk::Step at =
-        i < walk.tree.size() ? walk.tree[i++] : walk.stores[j++];
-    SweepDirectory(at.path, at.own, at.store, &walk);
-  }
+// Whether names in the directory are compared as the file system's tables of
+// letters say.
+bool FoldsCase(int fd) {
+  constexpr int kCaseFold = 0x40000000;  // FS_CASEFOLD_FL
+  int flags = 0;
+  return ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && (flags & kCaseFold) != 0;
 }
+
+}  // namespace
 
 void Guard::SweepModules() {
   // Git directories that a known one has gained.
@@ -157,10 +93,10 @@ void Guard::SweepModules() {
     for (const char* name : {"modules", "worktrees"})
       open.push_back(Join(directory, name));
   for (size_t i = 0; i < open.size(); ++i) {
-    if (i >= kMaxModules) {
-      outcome_->sweep_complete = false;
-      outcome_->sweep_end =
-          "after " + std::to_string(kMaxModules) + " git directories";
+    if (i >= kMaxSweptModules) {
+      EndSearch(
+          "after " + std::to_string(kMaxSweptModules) + " git directories",
+          open.size() - i, open[i]);
       break;
     }
     const Directory list = OpenDirectory(open[i]);
@@ -201,15 +137,17 @@ bool Guard::HasOlder(const std::string& directory) const {
   return false;
 }
 
-void Guard::FindProtected(const std::string& path, const std::string& lower,
+bool Guard::FindProtected(const std::string& path, const std::string& lower,
                           std::map<std::string, std::string>* found) {
   struct stat info = {};
+  bool named = false;
   const size_t above = path.rfind('/') + 1;
   const auto add = [&](const std::string& one) {
     (*found)[one] = one.substr(above);
   };
   for (const Pattern& pattern : patterns_) {
     if (pattern.first != lower) continue;
+    named = true;
     const std::string full = path + pattern.rest;
     if (bound_.contains(full) || IsKept(full)) continue;
     if (!StatPath(full, &info)) {
@@ -249,6 +187,7 @@ void Guard::FindProtected(const std::string& path, const std::string& lower,
       if (StatPath(child, &info) && (moved || Changed(info))) add(child);
     }
   }
+  return named;
 }
 
 bool Guard::MovedOnTheWay(const std::string& path,
@@ -319,17 +258,20 @@ void Guard::SweepFan(const std::string& directory) {
 }
 
 void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
-                           Walk* walk) {
+                           Walk* walk, Listed* listed) {
+  listed->own = own;
   const Directory list = OpenDirectory(directory);
   if (!list) {
     Unopened(directory);
     return;
   }
+  listed->opened = true;
   if (store && IsFan(DirName(directory), BaseName(directory)))
     SweepFan(directory);
   struct stat info = {};
   const std::string git = Join(directory, ".git");
   if (StatPath(git, &info)) {
+    listed->named = true;
     SweepWorkTree(directory, info);
     const bool known = git_directories_.contains(git);
     if (S_ISDIR(info.st_mode)) {
@@ -337,7 +279,8 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
         if (own != Own::kYes) own = std::max(own, IsOwn(directory, git));
         SweepGitDirectory(git);
       }
-      walk->stores.push_back({git, Own::kNo, IsRepository(git)});
+      walk->stores.push_back(
+          {git, Own::kNo, IsRepository(git), TreeIndex::kNone, {}});
     } else if (S_ISREG(info.st_mode)) {
       SweepGitFile(git);
       if (own != Own::kYes) own = std::max(own, IsOwn(directory, git));
@@ -349,7 +292,7 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
     Unopened(git);
   }
   bool head = false, objects = false, refs = false, hooks = false;
-  bool common = false, described = false;
+  bool common = false, described = false, strange = false;
   std::map<std::string, std::string> found;
   const bool leaves = store && CountsDirectories(dirfd(list.get()));
   while (const dirent* entry = readdir(list.get())) {
@@ -361,26 +304,43 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
     hooks |= name == "hooks";
     common |= name == "commondir";
     described |= name == "description";
+    strange |= std::any_of(name.begin(), name.end(),
+                           [](char c) { return (c & 0x80) != 0; });
     // In what git keeps, a name without a dot may be a branch's.
     const bool named = first_letters_[static_cast<unsigned char>(name[0])] &&
                        (!store || name[0] == '.');
     if (!named && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
       continue;
     const std::string path = Join(directory, entry->d_name);
-    if (named) FindProtected(path, Lower(name), &found);
+    if (named) listed->named |= FindProtected(path, Lower(name), &found);
     if (entry->d_type != DT_DIR &&
         (entry->d_type != DT_UNKNOWN || !IsDirectory(path)))
       continue;
     if (leaves &&
         IsPlainStore(dirfd(list.get()), entry->d_name, IsFan(directory, name)))
       continue;
-    (store ? walk->stores : walk->tree).push_back({path, own, store});
+    if (store)
+      walk->stores.push_back({path, own, true, TreeIndex::kNone, {}});
+    else
+      listed->below.emplace_back(name);
   }
+  listed->own = own;
+  // There a name may be spelled with letters that no table of ours folds, or
+  // with signs that count for nothing: the kernel is asked for each.
+  if (strange && FoldsCase(dirfd(list.get()))) {
+    listed->named = true;
+    for (const Pattern& pattern : patterns_)
+      if (fstatat(dirfd(list.get()), pattern.first.c_str(), &info,
+                  AT_SYMLINK_NOFOLLOW) == 0)
+        FindProtected(Join(directory, pattern.first), pattern.first, &found);
+  }
+  const bool whole = head && ((objects && refs) || common);
+  const bool partly = (refs || head || described) && (hooks || objects);
+  listed->named |= whole || partly;
   // A known one's entries are compared with what they were.
-  if (head && ((objects && refs) || common)) {
+  if (whole) {
     SweepGitDirectory(directory);
-  } else if ((refs || head || described) && (hooks || objects) &&
-             !git_directories_.contains(directory)) {
+  } else if (partly && !git_directories_.contains(directory)) {
     // What lacks little to be a git directory: what came to it in this run may
     // be all that IsFresh and StoodBefore would have seen later.
     bool fresh = IsFresh(directory);
@@ -394,10 +354,10 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
   if (found.empty()) return;
   // Taking away is not looking: else a run could end the search by what it is
   // there to find.
-  const timespec begin = After(0);
+  const int64_t begin = NowNs();
   for (const auto& [path, relative] : found)
     TakeNamed(path, relative, "created or changed by the run", own);
-  PutOff(begin, &walk->deadline);
+  walk->deadline += NowNs() - begin;
 }
 
 }  // namespace gate::backends

@@ -146,7 +146,11 @@ std::vector<std::string> LinksBelow(const std::string& directory) {
 std::vector<std::string> NamesIn(const std::string& directory, size_t most,
                                  bool* opened) {
   std::vector<std::string> names;
-  Directory list(opendir(directory.c_str()));
+  std::string below;
+  const int from = HeldFrom(directory, &below);
+  Fd fd(openat(from, below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Directory list(fd ? fdopendir(fd.get()) : nullptr);
+  if (list) fd.release();
   // Closed by its mode, or deeper than a path may be.
   if (!list && (errno == EACCES || errno == ENAMETOOLONG))
     list = OpenDirectory(directory);

@@ -20,6 +20,7 @@ namespace {
 constexpr size_t kMaxCopyBytes = size_t{64} << 20;
 
 thread_local OwnersWay* owners_way = nullptr;
+thread_local const HeldRoots* held_roots = nullptr;
 
 Fd OpenAt(int from, const std::string& path, uint64_t flags) {
   open_how how = {};
@@ -30,7 +31,9 @@ Fd OpenAt(int from, const std::string& path, uint64_t flags) {
 }
 
 // The kernel takes no path of PATH_MAX bytes, but directories nest deeper.
-Fd OpenPieces(const std::string& path, uint64_t flags) {
+Fd OpenPieces(const std::string& full, uint64_t flags) {
+  std::string path;
+  const int from = HeldFrom(full, &path);
   Fd at;
   size_t begin = 0;
   while (path.size() - begin >= PATH_MAX) {
@@ -39,13 +42,13 @@ Fd OpenPieces(const std::string& path, uint64_t flags) {
       errno = ENAMETOOLONG;
       return {};
     }
-    Fd next = OpenAt(at ? at.get() : AT_FDCWD,
-                     path.substr(begin, slash - begin), O_PATH | O_DIRECTORY);
+    Fd next = OpenAt(at ? at.get() : from, path.substr(begin, slash - begin),
+                     O_PATH | O_DIRECTORY);
     if (!next) return {};
     at = std::move(next);
     begin = slash + 1;
   }
-  Fd fd = OpenAt(at ? at.get() : AT_FDCWD, path.substr(begin), flags);
+  Fd fd = OpenAt(at ? at.get() : from, path.substr(begin), flags);
   const int error = errno;
   at = {};
   errno = error;
@@ -53,8 +56,7 @@ Fd OpenPieces(const std::string& path, uint64_t flags) {
 }
 
 Fd OpenNoLinks(const std::string& path, uint64_t flags) {
-  Fd fd = path.size() < PATH_MAX ? OpenAt(AT_FDCWD, path, flags)
-                                 : OpenPieces(path, flags);
+  Fd fd = OpenPieces(path, flags);
   if (!fd && errno == EACCES && OpenToOwner(path)) fd = OpenPieces(path, flags);
   return fd;
 }
@@ -82,6 +84,29 @@ bool Rename(int from, const char* name, int to, const char* new_name) {
 }
 
 }  // namespace
+
+HeldRoots::HeldRoots(const std::vector<Root>& roots)
+    : roots_(roots), outer_(held_roots) {
+  held_roots = this;
+}
+
+HeldRoots::~HeldRoots() { held_roots = outer_; }
+
+int HeldFrom(const std::string& path, std::string* rest) {
+  const HeldRoots::Root* best = nullptr;
+  if (held_roots != nullptr)
+    for (const HeldRoots::Root& root : held_roots->roots_)
+      if (IsWithin(path, root.path) &&
+          (best == nullptr || root.path.size() > best->path.size()))
+        best = &root;
+  if (best == nullptr) {
+    *rest = path;
+    return AT_FDCWD;
+  }
+  *rest = path.size() == best->path.size() ? "."
+                                           : path.substr(best->path.size() + 1);
+  return best->fd.get();
+}
 
 OwnersWay::OwnersWay(const std::vector<std::string>& roots)
     : roots_(roots), outer_(owners_way) {

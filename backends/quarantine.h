@@ -38,6 +38,30 @@ class OwnersWay {
   OwnersWay* outer_;
 };
 
+// While one lives, what its thread opens below a held root, here and in
+// backends/way.h and listing.h, is what the descriptor leads to, whatever has
+// the root's name by then and wherever the root was moved.
+class HeldRoots {
+ public:
+  struct Root {
+    std::string path;  // no symbolic link in it, not "/"
+    Fd fd;
+  };
+  explicit HeldRoots(const std::vector<Root>& roots);
+  ~HeldRoots();
+  HeldRoots(const HeldRoots&) = delete;
+  HeldRoots& operator=(const HeldRoots&) = delete;
+
+ private:
+  friend int HeldFrom(const std::string& path, std::string* rest);
+  const std::vector<Root>& roots_;
+  const HeldRoots* outer_;
+};
+
+// The descriptor of the innermost held root that `path` lies in, and the path
+// from there ("." for itself). AT_FDCWD and `path` where there is none.
+int HeldFrom(const std::string& path, std::string* rest);
+
 // Opens what such a mode closes, on the way to `path` and there. False, with
 // errno as it was: nothing was closed, or nothing can be done about it.
 bool OpenToOwner(const std::string& path);

@@ -17,6 +17,9 @@
 
 #include "backends/guard.h"
 #include "backends/guardian.h"
+#include "base/hash.h"
+#include "base/paths.h"
+#include "base/text.h"
 
 namespace gate::backends {
 namespace {
@@ -94,7 +97,8 @@ void Finish(const std::string& directory, const std::string& name, Fd note,
   }
 }
 
-// Names in the directory; nothing where it is not there.
+}  // namespace
+
 Result<std::vector<std::string>> NoteNames(const std::string& directory) {
   std::vector<std::string> names;
   DIR* list = opendir(directory.c_str());
@@ -113,6 +117,8 @@ Result<std::vector<std::string>> NoteNames(const std::string& directory) {
     return FailErrno("cannot read the notes of other runs in " + directory);
   return names;
 }
+
+namespace {
 
 // The note at `path`. No text where there is none, or none of a run that has
 // started; false with errno where that cannot be told.
@@ -151,13 +157,17 @@ Result<std::vector<NoteHead>> ReadNoteHeads(
   GATE_TRY(const std::vector<std::string> names, NoteNames(directory));
   std::vector<NoteHead> heads;
   for (const std::string& name : names) {
+    if (name.starts_with(kEndedRun)) continue;
     const std::string path = directory + "/" + name;
     NoteHead head;
+    head.name = name;
     Fd note;
     bool read = ReadNoteHead(path, &note, &head);
-    // Renamed by whoever finishes it.
-    if (read && head.text.empty() && !note && !name.ends_with(kAgain))
-      read = ReadNoteHead(path + std::string(kAgain), &note, &head);
+    // Renamed by whoever ends or finishes it.
+    for (const std::string& by : {std::string(kEnding), std::string(kAgain),
+                                  std::string(kEnding) + std::string(kAgain)})
+      if (read && head.text.empty() && !note && !name.ends_with(kAgain))
+        read = ReadNoteHead(path + by, &note, &head);
     if (!read) return FailErrno("cannot read the note of another run, " + path);
     if (head.text.empty()) continue;
     // Whoever holds this lock for a moment keeps nobody from finishing it:
@@ -199,8 +209,65 @@ RunNote& RunNote::operator=(RunNote&& other) noexcept {
   return *this;
 }
 
-RunNote::~RunNote() {
-  if (lock_) unlink(path_.c_str());
+RunNote::~RunNote() { Remove(); }
+
+void RunNote::Remove() {
+  if (!lock_) return;
+  unlink(path_.c_str());
+  lock_ = {};
+}
+
+void RunNote::End() {
+  if (!lock_) return;
+  const std::string ending = path_ + std::string(kEnding);
+  if (rename(path_.c_str(), ending.c_str()) == 0) path_ = ending;
+}
+
+Status ReplaceFile(const std::string& path, std::string_view content) {
+  constexpr size_t kRandom = 8;
+  const std::string temporary =
+      std::string(DirName(path)) + "/." + Hex(RandomBytes(kRandom)) + ".tmp";
+  const Fd file(open(temporary.c_str(),
+                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                     0600));
+  if (!file) return FailErrno("cannot make " + temporary);
+  Status written = WriteAll(file.get(), content);
+  if (written && rename(temporary.c_str(), path.c_str()) != 0)
+    written = FailErrno("cannot replace " + path);
+  if (!written) unlink(temporary.c_str());
+  return written;
+}
+
+Fd TakeTurn(const std::string& directory) {
+  Fd turn(open((directory + "/" + kLockName).c_str(),
+               O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  while (turn && flock(turn.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+  return turn;
+}
+
+void FinishEndedRuns(const std::string& directory,
+                     std::vector<Violation>* done) {
+  const std::vector<std::string> names =
+      NoteNames(directory).value_or(std::vector<std::string>());
+  for (const std::string& name : names) {
+    if (!name.starts_with(kEndedRun)) continue;
+    const std::string path = directory + "/" + name;
+    const Result<std::string> content = ReadFile(path, kMaxNote, false);
+    pid_t runner = 0;
+    std::optional<Guard> guard;
+    if (content) guard = Guard::FromNote(*content, &runner);
+    if (guard) {
+      if (guard->OthersGoOn(directory)) continue;
+      Outcome outcome;
+      guard->Sweep(&outcome);
+      for (Violation& violation : outcome.violations) {
+        violation.detail += " (of a run that ended while others went on)";
+        done->push_back(std::move(violation));
+      }
+    }
+    unlink(path.c_str());
+  }
 }
 
 std::vector<Violation> FinishKilledRuns(const std::string& directory) {
@@ -210,16 +277,15 @@ std::vector<Violation> FinishKilledRuns(const std::string& directory) {
   if (names.empty()) return done;
   // One at a time, and the others wait: what is put back must be there before
   // anybody takes it for what was there.
-  const Fd turn(open((directory + "/" + kLockName).c_str(),
-                     O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  while (turn && flock(turn.get(), LOCK_EX) != 0 && errno == EINTR) {
-  }
+  const Fd turn = TakeTurn(directory);
   for (const std::string& name : names) {
+    if (name.starts_with(kEndedRun)) continue;
     Fd note(open((directory + "/" + name).c_str(),
                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!note || flock(note.get(), LOCK_EX | LOCK_NB) != 0) continue;
     Finish(directory, name, std::move(note), &done);
   }
+  FinishEndedRuns(directory, &done);
   return done;
 }
 

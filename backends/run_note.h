@@ -32,6 +32,12 @@ class RunNote {
   RunNote& operator=(RunNote&& other) noexcept;
   ~RunNote();  // removes it
 
+  // Says that nothing of the run is left; others that end do not wait for it.
+  void End();
+  void Remove();
+  explicit operator bool() const { return static_cast<bool>(lock_); }
+  const std::string& path() const { return path_; }
+
  private:
   Fd lock_;
   std::string path_;
@@ -39,10 +45,14 @@ class RunNote {
 
 // A note whose run may have started: its beginning, kNoteHeadBytes at most.
 struct NoteHead {
-  std::string text;
+  std::string text, name;
   timespec written = {};  // nothing of the run is older
 };
-inline constexpr size_t kNoteHeadBytes = size_t{256} << 10;
+inline constexpr size_t kNoteHeadBytes = size_t{16} << 20;
+// Ends the name of a note whose run is over, and which is being swept.
+inline constexpr std::string_view kEnding = ".ending";
+// Begins that of a note that whoever ends last has to look at once more.
+inline constexpr std::string_view kEndedRun = "ended-";
 
 // Those in `directory`, of runs that go on and of killed ones that nobody has
 // finished; but of what `understood` does not take only those of runs that go
@@ -52,6 +62,22 @@ inline constexpr size_t kNoteHeadBytes = size_t{256} << 10;
 Result<std::vector<NoteHead>> ReadNoteHeads(
     const std::string& directory,
     const std::function<bool(std::string_view)>& understood);
+
+// The names of all notes, those that ReadNoteHeads leaves out as well.
+Result<std::vector<std::string>> NoteNames(const std::string& directory);
+
+// Replaces a file of gate's own, so that a reader sees the old or the new
+// content; after a crash of the machine it may hold neither.
+Status ReplaceFile(const std::string& path, std::string_view content);
+
+// Held while one gate looks at what several runs left. Empty: it cannot be
+// made, and nobody waits.
+Fd TakeTurn(const std::string& directory);
+
+// Sweeps by the notes that runs left which ended while others went on, where no
+// run that meets them goes on, and removes them.
+void FinishEndedRuns(const std::string& directory,
+                     std::vector<Violation>* done);
 
 // Does what killed gates left undone, before anything looks at their places
 // again, and says what it did. Waits for the end of what they started, as far

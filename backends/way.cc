@@ -6,6 +6,7 @@
 #include <climits>
 #include <utility>
 
+#include "backends/quarantine.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -31,7 +32,10 @@ Way Follow(const std::string& path) {
     }
     std::string next = at == "/" ? "/" + name : at + "/" + name;
     char buffer[PATH_MAX];
-    const ssize_t size = readlink(next.c_str(), buffer, sizeof(buffer));
+    std::string below;
+    const int from = HeldFrom(next, &below);
+    const ssize_t size =
+        readlinkat(from, below.c_str(), buffer, sizeof(buffer));
     if (size <= 0 || ++hops > kMaxHops) {
       at = std::move(next);
       continue;

@@ -410,11 +410,12 @@ std::string OutcomeToJson(const Executed& executed) {
 
 int Report(const Outcome& outcome, const std::string& id) {
   TellViolations(outcome, id);
-  // What could not be opened is among the violations. Where nothing was found a
-  // workspace is large, as it is with every run in it; that is on record.
-  if (!outcome.sweep_end.empty() && !outcome.violations.empty())
+  // What could not be opened is among the violations.
+  const bool unseen =
+      outcome.status == OutcomeStatus::kViolation && !outcome.sweep_end.empty();
+  if (!outcome.sweep_end.empty() && !unseen)
     Complain("the search for protected names ended early (" +
-             outcome.sweep_end + "); what lies deeper was not looked at");
+             outcome.sweep_end + ")");
   if (std::any_of(outcome.violations.begin(), outcome.violations.end(),
                   MissedLoopback))
     Complain(
@@ -438,7 +439,8 @@ int Report(const Outcome& outcome, const std::string& id) {
       return kExitTimeout;
     case OutcomeStatus::kLimit:
     case OutcomeStatus::kViolation:
-      Complain("stopped: " + Visible(outcome.reason));
+      // Such a search ended after the command had.
+      Complain((unseen ? "" : "stopped: ") + Visible(outcome.reason));
       return outcome.signal != 0 ? 128 + outcome.signal : kExitGateFailed;
     case OutcomeStatus::kSetupFailed:
     case OutcomeStatus::kUnobserved:

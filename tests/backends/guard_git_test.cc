@@ -91,8 +91,9 @@ TEST_P(GuardGit, PutsBackWhatOrders) {
   EXPECT_EQ(Read(w_ + "/.claude/settings.json"), settings);
   EXPECT_EQ(Read(w_ + "/.vscode/settings.json"), "{\"editor.tabSize\": 2}\n");
   EXPECT_NE(Read(w_ + "/.npmrc").find("ignore-scripts"), std::string::npos);
-  for (const char* name : {".mcp.json", "p/.mcp.json", "p/.npmrc",
-                           ".claude/commands/c.md", ".vscode/tasks.json"})
+  EXPECT_EQ(Read(w_ + "/p/.npmrc").find("script-shell"), std::string::npos);
+  for (const char* name : {".mcp.json", "p/.mcp.json", ".claude/commands/c.md",
+                           ".vscode/tasks.json"})
     EXPECT_FALSE(Exists(w_ + "/" + name)) << name;
   EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
 }

@@ -183,7 +183,8 @@ TEST_P(GuardSweep, WhatLazygitObeysInARepositoryIsTakenUnlessItWasThere) {
   EXPECT_TRUE(Bash("git -C x config user.name n").outcome.violations.empty());
   EXPECT_EQ(Read(w_ + "/x/.git/lazygit.yml"), "mine\n");
   ExpectTaken("echo evil > x/.git/lazygit.yml; echo evil > y/.git/lazygit.yml",
-              {"x/.git/lazygit.yml", "y/.git/lazygit.yml"});
+              {"y/.git/lazygit.yml"});
+  EXPECT_EQ(Read(w_ + "/x/.git/lazygit.yml"), "mine\n") << "put back";
 }
 
 TEST_P(GuardSweep, ADirectoryOfObjectsLeadsNowhereElse) {

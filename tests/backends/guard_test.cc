@@ -411,14 +411,6 @@ TEST_P(GuardTest, ASubmodulesDirectoryIsProtected) {
             std::string::npos);
 }
 
-TEST_P(GuardTest, TheSweepSaysWhenItEndsAtItsLimit) {
-  for (int i = 0; i < 70; ++i)
-    for (int j = 0; j < 70; ++j)
-      std::filesystem::create_directories(w_ + "/" + std::to_string(i) + "/" +
-                                          std::to_string(j));
-  EXPECT_FALSE(Bash("true").outcome.sweep_complete);
-}
-
 // A listing only ever saves look-ups: what it denies is not there.
 TEST(Listing, DeniesOnlyWhatIsNotThere) {
   char pattern[] = "/tmp/gate-listing-XXXXXX";
