@@ -321,6 +321,13 @@ void Guard::LearnFromOthers() {
 
 bool Guard::EndAmongOthers() {
   if (!note_) return true;
+  const auto names = NoteNames(runs_);
+  const std::string own(BaseName(note_.path()));
+  // Alone: whoever starts from here on has nothing of this run to look at.
+  if (names &&
+      std::all_of(names->begin(), names->end(),
+                  [&](const std::string& name) { return name == own; }))
+    return true;
   note_.End();
   LearnFromOthers();
   if (!overlapped_) return true;
@@ -332,7 +339,7 @@ bool Guard::EndAmongOthers() {
   const std::string path = runs_ + "/" + std::string(kEndedRun) +
                            Hex(Sha256(what)).substr(0, kDigits);
   const Fd turn = TakeTurn(runs_);
-  const timespec own = since_;
+  const timespec own_since = since_;
   if (const Result<std::string> text = ReadFile(path, kNoteHeadBytes, false)) {
     pid_t runner = 0;
     if (const std::optional<Guard> other = FromNote(*text, &runner);
@@ -347,7 +354,7 @@ bool Guard::EndAmongOthers() {
   writer(runner);
   Through(writer);
   writer.text += kTail;
-  since_ = own;
+  since_ = own_since;
   if (const Status left = ReplaceFile(path, writer.text); !left)
     Report("protected-path",
            workspace_ +

@@ -279,8 +279,8 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
         if (own != Own::kYes) own = std::max(own, IsOwn(directory, git));
         SweepGitDirectory(git);
       }
-      walk->stores.push_back(
-          {git, Own::kNo, IsRepository(git), TreeIndex::kNone, {}});
+      walk->stores.push_back({git, Own::kNo, IsRepository(git),
+                              TreeIndex::kNone, TreeIndex::kNone});
     } else if (S_ISREG(info.st_mode)) {
       SweepGitFile(git);
       if (own != Own::kYes) own = std::max(own, IsOwn(directory, git));
@@ -320,7 +320,8 @@ void Guard::SweepDirectory(const std::string& directory, Own own, bool store,
         IsPlainStore(dirfd(list.get()), entry->d_name, IsFan(directory, name)))
       continue;
     if (store)
-      walk->stores.push_back({path, own, true, TreeIndex::kNone, {}});
+      walk->stores.push_back(
+          {path, own, true, TreeIndex::kNone, TreeIndex::kNone});
     else
       listed->below.emplace_back(name);
   }

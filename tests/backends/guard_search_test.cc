@@ -140,6 +140,19 @@ TEST_P(GuardSearch, OrdinaryLinesAreQuiet) {
   }
 }
 
+// Once per search, also where there is a directory `.git` that is none of
+// git's.
+TEST_P(GuardSearch, WhatDidNotChangeIsNotWrittenDownAgain) {
+  ASSERT_EQ(Outside("mkdir -p .git/x a/.git/y a/b; git init -q a/r"), "");
+  for (int ticks = 0; ticks < 16; ++ticks) AwaitTick();
+  EXPECT_EQ(Bash("true").outcome.exit_code, 0);
+  const std::string trees = base_ + "/trees";
+  ASSERT_TRUE(Exists(trees));
+  const std::string before = Manifest(trees);
+  EXPECT_EQ(Bash("true").outcome.exit_code, 0);
+  EXPECT_EQ(Manifest(trees), before);
+}
+
 // Not through a backend: a search of that many directories takes long.
 TEST_P(GuardSearch, ALimitIsLoudAndTakesWhatTheRunMade) {
   ASSERT_EQ(Outside("mkdir -p $(seq -f old/%g 60)"), "");
