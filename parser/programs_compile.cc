@@ -488,7 +488,6 @@ class Compiler {
           Problem(where, "expected `@` and a path of sub-commands");
           continue;
         }
-        reference.erase(0, 1);
       } else {
         const uint32_t saved = inherited_flags_;
         inherited_flags_ = node->flags & (Node::kInherits | Node::kSingle |
@@ -519,7 +518,7 @@ class Compiler {
           {writer_.Text(e.name), writer_.Text(e.canonical), e.node});
       if (!e.reference.empty()) {
         pending_.push_back({static_cast<uint32_t>(children_.size() - 1),
-                            e.reference, e.where});
+                            e.reference.substr(1), e.where});
       }
     }
   }
