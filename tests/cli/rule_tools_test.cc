@@ -82,7 +82,7 @@ TEST(RulesTestTest, CoverageNamesWhatNoExampleReaches) {
   machine.Write(
       machine.home() + "/.config/gate/rules.d/a.json",
       File(Rule("p.never", "deny", R"({"prefix": ["grault"]})") + "," +
-           Rule("p.weak", "sandbox", R"({"prefix": ["npm", "publish"]})",
+           Rule("p.weak", "allow", R"({"prefix": ["npm", "publish"]})",
                 R"(, "examples": {"match": ["npm publish"],
                               "no_match": ["ls"]})")),
       0600);

@@ -67,7 +67,7 @@ TEST(ToolAccessTest, IsGivenToALineThatRunsOneProgramAlone) {
       {"kubectl logs -f deploy/web --since=5m", "kubectl"},
       {"for n in a b; do kubectl get pods -n $n; done", "kubectl"},
       {"helm list -A", "helm"},
-      {"helm template c | head", "helm"},
+      {"helm list | head", "helm"},
       {"docker ps -a", "docker"},
       {"docker logs --tail 100 web 2>&1 | tail -5", "docker"},
       {"docker inspect web | jq '.[0].State'", "docker"},
@@ -150,7 +150,7 @@ TEST(ToolAccessTest, IsNotGivenToALineThatLeadsItElsewhere) {
       {"aws s3 ls --region \"$R\"", "no plain name"},
       // Words that are computed when the line runs.
       {"aws s3 ls $X", "computed"},
-      {"aws s3 ls \"$(cat f)\"", "computed"},
+      {"aws s3 ls \"$(cat f)\"", "runs beside"},
       {"docker ps -q | xargs docker inspect", "computed"},
       {"docker stop $(cat ids)", "computed"},
       {"docker stop $(docker ps -q --format '-Htcp://e.example:1')",
