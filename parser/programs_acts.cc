@@ -22,6 +22,9 @@ bool Given(const Tables& t, const Pass& pass, const Use& use) {
   const Option& option = t.options[use.option];
   const Argument& at = *pass.words[use.word];
   if (!at.known || at.glob) return false;
+  // `-h=false` sets the flag to false.
+  if (option.arity == Option::kFlag && at.text.find('=') != std::string::npos)
+    return false;
   if (use.values_count > 0) {
     const Word& value = pass.values[use.values];
     const std::string_view text = value.argument->text;
@@ -88,7 +91,8 @@ void NoteAct(const Tables& t, const EffectRecord& e, bool certain,
 void FinishActs(const Tables& t, const Pass& pass, ActsRead* acts) {
   acts->described = true;
   acts->hides_options = pass.hides_options;
-  if (acts->hides_options) AddHidden(t, pass, acts);
+  // An undescribed letter of a bundle may take the letters behind it or not.
+  if (acts->hides_options || pass.unread) AddHidden(t, pass, acts);
   bool help = false, rehearses = false, performs = false;
   for (const Use& use : pass.uses) {
     const uint8_t special = t.options[use.option].special;
