@@ -101,6 +101,7 @@ class Evaluation {
     facts.branch = request.branch;
     facts.branch_known = request.branch_known;
     facts.interactive = request.interactive;
+    facts.inspected = request.inspected;
     facts.first_looks = !request.try_every_rule;
     return facts;
   }

@@ -30,7 +30,10 @@ struct Request {
   std::string binary;      // gate's own, absolute; may be empty
   // Of the class `secret` too, with what lies below; absolute. The caller's.
   std::span<const std::string> secrets;
-  bool interactive = false;     // a person can be asked
+  bool interactive = false;  // a person can be asked
+  // Every name of the line that may stand for a part of this machine (a
+  // volume, a network of a container) was looked at, and stands for none.
+  bool inspected = false;
   uint64_t now_ms = 0;          // UTC, for rules with `since` and `expires`
   bool try_every_rule = false;  // without the index; for tests
 };

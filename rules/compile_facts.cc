@@ -268,7 +268,7 @@ Compiler::Match Compiler::Condition(File& file, const TreeNode& node,
                                     NodeKind kind) {
   // The project is pinned by the client for the session; the other facts are
   // the agent's to choose, and so is what is not the case (below `unless`).
-  if (loosens_ && kind != NodeKind::kProject)
+  if (loosens_ && kind != NodeKind::kProject && kind != NodeKind::kInspected)
     Problem(file, node.key_begin, "rule-loosen-condition",
             "a rule that loosens may not stand on what the agent controls",
             inverted_ ? "take `" + std::string(node.key) +
@@ -277,7 +277,7 @@ Compiler::Match Compiler::Condition(File& file, const TreeNode& node,
                       : "take `" + std::string(node.key) + "` out of it");
   Node made;
   made.kind = kind;
-  if (kind == NodeKind::kInteractive) {
+  if (kind == NodeKind::kInteractive || kind == NodeKind::kInspected) {
     made.flags = Flag(file, node) ? 1 : 0;
   } else if (kind == NodeKind::kCwd || kind == NodeKind::kProject) {
     made.a = AddPaths(file, node, "a place");

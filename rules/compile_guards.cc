@@ -136,6 +136,7 @@ Guard Compiler::GuardOf(const Node& node,
     case NodeKind::kAgent:
     case NodeKind::kBranch:
     case NodeKind::kInteractive:
+    case NodeKind::kInspected:
     case NodeKind::kLine:
       return guard;
   }

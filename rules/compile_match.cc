@@ -17,7 +17,7 @@ constexpr char kMatchers[] =
     "prefix glob regex line program subcommand options operands only_does "
     "act redirects effect "
     "any_effect flow any_flow sends env via unknown cwd project agent branch "
-    "interactive all any unless macro";
+    "interactive inspected all any unless macro";
 
 KeySet ProgramKeys(const std::vector<std::string_view>& names) {
   KeySet keys;
@@ -134,6 +134,7 @@ Compiler::Match Compiler::MatchMember(File& file, const TreeNode& node,
   }
   if (key == "interactive")
     return Condition(file, node, NodeKind::kInteractive);
+  if (key == "inspected") return Condition(file, node, NodeKind::kInspected);
   if (key == "all") return Combination(file, node, NodeKind::kAll);
   if (key == "any") return Combination(file, node, NodeKind::kAny);
   if (key == "unless") return Unless(file, node);

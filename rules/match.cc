@@ -136,6 +136,8 @@ Tri Matcher::Eval(uint32_t index) {
                                  : Tri::kPossible;
     case NodeKind::kInteractive:
       return rules::Of(facts_.interactive == (node.flags != 0));
+    case NodeKind::kInspected:
+      return rules::Of(facts_.inspected == (node.flags != 0));
   }
   error_ = true;
   return Tri::kPossible;

@@ -26,6 +26,7 @@ struct Facts {
   std::string_view line;     // as it was written
   bool branch_known = true;  // false: it may be any branch
   bool interactive = false;
+  bool inspected = false;
   // False: nothing is ruled out by a first look, neither matchers by their
   // Guard, nor regexes by their atoms, nor paths by PathFilter. The answer is
   // the same; tests hold it to it.

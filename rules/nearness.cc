@@ -58,6 +58,8 @@ const char* NameOf(NodeKind kind) {
       return "line";
     case NodeKind::kInteractive:
       return "interactive";
+    case NodeKind::kInspected:
+      return "inspected";
   }
   return "?";
 }

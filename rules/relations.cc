@@ -255,6 +255,7 @@ bool Prover::Leaf(NodeRef inner, NodeRef outer) {
     case NodeKind::kSends:
       return in.kind == out.kind;
     case NodeKind::kInteractive:
+    case NodeKind::kInspected:
       return in.kind == out.kind && in.flags == out.flags;
     case NodeKind::kVia:
     case NodeKind::kAgent:

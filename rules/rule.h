@@ -103,6 +103,7 @@ enum class NodeKind : uint8_t {
   kAgent,
   kBranch,
   kInteractive,
+  kInspected,
   kLine,
 };
 

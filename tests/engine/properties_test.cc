@@ -292,6 +292,7 @@ std::string AnyMatcher(std::mt19937& random, int depth = 0) {
            R"({"unknown": ["dynamic_command", "dynamic_argument"]})",
            R"({"cwd": ["$HOME/**"]})",
            R"({"interactive": true})",
+           R"({"inspected": true})",
            R"({"regex": "^[a-z]+ -"})",
            R"({"regex": "^git push"})",
            R"({"regex": "(?i)X Y|'a b'|run\\s+build"})",

@@ -381,7 +381,7 @@ const char kEveryKey[] = R"({
                         "not_source": ["/z"], "not_to": ["p"]},
                "env": {"name": ["A"], "value": ["b*"]}, "via": ["sudo"],
                "unknown": ["limit"], "cwd": "~/x/**", "agent": "claude",
-               "branch": "main", "interactive": true,
+               "branch": "main", "interactive": true, "inspected": true,
                "all": [{"env": ["A"]}, {"macro": "m"}],
                "any": [{"any_flow": {"kind": ["file_to_code"]}},
                        {"any_effect": {"kind": "delete", "path": "@l2"}}],
