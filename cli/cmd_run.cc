@@ -182,6 +182,13 @@ std::optional<Judgement> JudgeToolHere(Gateway& gateway, Question question,
   return here;
 }
 
+// Whether a line that may reach a container engine would still run without a
+// question: what its names stand for there can have changed.
+bool IsContainedHere(Gateway& gateway, const Question& question) {
+  return gateway.Judge(question, /*pin=*/true).decision.action <=
+         Action::kSandbox;
+}
+
 // A ticket is enforced exactly as the hook planned it, or as the caller makes
 // that stricter. Nothing when it does not hold for this command, directory,
 // agent and policy, or lets run raw, without a person's yes, what would not be
@@ -240,8 +247,14 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   }
   Judgement judgement;
   judgement.question = question;
-  if (!arguments.profile.empty() || !arguments.backend.empty() ||
-      !arguments.network.empty() || arguments.timeout_ms != 0) {
+  const bool joins = !arguments.profile.empty() || !arguments.backend.empty() ||
+                     !arguments.network.empty() || arguments.timeout_ms != 0;
+  if (joins && !ticket->asked && plan->profile.name == engine::kToolProfile &&
+      !IsContainedHere(gateway, question)) {
+    Complain("judged again in this environment");
+    return std::nullopt;
+  }
+  if (joins) {
     judgement = JoinTicket(gateway, judgement.question, *plan, ticket->asked);
   } else if (plan->mode == router::Mode::kDirect && !ticket->asked &&
              !IsAllowedHere(gateway, question)) {

@@ -557,6 +557,7 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   judgement.policy_broken = policy.floor() == Action::kDeny || !trouble.empty();
   judgement.decision = engine::Evaluate(policy, judgement.analysis, request,
                                         engine::Trust{}, trace);
+  if (question.file_writes.empty()) JudgeEngineNames(policy, &judgement, trace);
   Decision& decision = judgement.decision;
   if (!trouble.empty()) {
     decision = Decision{};

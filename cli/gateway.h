@@ -14,6 +14,7 @@
 
 #include "audit/log.h"
 #include "backends/backend.h"
+#include "cli/engine_names.h"
 #include "cli/names.h"
 #include "cli/process_facts.h"
 #include "cli/settings.h"
@@ -100,6 +101,8 @@ class Gateway {
   // Reads the user's rules from `directory` instead (gate replay). Before the
   // first question.
   void UseRules(const std::string& directory) { rules_dir_ = directory; }
+  // How long container engines may take to say what a line's names are.
+  void WaitForEngines(uint64_t ms) { engine_patience_ms_ = ms; }
   const std::vector<std::unique_ptr<backends::Backend>>& backends();
   const std::vector<router::Candidate>& candidates();
   backends::Backend* FindBackend(const std::string& name);
@@ -148,6 +151,9 @@ class Gateway {
   // Finds out whether a line that asks for the profile `tool` gets it; where it
   // does not, the decision becomes a question.
   void JudgeTool(Judgement* judgement);
+  // Of a line that is asked only because of what its names may stand for.
+  void JudgeEngineNames(const rules::Policy& policy, Judgement* judgement,
+                        engine::Trace* trace);
   Result<Session> SessionFor(const Question& question, bool pin);
   struct ToolCache {
     std::string path, real;  // as it is called; its links resolved
@@ -168,6 +174,7 @@ class Gateway {
   // What variables make secret, by workspace.
   std::map<std::string, std::vector<std::string>> secrets_;
   Looks looks_;  // of a batch
+  uint64_t engine_patience_ms_ = kEnginePatienceMs;
   std::vector<std::unique_ptr<backends::Backend>> backends_;
   std::optional<std::vector<router::Candidate>> candidates_;
   std::optional<std::vector<ToolCache>> caches_;
