@@ -353,10 +353,13 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     // One that has just ended has no group; -1 would be everybody's.
     const pid_t group = target > 0 ? getpgid(target) : -1;
     // Before the command runs there is only bwrap to tell.
-    if (group > 1)
-      kill(inputs.terminal || IsNotice(signal) ? target : -group, signal);
-    else if (!IsNotice(signal))
+    if (group > 1) {
+      const pid_t told = inputs.terminal || IsNotice(signal) ? target : -group;
+      kill(told, signal);
+      if (IsEnding(signal)) kill(told, SIGCONT);
+    } else if (!IsNotice(signal)) {
       sys::PidfdSignal(child.pidfd.get(), SIGTERM);
+    }
   };
   watch.expire = [&] { watch.forward(SIGTERM); };
   watch.kill = [&] { sys::PidfdSignal(child.pidfd.get(), SIGKILL); };

@@ -231,15 +231,18 @@ void RunKeeper(const KeeperContext& context) {
       _exit(0);
     }
     if (byte == kTerminateAll) {
-      if (scoped)
-        kill(-1, SIGTERM);
-      else
-        SignalChildren(SIGTERM);
-    } else if (plan.terminal || IsNotice(byte)) {
-      kill(command, byte);
-    } else if (kill(-command, byte) != 0) {
-      kill(command, byte);  // it has not made its group yet
+      for (const int signal : {SIGTERM, SIGCONT})
+        if (scoped)
+          kill(-1, signal);
+        else
+          SignalChildren(signal);
+      continue;
     }
+    // It may not have made its group yet.
+    const bool one = plan.terminal || IsNotice(byte) || kill(-command, 0) != 0;
+    const pid_t target = one ? command : -command;
+    kill(target, byte);
+    if (IsEnding(byte)) kill(target, SIGCONT);
   }
 }
 

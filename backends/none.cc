@@ -84,11 +84,15 @@ class None : public Backend {
     watch.pidfd = child.pidfd.get();
     watch.wall_ms = profile.limits.wall_ms;
     watch.terminal = !request.own_group;
+    watch.must_end = false;  // as it would run without gate
     watch.forward = [&](int signal) {
       kill(IsNotice(signal) ? child.pid : target, signal);
+      if (IsEnding(signal)) kill(target, SIGCONT);
     };
     watch.expire = [&] {
-      if (all) all->Signal(SIGTERM);
+      if (!all) return;
+      all->Signal(SIGTERM);
+      all->Signal(SIGCONT);
     };
     watch.kill = [&] {
       kill(target, SIGKILL);

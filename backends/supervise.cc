@@ -50,6 +50,7 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
                           ? 0
                           : start + std::min(watch.wall_ms, UINT64_MAX - start);
   bool timed_out = false, killed = false;
+  uint64_t end = 0;  // when to kill what was told to end; 0: it was not
   std::vector<pollfd> fds;
   while (true) {
     int timeout = -1;
@@ -68,6 +69,16 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
         continue;
       }
       timeout = static_cast<int>(std::min<uint64_t>(deadline - now, 1u << 30));
+    }
+    if (end != 0) {
+      const uint64_t now = MonotonicMs();
+      if (now >= end) {
+        end = 0;
+        watch.kill();
+        continue;
+      }
+      const int left = static_cast<int>(end - now);
+      if (timeout < 0 || left < timeout) timeout = left;
     }
     if (watch.tick) {
       const int wanted = watch.tick();
@@ -96,6 +107,9 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
         if (watch.terminal && info.ssi_code == SI_KERNEL &&
             info.ssi_signo != SIGHUP)
           continue;
+        if (watch.must_end && end == 0 &&
+            (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP))
+          end = MonotonicMs() + kEndMs;
         watch.forward(static_cast<int>(info.ssi_signo));
       }
     }

@@ -19,6 +19,12 @@ constexpr bool IsNotice(int signal) {
   return signal == SIGUSR1 || signal == SIGUSR2;
 }
 
+// Signals that tell a program to end.
+constexpr bool IsEnding(int signal) {
+  return signal == SIGTERM || signal == SIGHUP || signal == SIGINT ||
+         signal == SIGQUIT;
+}
+
 // While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 of this
 // thread wait in a descriptor. A signal that was ignored stays ignored.
 class HeldSignals {
@@ -49,9 +55,13 @@ struct Watch {
   // The terminal sends what its keys mean to the command itself: of the
   // kernel's signals only its hang-up is forwarded.
   bool terminal = false;
-  std::function<void(int signal)> forward;  // to the command
-  std::function<void()> expire;             // SIGTERM to everything
-  std::function<void()> kill;               // everything, at once
+  // To the command; with SIGCONT after it where IsEnding: a process that a
+  // terminal's rules or itself stopped takes no other signal before that.
+  std::function<void(int signal)> forward;
+  // Whether what still runs kEndMs after a SIGTERM or SIGHUP to gate is killed.
+  bool must_end = true;
+  std::function<void()> expire;  // SIGTERM to everything, likewise
+  std::function<void()> kill;    // everything, at once
   std::vector<Served> served;
   // Called before each wait; how many milliseconds it may last, -1: any.
   std::function<int()> tick;
@@ -64,6 +74,10 @@ struct Watch {
 };
 
 inline constexpr int kGraceMs = 500;  // between SIGTERM and SIGKILL
+// Between a SIGTERM or SIGHUP to gate itself and SIGKILL to everything: what a
+// service may need to end in good order. SIGINT and SIGQUIT have no such end,
+// as an interactive program uses them for its own.
+inline constexpr uint64_t kEndMs = 5000;
 
 // Blocks until the process is gone and reaped, or the watch is over; true when
 // the wall clock ended it. `status` is as waitpid gives it.

@@ -215,10 +215,9 @@ void LeaveText() {
 
 // Sends `signal` to the command as its terminal or caller would.
 void Forward(pid_t command, bool terminal, int signal) {
-  if (terminal || IsNotice(signal))
-    kill(command, signal);
-  else
-    kill(-command, signal);
+  const pid_t target = terminal || IsNotice(signal) ? command : -command;
+  kill(target, signal);
+  if (IsEnding(signal)) kill(target, SIGCONT);
 }
 
 }  // namespace
@@ -373,10 +372,12 @@ void RunInit(const InitContext& context) {
     if (fds[0].revents != 0) {
       unsigned char signal = 0;
       if (read(kControl, &signal, 1) != 1) _exit(0);  // gate is gone
-      if (signal == kExpired)
+      if (signal == kExpired) {
         kill(-1, SIGTERM);  // everybody but this process
-      else
+        kill(-1, SIGCONT);
+      } else {
         Forward(command, terminal, signal);
+      }
     }
   }
 }

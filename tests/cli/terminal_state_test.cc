@@ -79,6 +79,9 @@ class OnTerminal {
     return shown;
   }
 
+  // Closes the terminal, as the end of its window does.
+  void HangUp() { master_.reset(); }
+
   int status() const { return status_; }
   bool IsAsBefore() const {
     termios now = {};
@@ -191,6 +194,74 @@ TEST(TerminalStateTest, ATerminalIsAsItWasHoweverTheRunIsEnded) {
       EXPECT_GT(shown.rfind(cli::ScreenReset()) + 1, shown.find("ready"))
           << backend << ' ' << ending.name << shown;
     }
+  }
+}
+
+// A stopped process takes no signal but SIGKILL before it goes on, and whoever
+// could let it go on does not see it.
+TEST(TerminalStateTest, AStoppedRunEndsHoweverItIsToldTo) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  constexpr const char* kStopped[] = {
+      // bash finds no foreground group that it could name, and makes its own.
+      "echo ready; exec bash -mc 'sleep 60 & wait; ls'",
+      "echo ready; exec bash -imc 'sleep 60'",
+      "echo ready; kill -STOP $$; sleep 60",
+      "echo ready; kill -TTIN $$; sleep 60",
+      "sleep 60 & kill -STOP $!; echo ready; wait",
+      "echo ready; set -m; sleep 60 | cat; echo $?",
+      "exec perl -e 'use POSIX; setpgid(0, 0); syswrite(STDOUT, \"ready\"); "
+      "sysread(STDIN, my $a, 1); sleep 60'",
+      "exec perl -e 'use POSIX; syswrite(STDOUT, \"ready\"); setpgid(0, 0); "
+      "tcsetpgrp(0, getpgrp()); kill STOP => $$; sleep 60'",
+  };
+  struct Ending {
+    const char* name;
+    const char* timeout;
+    int signal;
+  };
+  constexpr Ending kEndings[] = {{"SIGTERM", "0", SIGTERM},
+                                 {"SIGINT", "0", SIGINT},
+                                 {"SIGHUP", "0", SIGHUP},
+                                 {"closed", "0", 0},
+                                 {"time-out", "0.5", 0}};
+  for (const std::string& backend : Backends(machine))
+    for (const char* line : kStopped)
+      for (const Ending& ending : kEndings) {
+        const bool closed = ending.name == std::string("closed");
+        // An interactive shell takes SIGINT for the line that it reads.
+        if (ending.signal == SIGINT && strstr(line, "-imc") != nullptr)
+          continue;
+        std::vector<std::string> words = {"sandbox", "--backend", backend};
+        if (ending.timeout[0] != '0' || ending.timeout[1] != '\0')
+          words.insert(words.end(), {"--timeout", ending.timeout});
+        words.insert(words.end(), {"--", "bash", "-c", line});
+        OnTerminal terminal(machine);
+        terminal.Run(words, "dumb", "ready", [&](pid_t gate, int) {
+          if (ending.signal != 0) ::kill(gate, ending.signal);
+          if (closed) terminal.HangUp();
+        });
+        EXPECT_NE(terminal.status(), -1)
+            << backend << ' ' << ending.name << ' ' << line;
+        EXPECT_FALSE(WIFEXITED(terminal.status()) &&
+                     WEXITSTATUS(terminal.status()) == 0)
+            << backend << ' ' << ending.name << ' ' << line;
+      }
+}
+
+TEST(TerminalStateTest, WhatIgnoresItsEndIsKilled) {
+  Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  for (const std::string& backend : Backends(machine)) {
+    OnTerminal terminal(machine);
+    terminal.Run({"sandbox", "--backend", backend, "--", "bash", "-c",
+                  "trap '' TERM HUP INT; echo ready; kill -STOP $$; "
+                  "while :; do sleep 60; done"},
+                 "dumb", "ready",
+                 [&](pid_t gate, int) { ::kill(gate, SIGTERM); });
+    EXPECT_TRUE(WIFEXITED(terminal.status()) &&
+                WEXITSTATUS(terminal.status()) == 128 + SIGKILL)
+        << backend << ' ' << terminal.status();
   }
 }
 
