@@ -86,6 +86,7 @@ struct Limits {
   uint64_t file_bytes = 0;     // of each file
   uint64_t written_bytes = 0;  // of the run, to files on disk
   uint64_t output_bytes = 0;   // of the run, stdout and stderr together
+  uint64_t files = 0;          // of the run, made and left (file_count.h)
 };
 
 // A writable root that the command sees through an overlay: what it changes

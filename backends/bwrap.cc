@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "backends/exec_words.h"
+#include "backends/file_count.h"
 #include "backends/guard.h"
 #include "backends/limits.h"
 #include "backends/native/landlock.h"
@@ -189,7 +190,8 @@ Availability Bwrap::Probe() {
       "without network there is still a loopback interface",
       "an end by signal n is seen as exit code 128+n",
       "on a terminal an interrupt ends bwrap even if the command handles it",
-      "memory is limited per process, not in sum",
+      "memory is limited per process, not in sum; files made in a fresh /tmp "
+      "are not counted",
       "files of the host's below /tmp are not seen by their names",
   };
   if (LandlockAbi() < 6)
@@ -305,6 +307,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
+  FileCount files(profile);
   request.io = (*relay)->io();
   request.no_tcp = profile.network == Network::kNone;
   request.scope = true;
@@ -365,6 +368,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   watch.kill = [&] { sys::PidfdSignal(child.pidfd.get(), SIGKILL); };
   (*relay)->Started();
   (*relay)->Join(&watch);
+  files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   read_status();
@@ -407,6 +411,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
     }
   }
   (*relay)->Judge(&outcome);
+  files.Judge(&outcome);
   return outcome;
 }
 

@@ -17,6 +17,7 @@
 #include "backends/container_seccomp.h"
 #include "backends/engine_account.h"
 #include "backends/engine_image.h"
+#include "backends/file_count.h"
 #include "backends/guard.h"
 #include "backends/guardian.h"
 #include "backends/native/sys.h"
@@ -291,6 +292,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes, may_try_again);
   if (!relay) return Failed(relay.error().message);
+  FileCount files(profile);
   const Io& streams = (*relay)->io();
   inputs.terminal = isatty(streams.in) == 1 && isatty(streams.out) == 1;
   const std::string unknown_sockets = inputs.view.unknown_sockets;
@@ -342,6 +344,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   account.Join(&watch);
   (*relay)->Started();
   (*relay)->Join(&watch);
+  files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   (*relay)->Drain(timed_out ? kGraceMs : -1);
@@ -386,6 +389,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
                   ")");
   }
   (*relay)->Judge(&outcome);
+  files.Judge(&outcome);
   guard.Sweep(&outcome);
   ReportSockets(unknown_sockets, &outcome);
   outcome.duration_ms = MonotonicMs() - begin;

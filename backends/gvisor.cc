@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/file_count.h"
 #include "backends/guard.h"
 #include "backends/guardian.h"
 #include "backends/gvisor_account.h"
@@ -259,6 +260,7 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(streams, output);
   if (!relay) return Failed(relay.error().message);
+  FileCount files(profile);
   std::optional<OwnStreams> own(std::in_place, (*relay)->io());
   request.io = own->io;
   request.mask = signals.before();
@@ -289,6 +291,7 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   account.Join(&watch);
   (*relay)->Started();
   (*relay)->Join(&watch);
+  files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   (*relay)->Drain(timed_out ? kGraceMs : -1);
@@ -335,6 +338,7 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
     outcome.reason = "exited";
   }
   (*relay)->Judge(&outcome);
+  files.Judge(&outcome);
   // Also after a failure: how far it got is not known.
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "backends/environment.h"
+#include "backends/file_count.h"
 #include "backends/guard.h"
 #include "backends/landlock_keeper.h"
 #include "backends/native/sys.h"
@@ -253,6 +254,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
+  FileCount files(profile);
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
 
@@ -293,6 +295,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   watch.kill = [&] { tell(kKillAll); };
   (*relay)->Started();
   (*relay)->Join(&watch);
+  files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   KeeperReport said;
@@ -328,6 +331,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
                      std::to_string(profile.limits.wall_ms) + " ms";
   }
   (*relay)->Judge(&outcome);
+  files.Judge(&outcome);
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;

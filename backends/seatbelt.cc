@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "backends/environment.h"
+#include "backends/file_count.h"
 #include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/limits.h"
@@ -160,6 +161,7 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
+  FileCount files(profile);
   request.io = (*relay)->io();
   request.mask = signals.before();
   request.die_with_parent = true;
@@ -188,6 +190,7 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   watch.kill = [&] { tell(SIGKILL); };
   (*relay)->Started();
   (*relay)->Join(&watch);
+  files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   if (!terminal) kill(-child.pid, SIGKILL);
@@ -213,6 +216,7 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
       SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
   }
   (*relay)->Judge(&outcome);
+  files.Judge(&outcome);
   guard.Sweep(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "backends/file_count.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/branch.h"
@@ -421,6 +422,7 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
       judgement->plan.profile.git_line = judgement->git_line;
       judgement->plan.profile.show =
           PlacesToShow(judgement->analysis, judgement->session.workspace);
+      backends::NameUncounted(judgement->plan.profile, &judgement->plan.lost);
     }
   } else {
     judgement->plan.why = plan.error().message;

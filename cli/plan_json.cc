@@ -23,7 +23,8 @@ constexpr LimitRow kLimits[] = {{"wall_ms", &Limits::wall_ms},
                                 {"open_files", &Limits::open_files},
                                 {"file_bytes", &Limits::file_bytes},
                                 {"written_bytes", &Limits::written_bytes},
-                                {"output_bytes", &Limits::output_bytes}};
+                                {"output_bytes", &Limits::output_bytes},
+                                {"files", &Limits::files}};
 
 struct FlagRow {
   const char* name;

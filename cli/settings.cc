@@ -189,7 +189,8 @@ class Reader {
         {"open_files", &backends::Limits::open_files, 1u << 30},
         {"file_bytes", &backends::Limits::file_bytes, kMaxBytes},
         {"written_bytes", &backends::Limits::written_bytes, kMaxBytes},
-        {"output_bytes", &backends::Limits::output_bytes, kMaxBytes}};
+        {"output_bytes", &backends::Limits::output_bytes, kMaxBytes},
+        {"files", &backends::Limits::files, 1u << 30}};
     for (const Row& row : kRows) {
       if (name != row.name) continue;
       if (!value.is_number_unsigned() || value.get<uint64_t>() == 0 ||

@@ -35,7 +35,8 @@ backends::Limits JoinLimits(const backends::Limits& a,
        {&backends::Limits::wall_ms, &backends::Limits::cpu_s,
         &backends::Limits::memory_bytes, &backends::Limits::processes,
         &backends::Limits::open_files, &backends::Limits::file_bytes,
-        &backends::Limits::written_bytes, &backends::Limits::output_bytes}) {
+        &backends::Limits::written_bytes, &backends::Limits::output_bytes,
+        &backends::Limits::files}) {
     const uint64_t one = a.*field, other = b.*field;
     joined.*field = one == 0 || other == 0 ? one + other : std::min(one, other);
   }

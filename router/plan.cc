@@ -33,7 +33,7 @@ FeatureSet RequiredFeatures(const Profile& profile) {
   const backends::Limits& limits = profile.limits;
   if ((limits.cpu_s | limits.memory_bytes | limits.processes |
        limits.open_files | limits.file_bytes | limits.wall_ms |
-       limits.written_bytes | limits.output_bytes) != 0)
+       limits.written_bytes | limits.output_bytes | limits.files) != 0)
     required.Add(Feature::kLimits);
   if ((limits.cpu_s | limits.memory_bytes | limits.processes |
        limits.written_bytes) != 0)

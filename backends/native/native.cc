@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "backends/file_count.h"
 #include "backends/guard.h"
 #include "backends/limits.h"
 #include "backends/mounts.h"
@@ -272,6 +273,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
+  FileCount files(profile);
   const Io streams = (*relay)->io();
 
   StandIns places;
@@ -344,6 +346,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
        }});
   (*relay)->Started();
   (*relay)->Join(&watch);
+  files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   if (!over) one->Forget();
@@ -401,6 +404,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   }
   if (plan->asks.Any()) calls.Finish(&outcome);
   (*relay)->Judge(&outcome);
+  files.Judge(&outcome);
   guard.Sweep(&outcome);
   ReportSockets(plan->unknown_sockets, &outcome);
   outcome.duration_ms = MonotonicMs() - begin;

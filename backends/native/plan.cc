@@ -19,6 +19,10 @@ namespace {
 // Only what is written takes memory; a plan is some kilobytes, and some
 // hundred for each thousand protected paths.
 constexpr size_t kSpaceBytes = size_t{64} << 20;
+// Files and directories of the private tmpfs that are the view's own, so that a
+// limit of the run's files leaves them room.
+constexpr uint64_t kOwnNodes = 4096;
+
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 class Planner {
@@ -254,9 +258,11 @@ class Planner {
       ++limit.value.rlim_max;
     }
     const uint64_t memory = profile_.limits.memory_bytes;
-    plan_.tmpfs_options =
-        memory > 0 ? plan_.Keep("mode=0755,size=" + std::to_string(memory))
-                   : "mode=0755";
+    const uint64_t files = profile_.limits.files;
+    std::string options = "mode=0755";
+    if (memory > 0) options += ",size=" + std::to_string(memory);
+    if (files > 0) options += ",nr_inodes=" + std::to_string(files + kOwnNodes);
+    plan_.tmpfs_options = plan_.Keep(options);
   }
 
   const Profile& profile_;

@@ -134,6 +134,7 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   plan.profile.environment_set = {{"A", "1"}};
   plan.profile.limits.wall_ms = 7;
   plan.profile.limits.written_bytes = 8;
+  plan.profile.limits.files = 9;
   plan.profile.watch_execs = true;
   plan.profile.sole_names = {"/home/a/.bashrc"};
   plan.profile.show = {"/tmp/a"};
@@ -147,6 +148,7 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   EXPECT_TRUE(back->profile.watch_execs);
   EXPECT_FALSE(back->profile.report_blocked);
   EXPECT_EQ(back->profile.limits.written_bytes, 8u);
+  EXPECT_EQ(back->profile.limits.files, 9u);
   EXPECT_EQ(back->profile.sole_names, plan.profile.sole_names);
   EXPECT_EQ(back->profile.show, plan.profile.show);
   EXPECT_EQ(back->profile.image, plan.profile.image);

@@ -139,7 +139,8 @@ TEST(SettingsTest, ALimitThatNothingCouldReachIsAnError) {
       {"open_files", "1073741824"},
       {"file_bytes", "9007199254740992"},
       {"written_bytes", "9007199254740992"},
-      {"output_bytes", "9007199254740992"}};
+      {"output_bytes", "9007199254740992"},
+      {"files", "1073741824"}};
   std::string all;
   for (const auto& [name, largest] : kLargest) {
     const std::string key = "\"" + std::string(name) + "\": ";
