@@ -4,11 +4,16 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/vm_sockets.h>
+#include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -155,6 +160,13 @@ int main(int argc, char** argv) {
       return Done(-1);
     return ConnectUnix(one);
   }
+  // Made and left, by key or name.
+  constexpr int kNew = IPC_CREAT | IPC_EXCL | 0666;
+  if (what == "shm") return Done(shmget(atoi(one), 1 << 20, kNew));
+  if (what == "sem") return Done(semget(atoi(one), 8, kNew));
+  if (what == "msg") return Done(msgget(atoi(one), kNew));
+  if (what == "mq")
+    return Done(mq_open(one, O_CREAT | O_EXCL | O_RDWR, 0666, nullptr));
   if (what == "kill") return Done(kill(atoi(one), SIGTERM));
   if (what == "ptrace")
     return Done(ptrace(PTRACE_ATTACH, atoi(one), nullptr, nullptr));
