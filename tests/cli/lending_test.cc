@@ -261,7 +261,8 @@ TEST_F(LendingTest, ATicketLendsOnlyWhatWouldBeLentWhereItRuns) {
     const Done hook = machine_.Gate(
         {"hook", "claude"},
         R"({"hook_event_name":"PreToolUse","tool_name":"Bash","session_id":"s",)"
-        R"("cwd":")" +
+        R"("transcript_path":"/h/.claude/t.jsonl","permission_mode":"default",)"
+        R"("tool_use_id":"toolu_1","cwd":")" +
             machine_.project() + R"(","tool_input":{"command":"aws s3 ls"}})");
     const size_t at = hook.out.find("--ticket ");
     EXPECT_NE(at, std::string::npos) << hook.out << hook.err;
