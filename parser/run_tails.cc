@@ -23,6 +23,10 @@ constexpr std::array<std::string_view, 8> kLineOptions = {
 constexpr std::array<std::string_view, 5> kRunners = {"run", "exec", "sh",
                                                       "shell", "x"};
 
+// Programs whose names are first of all words for what other programs look
+// after: `fastly service list`, `tool port 80`.
+constexpr std::array<std::string_view, 2> kThings = {"service", "port"};
+
 template <size_t N>
 bool IsOneOf(const std::array<std::string_view, N>& names,
              std::string_view name) {
@@ -33,6 +37,7 @@ bool IsOneOf(const std::array<std::string_view, N>& names,
 bool NamesProgram(std::string_view word) {
   if (word.empty()) return false;
   if (word.find('/') != std::string_view::npos && word[0] != '/') return false;
+  if (IsOneOf(kThings, word)) return false;
   return word == "eval" || IsDescribed(BaseName(word));
 }
 
