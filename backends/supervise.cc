@@ -41,7 +41,15 @@ HeldSignals::HeldSignals() {
   fd_ = Fd(signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-HeldSignals::~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+HeldSignals::~HeldSignals() {
+  // What came while the run ended was meant for it. Left pending, a Ctrl-C
+  // would end this process before it has put the terminal back.
+  signalfd_siginfo info = {};
+  while (read(fd_.get(), &info, sizeof(info)) ==
+         static_cast<ssize_t>(sizeof(info))) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch,
                    int* status) {
