@@ -287,6 +287,12 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
   if (!invocation.argv.empty()) {
     invocation.program = ProgramName(invocation.argv[0]);
   }
+  if (async_depth_ > 0) {
+    ++background_runs_;
+  } else if (!builtin || invocation.program == "wait" ||
+             invocation.program == "read") {
+    ++waited_runs_;
+  }
   // Where one of the places is not known, no other says where it starts.
   Values places = shell.cwd;
   if (places.empty()) places = {Value::Of("")};

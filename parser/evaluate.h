@@ -497,6 +497,9 @@ class Evaluator final : public Host {
   std::vector<EnvironmentSetting> settings_;  // of the next command
   int depth_ = 0;
   int text_depth_ = 0;
+  // Commands that were met in the background, and those that are waited for.
+  int async_depth_ = 0;
+  uint32_t background_runs_ = 0, waited_runs_ = 0;
   int process_depth_ = 0;
   int next_stream_ = 0;
   int next_process_ = 0;

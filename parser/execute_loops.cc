@@ -20,6 +20,24 @@ void Evaluator::Loop(Shell& shell, Head head, Body body, Step step) {
   std::optional<Shell> out;
   bool ran = false;
   int joined = 0;
+  // What the loop itself sends to the background counts.
+  Scoped<int> async(async_depth_, 0);
+  const bool sure = certain_;
+  const uint32_t background = background_runs_, waited = waited_runs_;
+  // A loop that never ends and waits for nothing that it starts fills the
+  // machine with processes.
+  const auto note_endless = [&](std::optional<bool> go) {
+    if (go != true || frames_[index].left || shell.exited ||
+        background_runs_ == background || waited_runs_ != waited)
+      return;
+    Effect effect;
+    effect.kind = EffectKind::kSystem;
+    effect.certain = sure;
+    effect.path.known = true;
+    effect.path.text = "spawn-loop";
+    effect.invocation = last_invocation_;
+    AddEffect(std::move(effect));
+  };
   for (int round = 0; !exhausted_; ++round) {
     if (!Spend(1 + 2 * CopyCost(shell))) break;
     Shell before = shell;
@@ -47,13 +65,17 @@ void Evaluator::Loop(Shell& shell, Head head, Body body, Step step) {
     if (frame.left) certain_ = false;
     if (shell.exited) break;
     step(shell);
-    if (SameShell(before, shell)) break;  // nothing new can come
+    if (SameShell(before, shell)) {  // nothing new can come
+      note_endless(go);
+      break;
+    }
     if (go && round < kMaxRounds) continue;
     certain_ = false;
     shell = JoinShells(before, shell);
     ++joined;
     if (joined >= kWidenAfter) Widen(before, &shell);
     if (SameShell(before, shell)) {
+      note_endless(go);
       MergeInto(out, shell);
       break;
     }

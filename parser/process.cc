@@ -308,7 +308,10 @@ void Evaluator::RunAsync(Shell& shell, const Script& script, NodeId node) {
   if (!child.fds.contains(0)) {
     child.fds[0] = Descriptor{Descriptor::Kind::kNull, -1, ""};
   }
-  Execute(child, script, node);
+  {
+    Scoped<int> async(async_depth_, async_depth_ + 1);
+    Execute(child, script, node);
+  }
   // It runs beside what follows: what it writes may be there or not yet.
   auto files = shell.files;
   Join(shell, std::move(child));
