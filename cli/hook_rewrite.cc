@@ -17,8 +17,6 @@
 namespace gate::cli {
 namespace {
 
-using rules::Action;
-
 constexpr std::string_view kTicketOption = " --ticket ";
 constexpr size_t kTicketDigits = 32;
 
