@@ -76,7 +76,15 @@ Report RunJob(const Options& options, const std::string& root,
   // A mutated count makes git want memory for as many entries.
   constexpr rlim_t kMemory = rlim_t{4} << 30;
   const rlimit memory = {kMemory, kMemory}, core = {0, 0};
-  setrlimit(RLIMIT_AS, &memory);
+  // An address sanitizer reserves terabytes that it never touches.
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+  constexpr bool kSanitized = __has_feature(address_sanitizer);
+#else
+  constexpr bool kSanitized = false;
+#endif
+  if (!kSanitized) setrlimit(RLIMIT_AS, &memory);
   setrlimit(RLIMIT_CORE, &core);
   for (uint64_t i = job; i < options.count; i += options.jobs) try {
       checker.Check(options.from + i);
