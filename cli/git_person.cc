@@ -41,6 +41,13 @@ constexpr auto kRunWhatIsHere = std::to_array<std::string_view>(
 constexpr auto kRunScripts = std::to_array<std::string_view>(
     {"python", "pypy", "node", "php", "ipython"});
 
+// Variables that lead git to a repository, or to files in place of its own,
+// that nobody looked at. git sets some of them for its hooks.
+constexpr auto kLeadElsewhere = std::to_array<std::string_view>(
+    {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
+     "GIT_CONFIG_PARAMETERS", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
+     "GIT_OBJECT_DIRECTORY", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"});
+
 template <class List>
 bool Contains(const List& list, std::string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -69,6 +76,8 @@ class Person {
       const std::string value = entry.substr(equals + 1);
       if (value.empty()) continue;
       if (name == "XDG_CONFIG_HOME") config = value;
+      std::string doubt = VariableDoubt(name, value);
+      if (!doubt.empty()) return doubt;
       // Either these count or the usual ones: `gate run` takes them away.
       if (name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM")
         files.push_back(value);
@@ -128,6 +137,33 @@ class Person {
       if (!doubt.empty()) return doubt;
     }
     return "";
+  }
+
+  // Of one in the environment that git is started in.
+  std::string VariableDoubt(std::string_view name, const std::string& value) {
+    constexpr std::string_view kKey = "GIT_CONFIG_KEY_";
+    if (Contains(kLeadElsewhere, name))
+      return std::string(name) + " leads git elsewhere";
+    if (name == "GIT_EXEC_PATH" && (value[0] != '/' || Writable(value)))
+      return "GIT_EXEC_PATH is `" + value +
+             "`, which sandboxed commands may write";
+    if (name == "GIT_EXTERNAL_DIFF")
+      return EntryDoubt({.key = "diff.external", .value = value});
+    if (!name.starts_with(kKey)) return "";
+    // The key as a configuration has it: all but the middle in lower case.
+    GitEntry entry = {.key = value};
+    const size_t first = std::min(value.find('.'), value.size());
+    const size_t last = value.rfind('.');
+    for (size_t i = 0; i < value.size(); ++i)
+      if ((i < first || i > last) && value[i] >= 'A' && value[i] <= 'Z')
+        entry.key[i] = static_cast<char>(value[i] - 'A' + 'a');
+    const std::string other =
+        "GIT_CONFIG_VALUE_" + std::string(name.substr(kKey.size())) + "=";
+    for (const std::string& each : facts_.environment)
+      if (each.starts_with(other)) entry.value = each.substr(other.size());
+    if (entry.key.starts_with("include"))
+      return "git includes " + entry.value + " by " + std::string(name);
+    return EntryDoubt(entry);
   }
 
   std::string EntryDoubt(const GitEntry& entry) const {

@@ -1,4 +1,5 @@
-// What the person's own configuration of git makes of a workspace.
+// What the person's own configuration and environment of git make of a
+// workspace.
 //
 // An agent does not write ~/.gitconfig, but what that names may lie where it
 // writes: a program or a directory of hooks by a relative name, which git takes
@@ -15,11 +16,11 @@ namespace gate::cli {
 
 // Why git in `directory` might run a program that lies in the workspace, or
 // quote a file outside of it, because the system's or the person's
-// configuration (with all that it includes, whatever the condition) says so;
-// empty if not. Programs by a plain name or an absolute path outside of
-// `writable` are the person's own. Settings of commands that are never allowed
-// (aliases, difftool, merge drivers, …) are not looked at. Reads two or three
-// files; some microseconds for each program that they name.
+// configuration (with all that it includes, whatever the condition) or its
+// environment says so; empty if not. Programs by a plain name or an absolute
+// path outside of `writable` are the person's own. Settings of commands that
+// are never allowed (aliases, difftool, merge drivers, …) are not looked at.
+// Reads two or three files; some microseconds for each program that they name.
 std::string PersonDoubt(const ProcessFacts& facts, const std::string& directory,
                         const std::vector<std::string>& writable);
 

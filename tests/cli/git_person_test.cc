@@ -214,5 +214,66 @@ TEST(GitPersonTest, EveryFileOfTheConfigurationCounts) {
   EXPECT_FALSE(Allows(machine, "git status"));
 }
 
+// The client's environment is that of the commands that it runs.
+TEST(GitPersonTest, VariablesThatLeadGitElsewhereAreContained) {
+  Machine machine;
+  MakeRepository(machine);
+  const auto allows = [&](const std::vector<std::string>& environment) {
+    machine.environment = environment;
+    return Allows(machine, "git status");
+  };
+  const std::string project = machine.project();
+  for (const std::vector<std::string>& each :
+       std::vector<std::vector<std::string>>{
+           {"GIT_DIR=x"},
+           {"GIT_DIR=.git"},
+           {"GIT_DIR=/srv/x"},
+           {"GIT_COMMON_DIR=x"},
+           {"GIT_WORK_TREE=.."},
+           {"GIT_INDEX_FILE=.git/index"},
+           {"GIT_OBJECT_DIRECTORY=o"},
+           {"GIT_ALTERNATE_OBJECT_DIRECTORIES=o"},
+           {"GIT_SHALLOW_FILE=x"},
+           {"GIT_GRAFT_FILE=x"},
+           {"GIT_CONFIG_PARAMETERS='core.fsmonitor=./x'"},
+           {"GIT_EXEC_PATH=bin"},
+           {"GIT_EXEC_PATH=" + project + "/bin"},
+           {"GIT_EXTERNAL_DIFF=./x"},
+           {"GIT_EXTERNAL_DIFF=python3 -m x"},
+           {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.fsmonitor",
+            "GIT_CONFIG_VALUE_0=./x"},
+           {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=CORE.FSMonitor",
+            "GIT_CONFIG_VALUE_0=./x"},
+           {"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=user.name",
+            "GIT_CONFIG_VALUE_0=x", "GIT_CONFIG_KEY_1=diff.X.y.textConv",
+            "GIT_CONFIG_VALUE_1=tools/x"},
+           {"GIT_CONFIG_VALUE_0=.git/hooks", "GIT_CONFIG_KEY_0=diff.external",
+            "GIT_CONFIG_COUNT=1"},
+           {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=Include.Path",
+            "GIT_CONFIG_VALUE_0=" + project + "/x"},
+           {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=includeIf.gitdir:/.path",
+            "GIT_CONFIG_VALUE_0=" + project + "/x"}})
+    EXPECT_FALSE(allows(each)) << each[0];
+  for (const std::vector<std::string>& each :
+       std::vector<std::vector<std::string>>{
+           {"GIT_EDITOR=true", "GIT_PAGER=cat"},
+           {"GIT_TERMINAL_PROMPT=0"},
+           {"GIT_OPTIONAL_LOCKS=0"},
+           {"GIT_ASKPASS=/usr/bin/true", "GIT_SSH_COMMAND=ssh -oBatchMode=yes"},
+           {"GIT_AUTHOR_NAME=a", "GIT_COMMITTER_EMAIL=b"},
+           {"GIT_DIR=", "GIT_INDEX_FILE="},
+           {"GIT_EXEC_PATH=/usr/lib/git-core"},
+           {"GIT_EXTERNAL_DIFF=/usr/bin/diff"},
+           {"GIT_CEILING_DIRECTORIES=/"},
+           {"GIT_CONFIG_NOSYSTEM=1"},
+           {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory",
+            "GIT_CONFIG_VALUE_0=*"},
+           {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.fsmonitor",
+            "GIT_CONFIG_VALUE_0=true"},
+           {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=credential.helper",
+            "GIT_CONFIG_VALUE_0=store"}})
+    EXPECT_TRUE(allows(each)) << each[0];
+}
+
 }  // namespace
 }  // namespace gate
