@@ -137,7 +137,10 @@ bool ReachesOut(const GitEntry& entry) {
   const std::string_view key = entry.key;
   const std::string_view name = key.substr(key.rfind('.') + 1);
   if (name.ends_with("file") || key == "core.worktree") return true;
-  if (key == "extensions.partialclone" || name == "promisor") return true;
+  // Each of the three is enough for git (promisor-remote.c).
+  if (key == "extensions.partialclone" || name == "promisor" ||
+      name == "partialclonefilter")
+    return true;
   if (key == "diff.submodule") return entry.value != "short";
   if (key == "status.submodulesummary")
     return entry.value != "false" && entry.value != "0";
