@@ -1,6 +1,9 @@
 #include "base/git_index.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/file.h"
@@ -10,6 +13,8 @@ namespace gate {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{64} << 20;
+// Of a sparse index; a large repository of packages has some thousands.
+constexpr size_t kMaxCollapsed = 10'000;
 constexpr size_t kHeader = 12;
 constexpr size_t kMode = 24;            // where it stands in an entry
 constexpr size_t kHashAt = 40;          // and the hash, before the flags
@@ -17,8 +22,10 @@ constexpr uint32_t kExtended = 0x4000;  // two more bytes of flags
 constexpr uint32_t kNameMask = 0x0fff;  // all set: as long as up to its NUL
 constexpr uint32_t kAssumeValid = 0x8000;
 constexpr uint32_t kStage = 0x3000;
-constexpr uint32_t kMoreFlags = 0x6000;  // git dies of any other of them
+constexpr uint32_t kMoreFlags = 0x6000;     // git dies of any other of them
+constexpr uint32_t kSkipWorktree = 0x4000;  // of those
 constexpr uint32_t kTypeMask = 0170000;
+constexpr uint32_t kDirectory = 0040000;  // with no other bit
 constexpr uint32_t kRegular = 0100000;
 constexpr uint32_t kSymbolicLink = 0120000;
 constexpr uint32_t kGitlink = 0160000;
@@ -89,6 +96,7 @@ class Index {
   }
 
   const std::string& shared() const { return shared_; }
+  bool sparse() const { return sparse_; }
 
  private:
   // read-cache.c, create_from_disk().
@@ -187,7 +195,9 @@ class Index {
         if (at != table_) return false;
       } else if (name == "IEOT") {
         if (data.data() + 4 != blocks_.data()) return false;
-      } else if (name != "sdir" && (name[0] < 'A' || name[0] > 'Z')) {
+      } else if (name == "sdir") {
+        sparse_ = true;
+      } else if (name[0] < 'A' || name[0] > 'Z') {
         return false;
       }
       at += 8 + size;
@@ -212,7 +222,23 @@ class Index {
   size_t table_ = 0, extensions_ = 0;  // 0: no table
   std::string_view blocks_;
   std::string shared_;
+  bool sparse_ = false;
 };
+
+// Whether `name` is a path below the work tree, by its letters.
+bool IsBelow(std::string_view name) {
+  return !name.empty() && "/" + std::string(name) == Normalise(name, "/");
+}
+
+// Whether none of these directories is there, nor anything in their place.
+bool AreAbsent(const std::vector<std::string>& names,
+               const std::string& worktree) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    struct stat info = {};
+    return ::lstat((worktree + "/" + name).c_str(), &info) != 0 &&
+           (errno == ENOENT || errno == ENOTDIR);
+  });
+}
 
 }  // namespace
 
@@ -232,7 +258,31 @@ Gitlinks GitlinksIn(std::string_view bytes, GitHash hash, std::string* shared) {
   return Gitlinks::kNone;
 }
 
-Gitlinks FindGitlinks(const std::string& path, GitHash hash) {
+std::optional<std::vector<std::string>> CollapsedIn(std::string_view bytes,
+                                                    GitHash hash) {
+  Index index(bytes, hash);
+  std::vector<std::string> found;
+  std::string name;
+  bool plain = true;
+  const bool read = index.Walk([&](size_t, const Entry& entry) {
+    name.resize(std::min(name.size(), entry.kept));
+    name += entry.rest;
+    const uint32_t type = entry.mode & kTypeMask;
+    if (type == kRegular || type == kSymbolicLink) return true;
+    plain = entry.mode == kDirectory && (entry.flags & kStage) == 0 &&
+            entry.more_flags == kSkipWorktree && name.ends_with('/') &&
+            found.size() < kMaxCollapsed;
+    if (plain) found.push_back(name.substr(0, name.size() - 1));
+    plain = plain && IsBelow(found.back());
+    return plain;
+  });
+  if (!read || !plain || !index.sparse() || !index.shared().empty())
+    return std::nullopt;
+  return found;
+}
+
+Gitlinks FindGitlinks(const std::string& path, GitHash hash,
+                      const std::string& worktree) {
   auto text = ReadFile(path, kMaxBytes);
   if (!text) {
     return text.error().code == ErrorCode::kNotFound ? Gitlinks::kNone
@@ -240,6 +290,10 @@ Gitlinks FindGitlinks(const std::string& path, GitHash hash) {
   }
   std::string shared;
   const Gitlinks found = GitlinksIn(*text, hash, &shared);
+  if (found == Gitlinks::kUnknown && !worktree.empty()) {
+    const auto collapsed = CollapsedIn(*text, hash);
+    if (collapsed && AreAbsent(*collapsed, worktree)) return Gitlinks::kNone;
+  }
   if (found != Gitlinks::kNone || shared.empty()) return found;
   text = ReadFile(std::string(DirName(path)) + "/" + shared, kMaxBytes);
   if (!text) return Gitlinks::kUnknown;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/git_format.h"
 
@@ -22,7 +23,7 @@ enum class Gitlinks {
   kNone,
   kSome,
   // Unreadable, too large, of another hash, with a directory in place of its
-  // entries (a sparse index), or not as git writes it.
+  // entries that may be there (a sparse index), or not as git writes it.
   kUnknown,
 };
 
@@ -30,11 +31,25 @@ enum class Gitlinks {
 // and the shared index beside it that a split index names, whose entries all
 // count. An absent index names nothing. Linear in the file, some 20 ns an
 // entry; at most 64 MiB are read.
-Gitlinks FindGitlinks(const std::string& path, GitHash hash);
+//
+// A sparse index has a directory in place of the entries below it. What is
+// among them, only its tree says; git starts itself in none of them as long as
+// the work tree, at `worktree`, does not have the directory. So such an index
+// names nothing where none of them is there, and is unknown else; always when
+// `worktree` is empty. One look at the file system for each directory.
+Gitlinks FindGitlinks(const std::string& path, GitHash hash,
+                      const std::string& worktree = "");
 
 // The same of the bytes of one index file. `*shared` becomes the name of the
-// shared index (`sharedindex.…`) whose entries git adds, or empty.
+// shared index (`sharedindex.…`) whose entries git adds, or empty. Unknown for
+// a sparse index.
 Gitlinks GitlinksIn(std::string_view index, GitHash hash, std::string* shared);
+
+// The directories that stand for their entries in the bytes of a sparse index
+// without gitlinks, each without its final slash. Nothing when it is not as git
+// writes one, has too many, or is split.
+std::optional<std::vector<std::string>> CollapsedIn(std::string_view index,
+                                                    GitHash hash);
 
 // What git noted of a file when it wrote or compared it last. A file that still
 // has these is, for git, the tracked content.

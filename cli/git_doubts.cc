@@ -170,7 +170,8 @@ std::string ConfigurationDoubt(const std::string& file,
   if (!text) return "the repository's configuration cannot be read";
   const bool whole = ParseGitConfig(*text, entries);
   for (const GitEntry& entry : *entries) {
-    if (RunsProgram(entry))
+    // config.worktree is looked at in any case; git sparse-checkout says this.
+    if (RunsProgram(entry) && entry.key != "extensions.worktreeconfig")
       return "the repository's configuration names a program (" + entry.key +
              ")";
     if (ReachesOut(entry))
@@ -253,7 +254,8 @@ std::string RepositoryDoubt(const std::string& directory,
   if (!doubt.empty()) return doubt;
   // Only the common configuration says how objects are named.
   const std::optional<GitHash> hash = ObjectFormatOf(entries);
-  if (!hash || FindGitlinks(git.own + "/index", *hash) != Gitlinks::kNone)
+  if (!hash ||
+      FindGitlinks(git.own + "/index", *hash, git.worktree) != Gitlinks::kNone)
     return "the repository's index names other repositories, or may";
   if (HasReadHook(git.common + "/hooks"))
     return "the repository has a git hook that runs for reading, too";

@@ -34,7 +34,7 @@ class GitIndex : public testing::Test {
   }
   std::string Index() const { return repository_ + "/.git/index"; }
   Gitlinks Find(GitHash hash = GitHash::kSha1) const {
-    return FindGitlinks(Index(), hash);
+    return FindGitlinks(Index(), hash, repository_);
   }
   void Write(const std::string& name, const std::string& text) {
     ASSERT_TRUE(WriteFileAtomically(repository_ + "/.git/" + name, text, 0600));
@@ -104,13 +104,29 @@ TEST_F(GitIndex, WhatGitWritesIsRead) {
   EXPECT_NE(Find(), Gitlinks::kNone);
 }
 
-TEST_F(GitIndex, ADirectoryInPlaceOfItsEntriesIsNotTakenForNone) {
+TEST_F(GitIndex, ADirectoryInPlaceOfItsEntriesHidesNoneWhereItIsNot) {
   ASSERT_TRUE(Sh(kFiles));
   ASSERT_TRUE(Sh("echo > top; git add .; git commit -qm 1"));
   if (!Sh("git sparse-checkout set --cone --sparse-index && git ls-files "
           "--sparse | grep -qx d/"))
     GTEST_SKIP() << "this git writes no sparse index";
-  EXPECT_EQ(Find(), Gitlinks::kUnknown);
+  EXPECT_EQ(FindGitlinks(Index(), GitHash::kSha1), Gitlinks::kUnknown)
+      << "of no work tree";
+  EXPECT_EQ(Find(), Gitlinks::kNone);
+  // Whatever stands there: git looks below it again.
+  for (const char* line : {"mkdir d", "mkdir -p d/e/sub", "touch d",
+                           "ln -s nowhere d", "ln -s .git d", "mkfifo d"}) {
+    ASSERT_TRUE(Sh(line));
+    EXPECT_EQ(Find(), Gitlinks::kUnknown) << line;
+    ASSERT_TRUE(Sh("rm -r d"));
+    EXPECT_EQ(Find(), Gitlinks::kNone) << line;
+  }
+  ASSERT_TRUE(Sh("git update-index --index-version 4"));
+  EXPECT_EQ(Find(), Gitlinks::kNone) << "version 4";
+  ASSERT_TRUE(
+      Sh(std::string("o=$(git rev-parse HEAD); git update-index --add "
+                     "--cacheinfo 160000,$o,z")));
+  EXPECT_NE(Find(), Gitlinks::kNone) << "beside a gitlink";
 }
 
 TEST_F(GitIndex, IsReadByTheHashOfTheRepository) {

@@ -206,13 +206,24 @@ inline std::vector<HostileIndex> HostileIndexes() {
   add("split, and the other half is missing",
       IndexOf(2, 1, files + Extension("link", string(20, '\x33'))), "", 20, "",
       true);
-  add("sparse",
-      IndexOf(
-          3, 1,
-          Bytes({.name = "d/", .mode = 040000, .flags = 0x4000, .more = 0x4000},
-                3, 20) +
-              Extension("sdir", "")),
-      "", 20, "", true);
+  // The directory is there: what is among its entries says only its tree. The
+  // others are as git writes none.
+  const auto sparse = [&](const test::IndexEntry& entry, int version = 3) {
+    add("sparse",
+        IndexOf(version, 1, Bytes(entry, version, 20) + Extension("sdir", "")),
+        "", 20, "", true);
+  };
+  for (const char* there : {".git/", ".git/objects/", ".git/HEAD/"})
+    sparse({there, 040000, 0x4000, 0x4000});
+  for (const char* odd :
+       {"", "/", "./", "../x/", "x/../y/", "x//y/", "/x/", "x/./", "x//", "x"})
+    sparse({odd, 040000, 0x4000, 0x4000});
+  for (const uint32_t mode : {040755u, 041000u, 0140000u, 0170000u, 0u})
+    sparse({"x/", mode, 0x4000, 0x4000});
+  sparse({"x/", 040000, 0x4000, 0x2000});
+  sparse({"x/", 040000, 0x4000, 0x6000});
+  sparse({"x/", 040000, 0x5000, 0x4000});
+  sparse({"x/", 040000}, 2);
   add("a directory",
       IndexOf(2, 1, Bytes({.name = "d/", .mode = 040000}, 2, 20)), "", 20, "",
       true);

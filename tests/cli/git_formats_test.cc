@@ -121,5 +121,49 @@ TEST_F(GitFormats, APathThatVersionsOfGitReadOtherwiseIsContained) {
   }
 }
 
+// extensions.worktreeConfig is what `git sparse-checkout` itself writes.
+TEST_F(GitFormats, ASparseCheckoutIsAllowedWhereNothingIsHidden) {
+  const std::string config =
+      "[core]\nrepositoryformatversion = 1\n[extensions]\nworktreeConfig = "
+      "true\n";
+  Write("config", config);
+  Write("config.worktree",
+        "[core]\nsparseCheckout = true\nsparseCheckoutCone = true\n[index]\n"
+        "sparse = true\n");
+  const std::string& project = machine_.project();
+  for (const int version : {3, 4}) {
+    std::string entries = test::Bytes({.name = "a"}, version, 20);
+    for (const char* name : {"d/", "e/f/", "g h/"})
+      entries += test::Bytes(
+          {.name = name,
+           .mode = 040000,
+           .flags = 0x4000,
+           .more = 0x4000,
+           .cut = std::string(1, static_cast<char>(name[0] == 'd'   ? 1
+                                                   : name[0] == 'e' ? 2
+                                                                    : 4))},
+          version, 20);
+    Write("index",
+          test::IndexOf(version, 4, entries + test::Extension("sdir", "")));
+    for (const char* line : {"git status", "git log", "git diff", "git branch"})
+      EXPECT_EQ(Check(line), kAllow) << version << " " << line;
+    std::filesystem::create_directory(project + "/e");
+    EXPECT_EQ(Check(), kAllow) << "beside the directory";
+    std::filesystem::create_directory(project + "/e/f");
+    for (const char* line : {"git status", "git log", "git diff", "git branch"})
+      EXPECT_NE(Check(line), kAllow) << version << " " << line;
+    std::filesystem::remove_all(project + "/e");
+    // Without the extension git takes it for something else.
+    Write("index", test::IndexOf(version, 4, entries));
+    EXPECT_NE(Check(), kAllow) << version;
+  }
+  Write("index", test::IndexOf(2, 1, test::Bytes({.name = "a"}, 2, 20)));
+  EXPECT_EQ(Check(), kAllow);
+  Write("config.worktree", "[core]\nfsmonitor = ./x\n");
+  EXPECT_NE(Check(), kAllow);
+  Write("config", config + "worktreeConfig = false\n");
+  EXPECT_NE(Check(), kAllow);
+}
+
 }  // namespace
 }  // namespace gate

@@ -198,14 +198,16 @@ void Checker::CheckIndex(uint64_t number, Random* random) {
       MutateIndex(random, index_bytes_[which], static_cast<size_t>(at.hash));
   const std::string path = at.path + "/.git/index";
   Write(path, bytes);
-  const Gitlinks found = FindGitlinks(path, at.hash);
+  const Gitlinks found = FindGitlinks(path, at.hash, at.path);
   const auto top = FindIndexed(bytes, at.hash, "top");
   if (found != Gitlinks::kNone && !top) {
     ++tally.unknown;
     return;
   }
   // Half of them by threads, which read by the table.
-  std::vector<std::string> arguments = {"ls-files", "--stage", "-z", "--debug"};
+  // A directory of a sparse index stays one: its entries are not there.
+  std::vector<std::string> arguments = {"ls-files", "--stage", "-z", "--debug",
+                                        "--sparse"};
   if (random->Below(2) == 0)
     arguments.insert(arguments.begin(), {"-c", "index.threads=4"});
   const Ran ran = RunGit(git_, at.path, arguments);
@@ -450,7 +452,8 @@ size_t Checker::CheckOrdinary(std::vector<std::string>* unknown,
       const bool whole = config && ParseGitConfig(*config, &entries);
       const auto hash = ObjectFormatOf(entries);
       const Gitlinks links =
-          hash ? FindGitlinks(git.own + "/index", *hash) : Gitlinks::kUnknown;
+          hash ? FindGitlinks(git.own + "/index", *hash, git.worktree)
+               : Gitlinks::kUnknown;
       parser::Context context;
       context.cwd = each.path;
       const bool branch =
