@@ -400,10 +400,18 @@ bool IsObjectName(std::string_view text) {
          });
 }
 
-// setup.c, validate_headref().
+// A pipe or a device: git waits for whoever writes into it.
+bool SaysAnything(const struct stat& info) {
+  return S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode) ||
+         S_ISBLK(info.st_mode);
+}
+
+// setup.c, validate_headref(). True for what may be one by the time that git
+// reads it.
 bool IsHead(const std::string& path) {
   struct stat info = {};
   if (lstat(path.c_str(), &info) != 0) return false;
+  if (SaysAnything(info)) return true;
   constexpr size_t kHeadBytes = 255;
   std::array<char, kHeadBytes> buffer;
   if (S_ISLNK(info.st_mode)) {
@@ -453,6 +461,9 @@ std::string CommonOf(const std::string& git_directory) {
 // setup.c, is_git_directory().
 bool IsGitDirectory(const std::string& path) {
   if (!IsHead(path + "/HEAD")) return false;
+  struct stat info = {};
+  if (stat((path + "/commondir").c_str(), &info) == 0 && SaysAnything(info))
+    return true;
   const std::string common = CommonOf(path);
   return access((common + "/objects").c_str(), X_OK) == 0 &&
          access((common + "/refs").c_str(), X_OK) == 0;

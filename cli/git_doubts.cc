@@ -58,8 +58,9 @@ std::vector<std::string> OwnDirectories(const GitDirectories& git) {
 constexpr std::array<std::string_view, 3> kMayBeLinks = {"hooks", "lfs",
                                                          "annex"};
 
-// The first symbolic link in `directory`; empty when there is none. `*lists`
-// becomes true when an entry is called `alternates`.
+// The first symbolic link in `directory`, or pipe or device, which says to each
+// reader what it wants; empty when there is none. `*lists` becomes true when an
+// entry is called `alternates`.
 std::string LinkIn(const std::string& directory, bool* lists) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(
       ::opendir(directory.c_str()), ::closedir);
@@ -67,14 +68,17 @@ std::string LinkIn(const std::string& directory, bool* lists) {
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string_view name = entry->d_name;
     *lists |= name == "alternates";
-    bool link = entry->d_type == DT_LNK;
-    if (entry->d_type == DT_UNKNOWN) {
+    auto type = entry->d_type;
+    if (type == DT_UNKNOWN) {
       struct stat info{};
-      link = ::lstat((directory + "/" + entry->d_name).c_str(), &info) != 0 ||
-             S_ISLNK(info.st_mode);
+      if (::lstat((directory + "/" + entry->d_name).c_str(), &info) != 0)
+        return std::string(name);
+      type = IFTODT(info.st_mode);
     }
-    if (link && std::find(kMayBeLinks.begin(), kMayBeLinks.end(), name) ==
-                    kMayBeLinks.end())
+    // git's own monitor listens on a socket there.
+    if (type == DT_REG || type == DT_DIR || type == DT_SOCK) continue;
+    if (type != DT_LNK || std::find(kMayBeLinks.begin(), kMayBeLinks.end(),
+                                    name) == kMayBeLinks.end())
       return std::string(name);
   }
   return "";
@@ -265,7 +269,8 @@ std::string RepositoryDoubt(const std::string& directory,
       const std::string link = LinkIn(root + below, &alternates);
       if (!link.empty())
         return "the repository's " + link +
-               " is a symbolic link, and git may print what it leads to";
+               " is a symbolic link or no file, and git may print what it "
+               "leads to";
     }
   }
   if (alternates && QuotesAlternates(RealPath(git.common + "/objects")))

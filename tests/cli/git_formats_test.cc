@@ -1,6 +1,7 @@
 // Files of a repository are written by whoever writes the workspace. What git
 // would read in them, `git status` does not run raw.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -163,6 +164,29 @@ TEST_F(GitFormats, ASparseCheckoutIsAllowedWhereNothingIsHidden) {
   EXPECT_NE(Check(), kAllow);
   Write("config", config + "worktreeConfig = false\n");
   EXPECT_NE(Check(), kAllow);
+}
+
+TEST_F(GitFormats, ARepositoryThatSaysAnythingIsContained) {
+  const std::string sub = machine_.project() + "/sub";
+  const auto reset = [&](const std::string& git) {
+    std::filesystem::remove_all(sub);
+    for (const char* name : {"/objects/info", "/refs"})
+      std::filesystem::create_directories(git + name);
+    machine_.Write(git + "/HEAD", "ref: refs/heads/main\n");
+  };
+  for (const std::string& git : {sub + "/.git", sub})
+    for (const char* name :
+         {"HEAD", "commondir", "index", "config", "config.worktree", "shallow",
+          "packed-refs", "info/grafts", "objects/info/alternates"}) {
+      reset(git);
+      std::filesystem::create_directories(git + "/info");
+      EXPECT_EQ(Check("git -C sub status"), kAllow) << git;
+      // A pipe: whoever runs beside git says what it holds.
+      std::filesystem::remove(git + "/" + name);
+      ASSERT_EQ(::mkfifo((git + "/" + name).c_str(), 0600), 0);
+      for (const char* line : {"git -C sub status", "cd sub && git log"})
+        EXPECT_NE(Check(line), kAllow) << git << " " << name << " " << line;
+    }
 }
 
 }  // namespace
