@@ -3,11 +3,14 @@
 // promises:
 //   - the name of a shared index is one, and cannot lead elsewhere;
 //   - the checksum at the end changes nothing;
-//   - where a file is found, nothing of the index is unreadable.
+//   - where a file is found, nothing of the index is unreadable;
+//   - directories of a sparse index lie below the work tree, and none of its
+//     entries is a gitlink.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/git_index.h"
 
@@ -30,6 +33,12 @@ void FuzzIndex(std::string bytes) {
              shared.size() == kPrefix.size() + 2 * size &&
              shared.find_first_not_of("0123456789abcdef", kPrefix.size()) ==
                  std::string::npos));
+    const auto collapsed = CollapsedIn(bytes, hash);
+    Require(!collapsed || (found != Gitlinks::kSome && shared.empty()));
+    for (const std::string& name :
+         collapsed.value_or(std::vector<std::string>()))
+      Require(!name.empty() &&
+              ("/" + name + "/").find("/../") == std::string::npos);
     for (const char* name : {"a", "d/e", ""}) {
       const bool has = FindIndexed(bytes, hash, name).has_value();
       std::string cut = bytes;
