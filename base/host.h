@@ -29,7 +29,7 @@ struct HostForms {
 };
 
 // The forms of `text`, a host without a port, in brackets or not. What is no
-// host (`{a,b}.org`, which curl expands) is a name as it stands; text of more
+// host (`{a,b}.org`, see base/url_globs.h) is a name as it stands; text of more
 // than kMaxHostBytes is not known. Pure and linear.
 HostForms NormaliseHost(std::string_view text);
 

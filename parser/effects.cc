@@ -3,9 +3,11 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/host.h"
 #include "base/paths.h"
+#include "base/url_globs.h"
 #include "parser/evaluate.h"
 #include "parser/proc_paths.h"
 
@@ -352,6 +354,21 @@ void Evaluator::AddNetwork(const std::string& host, int port,
   }
 }
 
+void Evaluator::AddGlobbedUrl(const Argument& url, Span span,
+                              uint32_t invocation) {
+  const std::vector<std::string> urls = HostGlobs(url.text);
+  if (urls.empty()) NoteLimit("a URL that names too many hosts");
+  Scoped<bool> certain(certain_, certain_ && urls.size() == 1);
+  std::set<std::string> seen;  // of the hosts
+  for (const std::string& each : urls) {
+    Argument one = url;
+    one.text = each;
+    const std::string host = HostsOfUrl(each)[0].host;
+    if (!seen.insert(host).second) continue;
+    AddUrl(one, span, invocation);
+  }
+}
+
 void Evaluator::AddUrl(const Argument& url, Span span, uint32_t invocation) {
   const std::vector<UrlHost> hosts = HostsOfUrl(url.text, url.known);
   for (const UrlHost& each : hosts) {
@@ -365,6 +382,20 @@ void Evaluator::AddUrl(const Argument& url, Span span, uint32_t invocation) {
     if (port == 0 && each.scheme == "ftp") port = 21;
     Scoped<bool> certain(certain_, certain_ && first);
     AddNetwork(each.host, port, each.scheme, span, invocation, false);
+  }
+  // `https://$TOKEN@host/`: what is not known stands before the host, most
+  // likely.
+  const size_t at = url.suffix.rfind('@', url.suffix.find('/'));
+  if (url.known || at == std::string::npos ||
+      url.text.find("://") == std::string::npos) {
+    return;
+  }
+  Scoped<bool> possible(certain_, false);
+  const UrlHost likely =
+      HostsOfUrl(hosts[0].scheme + "://" + url.suffix.substr(at + 1))[0];
+  if (!IsLoopback(NormaliseHost(likely.host).normal)) {
+    AddNetwork(likely.host, likely.port, likely.scheme, span, invocation,
+               false);
   }
 }
 

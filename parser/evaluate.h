@@ -22,6 +22,7 @@
 
 #include "parser/analysis.h"
 #include "parser/expand.h"
+#include "parser/foreign_code.h"
 #include "parser/programs.h"
 #include "parser/provenance.h"
 #include "parser/read.h"
@@ -141,8 +142,6 @@ bool MakesProgramsRunCode(std::string_view name);
 // Or, holding what `variable` does, makes them find their configuration in
 // another place or read their arguments in another way.
 bool ChangesPrograms(std::string_view name, const Variable& variable);
-
-struct ForeignCode;
 
 class Evaluator final : public Host {
  public:
@@ -302,6 +301,7 @@ class Evaluator final : public Host {
   void AddNetwork(const std::string& host, int port, const std::string& scheme,
                   Span span, uint32_t invocation, bool listens);
   void AddUrl(const Argument& url, Span span, uint32_t invocation);
+  void AddGlobbedUrl(const Argument& url, Span span, uint32_t invocation);
 
   // flows.cc.
   Origin OriginOf(const Values& values) const;
@@ -365,6 +365,12 @@ class Evaluator final : public Host {
                      const Finding& finding, uint32_t invocation);
   void RunForeign(Shell& shell, const std::string& language, const Values& code,
                   Span span, uint32_t invocation);
+  // run_lists.cc: lists of URLs, options and names.
+  static bool IsList(const Finding& finding);
+  void RunLists(Shell& shell, const ProgramCall& call, const Reading& reading,
+                uint32_t invocation);
+  void RunList(Shell& shell, const ProgramCall& call, const Finding& finding,
+               const std::string& text, uint32_t invocation);
   void AddForeignEffects(Shell& shell, const ForeignCode& code, Span span,
                          uint32_t invocation);
   Values ValuesOf(const Argument& word, const Fields& known) const;
@@ -570,30 +576,5 @@ Builtin FindBuiltin(std::string_view name);
 // conditional.cc: test and [[.
 std::optional<bool> EvaluateTest(Evaluator& evaluator, Shell& shell,
                                  const Call& call);
-
-// foreign.cc: commands that code in other languages starts.
-struct ForeignCommand {
-  bool shell = false;  // argv[0] is text for a shell
-  std::vector<std::string> argv;
-};
-// What such code does to a file (`text` is its path) or a host (`text` is a
-// URL, or empty).
-struct ForeignEffect {
-  EffectKind kind = EffectKind::kRead;
-  std::string text;
-  bool recursive = false;
-  bool listens = false;
-};
-struct ForeignCode {
-  std::vector<ForeignCommand> commands;
-  std::vector<ForeignEffect> effects;
-  bool unclear = false;   // it may start something else
-  bool computed = false;  // it touches files whose names it computes
-  // sed: what comes out may be more than what it read with parts left out,
-  // put in, or replaced by what stands in the code.
-  bool rewrites = false;
-  std::vector<std::string> puts;  // sed: texts that it puts in, about
-};
-ForeignCode ScanForeign(std::string_view language, std::string_view code);
 
 }  // namespace gate::parser

@@ -158,7 +158,11 @@ void Evaluator::AddFindingEffects(Shell& shell, const ProgramCall& call,
     };
     switch (finding.role) {
       case Role::kRead:
-        if (!finding.words.empty()) path_effect(EffectKind::kRead);
+        // A list on standard input is no file (run_lists.cc).
+        if (!finding.words.empty() &&
+            !(word.known && word.text == "-" && IsList(finding))) {
+          path_effect(EffectKind::kRead);
+        }
         break;
       case Role::kWrite:
         path_effect(EffectKind::kWrite);
@@ -180,7 +184,11 @@ void Evaluator::AddFindingEffects(Shell& shell, const ProgramCall& call,
         break;
       }
       case Role::kUrl:
-        AddUrl(word, finding.span, invocation);
+        if (finding.detail == "glob" && word.known) {
+          AddGlobbedUrl(word, finding.span, invocation);
+        } else {
+          AddUrl(word, finding.span, invocation);
+        }
         break;
       case Role::kListen: {
         size_t colon = word.text.rfind(':');

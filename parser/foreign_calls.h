@@ -75,6 +75,8 @@ inline constexpr FileCall kCalls[] = {
     {"fopen", Does::kOpen},
     {"fsockopen", Does::kNetwork},
     {"ftplib", Does::kNetwork},
+    {"getprint", Does::kNetwork},
+    {"getstore", Does::kNetwork},
     {"highlight_file", Does::kRead},
     {"http", Does::kNetwork},
     {"httplib", Does::kNetwork},

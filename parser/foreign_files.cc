@@ -6,6 +6,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/host.h"
 #include "parser/foreign_calls.h"
 
 namespace gate::parser {
@@ -38,7 +39,7 @@ const FileCall* FindCall(std::string_view name) {
 
 // First letters of the names above, so that most names cost one look.
 constexpr bool MayBeCall(char c) {
-  return std::string_view("FHILPTUWabcefhilmnoprstuw").find(c) !=
+  return std::string_view("FHILPTUWabcefghilmnoprstuw").find(c) !=
          std::string_view::npos;
 }
 
@@ -146,6 +147,7 @@ class Scanner {
       if (hosts_.size() < kMaxPathLiterals) hosts_.push_back(text);
       return;
     }
+    NoteMachine(text);
     // ("host", 443): a name with a dot, or an address, before a number.
     size_t next = SkipBlanks(code_, end);
     if (text.empty() || next >= code_.size() || code_[next] != ',') return;
@@ -158,6 +160,22 @@ class Scanner {
     const int port = std::atoi(std::string(code_.substr(next, 6)).c_str());
     if (hosts_.size() < kMaxPathLiterals) {
       hosts_.push_back("tcp://" + text + ":" + std::to_string(port));
+    }
+  }
+
+  // An address by itself, of whatever machine but this one, or the name of one
+  // inside a cloud: an object of options, or a call with other arguments.
+  void NoteMachine(const std::string& text) {
+    if (text.size() < 7 || text.size() > kMaxHostBytes) return;
+    const HostForms forms = NormaliseHost(text);
+    const bool dotted = std::count(text.begin(), text.end(), '.') == 3 ||
+                        std::count(text.begin(), text.end(), ':') > 1;
+    const bool address = forms.is_address && !IsLoopback(forms.normal) &&
+                         (dotted || forms.normal.starts_with("169.254."));
+    const bool name = forms.normal.ends_with(".internal") &&
+                      text.find_first_of(" /") == std::string::npos;
+    if ((address || name) && machines_.size() < kMaxPathLiterals) {
+      machines_.push_back(text);
     }
   }
 
@@ -457,6 +475,14 @@ class Scanner {
       effect.listens = listens_;
       out_.effects.push_back(std::move(effect));
     }
+    // Beside what is known of the calls, never in its place.
+    for (const std::string& machine : machines_) {
+      if (listens_) break;
+      ForeignEffect effect;
+      effect.kind = EffectKind::kNetwork;
+      effect.text = "tcp://" + machine;
+      out_.effects.push_back(std::move(effect));
+    }
     for (const std::string& host : hosts_) {
       if (listens_) break;
       ForeignEffect effect;
@@ -481,6 +507,7 @@ class Scanner {
   bool listens_ = false;
   std::vector<std::string> paths_;
   std::vector<std::string> hosts_;
+  std::vector<std::string> machines_;
   std::vector<Computed> computed_;
 };
 

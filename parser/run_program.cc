@@ -430,6 +430,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
     return;
   }
   AddFindingEffects(shell, call, reading, invocation);
+  RunLists(shell, call, reading, invocation);
   bool acts =
       std::any_of(reading.findings.begin(), reading.findings.end(),
                   [](const Finding& finding) { return Acts(finding.role); });

@@ -1,0 +1,37 @@
+// What code in another language was seen to do. Internal to the evaluator.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parser/analysis.h"
+
+namespace gate::parser {
+
+// foreign.cc: commands that code in other languages starts.
+struct ForeignCommand {
+  bool shell = false;  // argv[0] is text for a shell
+  std::vector<std::string> argv;
+};
+// What such code does to a file (`text` is its path) or a host (`text` is a
+// URL, or empty).
+struct ForeignEffect {
+  EffectKind kind = EffectKind::kRead;
+  std::string text;
+  bool recursive = false;
+  bool listens = false;
+};
+struct ForeignCode {
+  std::vector<ForeignCommand> commands;
+  std::vector<ForeignEffect> effects;
+  bool unclear = false;   // it may start something else
+  bool computed = false;  // it touches files whose names it computes
+  // sed: what comes out may be more than what it read with parts left out,
+  // put in, or replaced by what stands in the code.
+  bool rewrites = false;
+  std::vector<std::string> puts;  // sed: texts that it puts in, about
+};
+ForeignCode ScanForeign(std::string_view language, std::string_view code);
+
+}  // namespace gate::parser
