@@ -108,13 +108,30 @@ Field Evaluator::ToField(const Argument& word, const Fields& known) const {
     field.splits = word.splits;
     // A process substitution is shown as unknown, but is a known path.
     if (word.text.ends_with("/dev/fd/")) {
+      // …also behind what the word begins with (`--files-from=<(x)`). Where two
+      // look alike, their places tell them apart.
+      const size_t before =
+          word.text.size() - std::string_view("/dev/fd/").size();
+      const Field* found = nullptr;
+      size_t from = 0;
       for (const Field& original : known) {
-        if (original.value.known() &&
-            original.value.text().find(kProcessPath) !=
-                std::string_view::npos &&
-            original.value.text().starts_with(word.text)) {
-          return original;
+        if (!original.value.known()) continue;
+        const std::string_view text = original.value.text();
+        const size_t at = text.find(kProcessPath);
+        if (at == std::string_view::npos || at < before ||
+            text.substr(at - before, word.text.size()) != word.text) {
+          continue;
         }
+        const bool same = original.span == word.span;
+        if (found != nullptr && !same) continue;
+        found = &original;
+        from = at - before;
+        if (same) break;
+      }
+      if (found != nullptr && from == 0) return *found;
+      if (found != nullptr) {
+        return KnownField(std::string(found->value.text().substr(from)),
+                          word.span);
       }
     }
   }

@@ -57,6 +57,10 @@ TEST(AnalyzeLists, WhatAListOnInputOrInAFileOfTheLineNamesIsReached) {
       {"rsync --files-from=- . h:b <<< f", "/w /w/f h"},
       {"printf 'a\\n\\nb\\n' | rsync --files-from=- . h:b", "/w /w/a /w/b h"},
       {"rclone copy --files-from - . h:b <<< f", "/w /w/f h"},
+      {"rsync --files-from=<(echo f) . h:b", "/w /w/f h"},
+      {"curl -K<(echo url=a.example) -K<(echo url=b.example)",
+       "a.example b.example"},
+      {"curl --config=<(echo url=a.example)", "a.example"},
       {"wget -i urls.txt", "/w/urls.txt"},
       {"curl -K - < c", "/w/c"},
   };
