@@ -11,7 +11,7 @@ using std::string_view;
 
 // What looking for the ends of all hosts may read; a URL of ordinary work needs
 // some hundred bytes.
-constexpr size_t kMaxBytesRead = 1 << 22;
+constexpr size_t kMaxBytesRead = 1 << 21;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {

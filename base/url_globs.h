@@ -16,7 +16,7 @@ inline constexpr size_t kMaxGlobbedHosts = 512;
 // for, up to the end of the host: globs behind it stay as they are. A URL
 // without globs, or with one that curl would refuse, is itself; brackets around
 // an IPv6 address are none. Empty: it names more than kMaxGlobbedHosts hosts,
-// or is too long to say, and which ones is not known. Pure; reads at most four
+// or is too long to say, and which ones is not known. Pure; reads at most two
 // megabytes beside `url` itself.
 std::vector<std::string> HostGlobs(std::string_view url);
 

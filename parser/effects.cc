@@ -14,6 +14,8 @@
 namespace gate::parser {
 namespace {
 
+// What the globs of one URL cost at most.
+constexpr size_t kStepsPerGlobs = 8 * kMaxGlobbedHosts;
 constexpr int kMaxLooks = 256;  // at the file system, for one line
 
 uint64_t HashText(uint64_t hash, std::string_view text) {
@@ -357,6 +359,8 @@ void Evaluator::AddNetwork(const std::string& host, int port,
 void Evaluator::AddGlobbedUrl(const Argument& url, Span span,
                               uint32_t invocation) {
   const std::vector<std::string> urls = HostGlobs(url.text);
+  // That it names too many was as dear to find out.
+  if (!Spend(urls.empty() ? kStepsPerGlobs : 8 * urls.size())) return;
   if (urls.empty()) NoteLimit("a URL that names too many hosts");
   Scoped<bool> certain(certain_, certain_ && urls.size() == 1);
   std::set<std::string> seen;  // of the hosts

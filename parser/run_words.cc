@@ -20,6 +20,70 @@ Value Filled(const std::string& text, std::string_view placeholder,
   return value;
 }
 
+Field Evaluator::ToField(const Argument& word, const Fields& known) const {
+  if (!word.known) {
+    // The words of the call know more: which parts are holes.
+    for (const Field& field : known) {
+      if (field.value.known()) continue;
+      if (field.value.Prefix() == word.text &&
+          field.value.Suffix() == word.suffix && field.splits == word.splits) {
+        return field;
+      }
+    }
+  }
+  Field field;
+  field.span = word.span;
+  field.value = Value::Of(word.text);
+  if (!word.known) {
+    field.value.Append(Value::Hole(UnknownCode::kDynamicArgument, word.span));
+    field.value.Append(word.suffix);
+    field.splits = word.splits;
+    // A process substitution is shown as unknown, but is a known path.
+    if (word.text.ends_with("/dev/fd/")) {
+      // …also behind what the word begins with (`--files-from=<(x)`). Where two
+      // look alike, their places tell them apart.
+      const size_t before =
+          word.text.size() - std::string_view("/dev/fd/").size();
+      const Field* found = nullptr;
+      size_t from = 0;
+      for (const Field& original : known) {
+        if (!original.value.known()) continue;
+        const std::string_view text = original.value.text();
+        const size_t at = text.find(kProcessPath);
+        if (at == std::string_view::npos || at < before ||
+            text.substr(at - before, word.text.size()) != word.text) {
+          continue;
+        }
+        const bool same = original.span == word.span;
+        if (found != nullptr && !same) continue;
+        found = &original;
+        from = at - before;
+        if (same) break;
+      }
+      if (found != nullptr && from == 0) return *found;
+      if (found != nullptr) {
+        return KnownField(std::string(found->value.text().substr(from)),
+                          word.span);
+      }
+    }
+  }
+  if (word.glob) {
+    field.glob = true;
+    field.pattern = word.text;
+  }
+  return field;
+}
+
+Values Evaluator::ValuesOf(const Argument& word, const Fields& known) const {
+  Field field = ToField(word, known);
+  if (field.glob && field.value.known()) {
+    return {
+        PatternValue(field.pattern.empty() ? field.value.text() : field.pattern,
+                     field.span)};
+  }
+  return {field.value};
+}
+
 void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
                          const Reading& reading, const Finding& finding) {
   std::string kind(BaseName(call.argv[0].value.text()));
