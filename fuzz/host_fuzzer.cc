@@ -1,11 +1,13 @@
 // Hosts and URLs: a normal form is its own normal form, what is only possible
-// is an IPv4 address that is not this machine, and readings stay few.
+// is an IPv4 address that is not this machine, and readings stay few, also
+// those of curl's globs.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "base/host.h"
+#include "base/url_globs.h"
 
 namespace {
 
@@ -39,5 +41,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       Check(each.host);
     }
   }
+  const auto globbed = gate::HostGlobs(text);
+  Require(globbed.size() <= gate::kMaxGlobbedHosts);
+  if (text.find_first_of("{[\\") == std::string_view::npos)
+    Require(globbed.size() == 1 && globbed[0] == text);
   return 0;
 }
