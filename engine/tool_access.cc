@@ -95,8 +95,8 @@ bool HasDoubtfulWord(const Analysis& analysis, const Invocation& invocation,
   return false;
 }
 
-// A region becomes part of the name of a host: more than a name may make
-// another host of it.
+// A region or an account becomes part of the name of a host: more than a name
+// may make another host of it.
 bool IsPlainName(const Argument& value) {
   return value.known && std::ranges::all_of(value.text, [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -104,23 +104,100 @@ bool IsPlainName(const Argument& value) {
          });
 }
 
-bool NamesStrangeRegion(const Invocation& invocation) {
-  constexpr std::string_view kRegion = "--region";
+// Whether `name` is, or is a beginning of, an option that says part of a host.
+// One that begins several counts.
+bool SaysHost(std::string_view name, const rules::Lending& lending) {
+  constexpr std::string_view kShortest = "--r";
+  return name.size() >= kShortest.size() &&
+         std::ranges::any_of(lending.hosts, [&](std::string_view option) {
+           return option.starts_with(name);
+         });
+}
+
+bool NamesStrangeHost(const Invocation& invocation,
+                      const rules::Lending& lending) {
   for (const parser::EnvironmentSetting& setting : invocation.environment)
     if (setting.name.find("REGION") != std::string::npos &&
         !IsPlainName(setting.value))
       return true;
   for (size_t i = 1; i < invocation.argv.size(); ++i) {
     Argument word = invocation.argv[i];
-    if (invocation.argv[i - 1].text == kRegion && !IsPlainName(word))
+    if (SaysHost(invocation.argv[i - 1].text, lending) && !IsPlainName(word))
       return true;
-    if (!word.text.starts_with(kRegion) || word.text.size() <= kRegion.size() ||
-        word.text[kRegion.size()] != '=')
+    const size_t equals = word.text.find('=');
+    if (equals == std::string::npos ||
+        !SaysHost(std::string_view(word.text).substr(0, equals), lending))
       continue;
-    word.text.erase(0, kRegion.size() + 1);
+    word.text.erase(0, equals + 1);
     if (!IsPlainName(word)) return true;
   }
   return false;
+}
+
+// Whether the words of `env` before its command take variables away of which
+// `accepted` knows nothing. Without a home directory a program looks for its
+// configuration below the working directory.
+bool EnvTakesAway(const Invocation& env,
+                  const std::vector<std::string_view>& accepted) {
+  constexpr std::string_view kTakeValues = "uCS";
+  for (size_t i = 1; i < env.argv.size(); ++i) {
+    const Argument& word = env.argv[i];
+    if (!word.known) return true;
+    std::string_view text = word.text;
+    if (!text.starts_with('-')) {
+      if (text.find('=') == std::string_view::npos) return false;
+      continue;
+    }
+    if (text == "--") return false;
+    std::string_view name;
+    bool takes = false;
+    if (text.starts_with("--")) {
+      const size_t equals = text.find('=');
+      const std::string_view option = text.substr(0, equals);
+      if (option == "--chdir" && equals == std::string_view::npos) ++i;
+      takes = option.starts_with("--u");
+      // What it splits holds options as well.
+      if (option.starts_with("--s") || option.starts_with("--i")) return true;
+      if (takes && equals != std::string_view::npos)
+        name = text.substr(equals + 1);
+    } else {
+      const size_t at = text.find_first_of(kTakeValues, 1);
+      if (text == "-" || text.substr(0, at).find('i') != std::string_view::npos)
+        return true;
+      if (at == std::string_view::npos) continue;
+      if (text[at] == 'S') return true;
+      takes = text[at] == 'u';
+      name = text.substr(at + 1);
+      if (!takes && name.empty()) ++i;
+    }
+    if (!takes) continue;
+    if (name.empty()) {
+      if (++i >= env.argv.size() || !env.argv[i].known) return true;
+      name = env.argv[i].text;
+    }
+    if (!rules::AcceptsSetting(accepted, name, std::nullopt)) return true;
+  }
+  return false;
+}
+
+// Whether the line takes variables of the caller away from what it runs;
+// `unset` is a setting to something unknown.
+bool TakesAway(const Analysis& analysis, const rules::Lending& lending) {
+  return std::ranges::any_of(
+      analysis.invocations, [&](const Invocation& invocation) {
+        const std::string& program = invocation.program;
+        if (program == "env" || program == "genv")
+          return EnvTakesAway(invocation, lending.line);
+        if (program != "export" && program != "declare" &&
+            program != "typeset" && program != "local")
+          return false;
+        const char sign = program == "export" ? '-' : '+';
+        const char letter = program == "export" ? 'n' : 'x';
+        return std::ranges::any_of(invocation.argv, [&](const Argument& word) {
+          return !word.known || (word.text.starts_with(sign) &&
+                                 word.text.find(letter) != std::string::npos);
+        });
+      });
 }
 
 // What the description of the program says that the words lead it to, in words;
@@ -187,10 +264,10 @@ ToolAccess JudgeRun(const Analysis& analysis, const Invocation& invocation,
                          "`, which gate does not know to be harmless there",
                      "leave " + setting.name + " out");
   }
-  if (NamesStrangeRegion(invocation))
-    return Refused("the region for `" + name +
+  if (NamesStrangeHost(invocation, lending))
+    return Refused("the region or account for `" + name +
                        "` is no plain name, and may make a host of another",
-                   "name the region plainly, as eu-west-1");
+                   "name it plainly, as eu-west-1");
   if (const char* what = RedirectedBy(invocation); what != nullptr)
     return Refused(
         "the line names " + std::string(what) + " for `" + name + "`",
@@ -266,6 +343,11 @@ ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
     access.invocations.push_back(i);
   }
   if (!lending) return Refused("no program of the line gets credentials");
+  if (TakesAway(analysis, *lending))
+    return Refused("the line takes variables away from `" +
+                       std::string(lending->program) +
+                       "`, which may then find another configuration",
+                   "leave them as they are");
   if (const std::string path = StrayRedirection(analysis, facts.workspace);
       !path.empty())
     return Refused(

@@ -36,6 +36,7 @@ constexpr auto kMembers = std::to_array<Member>({
     {"refuses", 'r', Kind::kVariable, &Lending::refuses},
     {"away", 'a', Kind::kName, &Lending::away},
     {"values", 'o', Kind::kName, &Lending::values},
+    {"hosts", 'h', Kind::kName, &Lending::hosts},
     {"lists", 'n', Kind::kName, &Lending::lists},
     {"workspace", 'w', Kind::kName, &Lending::workspace},
     {"runs", 'g', Kind::kName, &Lending::runs},

@@ -31,6 +31,8 @@ struct Lending {
   std::vector<std::string_view> away;
   // Options that take the next word as their value, whatever it is.
   std::vector<std::string_view> values;
+  // Options whose value becomes part of a host's name.
+  std::vector<std::string_view> hosts;
   // Options with which it prints a list of numbers that it gave.
   std::vector<std::string_view> lists;
   // By name in the working directory, or above it in the workspace: where one
