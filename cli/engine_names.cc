@@ -12,11 +12,20 @@
 namespace gate::cli {
 namespace {
 
+// A shorter beginning of an identity is no container's name.
+constexpr size_t kMinIdDigits = 4;
+
 // What variables decide which engine or client runs.
 bool ChoosesEngine(std::string_view variable) {
   return variable == "HOME" || variable == "PATH" ||
          variable.starts_with("XDG_") || variable.starts_with("DOCKER_") ||
          variable.starts_with("CONTAINER");
+}
+
+bool RunsInContainer(const parser::Invocation& invocation) {
+  return std::ranges::any_of(invocation.via, [](const parser::Via& via) {
+    return via.kind == "docker" || via.kind == "podman";
+  });
 }
 
 // Whether the shell that reads `line` may set a variable before the client
@@ -26,7 +35,8 @@ bool MaySetVariables(const parser::Analysis& analysis,
   constexpr std::array<std::string_view, 5> kHarmless = {":", "cd", "echo",
                                                          "pwd", "true"};
   for (const parser::Invocation& invocation : analysis.invocations)
-    if (invocation.builtin &&
+    // What a container runs sets nothing for a client of this machine.
+    if (invocation.builtin && !RunsInContainer(invocation) &&
         std::ranges::find(kHarmless, invocation.program) == kHarmless.end())
       return true;
   if (line.empty()) return false;
@@ -39,6 +49,17 @@ bool MaySetVariables(const parser::Analysis& analysis,
             node.kind != parser::NodeKind::kPipeline) ||
            !node.assignments.empty();
   });
+}
+
+// Sub-commands by which something runs in a container that is there already.
+bool StartsAgain(const parser::Invocation& invocation) {
+  constexpr std::array<std::string_view, 3> kWords = {"exec", "start",
+                                                      "restart"};
+  const std::vector<std::string>& words = invocation.subcommand;
+  return !words.empty() &&
+         std::ranges::find(kWords, words.back()) != kWords.end() &&
+         (words.size() == 1 ||
+          (words.size() == 2 && words.front() == "container"));
 }
 
 bool IsEngineName(std::string_view name) {
@@ -59,6 +80,10 @@ bool IsNetworkMode(std::string_view name) {
   return std::ranges::find(kModes, name) != kModes.end();
 }
 
+bool IsNetworkOfEngine(std::string_view name) {
+  return IsEngineName(name) && !IsNetworkMode(name);
+}
+
 bool HasOption(const parser::Reading& reading, std::string_view name) {
   return std::ranges::any_of(reading.options, [&](std::string_view option) {
     return parser::IsSpelling(option, name);
@@ -69,6 +94,23 @@ bool IsEmpty(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() &&
          (found->is_null() || (found->is_object() && found->empty()));
+}
+
+// Whether a list is empty or not there.
+bool IsNothing(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ||
+         (found->is_array() && found->empty());
+}
+
+// Whether a name space, or a control group, is the container's own.
+bool IsOwnMode(const Json& object, const char* key) {
+  constexpr std::array<std::string_view, 4> kOwn = {"", "private", "shareable",
+                                                    "none"};
+  const auto found = object.find(key);
+  return found == object.end() ||
+         (found->is_string() &&
+          std::ranges::find(kOwn, found->get<std::string>()) != kOwn.end());
 }
 
 std::string Text(const Json& object, const char* key) {
@@ -116,11 +158,125 @@ std::string VolumeDoubt(const EngineName& name, const Json& body) {
   return IsEmpty(body, "Options") ? "" : "it has options";
 }
 
+// Of what podman's engine tells otherwise than docker's some is refused here
+// that is harmless there.
+std::string ContainerDoubt(const EngineName& name, const Json& body) {
+  const std::string id = Text(body, "Id");
+  if (Text(body, "Name") != "/" + name.name &&
+      Text(body, "Name") != name.name &&
+      !(name.name.size() >= kMinIdDigits && id.starts_with(name.name)))
+    return "the engine speaks of another container";
+  const auto host = body.find("HostConfig");
+  const auto mounts = body.find("Mounts");
+  if (host == body.end() || !host->is_object() || mounts == body.end() ||
+      !mounts->is_array())
+    return "the engine's answer is not understood";
+  const auto privileged = host->find("Privileged");
+  if (privileged == host->end() || *privileged != false)
+    return "it is privileged";
+  // Absent where the engine is older than the setting.
+  for (const char* key : {"CapAdd", "Devices", "DeviceRequests",
+                          "DeviceCgroupRules", "SecurityOpt", "VolumesFrom"})
+    if (!IsNothing(*host, key))
+      return "it was given more of this machine (" + std::string(key) + ")";
+  for (const char* key : {"PidMode", "IpcMode", "UTSMode", "UsernsMode",
+                          "CgroupnsMode", "CgroupParent"})
+    if (!IsOwnMode(*host, key))
+      return "it shares a part of this machine (" + std::string(key) + ")";
+  const std::string runtime = Text(*host, "Runtime");
+  if (!runtime.empty() && runtime != "runc" && runtime != "crun" &&
+      runtime != "io.containerd.runc.v2" && runtime != "oci" &&
+      runtime != "runsc")
+    return "it has another runtime";
+  const std::string network = Text(*host, "NetworkMode");
+  if (network != "none" && network != "default" && !IsNetworkOfEngine(network))
+    return "it shares a network";
+  if (const auto settings = body.find("NetworkSettings");
+      settings != body.end() && settings->is_object())
+    if (const auto networks = settings->find("Networks");
+        networks != settings->end() && networks->is_object())
+      for (const auto& [one, value] : networks->items())
+        if (one != "none" && !IsNetworkOfEngine(one))
+          return "it shares a network";
+  for (const Json& mount : *mounts) {
+    const std::string type = mount.is_object() ? Text(mount, "Type") : "";
+    if (type == "tmpfs" && Text(mount, "Source").empty()) continue;
+    if (type != "volume" || Text(mount, "Driver") != "local" ||
+        !IsEngineName(Text(mount, "Name")))
+      return "it has a directory of this machine";
+  }
+  return "";
+}
+
+// What else has to be asked about a container that is itself harmless.
+std::vector<EngineName> NamesOf(const EngineName& container, const Json& body) {
+  std::vector<EngineName> names;
+  if (const auto host = body.find("HostConfig"); host != body.end()) {
+    const std::string network = Text(*host, "NetworkMode");
+    if (network != "none" && network != "default" && network != "bridge")
+      names.push_back({EngineThing::kNetwork, network, container.program});
+  }
+  // It may have been connected to more of them since it was made.
+  if (const auto settings = body.find("NetworkSettings");
+      settings != body.end() && settings->is_object())
+    if (const auto networks = settings->find("Networks");
+        networks != settings->end() && networks->is_object())
+      for (const auto& [network, value] : networks->items()) {
+        EngineName one{EngineThing::kNetwork, network, container.program};
+        if (network != "none" && network != "bridge" &&
+            std::ranges::find(names, one) == names.end())
+          names.push_back(std::move(one));
+      }
+  if (const auto mounts = body.find("Mounts"); mounts != body.end())
+    for (const Json& mount : *mounts)
+      if (Text(mount, "Type") == "volume")
+        names.push_back(
+            {EngineThing::kVolume, Text(mount, "Name"), container.program});
+  return names;
+}
+
+std::string PathOf(const EngineName& name) {
+  switch (name.thing) {
+    case EngineThing::kNetwork:
+      return "/networks/" + name.name;
+    case EngineThing::kContainer:
+      return "/containers/" + name.name + "/json";
+    case EngineThing::kVolume:
+      break;
+  }
+  return "/volumes/" + name.name;
+}
+
 std::string MayStandFor(const EngineName& name) {
-  return name.network ? "the network " + Visible(name.name) +
-                            " may be one of this machine's own"
-                      : "the volume " + Visible(name.name) +
-                            " may stand for a directory of this machine";
+  if (name.thing == EngineThing::kContainer)
+    return "the container " + Visible(name.name) +
+           " may have rights or directories of this machine";
+  return name.thing == EngineThing::kNetwork
+             ? "the network " + Visible(name.name) +
+                   " may be one of this machine's own"
+             : "the volume " + Visible(name.name) +
+                   " may stand for a directory of this machine";
+}
+
+// Adds the containers that one invocation enters or starts again.
+std::string CollectContainers(const parser::Invocation& invocation,
+                              const parser::Reading& reading,
+                              std::vector<EngineName>* names) {
+  bool any = false;
+  for (const parser::Finding& finding : reading.findings) {
+    if (finding.role != parser::Role::kSystem ||
+        finding.detail != "container-used")
+      continue;
+    for (const parser::Argument& word : finding.words) {
+      if (!word.known || word.splits || word.glob || !IsEngineName(word.text))
+        return "a name is not known";
+      any = true;
+      EngineName one{EngineThing::kContainer, word.text, invocation.program};
+      if (std::ranges::find(*names, one) == names->end())
+        names->push_back(std::move(one));
+    }
+  }
+  return any ? "" : "a name is not known";
 }
 
 // Adds what one invocation calls volumes and networks; what is wrong.
@@ -130,7 +286,8 @@ std::string Collect(const parser::Invocation& invocation,
   const bool volumes =
       HasOption(reading, "--volume") || HasOption(reading, "--mount");
   const bool networks = HasOption(reading, "--network");
-  if (!volumes && !networks) return "";
+  const bool containers = StartsAgain(invocation);
+  if (!volumes && !networks && !containers) return "";
   const std::string& program = invocation.program;
   if (!reading.known || !reading.complete || reading.unread ||
       reading.acts.hides_options)
@@ -140,6 +297,7 @@ std::string Collect(const parser::Invocation& invocation,
   if (reading.acts.redirects != 0) return "it names engine or configuration";
   for (const parser::EnvironmentSetting& setting : invocation.environment)
     if (ChoosesEngine(setting.name)) return "it sets " + setting.name;
+  if (containers) return CollectContainers(invocation, reading, names);
   size_t found_volumes = 0, found_networks = 0;
   for (const parser::Finding& finding : reading.findings) {
     const bool network = finding.role == parser::Role::kSystem &&
@@ -155,7 +313,8 @@ std::string Collect(const parser::Invocation& invocation,
     if (network && name == "none") continue;
     if (!IsEngineName(name) || (network && IsNetworkMode(name)))
       return "`" + Visible(name) + "` is no name of the engine's own";
-    EngineName one{network, std::move(name), program};
+    EngineName one{network ? EngineThing::kNetwork : EngineThing::kVolume,
+                   std::move(name), program};
     if (std::ranges::find(*names, one) == names->end())
       names->push_back(std::move(one));
   }
@@ -198,8 +357,15 @@ std::string AnswerDoubt(const EngineName& name, const EngineAnswer& answer) {
   }
   if (answer.status != 200)
     return "the engine answers " + std::to_string(answer.status);
-  return name.network ? NetworkDoubt(name, answer.body)
-                      : VolumeDoubt(name, answer.body);
+  switch (name.thing) {
+    case EngineThing::kNetwork:
+      return NetworkDoubt(name, answer.body);
+    case EngineThing::kContainer:
+      return ContainerDoubt(name, answer.body);
+    case EngineThing::kVolume:
+      break;
+  }
+  return VolumeDoubt(name, answer.body);
 }
 
 std::string NotLookedAt(const EngineNames& names, const std::string& why) {
@@ -215,7 +381,11 @@ std::string EngineDoubt(const ProcessFacts& facts, const EngineNames& names,
   if (!names.trouble.empty()) return NotLookedAt(names, names.trouble);
   const uint64_t deadline = MonotonicUs() + patience_ms * 1000;
   std::map<std::string, std::string> sockets;  // by program
-  for (const EngineName& name : names.names) {
+  std::vector<EngineName> asked = names.names;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (i == kMaxEngineNames)
+      return MayStandFor(asked[0]) + ": it has too many";
+    const EngineName name = asked[i];
     const auto could_not = [&name](const std::string& why) {
       return MayStandFor(name) + " (gate could not look: " + why + ")";
     };
@@ -225,12 +395,15 @@ std::string EngineDoubt(const ProcessFacts& facts, const EngineNames& names,
       if (!found) return could_not(found.error().message);
       socket->second = std::move(*found);
     }
-    const auto answer = AskEngine(
-        socket->second, (name.network ? "/networks/" : "/volumes/") + name.name,
-        deadline);
+    const auto answer = AskEngine(socket->second, PathOf(name), deadline);
     if (!answer) return could_not(answer.error().message);
     if (const std::string doubt = AnswerDoubt(name, *answer); !doubt.empty())
       return MayStandFor(name) + ": " + doubt;
+    if (name.thing != EngineThing::kContainer || answer->status != 200)
+      continue;
+    for (EngineName& more : NamesOf(name, answer->body))
+      if (std::ranges::find(asked, more) == asked.end())
+        asked.push_back(std::move(more));
   }
   return "";
 }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "cli/compose_doubt.h"
 #include "cli/git_doubts.h"
 #include "cli/git_person.h"
 #include "cli/names.h"
@@ -290,6 +291,11 @@ Result<router::Lending> FindLending(const ProcessFacts& facts,
   if (std::string why = GitInTheWay(facts, analysis, access, *entry, writable);
       !why.empty())
     return Fail(ErrorCode::kPermission, "it runs git, and " + why);
+  if (std::ranges::find(entry->runs, "containers") != entry->runs.end())
+    for (const uint32_t number : access.invocations)
+      if (std::string why = ComposeDoubt(analysis.invocations[number]);
+          !why.empty())
+        return Fail(ErrorCode::kPermission, std::move(why));
   Lender lender(facts, writable);
   GATE_CHECK(lender.Add(*entry));
   GATE_CHECK(lender.AddPlugins(entry->plugins));
