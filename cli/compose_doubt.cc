@@ -138,6 +138,7 @@ std::string ComposeDoubt(const parser::Invocation& invocation) {
   if (kind == Kind::kNone) return "";
   const bool enters = kind == Kind::kEnters;
   const parser::Reading reading = parser::ReadArguments(invocation.argv);
+  if (reading.acts.redirects != 0) return "it names another configuration";
   for (const std::string_view option : reading.options) {
     if (parser::IsSpelling(option, "--project-directory") ||
         (enters && parser::IsSpelling(option, "--project-name")))
