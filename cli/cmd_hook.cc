@@ -261,6 +261,14 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
   const bool reads = event.kind == hooks::EventKind::kFileRead;
   Judgement judgement = reads ? JudgeReads(gateway, event, question)
                               : gateway.Judge(question, /*pin=*/true);
+  // What a tool writes may be what it has read elsewhere.
+  if (!reads && !event.reads.empty()) {
+    Question bare = QuestionAbout(gateway, event);
+    Judgement read = JudgeReads(gateway, event, bare);
+    if (read.decision.action > judgement.decision.action &&
+        read.decision.action >= Action::kAsk)
+      judgement = std::move(read);
+  }
   // Of what a tool may read nothing is kept, as of other tools.
   if (reads && judgement.decision.action == Action::kAllow)
     return hooks::Output{"", "", 0};

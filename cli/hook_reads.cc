@@ -1,6 +1,7 @@
 #include "cli/hook_reads.h"
 
 #include <fnmatch.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <string_view>
@@ -128,6 +129,13 @@ void AddCommand(const std::string& command,
   for (const std::string& place : places) *line += " " + ShellQuote(place);
 }
 
+bool AnyIsDirectory(const std::vector<std::string>& places) {
+  return std::ranges::any_of(places, [](const std::string& place) {
+    struct stat info;
+    return ::stat(place.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  });
+}
+
 Looked WhatIsLookedAt(const hooks::Event& event, const std::string& cwd,
                       const std::string& home) {
   Looked looked;
@@ -140,7 +148,10 @@ Looked WhatIsLookedAt(const hooks::Event& event, const std::string& cwd,
       places = WrittenPlaces(read.path.empty() ? cwd : read.path, cwd, home);
     }
     std::string command = "cat";
-    if (read.how == How::kList) {
+    if (read.how == How::kFile && AnyIsDirectory(places)) {
+      // Some tools take a directory for all that is below it.
+      command = "grep -r -e x";
+    } else if (read.how == How::kList) {
       command = "ls";
     } else if (read.how == How::kSearch && read.glob.empty()) {
       command = "grep -r -e x";

@@ -19,7 +19,7 @@ inline constexpr size_t kMaxInputBytes = 1 << 20;
 enum class EventKind : uint8_t {
   kNothing,      // not a tool gate judges: answer with silence
   kCommand,      // a shell command
-  kFileWrite,    // a tool of the agent that writes files
+  kFileWrite,    // a tool of the agent that writes files, and may read some
   kFileRead,     // one that reads, searches or lists files
   kCommandDone,  // a shell command that has ended, well or not
 };
@@ -42,7 +42,7 @@ struct Event {
   EventKind kind = EventKind::kNothing;
   std::string command;             // kCommand
   std::vector<std::string> paths;  // kFileWrite, as given
-  std::vector<ToolRead> reads;     // kFileRead
+  std::vector<ToolRead> reads;     // kFileRead; kFileWrite, of what it copies
   std::string cwd;                 // may be empty
   std::string project;             // the client's idea of the project
   std::string session;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "hooks/clients.h"
 #include "hooks/message.h"
+#include "hooks/tool_files.h"
 
 namespace gate::hooks {
 namespace {
@@ -189,10 +190,7 @@ class ClaudeAdapter final : public Adapter {
       return ReadCommand(*input, std::move(event));
     }
     if (!has_input) return event;
-    GATE_TRY(event.reads, ReadsOfUnknownTool(event.tool, *input));
-    if (event.reads.empty()) return event;
-    event.tool_input = Dump(*input);
-    event.kind = EventKind::kFileRead;
+    GATE_CHECK(TakeFiles(*input, &event));
     return event;
   }
 

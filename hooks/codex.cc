@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "hooks/clients.h"
 #include "hooks/message.h"
+#include "hooks/tool_files.h"
 
 namespace gate::hooks {
 namespace {
@@ -97,12 +98,9 @@ class CodexAdapter final : public Adapter {
       return event;
     }
     // view_image, read_file, list_dir and grep_files, where a version offers
-    // them to hooks (codex-rs/core/src/tools/handlers).
+    // them to hooks (codex-rs/core/src/tools/handlers), and those of servers.
     if (input == json.end()) return event;
-    GATE_TRY(event.reads, ReadsOfUnknownTool(event.tool, *input));
-    if (event.reads.empty()) return event;
-    event.tool_input = Dump(*input);
-    event.kind = EventKind::kFileRead;
+    GATE_CHECK(TakeFiles(*input, &event));
     return event;
   }
 

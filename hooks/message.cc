@@ -99,19 +99,6 @@ std::string ReasonText(const Answer& answer) {
   return reason;
 }
 
-Result<std::vector<ToolRead>> ReadsOfUnknownTool(std::string_view tool,
-                                                 const Json& input) {
-  std::vector<ToolRead> reads;
-  if (tool.starts_with("mcp__") || !input.is_object()) return reads;
-  for (const char* name : {"file_path", "notebook_path", "absolute_path",
-                           "filePath", "path", "dir_path", "directory"}) {
-    GATE_TRY(std::string path, OptionalText(input, name));
-    if (!path.empty())
-      reads.push_back({.how = ToolRead::How::kSearch, .path = std::move(path)});
-  }
-  return reads;
-}
-
 Output RefuseWith(const Event&, const Answer& answer) {
   std::string reason = ReasonText(answer);
   if (answer.kind == AnswerKind::kAsk) {

@@ -35,13 +35,6 @@ Result<std::string> ShellCommand(const Json& input,
 // runs a shell: its input has a string `command`, and it is no MCP server's.
 bool MayRunAShell(std::string_view tool, const Json& input);
 
-// What a tool that gate does not know reads, by its input: each string under a
-// name that stands for a file or a directory in the tools of the clients, as a
-// search below it. Nothing for an MCP server's tool, whose paths may be another
-// machine's. kInvalid for such a name with something else than a string.
-Result<std::vector<ToolRead>> ReadsOfUnknownTool(std::string_view tool,
-                                                 const Json& input);
-
 // A refusal that every client takes: exit 2, the reason on stderr.
 Output RefuseWith(const Event& event, const Answer& answer);
 

@@ -161,6 +161,87 @@ TEST_F(HookReadsTest, AreAnsweredAsTheShellLineThatShowsTheSame) {
   }
 }
 
+// Servers' tools, and those of clients that speak Claude's protocol.
+TEST_F(HookReadsTest, ToolsOfServersAreJudgedByTheFilesThatTheyName) {
+  const struct {
+    const char* tool;
+    const char* input;
+    const char* answer;
+  } kRows[] = {
+      {"mcp__fs__read_file", R"({"path":"$PROJECT/src/a.c"})", "allow"},
+      {"mcp__fs__read_file", R"({"path":"src/a.c"})", "allow"},
+      {"mcp__fs__read_multiple_files", R"({"paths":["src/a.c","x"]})", "allow"},
+      {"mcp__fs__list_directory", R"({"path":"$HOME"})", "allow"},
+      {"mcp__fs__search_files", R"({"path":"$PROJECT","pattern":"a"})",
+       "allow"},
+      {"mcp__fs__write_file", R"({"path":"src/b.c","content":"x"})", "allow"},
+      {"mcp__fs__move_file", R"({"source":"src/a.c","destination":"src/b.c"})",
+       "allow"},
+      {"mcp__github__get_file_contents", R"({"repo":"r","path":"src/a.c"})",
+       "allow"},
+      {"mcp__web__get", R"({"url":"https://example.org/.env"})", "allow"},
+      {"mcp__web__set_cookie", R"({"name":"a","path":"/"})", "allow"},
+      {"mcp__db__query", R"({"sql":"select 1","path":7})", "allow"},
+      {"mcp__api__call", R"({"path":"/v1/users"})", "allow"},
+      {"list_directory", R"({"path":"~"})", "allow"},
+      {"read_many_files", R"({"include":["src/**/*.c"]})", "allow"},
+      {"glob", R"({"pattern":"**/*.c"})", "allow"},
+      {"write_file", R"({"file_path":"src/b.c","content":"x"})", "allow"},
+      {"mcp__fs__read_file", R"({"path":"$HOME/.ssh/id_rsa"})", "ask"},
+      {"mcp__fs__read_file", R"({"path":"~/.ssh/id_rsa"})", "ask"},
+      {"mcp__fs__read_file", R"({"path":"../.ssh/id_rsa"})", "ask"},
+      {"mcp__fs__read_file", R"({"path":"key.txt"})", "ask"},
+      {"mcp__fs__read_file", R"({"path":"keys/id_rsa"})", "ask"},
+      {"mcp__fs__read_file", R"({"path":"$HOME/.ssh/"})", "ask"},
+      {"mcp__fs__read_file", R"({"path":"/proc/self/environ"})", "ask"},
+      {"mcp__fs__read_multiple_files", R"({"paths":["x","$PROJECT/.env"]})",
+       "ask"},
+      {"mcp__fs__get", R"({"items":[{"file":"$HOME/.netrc"}]})", "ask"},
+      {"mcp__fs__open", R"({"uri":"file://$HOME/.aws/credentials"})", "ask"},
+      {"mcp__fs__open", R"({"uri":"file://localhost$HOME/.aws/credentials"})",
+       "ask"},
+      {"mcp__fs__open", R"({"uri":"FILE:$HOME/.%61ws/credentials#x"})", "ask"},
+      {"mcp__fs__grep", R"({"pattern":".","path":"~"})", "ask"},
+      {"mcp__fs__grep", R"({"pattern":".","path":"/proc/self"})", "ask"},
+      {"mcp__fs__grep", R"({"pattern":".","include":".env"})", "ask"},
+      {"mcp__pack__all", R"({"directory":"$HOME"})", "ask"},
+      {"mcp__chat__upload", R"({"file_path":"$HOME/.aws/credentials"})", "ask"},
+      {"mcp__fs__copy_file", R"({"source":".env","destination":"x"})", "ask"},
+      {"Read", R"({"file_path":"file://$HOME/.aws/credentials"})", "ask"},
+      {"read_file", R"({"absolute_path":"$HOME/.ssh/id_rsa"})", "ask"},
+      {"read_many_files", R"({"paths":["src/a.c","~/.ssh/id_rsa"]})", "ask"},
+      {"read_many_files", R"({"include":["~/.ssh/*"]})", "ask"},
+      {"grep_search", R"({"pattern":".","glob":".env"})", "ask"},
+      {"search_file_content", R"({"pattern":".","dir_path":"~/.ssh"})", "ask"},
+      {"mcp__fs__list_directory", R"({"path":"$STATE"})", "deny"},
+      {"mcp__fs__read_file", R"({"path":"kept/key"})", "deny"},
+      {"mcp__fs__glob", R"({"pattern":"$STATE/*"})", "deny"},
+      {"mcp__fs__delete_file", R"({"path":"$STATE/audit.db"})", "deny"},
+      {"list_directory", R"({"path":"$STATE"})", "deny"},
+      {"glob", R"({"pattern":"*","path":"$CONFIG"})", "deny"},
+      {"Peek", R"({"path":{"a":1}})", "deny"},
+  };
+  for (const auto& row : kRows) {
+    const Done done = Ask(row.tool, row.input);
+    EXPECT_EQ(Answer(done), row.answer) << row.tool << row.input << "\n"
+                                        << done.out << done.err;
+  }
+  // What a tool would be stopped from writing, a server's is too.
+  for (const char* path : {"~/.bashrc", ".git/hooks/pre-commit",
+                           ".claude/settings.json", "$HOME/.profile"}) {
+    const std::string file = std::string("\"") + path + "\"";
+    EXPECT_EQ(
+        Answer(Ask("mcp__fs__write_file",
+                   R"({"content":"x","path":)" + file + "}")),
+        Answer(Ask("Write", R"({"content":"x","file_path":)" + file + "}")))
+        << path;
+    EXPECT_NE(Answer(Ask("mcp__fs__write_file",
+                         R"({"content":"x","path":)" + file + "}")),
+              "allow")
+        << path;
+  }
+}
+
 TEST_F(HookReadsTest, AreRefusedWhereNobodyIsAskedUntilAPersonApproves) {
   const char* input = R"({"file_path":"$HOME/.ssh/id_rsa"})";
   for (const char* mode : {"dontAsk", "bypassPermissions"}) {

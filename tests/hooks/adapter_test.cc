@@ -186,9 +186,10 @@ TEST(Claude, OtherToolsAndEventsAreNothing) {
   for (const char* tool : {"WebFetch", "mcp__x__y", "Task", "TodoWrite"}) {
     EXPECT_EQ(Parsed("claude", Tool(tool, "{}")).kind, EventKind::kNothing);
   }
-  // An MCP server's paths may be another machine's.
-  EXPECT_EQ(Parsed("claude", Tool("mcp__files__read", R"({"path":"/"})")).kind,
-            EventKind::kNothing);
+  EXPECT_EQ(Parsed("claude", Tool("mcp__files__read", R"({"path":"/a"})")).kind,
+            EventKind::kFileRead);
+  EXPECT_EQ(Parsed("codex", Tool("mcp__files__write", R"({"path":"/a"})")).kind,
+            EventKind::kFileWrite);
   for (const char* name : {"SessionStart", "Stop", "PostToolBatch"}) {
     EXPECT_EQ(Parsed("claude", Replaced(kClaudeBash, "PreToolUse", name)).kind,
               EventKind::kNothing);
