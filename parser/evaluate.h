@@ -192,6 +192,7 @@ class Evaluator final : public Host {
   Values Hole(Span span, UnknownCode code = UnknownCode::kDynamicArgument);
   bool exhausted() const { return exhausted_; }
   void NoteLimit(std::string text);
+  void NoteUnseenLinks(std::string text);
   // Files that were run and that the line may have written.
   void NoteWrittenScripts();
 
