@@ -26,6 +26,13 @@ enum class ReasonCode : uint8_t {
 };
 const char* Name(ReasonCode code);
 
+// What it takes to do what a line is asked about, by the rules that ask.
+enum class YesNeeds : uint8_t {
+  kSandbox,  // it works in the sandbox; the default
+  kAsIs,     // it works only without one
+  kByHand,   // it works only where the person runs it
+};
+
 struct RuleReference {
   std::string id;
   std::string source;  // FILE:LINE
@@ -53,6 +60,11 @@ struct Decision {
   std::string profile = "workspace-write";
   // Network the profile gives: none, loopback or open.
   std::string network = "none";
+  // Of an ask: the most that any rule that asks says.
+  YesNeeds yes = YesNeeds::kSandbox;
+  // Of an ask: no command of the line is given a variable beyond the shipped
+  // list of harmless ones.
+  bool harmless_variables = false;
   ReasonCode code = ReasonCode::kInternalError;
   std::string reason = "no decision was made";
   std::string suggestion;

@@ -116,6 +116,7 @@ class Evaluation {
   bool HarmlessEnvironment(const parser::Invocation& invocation) const;
   void Join(const Judged& judged, uint32_t invocation, Decision* decision);
   void Place(const std::vector<Judged>& all, Decision* decision) const;
+  void SayYes(const std::vector<Judged>& all, Decision* decision) const;
   void Note(uint32_t invocation, const LoadedLayer& layer, uint32_t rule,
             std::string outcome);
   void Floor(Action action, ReasonCode code, std::string reason,
@@ -433,6 +434,32 @@ void Evaluation::Place(const std::vector<Judged>& all,
   decision->network = rules::NetworkNames()[std::min(network, most)];
 }
 
+// What the rules that ask say of a yes.
+void Evaluation::SayYes(const std::vector<Judged>& all,
+                        Decision* decision) const {
+  for (const Judged& judged : all)
+    for (const Hit& hit : judged.hits) {
+      const RuleRecord& record = hit.record();
+      if (hit.excepted || record.observe || hit.action != Action::kAsk)
+        continue;
+      YesNeeds needs = YesNeeds::kSandbox;
+      if (record.yes != 0)
+        needs = static_cast<YesNeeds>(record.yes - 1);
+      else if (rules::ProfileNames()[record.profile] == "full-access")
+        needs = YesNeeds::kAsIs;
+      // What is only possible, the sandbox keeps from happening elsewhere, and
+      // nothing else needs more.
+      if (!hit.certain && record.profile == 0 && record.network == 0 &&
+          needs == YesNeeds::kAsIs)
+        needs = YesNeeds::kSandbox;
+      decision->yes = std::max(decision->yes, needs);
+    }
+  decision->harmless_variables = std::ranges::all_of(
+      analysis_.invocations, [&](const parser::Invocation& invocation) {
+        return HarmlessEnvironment(invocation);
+      });
+}
+
 Decision Evaluation::Run(const Trust& trust) {
   Decision decision;
   const size_t count = analysis_.invocations.size();
@@ -529,6 +556,7 @@ Decision Evaluation::Run(const Trust& trust) {
           &decision);
   decision.contain = decision.action != Action::kAllow;
   Place(all, &decision);
+  if (decision.action == Action::kAsk) SayYes(all, &decision);
   return decision;
 }
 

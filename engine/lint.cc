@@ -173,7 +173,7 @@ void Linter::OwnExamples(const Place& place,
                          const std::vector<std::string>& commands) {
   const RuleRecord& record = place.record();
   if (record.except.count > 0 || record.profile != 0 || record.network != 0 ||
-      record.network_max != 0 || record.observe != 0)
+      record.network_max != 0 || record.yes != 0 || record.observe != 0)
     return;
   if (Has(place, {"lint-shadowed", "lint-weaker", "lint-conflict"})) return;
   const bool shown = place.record().examples.count > 0;

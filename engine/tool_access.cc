@@ -364,6 +364,7 @@ ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
 
 void AskInsteadOfTool(const ToolAccess& access, Decision* decision) {
   decision->profile = "full-access";
+  decision->yes = std::max(decision->yes, YesNeeds::kAsIs);
   if (decision->action > Action::kSandbox) return;
   decision->action = Action::kAsk;
   decision->contain = true;

@@ -312,6 +312,12 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
       rule.severity = Choice(file, member, SeverityNames(), "severity");
     } else if (key == "profile") {
       rule.profile = Choice(file, member, ProfileNames(), "profile");
+    } else if (key == "yes") {
+      rule.yes = Choice(file, member, YesNames(), "yes");
+      if (rule.action != static_cast<uint8_t>(Action::kAsk))
+        Problem(file, member.key_begin, "rule-bad-value",
+                "only the yes to a question can be granted",
+                "`yes` belongs to an ask rule");
     } else if (key == "network") {
       rule.network = Choice(file, member, NetworkNames(), "network");
     } else if (key == "network_max") {
@@ -363,7 +369,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
           file, member, "a rule",
           "id action match reason suggestion severity description tags "
           "examples except locked when_unknown unknown_text profile network "
-          "network_max since expires mode lint references owner");
+          "network_max yes since expires mode lint references owner");
     }
   }
   if (id.empty())

@@ -100,7 +100,8 @@ class Pairs {
       return false;
     // It says more than its action.
     const bool says_more = record.except.count > 0 || record.profile != 0 ||
-                           record.network != 0 || record.network_max != 0;
+                           record.network != 0 || record.network_max != 0 ||
+                           record.yes != 0;
     const bool same_action = other.action() == rule.action();
     if (says_more && same_action) return false;
     if (other.record().except.count > 0) return false;

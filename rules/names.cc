@@ -30,6 +30,7 @@ constexpr std::array<Text, 5> kSeverities = {"", "low", "medium", "high",
                                              "critical"};
 constexpr std::array<Text, 5> kProfiles = {"", "read-only", "workspace-write",
                                            "tool", "full-access"};
+constexpr std::array<Text, 4> kYes = {"", "sandbox", "as-is", "by-hand"};
 constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
 
 }  // namespace
@@ -40,6 +41,7 @@ std::span<const Text> UnknownNames() { return kUnknowns; }
 std::span<const Text> ActNames() { return kActs; }
 std::span<const Text> RedirectNames() { return kRedirects; }
 std::span<const Text> SeverityNames() { return kSeverities; }
+std::span<const Text> YesNames() { return kYes; }
 std::span<const Text> ProfileNames() { return kProfiles; }
 std::span<const Text> NetworkNames() { return kNetworks; }
 

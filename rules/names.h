@@ -19,8 +19,10 @@ std::span<const std::string_view> RedirectNames();
 
 // Each list starts with "" for "not said".
 std::span<const std::string_view> SeverityNames();  // "", low … critical
-std::span<const std::string_view> ProfileNames();   // "", read-only …
-std::span<const std::string_view> NetworkNames();   // "", none, loopback, open
+// What the yes to a question needs: "", sandbox, as-is, by-hand.
+std::span<const std::string_view> YesNames();
+std::span<const std::string_view> ProfileNames();  // "", read-only …
+std::span<const std::string_view> NetworkNames();  // "", none, loopback, open
 
 // Up to here a profile gives no more than a command gets that no rule knows; of
 // ProfileNames().

@@ -65,7 +65,8 @@ struct RuleRecord {
   // effects that it speaks of. One that speaks of effects only does not allow
   // the command that has them.
   uint8_t names_command = 0;
-  uint8_t unused = 0;
+  // Of an ask rule: what it takes to do what was asked (rules::YesNeeds).
+  uint8_t yes = 0;
   uint16_t effects = 0;
 
   static constexpr uint8_t kUnset = 255;

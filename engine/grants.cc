@@ -1,0 +1,203 @@
+#include "engine/grants.h"
+
+#include <algorithm>
+#include <array>
+
+#include "parser/programs.h"
+
+namespace gate::engine {
+namespace {
+
+using parser::Analysis;
+using parser::EffectKind;
+using parser::Invocation;
+
+constexpr std::array<const char*, 3> kNames = {"by-hand", "sandbox", "as-is"};
+
+constexpr const char* kAlone = "send the command that is asked about alone";
+
+std::string Called(const Invocation& invocation) {
+  return invocation.program.empty() ? "a program"
+                                    : "`" + invocation.program + "`";
+}
+
+Grants ByHand(std::string why, std::string instead = "") {
+  return {GrantKind::kByHand, std::move(why), std::move(instead)};
+}
+
+bool RunsFiles(const Analysis& analysis, uint32_t invocation) {
+  return std::ranges::any_of(analysis.effects,
+                             [&](const parser::Effect& effect) {
+                               return effect.invocation == invocation &&
+                                      effect.kind == EffectKind::kExecuteFile;
+                             });
+}
+
+// Why the command may run code of the project, or code that it downloads; empty
+// if it does not. What a rule asks about by its name is known to do no more
+// than the rule says.
+std::string RunsCode(const Analysis& analysis, uint32_t number, bool asked) {
+  const Invocation& invocation = analysis.invocations[number];
+  const std::string runs =
+      Called(invocation) +
+      " runs code of the project, or code that it downloads";
+  if (RunsFiles(analysis, number)) return runs;
+  if (invocation.builtin) return "";
+  if (!parser::IsDescribed(invocation.program))
+    return asked ? ""
+                 : "gate does not know what " + Called(invocation) + " runs";
+  const parser::OptionsRead read =
+      invocation.read
+          ? *invocation.read
+          : parser::OptionsOf(parser::ReadArguments(invocation.argv));
+  const bool code = read.acts.described &&
+                    (read.acts.possible & parser::Bit(parser::Act::kCode)) != 0;
+  return code ? runs : "";
+}
+
+// The program that a link of the chain names: "ssh -c", "find -exec".
+std::string_view StarterOf(const parser::Via& via) {
+  const std::string_view kind = via.kind;
+  return kind.substr(0, kind.find(' '));
+}
+
+bool Starts(const Invocation& outer, const Invocation& inner) {
+  return outer.span.begin <= inner.span.begin &&
+         inner.span.end <= outer.span.end &&
+         std::ranges::any_of(inner.via, [&](const parser::Via& via) {
+           return StarterOf(via) == outer.program;
+         });
+}
+
+// What a command that is asked about starts (`ssh host rm x`), and what starts
+// it (`sudo systemctl stop x`), are a part of it.
+bool IsPartOfAsked(const Analysis& analysis, const Decision& decision,
+                   const Invocation& invocation) {
+  for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
+    const Invocation& asked = analysis.invocations[i];
+    if (decision.per_invocation[i] == Action::kAsk && !asked.guessed &&
+        (Starts(asked, invocation) || Starts(invocation, asked)))
+      return true;
+  }
+  return false;
+}
+
+// Runs on the machine that ssh(1) reaches, with nothing of this one.
+bool RunsElsewhere(const Invocation& invocation) {
+  return std::ranges::any_of(invocation.via, [](const parser::Via& via) {
+    return StarterOf(via) == "ssh";
+  });
+}
+
+// Code that only a database runs is what the person is asked about, in full. A
+// backslash begins a command of the client itself, which may be a shell.
+bool IsDatabaseCode(const Analysis& analysis, const Decision& decision,
+                    const parser::Unknown& unknown) {
+  constexpr auto kLanguages =
+      std::to_array<std::string_view>({"sql", "cql", "redis"});
+  if (unknown.code != parser::UnknownCode::kForeignCode ||
+      unknown.text.find('\\') != std::string::npos)
+    return false;
+  for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
+    const Invocation& invocation = analysis.invocations[i];
+    if (decision.per_invocation[i] != Action::kAsk || invocation.guessed ||
+        unknown.span.begin < invocation.span.begin ||
+        unknown.span.end > invocation.span.end)
+      continue;
+    const parser::Reading reading = parser::ReadArguments(invocation.argv);
+    return std::ranges::all_of(
+        reading.findings, [&](const parser::Finding& finding) {
+          return finding.role != parser::Role::kForeignCode ||
+                 std::ranges::find(kLanguages, finding.detail) !=
+                     kLanguages.end();
+        });
+  }
+  return false;
+}
+
+bool IsKnown(const Invocation& invocation) {
+  return !invocation.argv.empty() &&
+         std::ranges::all_of(invocation.argv, [](const parser::Argument& word) {
+           return word.known;
+         });
+}
+
+Grants JudgeAsIs(const Analysis& analysis, const Decision& decision,
+                 const GrantFacts& facts) {
+  if (analysis.hides_commands || analysis.parse_error || !analysis.read_whole)
+    return ByHand("the line may run commands that cannot be seen in it",
+                  kAlone);
+  bool others = false;
+  for (uint32_t i = 0; i < analysis.invocations.size(); ++i)
+    others |= decision.per_invocation[i] != Action::kAsk &&
+              !analysis.invocations[i].guessed;
+  const std::string alone = others ? kAlone : "";
+  for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
+    const Invocation& invocation = analysis.invocations[i];
+    const Action action = decision.per_invocation[i];
+    if (invocation.guessed || action == Action::kAllow) continue;
+    const bool part = IsPartOfAsked(analysis, decision, invocation);
+    if (action != Action::kAsk && !part)
+      return ByHand(
+          Called(invocation) + " beside it would run without a sandbox, too",
+          kAlone);
+    if (part && RunsElsewhere(invocation)) continue;
+    if (!IsKnown(invocation))
+      return ByHand(
+          "a word of " + Called(invocation) + " is only known when it runs",
+          "write it out");
+    if (std::string why = RunsCode(analysis, i, action == Action::kAsk);
+        !why.empty())
+      return ByHand(std::move(why), alone);
+  }
+  if (!std::ranges::all_of(analysis.unknowns, [&](const auto& unknown) {
+        return IsDatabaseCode(analysis, decision, unknown);
+      }))
+    return ByHand("a part of the line is only known when it runs",
+                  "write it out");
+  if (!decision.harmless_variables)
+    return ByHand(
+        "the line sets variables that gate does not know to be "
+        "harmless",
+        "leave them out");
+  if (!facts.names.names_are_what_they_seem)
+    return ByHand(facts.names.why.empty()
+                      ? "a program may not be what its name says"
+                      : facts.names.why);
+  if (!facts.hooks.empty()) return ByHand(facts.hooks);
+  return {GrantKind::kAsIs, "", ""};
+}
+
+}  // namespace
+
+const char* Name(GrantKind kind) { return kNames[static_cast<size_t>(kind)]; }
+
+GrantKind GrantKindOf(std::string_view name) {
+  for (const GrantKind kind : {GrantKind::kSandbox, GrantKind::kAsIs})
+    if (name == Name(kind)) return kind;
+  return GrantKind::kByHand;
+}
+
+bool NeedsGrantFacts(const Decision& decision) {
+  return decision.action == Action::kAsk && decision.yes == YesNeeds::kAsIs;
+}
+
+Grants JudgeGrants(const Analysis& analysis, const Decision& decision,
+                   const GrantFacts& facts) {
+  if (decision.action != Action::kAsk) return ByHand("nothing is asked");
+  switch (decision.yes) {
+    case YesNeeds::kSandbox:
+      return {GrantKind::kSandbox, "", ""};
+    case YesNeeds::kAsIs:
+      if (decision.per_invocation.size() != analysis.invocations.size())
+        return ByHand("the line was not judged command by command");
+      return JudgeAsIs(analysis, decision, facts);
+    case YesNeeds::kByHand:
+      break;
+  }
+  return ByHand(
+      "it needs credentials that code of the project, which it runs, would "
+      "get as well");
+}
+
+}  // namespace gate::engine
