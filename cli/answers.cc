@@ -41,25 +41,37 @@ std::string RevisionToApprove(const Judgement& judgement) {
 
 bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
                 uint64_t now_ms) {
+  using engine::GrantKind;
   const std::string& state = facts.places.state;
   engine::Decision& decision = judgement->decision;
   const Question& question = judgement->question;
-  if (decision.action != rules::Action::kAsk) return false;
+  if (decision.action != rules::Action::kAsk ||
+      judgement->grants.kind == GrantKind::kByHand)
+    return false;
+  // No more than was shown, and no more than a yes gives now.
+  const auto granted = [judgement](GrantKind kind) {
+    judgement->in_sandbox |= kind != GrantKind::kAsIs;
+  };
   const std::string place = BoundPlace(question.cwd, question.directory);
-  if (TakeApproval(state, LineOf(question), place,
-                   RevisionToApprove(*judgement), now_ms)) {
+  if (const auto once = TakeApproval(state, LineOf(question), place,
+                                     RevisionToApprove(*judgement), now_ms)) {
+    granted(*once);
     decision.reason += "; a person approved it once";
     return true;
   }
-  const std::string id =
+  const auto approval =
       FindRemembered(state,
                      {LineOf(question), place, judgement->session.workspace,
                       question.session, AskingRules(*judgement)},
                      now_ms);
-  if (!id.empty()) {
-    decision.reason += "; approved before (" + id + ")";
+  if (approval) {
+    granted(approval->grant);
+    decision.reason += "; approved before (" + approval->id + ")";
     return true;
   }
+  // A pause says nothing of single lines, so that it lets none out of the
+  // sandbox.
+  if (judgement->grants.kind != GrantKind::kSandbox) return false;
   const auto pause = FindPause(state, now_ms);
   if (!pause || (!pause->workspace.empty() &&
                  pause->workspace != judgement->session.workspace))
@@ -81,6 +93,7 @@ PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms) {
   question.agent = judgement.question.agent;
   question.reason = judgement.decision.reason;
   question.runs = AfterYes(judgement);
+  question.grant = judgement.grants.kind;
   question.session = judgement.question.session;
   question.workspace = judgement.session.workspace;
   question.rules = AskingRules(judgement);

@@ -10,7 +10,9 @@
 namespace gate::cli {
 
 // True when the ask of `judgement` is answered yes; its reason then says by
-// what. An approval for one run is used up.
+// what, and `in_sandbox` whether the yes was to less than what it would give
+// now. An approval for one run is used up. A pause answers only what a sandbox
+// can do.
 bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
                 uint64_t now_ms);
 

@@ -43,6 +43,7 @@ std::string Encode(const PendingQuestion& question) {
                {"agent", question.agent},
                {"reason", question.reason},
                {"runs", question.runs},
+               {"grant", engine::Name(question.grant)},
                {"session", question.session},
                {"workspace", Base64(question.workspace)},
                {"rules", question.rules},
@@ -62,6 +63,8 @@ Result<PendingQuestion> Decode(const std::string& body) {
   question.agent = json->value("agent", "");
   question.reason = json->value("reason", "");
   question.runs = json->value("runs", "");
+  // One without a grant was shown as a run in the sandbox.
+  question.grant = engine::GrantKindOf(json->value("grant", "sandbox"));
   question.session = json->value("session", "");
   question.rules = json->value("rules", std::vector<std::string>());
   question.asked_ms = json->value("asked_ms", uint64_t{0});
@@ -146,9 +149,11 @@ Result<PendingQuestion> FindQuestion(const std::string& state_dir,
 }
 
 Result<PendingQuestion> Approve(const std::string& state_dir,
-                                const std::string& id, uint64_t now_ms) {
+                                const std::string& id, uint64_t now_ms,
+                                bool in_sandbox) {
   GATE_TRY(PendingQuestion found, FindQuestion(state_dir, id, now_ms));
   found.approved_ms = now_ms;
+  if (in_sandbox) found.grant = engine::GrantKind::kSandbox;
   GATE_CHECK(KeepQuestion(state_dir, found));
   return found;
 }
@@ -157,20 +162,22 @@ void DropQuestion(const std::string& state_dir, const std::string& id) {
   if (IsId(id)) ::unlink(File(state_dir, id).c_str());
 }
 
-bool TakeApproval(const std::string& state_dir, const std::string& command,
-                  const std::string& place, const std::string& policy_revision,
-                  uint64_t now_ms) {
+std::optional<engine::GrantKind> TakeApproval(
+    const std::string& state_dir, const std::string& command,
+    const std::string& place, const std::string& policy_revision,
+    uint64_t now_ms) {
   auto questions = ListQuestions(state_dir, now_ms);
-  if (!questions) return false;
+  if (!questions) return std::nullopt;
   for (const PendingQuestion& question : *questions) {
     if (question.approved_ms == 0 || question.command != command ||
         place.empty() || question.place != place ||
         question.policy_revision != policy_revision)
       continue;
     // Whoever removes the file has the approval; nobody else does.
-    if (::unlink(File(state_dir, question.id).c_str()) == 0) return true;
+    if (::unlink(File(state_dir, question.id).c_str()) == 0)
+      return question.grant;
   }
-  return false;
+  return std::nullopt;
 }
 
 std::string RenderQuestion(const PendingQuestion& question, bool colour,

@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "engine/grants.h"
 
 namespace gate::cli {
 
@@ -31,6 +33,8 @@ struct PendingQuestion {
   uint64_t asked_ms = 0;
   uint64_t approved_ms = 0;  // 0: not answered yet
   std::string runs = {};     // where a yes lets it run (AfterYes)
+  // What was shown that a yes gives, or what the person chose of it.
+  engine::GrantKind grant = engine::GrantKind::kSandbox;
   // What `cwd` was (BoundPlace). An approval fits nothing without it.
   std::string place = {};
 };
@@ -48,19 +52,22 @@ Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
 Result<PendingQuestion> FindQuestion(const std::string& state_dir,
                                      const std::string& id, uint64_t now_ms);
 
-// Marks the question as approved. kNotFound when there is none of that id (a
-// unique prefix of at least 8 characters will do).
+// Marks the question as approved, for a run in the sandbox where the person
+// wants no more. kNotFound when there is none of that id (a unique prefix of at
+// least 8 characters will do).
 Result<PendingQuestion> Approve(const std::string& state_dir,
-                                const std::string& id, uint64_t now_ms);
+                                const std::string& id, uint64_t now_ms,
+                                bool in_sandbox = false);
 
 // Takes the question away: it was answered by an approval that is remembered.
 void DropQuestion(const std::string& state_dir, const std::string& id);
 
-// True when a person approved exactly this, in this place (BoundPlace); the
-// approval is used up.
-bool TakeApproval(const std::string& state_dir, const std::string& command,
-                  const std::string& place, const std::string& policy_revision,
-                  uint64_t now_ms);
+// What was granted when a person approved exactly this, in this place
+// (BoundPlace); the approval is used up. Nothing when nobody did.
+std::optional<engine::GrantKind> TakeApproval(
+    const std::string& state_dir, const std::string& command,
+    const std::string& place, const std::string& policy_revision,
+    uint64_t now_ms);
 
 // The question for people. `columns`: of their terminal.
 std::string RenderQuestion(const PendingQuestion& question, bool colour,

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/person_act.h"
 #include "cli/remembered.h"
+#include "cli/render.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "hooks/person.h"
@@ -26,6 +27,7 @@ constexpr uint64_t kSessionApprovalMs = 24ull * 60 * 60 * 1000;
 struct Scope {
   std::string name = "once";  // once, session, time, project
   uint64_t ms = 0;            // time
+  bool in_sandbox = false;    // and no more than that
 };
 
 std::string Describe(const Scope& scope) {
@@ -33,6 +35,10 @@ std::string Describe(const Scope& scope) {
   if (scope.name == "project") return "in this project until it is revoked";
   if (scope.name == "time") return "for " + ShowDuration(scope.ms);
   return "once within the next hour";
+}
+
+engine::GrantKind GrantOf(const PendingQuestion& question, const Scope& scope) {
+  return scope.in_sandbox ? engine::GrantKind::kSandbox : question.grant;
 }
 
 PersonAct ActOf(const PendingQuestion& question, const Scope& scope) {
@@ -45,7 +51,9 @@ PersonAct ActOf(const PendingQuestion& question, const Scope& scope) {
   act.reason = "a person approved this command " + Describe(scope);
   act.policy_revision = question.policy_revision;
   JsonWriter detail;
-  detail.BeginObject().Field("scope", scope.name).Key("rules").BeginArray();
+  detail.BeginObject().Field("scope", scope.name);
+  detail.Field("grant", engine::Name(GrantOf(question, scope)));
+  detail.Key("rules").BeginArray();
   for (const std::string& rule : question.rules) detail.String(rule);
   detail.EndArray().EndObject();
   act.detail = detail.Take();
@@ -56,7 +64,7 @@ Status StoreApproval(const std::string& state_dir,
                      const PendingQuestion& question, const Scope& scope) {
   const uint64_t now = NowMs();
   if (scope.name == "once") {
-    GATE_CHECK(Approve(state_dir, question.id, now));
+    GATE_CHECK(Approve(state_dir, question.id, now, scope.in_sandbox));
     return {};
   }
   RememberedApproval approval;
@@ -68,6 +76,7 @@ Status StoreApproval(const std::string& state_dir,
   approval.workspace = question.workspace;
   approval.session = question.session;
   approval.rules = question.rules;
+  approval.grant = GrantOf(question, scope);
   approval.approved_ms = now;
   if (scope.name == "session") approval.expires_ms = now + kSessionApprovalMs;
   if (scope.name == "time") approval.expires_ms = now + scope.ms;
@@ -96,8 +105,10 @@ int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
   app.Flag("--session", session, "for the rest of the agent's session");
   app.Add("--for", length, "for a time: 90s, 15m, 2h, 3d; at most 30d");
   app.Flag("--project", project, "in this project, until it is revoked");
-  if (auto code = ParseWith(app, arguments)) return *code;
   Scope scope;
+  app.Flag("--sandbox", scope.in_sandbox,
+           "in the sandbox, where a yes would give more");
+  if (auto code = ParseWith(app, arguments)) return *code;
   if (session) scope.name = "session";
   if (project) scope.name = "project";
   if (!length.empty()) {
@@ -125,11 +136,13 @@ int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
                      : "the command ran in no project");
     return kExitUsage;
   }
+  const std::string runs = GrantOf(question, scope) == question.grant
+                               ? question.runs
+                               : kRunsInSandbox;
   const std::string text = RenderQuestion(question, WantsColour(STDOUT_FILENO),
                                           PersonsScreen().columns) +
                            "This very command may then run " + Describe(scope) +
-                           (question.runs.empty() ? "" : ", " + question.runs) +
-                           ".\n";
+                           (runs.empty() ? "" : ", " + runs) + ".\n";
   if (!AskYesOrNo(text, "Say yes to it?")) {
     Complain("nothing was approved");
     return kExitRefused;

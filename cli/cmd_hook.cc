@@ -114,19 +114,22 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
   answer.id = judgement.id;
   answer.reason = judgement.decision.reason;
   answer.direct = judgement.plan.mode == router::Mode::kDirect;
+  const bool asked = judgement.decision.action == Action::kAsk;
   // Silence, unless the line was gate's own wrapper with the agent's flags, or
   // would not run where or as it was judged.
-  if (answer.direct && MaySayNothing(gateway, event, judgement)) {
+  const bool silent = answer.direct && MaySayNothing(gateway, event, judgement);
+  const auto say_nothing = [&] {
     answer.kind =
         judgement.unwrapped ? AnswerKind::kRewrite : AnswerKind::kAllow;
     answer.command = LineOf(judgement.question);
     return answer;
-  }
+  };
+  if (silent && !asked) return say_nothing();
   const RewriteWay way = FindRewriteWay(gateway.facts(), event);
+  // What a person said yes to is seen through to its end where that can be.
+  if (silent && !way.rewrites) return say_nothing();
   if (!way.rewrites)
-    return RefuseWithLine(gateway, globals, judgement, way,
-                          judgement.decision.action == Action::kAsk);
-  const bool asked = judgement.decision.action == Action::kAsk;
+    return RefuseWithLine(gateway, globals, judgement, way, asked);
   answer.confirm = event.planning && !answer.direct && !asked &&
                    ChangesThings(judgement.plan);
   if (answer.confirm)
@@ -152,6 +155,8 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
                    const hooks::Event& event, Judgement* judgement) {
   const std::string& state = gateway.facts().places.state;
   const bool is_command = event.kind == hooks::EventKind::kCommand;
+  if (judgement->grants.kind == engine::GrantKind::kByHand)
+    return Deny(*judgement, ". Do not reach it another way");
   if (TakeAnswer(gateway.facts(), judgement, NowMs())) {
     if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
     gateway.Replan(judgement, /*approved=*/true);
@@ -280,7 +285,7 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
   if (!answer)
     return Refused("the answer cannot be prepared: " + answer.error().message);
   judgement.unobserved = answer->kind == AnswerKind::kAllow &&
-                         judgement.decision.action == Action::kAllow;
+                         judgement.plan.mode == router::Mode::kDirect;
   if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
       !stored)
     return Refused(

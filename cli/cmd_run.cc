@@ -160,11 +160,14 @@ Judgement JoinTicket(Gateway& gateway, Question question,
   return gateway.Judge(question, /*pin=*/true);
 }
 
-// Whether a line would be allowed raw here as well. What its programs are and
+// Whether a line would be allowed raw here as well, or by the yes that was
+// `asked`. What its programs are and
 // what they obey is a matter of the environment (PATH, HOME, XDG_CONFIG_HOME),
 // and the shell of a client has another one than the hook.
-bool IsAllowedHere(Gateway& gateway, const Question& question) {
+bool IsAllowedHere(Gateway& gateway, const Question& question, bool asked) {
   const Judgement here = gateway.Judge(question, /*pin=*/true);
+  if (asked && here.decision.action == Action::kAsk)
+    return here.grants.kind == engine::GrantKind::kAsIs;
   return here.decision.action == Action::kAllow &&
          here.plan.mode == router::Mode::kDirect;
 }
@@ -256,8 +259,8 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   }
   if (joins) {
     judgement = JoinTicket(gateway, judgement.question, *plan, ticket->asked);
-  } else if (plan->mode == router::Mode::kDirect && !ticket->asked &&
-             !IsAllowedHere(gateway, question)) {
+  } else if (plan->mode == router::Mode::kDirect &&
+             !IsAllowedHere(gateway, question, ticket->asked)) {
     Complain("judged again in this environment");
     return std::nullopt;
   } else if (plan->profile.name == engine::kToolProfile) {
@@ -301,10 +304,11 @@ bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
   const Reply reply =
       AskPerson(RenderAsked(*judgement, WantsColour(STDERR_FILENO),
                             PersonsScreen().columns),
-                !judgement->decision.contain);
+                judgement->grants.kind == engine::GrantKind::kAsIs);
   if (reply == Reply::kNo) return false;
   if (reply == Reply::kPreview) judgement->question.preview = "ask";
-  if (reply != Reply::kOnce) judgement->decision.contain = true;
+  judgement->in_sandbox = reply != Reply::kOnce &&
+                          judgement->grants.kind == engine::GrantKind::kAsIs;
   const Question& question = judgement->question;
   if (IdOf(question.cwd) != question.directory) {
     Complain("not started: " + Visible(question.cwd) +
@@ -344,7 +348,9 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   bool approved = false;
   // Of a longer line not all would be read where it was typed.
   const size_t length = LineOf(judgement.question).size();
-  const bool asked_here = person && length <= kMaxAnsweredBytes;
+  const bool answerable = judgement.decision.action != Action::kAsk ||
+                          judgement.grants.kind != engine::GrantKind::kByHand;
+  const bool asked_here = person && length <= kMaxAnsweredBytes && answerable;
   if (judgement.decision.action == Action::kAsk) {
     if (TakeAnswer(gateway.facts(), &judgement, NowMs())) {
       approved = true;
@@ -375,7 +381,8 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   if (auto stored = gateway.Record(&judgement, "run", true); !stored)
     return Fail(kNotRecorded + stored.error().message);
   if (!may_run) {
-    if (judgement.decision.action == Action::kAsk && !asked_here) {
+    if (judgement.decision.action == Action::kAsk && !asked_here &&
+        answerable) {
       if (person)
         Complain("the line has " + std::to_string(length) +
                  " bytes; one of more than " +

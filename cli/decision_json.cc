@@ -85,6 +85,16 @@ std::string DecisionToJson(const Judgement& judgement,
         return Name(i < actions.size() ? actions[i] : decision.action);
       },
       &json);
+  json.Key("grants");
+  if (decision.action == rules::Action::kAsk) {
+    json.BeginObject().Field("kind", engine::Name(judgement.grants.kind));
+    if (!judgement.grants.why.empty()) json.Field("why", judgement.grants.why);
+    if (!judgement.grants.instead.empty())
+      json.Field("instead", judgement.grants.instead);
+    json.EndObject();
+  } else {
+    json.Null();
+  }
   json.Key("plan");
   WritePlan(judgement, &json);
   const Timing& timing = judgement.timing;

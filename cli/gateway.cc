@@ -6,7 +6,6 @@
 #include <array>
 #include <string_view>
 
-#include "backends/file_count.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/branch.h"
@@ -17,7 +16,6 @@
 #include "cli/names.h"
 #include "cli/printed_secrets.h"
 #include "cli/run_arguments.h"
-#include "cli/shown_places.h"
 #include "cli/trust.h"
 #include "engine/tool_access.h"
 #include "parser/read.h"
@@ -202,29 +200,6 @@ std::string LineOf(const Question& question) {
   return line;
 }
 
-void JoinWithPlan(Judgement* judgement) {
-  Decision& decision = judgement->decision;
-  const router::Plan& plan = judgement->plan;
-  if (decision.action > Action::kSandbox) return;
-  if (plan.mode == router::Mode::kRefused) {
-    decision.action = Action::kDeny;
-    decision.reason = judgement->plan_error.empty()
-                          ? plan.why
-                          : "it cannot be contained: " + judgement->plan_error;
-    decision.suggestion = "ask the person to look at gate doctor";
-  } else if (plan.mode == router::Mode::kSandbox &&
-             decision.action == Action::kAllow) {
-    decision.action = Action::kSandbox;
-    decision.reason = "the settings contain what would be allowed: " +
-                      std::move(decision.reason);
-  } else {
-    return;
-  }
-  decision.contain = true;
-  decision.code = engine::ReasonCode::kPlan;
-  decision.rule = {};
-}
-
 Gateway::Gateway(ProcessFacts facts) : facts_(std::move(facts)) {}
 Gateway::~Gateway() = default;
 
@@ -381,55 +356,6 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   inputs.git_dirs = WritableGitDirectories(session.workspace);
   git_dirs_[session.workspace] = inputs.git_dirs;
   return inputs;
-}
-
-void Gateway::Replan(Judgement* judgement, bool approved) {
-  const uint64_t start = MonotonicUs();
-  judgement->plan = router::Plan{};
-  judgement->plan_error.clear();
-  const Decision& decision = judgement->decision;
-  const Question& question = judgement->question;
-  router::Settings asked = router::Unasked();
-  asked.profile = question.profile;
-  asked.backend = question.backend;
-  asked.network = backends::ParseNetwork(question.network)
-                      .value_or(backends::Network::kOpen);
-  asked.limits.wall_ms = question.timeout_ms;
-  router::Settings wanted = router::Join(settings().router, asked);
-  const auto agent = settings().agents.find(question.agent);
-  if (agent != settings().agents.end())
-    wanted = router::Join(agent->second, wanted);
-  router::Programs programs;
-  for (const parser::Invocation& invocation : judgement->analysis.invocations)
-    programs.names.push_back(invocation.program);
-  programs.complete = !judgement->analysis.hides_commands;
-  // What a name computed at run time stands for is known when it starts.
-  wanted.watch_execs |= judgement->analysis.hides_commands;
-  const bool needs_backend = decision.contain || !wanted.profile.empty() ||
-                             !wanted.backend.empty() ||
-                             !wanted.always_sandbox.empty();
-  static const std::vector<router::Candidate> kNoCandidates;
-  router::ProfileInputs inputs;
-  if (needs_backend)
-    inputs = MakeProfileInputs(judgement->session, question.on_this_machine);
-  inputs.lending = judgement->lending;
-  auto plan = router::MakePlan(decision, approved,
-                               needs_backend ? candidates() : kNoCandidates,
-                               wanted, inputs, programs);
-  if (plan) {
-    judgement->plan = std::move(*plan);
-    if (judgement->plan.mode == router::Mode::kSandbox) {
-      judgement->plan.profile.git_line = judgement->git_line;
-      judgement->plan.profile.show =
-          PlacesToShow(judgement->analysis, judgement->session.workspace);
-      backends::NameUncounted(judgement->plan.profile, &judgement->plan.lost);
-    }
-  } else {
-    judgement->plan.why = plan.error().message;
-    judgement->plan_error = plan.error().message;
-    judgement->plan_unavailable = plan.error().code == ErrorCode::kUnavailable;
-  }
-  judgement->timing.plan_us += MonotonicUs() - start;
 }
 
 void Gateway::NoteGitLine(Judgement* judgement) {
@@ -594,6 +520,7 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
   judgement.timing.evaluate_us = MonotonicUs() - loaded;
 
   if (!question.preview.empty()) decision.contain = true;
+  JudgeYes(&judgement);
   if (question.file_writes.empty()) Replan(&judgement, question.approved);
   return judgement;
 }

@@ -21,6 +21,7 @@
 #include "cli/workspace.h"
 #include "engine/decision.h"
 #include "engine/evaluate.h"
+#include "engine/grants.h"
 #include "engine/request.h"
 #include "parser/analysis.h"
 #include "router/plan.h"
@@ -62,6 +63,8 @@ struct Judgement {
   engine::Request request;
   parser::Analysis analysis;
   engine::Decision decision;
+  engine::Grants grants;    // of an ask: what a yes gives
+  bool in_sandbox = false;  // the person said yes to the sandbox alone
   router::Plan plan;
   std::string plan_error;         // why there is no plan; the mode is refused
   bool plan_unavailable = false;  // the error is a missing backend
@@ -151,6 +154,8 @@ class Gateway {
   // Finds out whether a line that asks for the profile `tool` gets it; where it
   // does not, the decision becomes a question.
   void JudgeTool(Judgement* judgement);
+  // Finds out what a yes to a question gives.
+  void JudgeYes(Judgement* judgement);
   // Of a line that is asked only because of what its names may stand for.
   void JudgeEngineNames(const rules::Policy& policy, Judgement* judgement,
                         engine::Trace* trace);

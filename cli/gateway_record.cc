@@ -64,6 +64,10 @@ std::string DecisionDetail(const Judgement& judgement) {
   json.Field("code", engine::Name(decision.code));
   json.Flag("contain", decision.contain);
   json.Field("profile", decision.profile).Field("network", decision.network);
+  if (decision.action == rules::Action::kAsk)
+    json.Field("grants", judgement.in_sandbox
+                             ? engine::Name(engine::GrantKind::kSandbox)
+                             : engine::Name(judgement.grants.kind));
   if (!decision.rule.id.empty()) json.Field("source", decision.rule.source);
   json.Key("matches").BeginArray();
   for (const engine::Match& match : decision.matches) {

@@ -226,6 +226,21 @@ std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
   return i;
 }
 
+// The first file in `hooks` that git may run; git makes those that end in
+// .sample.
+std::string FirstHook(const std::string& hooks) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(hooks.c_str()),
+                                                    ::closedir);
+  if (entries == nullptr) return "";
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with('.') || name.ends_with(".sample")) continue;
+    if (::access((hooks + "/" + entry->d_name).c_str(), X_OK) == 0)
+      return std::string(name);
+  }
+  return "";
+}
+
 }  // namespace
 
 bool HasReadHook(const std::string& hooks) {
@@ -233,6 +248,28 @@ bool HasReadHook(const std::string& hooks) {
                      [&](const char* hook) {
                        return ::access((hooks + "/" + hook).c_str(), X_OK) == 0;
                      });
+}
+
+std::string HookDoubt(const parser::Analysis& analysis,
+                      const engine::Decision& decision) {
+  for (size_t i = 0; i < analysis.invocations.size(); ++i) {
+    const parser::Invocation& invocation = analysis.invocations[i];
+    if (invocation.program != "git" || invocation.guessed ||
+        (i < decision.per_invocation.size() &&
+         decision.per_invocation[i] == rules::Action::kAllow))
+      continue;
+    for (const std::string& cwd : parser::DirectoriesOf(invocation)) {
+      std::string doubt;
+      const GitDirectories git =
+          FindGitDirectories(GitDirectoryOf(invocation, cwd, &doubt));
+      if (!doubt.empty()) return doubt;
+      if (git.common.empty()) continue;
+      std::string hook = FirstHook(git.common + "/hooks");
+      if (!hook.empty())
+        return "the repository's hook `" + hook + "` may run with it";
+    }
+  }
+  return "";
 }
 
 std::string RepositoryDoubt(const std::string& directory,

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "engine/decision.h"
 #include "parser/analysis.h"
 
 namespace gate::cli {
@@ -21,6 +22,11 @@ std::string RepositoryDoubt(const std::string& directory,
 // Whether the directory `hooks` has a hook that git runs even for commands that
 // only look.
 bool HasReadHook(const std::string& hooks);
+
+// Why git, in a command of `analysis` that `decision` does not allow, may run a
+// hook that lies in its repository; empty if none does.
+std::string HookDoubt(const parser::Analysis& analysis,
+                      const engine::Decision& decision);
 
 // The directory in which `invocation` of git works: `cwd` with every `-C`. When
 // its own options cannot be judged, `*doubt` says why.

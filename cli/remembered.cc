@@ -40,6 +40,8 @@ Result<RememberedApproval> Decode(const std::string& body) {
   approval.scope = json->value("scope", "");
   approval.session = json->value("session", "");
   approval.rules = json->value("rules", std::vector<std::string>());
+  // One without a grant was shown as a run in the sandbox.
+  approval.grant = engine::GrantKindOf(json->value("grant", "sandbox"));
   approval.approved_ms = json->value("approved_ms", uint64_t{0});
   approval.expires_ms = json->value("expires_ms", uint64_t{0});
   if (!DecodeBase64(json->value("command", ""), &approval.command) ||
@@ -74,6 +76,7 @@ Status Remember(const std::string& state_dir,
                            {"workspace", Base64(approval.workspace)},
                            {"session", approval.session},
                            {"rules", approval.rules},
+                           {"grant", engine::Name(approval.grant)},
                            {"approved_ms", approval.approved_ms},
                            {"expires_ms", approval.expires_ms}}));
 }
@@ -124,10 +127,11 @@ Result<RememberedApproval> Revoke(const std::string& state_dir,
   return *found;
 }
 
-std::string FindRemembered(const std::string& state_dir, const Asked& asked,
-                           uint64_t now_ms) {
+std::optional<RememberedApproval> FindRemembered(const std::string& state_dir,
+                                                 const Asked& asked,
+                                                 uint64_t now_ms) {
   const auto approvals = ListRemembered(state_dir, now_ms);
-  if (!approvals) return "";
+  if (!approvals) return std::nullopt;
   for (const RememberedApproval& approval : *approvals) {
     if (approval.command != asked.command || asked.place.empty() ||
         approval.place != asked.place || approval.workspace != asked.workspace)
@@ -140,9 +144,9 @@ std::string FindRemembered(const std::string& state_dir, const Asked& asked,
           return std::find(approval.rules.begin(), approval.rules.end(),
                            rule) != approval.rules.end();
         });
-    if (same_rules && !asked.rules.empty()) return approval.id;
+    if (same_rules && !asked.rules.empty()) return approval;
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace gate::cli

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "engine/grants.h"
 
 namespace gate::cli {
 
@@ -23,6 +25,7 @@ struct RememberedApproval {
   std::string place;               // what `cwd` was (BoundPlace)
   std::string session;             // scope session
   std::vector<std::string> rules;  // ids of the rules that asked
+  engine::GrantKind grant = engine::GrantKind::kSandbox;
   uint64_t approved_ms = 0;
   uint64_t expires_ms = 0;  // 0: until revoked (scope project)
 };
@@ -46,8 +49,9 @@ struct Asked {
   std::vector<std::string> rules;  // that ask
 };
 
-// The id of the approval that answers `asked`; empty when there is none.
-std::string FindRemembered(const std::string& state_dir, const Asked& asked,
-                           uint64_t now_ms);
+// The approval that answers `asked`; nothing when there is none.
+std::optional<RememberedApproval> FindRemembered(const std::string& state_dir,
+                                                 const Asked& asked,
+                                                 uint64_t now_ms);
 
 }  // namespace gate::cli

@@ -128,6 +128,8 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
     out += Labelled("runs", "as it is", colour);
   } else if (decision.action == Action::kAsk) {
     out += Labelled("after yes", shown("runs " + AfterYes(judgement)), colour);
+    if (!judgement.grants.instead.empty())
+      out += Labelled("or", shown(judgement.grants.instead), colour);
   }
   for (const Diagnostic& diagnostic : judgement.diagnostics)
     out += Render(diagnostic);
@@ -283,21 +285,27 @@ std::string WayOn(const Judgement& judgement) {
 }
 
 std::string AfterYes(const Judgement& judgement) {
+  using engine::GrantKind;
   const engine::Decision& decision = judgement.decision;
   const Question& question = judgement.question;
   if (!question.file_writes.empty()) return "by the agent's own tool";
-  if (!decision.contain && question.profile.empty() && question.backend.empty())
-    return "as the settings say, else without a sandbox";
+  if (judgement.grants.kind == GrantKind::kByHand)
+    return "nowhere through gate, since " + judgement.grants.why +
+           ": the person runs it";
+  if (judgement.grants.kind == GrantKind::kAsIs && !judgement.in_sandbox)
+    return question.profile.empty() && question.backend.empty()
+               ? "as the person would run it, without a sandbox"
+               : "in the sandbox that the line names";
   const std::string profile =
       question.profile.empty()
           ? decision.profile
           : router::JoinProfiles(decision.profile, question.profile);
-  if (profile == "full-access") return "in a sandbox with full access to files";
+  if (profile == "full-access" && judgement.grants.kind == GrantKind::kSandbox)
+    return "in a sandbox with full access to files";
   if (profile == "tool")
     return "in a sandbox with the credentials of its one program";
   if (profile == "read-only") return "in a sandbox that changes no file";
-  return "in a sandbox that changes nothing outside the workspace and package "
-         "caches: what is to change elsewhere, the person runs";
+  return kRunsInSandbox;
 }
 
 std::string RefusalText(const Judgement& judgement) {
@@ -317,6 +325,15 @@ std::string RefusalText(const Judgement& judgement) {
                                                         : "denied: ") +
             Visible(decision.reason);
   if (!decision.rule.id.empty()) text += " [" + decision.rule.id + "]";
+  if (decision.action == Action::kAsk &&
+      judgement.grants.kind == engine::GrantKind::kByHand)
+    return text + ". gate runs it for nobody, since " +
+           Visible(judgement.grants.why) + ". Instead: " +
+           (judgement.grants.instead.empty()
+                ? "tell the person to run it in a terminal of their own"
+                : Visible(judgement.grants.instead) +
+                      ", or tell the person to run it in a terminal of their "
+                      "own");
   return text + ". Instead: " + Visible(WayOn(judgement));
 }
 

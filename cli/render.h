@@ -48,8 +48,13 @@ std::string RenderCarets(std::string_view source, Span span, bool colour);
 // rule suggests, else what helps against the reason.
 std::string WayOn(const Judgement& judgement);
 
-// Where an ask runs once a person said yes, as the end of a sentence.
+// What a yes to an ask lets it do, as the end of a sentence that begins "it
+// may run" or "it runs".
 std::string AfterYes(const Judgement& judgement);
+// The same of a yes to no more than the sandbox.
+inline constexpr const char* kRunsInSandbox =
+    "in a sandbox that changes nothing outside the workspace and package "
+    "caches: what is to change elsewhere, the person runs";
 
 // One line for the agent: why the command was refused, the rule, the way on.
 std::string RefusalText(const Judgement& judgement);

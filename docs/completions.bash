@@ -36,7 +36,7 @@ _gate() {
     backends) words="probe --json" ;;
     replay) words="--rules --since -n --json" ;;
     trust) words="--show --json" ;;
-    approve) words="--session --for --project" ;;
+    approve) words="--session --for --project --sandbox" ;;
     pending) words="list show commit discard --json" ;;
     approvals)
       case $second in

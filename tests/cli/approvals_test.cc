@@ -37,7 +37,7 @@ TEST(ApprovalsTest, FitsOneCommandInOnePlaceForTheRulesThatAsked) {
   const Machine machine;
   ASSERT_TRUE(Remember(machine.state(), Approval("time")));
   const auto fits = [&](const Asked& asked, uint64_t now = 2000) {
-    return !FindRemembered(machine.state(), asked, now).empty();
+    return FindRemembered(machine.state(), asked, now).has_value();
   };
   EXPECT_TRUE(fits(Question()));
   Asked asked = Question();
@@ -68,25 +68,25 @@ TEST(ApprovalsTest, FitsOneCommandInOnePlaceForTheRulesThatAsked) {
 TEST(ApprovalsTest, EndsByItselfOrWhenRevoked) {
   const Machine machine;
   ASSERT_TRUE(Remember(machine.state(), Approval("time")));
-  EXPECT_EQ(FindRemembered(machine.state(), Question(), 1000 + kHour), "");
+  EXPECT_FALSE(FindRemembered(machine.state(), Question(), 1000 + kHour));
   EXPECT_TRUE(ListRemembered(machine.state(), 2000)->empty());
   ASSERT_TRUE(Remember(machine.state(), Approval("project")));
-  EXPECT_NE(FindRemembered(machine.state(), Question(), 1000 * kHour), "");
+  EXPECT_TRUE(FindRemembered(machine.state(), Question(), 1000 * kHour));
   EXPECT_FALSE(Revoke(machine.state(), "0191", 2000)) << "too short";
   ASSERT_TRUE(Revoke(machine.state(), "01910000-0000", 2000));
-  EXPECT_EQ(FindRemembered(machine.state(), Question(), 2000), "");
+  EXPECT_FALSE(FindRemembered(machine.state(), Question(), 2000));
   EXPECT_FALSE(Revoke(machine.state(), "01910000-0000", 2000));
 }
 
 TEST(ApprovalsTest, OfASessionFitsNoOther) {
   const Machine machine;
   ASSERT_TRUE(Remember(machine.state(), Approval("session")));
-  EXPECT_NE(FindRemembered(machine.state(), Question(), 2000), "");
+  EXPECT_TRUE(FindRemembered(machine.state(), Question(), 2000));
   Asked asked = Question();
   asked.session = "s2";
-  EXPECT_EQ(FindRemembered(machine.state(), asked, 2000), "");
+  EXPECT_FALSE(FindRemembered(machine.state(), asked, 2000));
   asked.session = "";
-  EXPECT_EQ(FindRemembered(machine.state(), asked, 2000), "");
+  EXPECT_FALSE(FindRemembered(machine.state(), asked, 2000));
 }
 
 TEST(ApprovalsTest, AForgedFileIsNone) {
@@ -98,7 +98,7 @@ TEST(ApprovalsTest, AForgedFileIsNone) {
   const size_t at = text.find("\"project\"");
   ASSERT_NE(at, std::string::npos);
   machine.Write(file, text.replace(at + 1, 1, "P"), 0600);
-  EXPECT_EQ(FindRemembered(machine.state(), Question(), 2000), "");
+  EXPECT_FALSE(FindRemembered(machine.state(), Question(), 2000));
 }
 
 // The question as `gate run` keeps it, answered as `gate approve` does.

@@ -269,7 +269,7 @@ TEST(HookTest, AskUsesTheClientsOwnQuestionWhereItHasOne) {
             "ask");
   EXPECT_NE((*json)["hookSpecificOutput"]
                 .value("permissionDecisionReason", "")
-                .find("After a yes it runs in a sandbox"),
+                .find("After a yes it runs as the person would run it"),
             std::string::npos)
       << done.out;
 }

@@ -1,0 +1,130 @@
+// What a yes to a decision gives, and where the line then runs.
+#include "backends/file_count.h"
+#include "cli/gateway.h"
+#include "cli/git_doubts.h"
+#include "cli/shown_places.h"
+#include "engine/tool_access.h"
+
+namespace gate::cli {
+namespace {
+
+using engine::Decision;
+using rules::Action;
+
+// The decision of a question that was answered yes: it runs in no more than
+// what the yes gives.
+Decision AsGranted(const Judgement& judgement) {
+  Decision decision = judgement.decision;
+  const bool as_is = judgement.grants.kind == engine::GrantKind::kAsIs &&
+                     !judgement.in_sandbox &&
+                     judgement.question.preview.empty();
+  decision.contain = !as_is;
+  if (judgement.in_sandbox && decision.profile != engine::kToolProfile)
+    decision.profile =
+        router::JoinProfiles(decision.profile, "workspace-write");
+  return decision;
+}
+
+}  // namespace
+
+void JoinWithPlan(Judgement* judgement) {
+  Decision& decision = judgement->decision;
+  const router::Plan& plan = judgement->plan;
+  if (decision.action > Action::kSandbox) return;
+  if (plan.mode == router::Mode::kRefused) {
+    decision.action = Action::kDeny;
+    decision.reason = judgement->plan_error.empty()
+                          ? plan.why
+                          : "it cannot be contained: " + judgement->plan_error;
+    decision.suggestion = "ask the person to look at gate doctor";
+  } else if (plan.mode == router::Mode::kSandbox &&
+             decision.action == Action::kAllow) {
+    decision.action = Action::kSandbox;
+    decision.reason = "the settings contain what would be allowed: " +
+                      std::move(decision.reason);
+  } else {
+    return;
+  }
+  decision.contain = true;
+  decision.code = engine::ReasonCode::kPlan;
+  decision.rule = {};
+}
+
+void Gateway::JudgeYes(Judgement* judgement) {
+  const Question& question = judgement->question;
+  if (judgement->decision.action != Action::kAsk) return;
+  if (!question.file_writes.empty()) {
+    judgement->grants = {engine::GrantKind::kAsIs, "", ""};
+    return;
+  }
+  engine::GrantFacts facts;
+  if (engine::NeedsGrantFacts(judgement->decision)) {
+    facts.names = CheckNames(facts_, judgement->analysis,
+                             WritablePlaces(judgement->session),
+                             question.on_this_machine ? nullptr : &looks_);
+    facts.hooks = HookDoubt(judgement->analysis, judgement->decision);
+  }
+  judgement->grants =
+      engine::JudgeGrants(judgement->analysis, judgement->decision, facts);
+}
+
+void Gateway::Replan(Judgement* judgement, bool approved) {
+  const uint64_t start = MonotonicUs();
+  judgement->plan = router::Plan{};
+  judgement->plan_error.clear();
+  const Question& question = judgement->question;
+  Decision yes;
+  if (approved && judgement->decision.action == Action::kAsk)
+    yes = AsGranted(*judgement);
+  const Decision& decision =
+      yes.action == Action::kAsk ? yes : judgement->decision;
+  router::Settings asked = router::Unasked();
+  asked.profile = question.profile;
+  asked.backend = question.backend;
+  asked.network = backends::ParseNetwork(question.network)
+                      .value_or(backends::Network::kOpen);
+  asked.limits.wall_ms = question.timeout_ms;
+  router::Settings wanted = router::Join(settings().router, asked);
+  const auto agent = settings().agents.find(question.agent);
+  if (agent != settings().agents.end())
+    wanted = router::Join(agent->second, wanted);
+  router::Programs programs;
+  for (const parser::Invocation& invocation : judgement->analysis.invocations)
+    programs.names.push_back(invocation.program);
+  programs.complete = !judgement->analysis.hides_commands;
+  // What a name computed at run time stands for is known when it starts.
+  wanted.watch_execs |= judgement->analysis.hides_commands;
+  const bool needs_backend = decision.contain || !wanted.profile.empty() ||
+                             !wanted.backend.empty() ||
+                             !wanted.always_sandbox.empty();
+  static const std::vector<router::Candidate> kNoCandidates;
+  router::ProfileInputs inputs;
+  if (needs_backend)
+    inputs = MakeProfileInputs(judgement->session, question.on_this_machine);
+  inputs.lending = judgement->lending;
+  if (yes.action == Action::kAsk &&
+      judgement->grants.kind == engine::GrantKind::kByHand) {
+    judgement->plan.why = "no yes lets it run: " + judgement->grants.why;
+    judgement->timing.plan_us += MonotonicUs() - start;
+    return;
+  }
+  auto plan = router::MakePlan(decision, approved,
+                               needs_backend ? candidates() : kNoCandidates,
+                               wanted, inputs, programs);
+  if (plan) {
+    judgement->plan = std::move(*plan);
+    if (judgement->plan.mode == router::Mode::kSandbox) {
+      judgement->plan.profile.git_line = judgement->git_line;
+      judgement->plan.profile.show =
+          PlacesToShow(judgement->analysis, judgement->session.workspace);
+      backends::NameUncounted(judgement->plan.profile, &judgement->plan.lost);
+    }
+  } else {
+    judgement->plan.why = plan.error().message;
+    judgement->plan_error = plan.error().message;
+    judgement->plan_unavailable = plan.error().code == ErrorCode::kUnavailable;
+  }
+  judgement->timing.plan_us += MonotonicUs() - start;
+}
+
+}  // namespace gate::cli
