@@ -103,7 +103,9 @@ inline constexpr size_t kMaxHookFile = 256 << 10;
 // below the workspace.
 inline constexpr size_t kMaxMemory = 256;
 inline constexpr size_t kMaxMemoryBytes = size_t{4} << 20;
+// Listed, of those where the last search met names, and of the others.
 inline constexpr int kMaxBelowDirectories = 512;
+inline constexpr size_t kMaxBelowAsked = 1 << 14;  // with those in the index
 inline constexpr int kMaxBelowMs = 50;
 inline constexpr size_t kMaxKeptFiles = 64;  // of one protected name
 inline constexpr size_t kMaxKeptFile = 256 << 10;
@@ -240,11 +242,14 @@ class Guard {
   void Inherit(const std::vector<Guard>& others);
   void HoldRoots();
   // guard_memory.cc
-  void Remember(const std::string& path, bool below);
+  // False: there is more than can be remembered.
+  bool Remember(const std::string& path, bool below);
   void RememberBinds();
   void RememberBelow();
   void RememberRepository(const std::string& git);
   const KeptFile* Remembered(const std::string& path) const;
+  // What to say of `path`, which is taken, where its content may be lost.
+  std::string NotRemembered(const std::string& path) const;
   void PutBackBelow(const std::string& path);
   std::string RelativeOf(const std::string& path) const;
   void SweepRoots();
@@ -428,6 +433,8 @@ class Guard {
   std::vector<KeptFile> memory_, below_;
   std::vector<std::string> read_only_;  // of the binds
   size_t memory_bytes_ = 0;
+  std::vector<std::string> forgotten_;  // of `read_only_`, not remembered whole
+  std::string below_end_;    // why `below_` does not hold all; empty: it does
   bool overlapped_ = false;  // other runs went on that this one meets
   bool unsure_ = false;      // one ended while the snapshot was made
   std::set<std::string> notes_before_;

@@ -117,28 +117,36 @@ void Guard::SweepRoots() {
   }
 }
 
-void Guard::Remember(const std::string& path, bool below) {
+bool Guard::Remember(const std::string& path, bool below) {
   std::vector<std::string> files;
-  FilesAt(path, 0, &files);
+  bool all = FilesAt(path, 0, &files);
   for (const std::string& file : files) {
-    if (memory_.size() + below_.size() >= kMaxMemory) return;
     struct stat info = {};
-    if (!StatPath(file, &info) ||
-        memory_bytes_ + static_cast<size_t>(info.st_size) > kMaxMemoryBytes)
+    if (!StatPath(file, &info)) continue;
+    if (memory_.size() + below_.size() >= kMaxMemory ||
+        memory_bytes_ + static_cast<size_t>(info.st_size) > kMaxMemoryBytes) {
+      all = false;
       continue;
+    }
     Result<std::string> text = ReadRegular(file, kMaxKeptFile);
-    if (!text) continue;
+    if (!text) {
+      all = false;
+      continue;
+    }
     memory_bytes_ += text->size();
     (below ? below_ : memory_)
         .push_back({file, "", std::move(*text), info.st_mode & 0777});
   }
+  if (below && !all && below_end_.empty())
+    below_end_ = "there is more than gate remembers";
+  return all;
 }
 
 void Guard::RememberBinds() {
   for (const Bind& bind : binds_) {
     if (!bind.read_only) continue;
     read_only_.push_back(bind.path);
-    Remember(bind.path, false);
+    if (!Remember(bind.path, false)) forgotten_.push_back(bind.path);
   }
 }
 
@@ -160,56 +168,93 @@ void Guard::RememberBelow() {
     index = TreeIndex::Load(path, IndexKey());
   struct Place {
     std::string path;
-    int level;
     uint32_t entry;
   };
-  std::vector<Place> open = {
-      {workspace_, 0, index.empty() ? TreeIndex::kNone : TreeIndex::kTop}};
   const Fd top = OpenPath(workspace_);
-  for (size_t i = 0; i < open.size() && i < kMaxBelowDirectories; ++i) {
-    if (NowNs() > end) return;
-    const Place at = open[i];
-    struct stat info = {};
-    const std::string below =
-        i == 0 ? "" : at.path.substr(workspace_.size() + 1);
-    std::vector<std::pair<std::string, uint32_t>> directories;
-    std::vector<std::string> names;
-    if (at.entry != TreeIndex::kNone &&
-        fstatat(top.get(), below.c_str(), &info,
-                AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
-        index.Answers(at.entry, info) &&
-        (!index.IsNamed(at.entry) || at.level == 0)) {
-      const uint32_t count = index.count(at.entry);
-      for (uint32_t k = 0; k < count; ++k) {
-        const uint32_t child = index.first(at.entry) + k;
-        directories.emplace_back(index.NameOf(child), child);
+  std::vector<Place> level = {
+      {workspace_, index.empty() ? TreeIndex::kNone : TreeIndex::kTop}};
+  int listed = 0, listed_known = 0;
+  size_t asked = 0;
+  for (int depth = 0; depth <= kLevelsBelow; ++depth) {
+    // Those first where the last search met names: what a run makes beside
+    // them takes neither their turn nor their time.
+    const auto named =
+        std::stable_partition(level.begin(), level.end(), [&](const Place& at) {
+          return at.entry != TreeIndex::kNone && index.IsNamed(at.entry);
+        });
+    const auto first = static_cast<size_t>(named - level.begin());
+    std::vector<Place> next;
+    for (size_t i = 0; i < level.size(); ++i) {
+      const Place& at = level[i];
+      const bool known = i < first || depth == 0;
+      if (++asked > kMaxBelowAsked) {
+        below_end_ = "the look before the run ended after " +
+                     std::to_string(kMaxBelowAsked) + " directories";
+        return;
       }
-    } else {
+      struct stat info = {};
+      const char* below =
+          depth == 0 ? "" : at.path.c_str() + workspace_.size() + 1;
+      std::vector<std::string> names;
+      if (!known && at.entry != TreeIndex::kNone &&
+          fstatat(top.get(), below, &info,
+                  AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
+          index.Answers(at.entry, info)) {
+        if (depth == kLevelsBelow) continue;
+        const uint32_t count = index.count(at.entry);
+        for (uint32_t k = 0; k < count; ++k) {
+          const uint32_t child = index.first(at.entry) + k;
+          next.push_back({Join(at.path, index.NameOf(child)), child});
+        }
+        continue;
+      }
+      // The others go on: the index may answer for them.
+      if (++(known ? listed_known : listed) > kMaxBelowDirectories) {
+        below_end_ = "the look before the run ended after " +
+                     std::to_string(kMaxBelowDirectories) + " directories";
+        continue;
+      }
+      if (!known && NowNs() > end) {
+        below_end_ = "the look before the run ended after " +
+                     std::to_string(kMaxBelowMs) + " ms";
+        continue;
+      }
       const Directory list = OpenDirectory(at.path);
       if (!list) continue;
       while (const dirent* entry = readdir(list.get())) {
         const std::string_view name = entry->d_name;
         if (name == "." || name == "..") continue;
         names.emplace_back(name);
-        if (entry->d_type == DT_DIR && name != ".git")
-          directories.emplace_back(name, at.entry == TreeIndex::kNone
-                                             ? TreeIndex::kNone
-                                             : index.Find(at.entry, name));
+        if (entry->d_type == DT_DIR && name != ".git" && depth < kLevelsBelow)
+          next.push_back(
+              {Join(at.path, name), at.entry == TreeIndex::kNone
+                                        ? TreeIndex::kNone
+                                        : index.Find(at.entry, name)});
+      }
+      // What lies directly in the workspace is held.
+      if (depth == 0) continue;
+      for (const std::string& name : names) {
+        if (name == ".git") RememberRepository(Join(at.path, name));
+        for (const std::string& known_name : names_)
+          if (known_name.starts_with(name) &&
+              (known_name.size() == name.size() ||
+               known_name[name.size()] == '/'))
+            Remember(Join(at.path, known_name), true);
       }
     }
-    if (at.level < kLevelsBelow)
-      for (const auto& [name, entry] : directories)
-        open.push_back({Join(at.path, name), at.level + 1, entry});
-    // What lies directly in the workspace is held.
-    if (at.level == 0) continue;
-    for (const std::string& name : names) {
-      if (name == ".git") RememberRepository(Join(at.path, name));
-      for (const std::string& known : names_)
-        if (known.starts_with(name) &&
-            (known.size() == name.size() || known[name.size()] == '/'))
-          Remember(Join(at.path, known), true);
-    }
+    level = std::move(next);
   }
+}
+
+std::string Guard::NotRemembered(const std::string& path) const {
+  if (below_end_.empty() || workspace_.empty() || !IsWithin(path, workspace_) ||
+      !RelativeOf(path).empty() ||
+      std::any_of(below_.begin(), below_.end(), [&](const KeptFile& one) {
+        return IsWithin(one.path, path);
+      }))
+    return "";
+  return "; if something was there before, gate does not put it back (" +
+         below_end_ + ")";
 }
 
 const Guard::KeptFile* Guard::Remembered(const std::string& path) const {
@@ -243,7 +288,17 @@ void Guard::SweepMemory() {
   if (!overlapped_) return;
   for (const std::string& top : read_only_) {
     struct stat info = {};
-    if (!StatPath(top, &info)) {
+    const bool there = StatPath(top, &info);
+    const int error = errno;
+    if ((!there || Changed(info)) &&
+        std::find(forgotten_.begin(), forgotten_.end(), top) !=
+            forgotten_.end())
+      Report("protected-path",
+             top + (there ? ": was changed" : ": was removed") +
+                 " while another run went on, and held more than gate "
+                 "remembers; look at it");
+    if (!there) {
+      errno = error;
       if (errno != ENOENT) MissedOnTheWay(top, "protected-path");
     } else if (!S_ISDIR(info.st_mode)) {
       SweepMemoryFile(top, Remembered(top));

@@ -16,7 +16,7 @@
 namespace gate::backends {
 namespace {
 
-constexpr std::string_view kHead = "gate.run-note/4\n";
+constexpr std::string_view kHead = "gate.run-note/5\n";
 constexpr std::string_view kTail = kNoteTail;
 
 class Writer {
@@ -153,6 +153,8 @@ void Guard::Through(Archive& archive) {
     archive(one.inode);
   });
   texts(read_only_);
+  texts(forgotten_);
+  archive(below_end_);
   archive(overlapped_);
   archive(unsure_);
   std::vector<std::pair<std::string, std::string>> trusted(trusted_.begin(),

@@ -89,13 +89,14 @@ void Guard::Quarantine(const std::string& path, const std::string& kind,
       std::to_string(start_.tv_nsec / 1000) + "-" + std::to_string(getpid()) +
       "-" + std::to_string(++quarantined_) + "-" + std::string(BaseName(path));
   const Result<std::string> where = MoveAside(path, quarantine_, name);
+  const std::string lost = NotRemembered(path);
   if (!where)
     Report(kind,
            path + ": " + why + "; it is still there: " + where.error().message);
   else if (where->empty())
-    Report(kind, path + ": " + why + "; removed");
+    Report(kind, path + ": " + why + "; removed" + lost);
   else
-    Report(kind, path + ": " + why + "; moved to " + *where);
+    Report(kind, path + ": " + why + "; moved to " + *where + lost);
   if (where) PutBackBelow(path);
 }
 

@@ -140,6 +140,76 @@ TEST_P(GuardSearch, OrdinaryLinesAreQuiet) {
   }
 }
 
+TEST_P(GuardSearch, WhatARunMakesTakesNoTurnFromWhatWasThere) {
+  ASSERT_EQ(Outside("for i in 1 2 3; do mkdir -p p$i/.claude p$i/q/.vscode; "
+                    "echo mine > p$i/.claude/settings.json; echo mine > "
+                    "p$i/q/.vscode/tasks.json; git init -q p$i/r; echo mine > "
+                    "p$i/r/.git/hooks/pre-push; done"),
+            "");
+  AwaitTick();
+  EXPECT_EQ(Bash("true").outcome.exit_code, 0);
+  for (const char* made : {
+           "mkdir $(seq -f a%g 700)",
+           "mkdir -p $(seq -f p1/a%g 700)",
+           "touch p1/x p2/x p3/x; mkdir z; mv p1 p3 z; mv z/* .",
+       }) {
+    AwaitTick();
+    EXPECT_EQ(Bash(made).outcome.exit_code, 0) << made;
+    AwaitTick();
+    const Ran ran = Bash(
+        "for i in 1 2 3; do echo PLANT > p$i/.claude/settings.json; echo PLANT "
+        "> p$i/q/.vscode/tasks.json; echo PLANT > p$i/r/.git/hooks/pre-push; "
+        "done");
+    EXPECT_EQ(Planted(), "") << made;
+    EXPECT_EQ(Outside("cat p?/.claude/settings.json p?/q/.vscode/tasks.json "
+                      "p?/r/.git/hooks/pre-push | sort | uniq -c | tr -d ' '"),
+              "9mine\n")
+        << made << ran.output;
+    for (const Violation& violation : ran.outcome.violations)
+      EXPECT_EQ(violation.detail.find("does not put it back"),
+                std::string::npos)
+          << violation.detail;
+  }
+}
+
+// Whichever of the limits of looking and remembering is met.
+TEST_P(GuardSearch, WhatDoesNotComeBackIsSaid) {
+  struct Case {
+    const char* before;
+    const char* change;
+  };
+  constexpr Case kCases[] = {
+      {"mkdir $(seq -f d%g 600); for i in $(seq 600); do echo mine > "
+       "d$i/.envrc; done",
+       "for i in $(seq 600); do echo PLANT > d$i/.envrc; done"},
+      {"mkdir -p d/.vscode; for i in $(seq 300); do echo mine > d/.vscode/$i; "
+       "done",
+       "for i in $(seq 300); do echo PLANT > d/.vscode/$i; done"},
+      {"mkdir d; yes mine | head -c 400000 > d/.envrc",
+       "echo PLANT > d/.envrc"},
+      {"mkdir -p $(seq -f d%g/.vscode 30); for i in $(seq 30); do yes mine | "
+       "head -c 250000 > d$i/.vscode/x; done",
+       "for i in $(seq 30); do echo PLANT > d$i/.vscode/x; done"},
+  };
+  for (const Case& each : kCases) {
+    ASSERT_EQ(Outside(each.before), "");
+    AwaitTick();
+    const Ran ran = Bash(each.change);
+    EXPECT_EQ(Planted(), "") << each.change;
+    size_t said = 0;
+    for (const Violation& violation : ran.outcome.violations)
+      if (violation.detail.find("does not put it back (") != std::string::npos)
+        ++said;
+    const std::string count = Outside(
+        "find . -type f \\( -name .envrc -o -path '*/.vscode/*' \\) "
+        "| wc -l");
+    const size_t back = std::stoul(count);
+    EXPECT_NE(said, 0u) << each.change;
+    EXPECT_EQ(said + back, ran.outcome.violations.size()) << each.change;
+    Outside("find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +");
+  }
+}
+
 // Once per search, also where there is a directory `.git` that is none of
 // git's.
 TEST_P(GuardSearch, WhatDidNotChangeIsNotWrittenDownAgain) {
