@@ -28,6 +28,7 @@
 #include "backends/spawn.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
+#include "backends/terminal_job.h"
 #include "base/file.h"
 
 namespace gate::backends {
@@ -81,13 +82,6 @@ void AwaitEnd(const Fd& init) {
 }
 
 // The first child of bwrap's process 1: the command. 0 when unknown.
-pid_t CommandOf(pid_t init) {
-  const std::string number = std::to_string(init);
-  const Result<std::string> text = ReadFile(
-      "/proc/" + number + "/task/" + number + "/children", kMaxStatusBytes);
-  return text ? static_cast<pid_t>(strtol(text->c_str(), nullptr, 10)) : 0;
-}
-
 FeatureSet BwrapFeatures() {
   return {Feature::kReadOnlyRoot,     Feature::kReadDeny,
           Feature::kProtectedPaths,   Feature::kPrivateTmp,
@@ -349,10 +343,13 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   watch.pidfd = child.pidfd.get();
   watch.wall_ms = profile.limits.wall_ms;
   watch.terminal = inputs.terminal;
-  watch.forward = [&](int signal) {
+  const auto command_now = [&] {
     read_status();
     const long init = StatusNumber(status_text, "\"child-pid\"");
-    const pid_t target = init > 0 ? CommandOf(static_cast<pid_t>(init)) : 0;
+    return init > 0 ? FirstChildOf(static_cast<pid_t>(init)) : 0;
+  };
+  watch.forward = [&](int signal) {
+    const pid_t target = command_now();
     // One that has just ended has no group; -1 would be everybody's.
     const pid_t group = target > 0 ? getpgid(target) : -1;
     // Before the command runs there is only bwrap to tell.
@@ -366,6 +363,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   };
   watch.expire = [&] { watch.forward(SIGTERM); };
   watch.kill = [&] { sys::PidfdSignal(child.pidfd.get(), SIGKILL); };
+  FollowTerminalJob(io.in, command_now, &watch);
   (*relay)->Started();
   (*relay)->Join(&watch);
   files.Join(&watch);

@@ -24,6 +24,7 @@
 #include "backends/request.h"
 #include "backends/streams.h"
 #include "backends/supervise.h"
+#include "backends/terminal_job.h"
 #include "backends/view.h"
 #include "base/file.h"
 #include "base/paths.h"
@@ -344,6 +345,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
          reported = true;
          over = report.alone;
        }});
+  FollowTerminalJob(io.in, [&] { return FirstChildOf(one->pid()); }, &watch);
   (*relay)->Started();
   (*relay)->Join(&watch);
   files.Join(&watch);

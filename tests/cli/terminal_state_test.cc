@@ -110,6 +110,38 @@ std::vector<std::string> Backends(const Machine& machine) {
   return works;
 }
 
+// No shell above could continue any of these.
+TEST(TerminalJob, WhatStopsOnGatesTerminalDoesNotStayStopped) {
+  const Machine machine;
+  for (const std::string& backend : Backends(machine))
+    for (const char* line : {
+             "bash -mc 'true; echo end'",
+             "exec bash -mc '(true); echo end'",
+             "bash --norc -ic 'true; echo end'",
+             "sh -mc 'true; echo end'",
+             "set -m; true; echo end",
+             "kill -STOP $$; echo end",
+             "kill -TSTP $$; echo end",
+             "kill -TTIN $$; echo end",
+             "kill -TTOU $$; echo end",
+             "exec bash -mc 'kill -STOP $$; echo end'",
+             "exec bash -mc 'kill -STOP $$; kill -STOP $$; echo end'",
+             "exec bash --norc -ic 'suspend -f; echo end'",
+             "exec perl -e 'use POSIX; setpgid(0, 0); tcsetpgrp(0, getpgrp()); "
+             "print \"end\\n\"'",
+             "exec perl -e 'use POSIX; setpgid(0, 0); kill 19, $$; print "
+             "\"end\\n\"'",
+             "exec perl -e 'use POSIX; setpgid(0, 0); system(\"stty -echo\"); "
+             "print \"end\\n\"'",
+         }) {
+      OnTerminal terminal(machine);
+      const std::string shown =
+          terminal.Run({"sandbox", "--backend", backend, "-c", line}, "dumb");
+      EXPECT_NE(shown.find("end"), std::string::npos) << line << shown;
+      EXPECT_TRUE(terminal.IsAsBefore()) << line;
+    }
+}
+
 constexpr const char* kLines[] = {
     "stty raw -echo",
     "stty -icanon min 0 time 0",
