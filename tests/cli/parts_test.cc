@@ -167,6 +167,20 @@ TEST(PlanJsonTest, AnythingElseIsRefused) {
   EXPECT_FALSE(PlanFromJson(Dump(*json)));
 }
 
+// Of an older version, as a ticket or an approval may still hold it.
+TEST(PlanJsonTest, OneThatLacksAnythingIsRefused) {
+  const auto whole = ParseJson(PlanToJson(router::Plan()));
+  ASSERT_TRUE(whole);
+  for (const char* path :
+       {"", "/profile", "/profile/limits", "/profile/environment_set"})
+    for (const auto& member :
+         whole->at(nlohmann::json::json_pointer(path)).items()) {
+      auto json = *whole;
+      json.at(nlohmann::json::json_pointer(path)).erase(member.key());
+      EXPECT_FALSE(PlanFromJson(Dump(json))) << path << "/" << member.key();
+    }
+}
+
 constexpr const char* kPlace = "1:2 /w";
 
 PendingQuestion Question(const std::string& id) {
