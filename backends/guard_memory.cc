@@ -187,10 +187,10 @@ void Guard::RememberBelow() {
     for (size_t i = 0; i < level.size(); ++i) {
       const Place& at = level[i];
       const bool known = i < first || depth == 0;
-      if (++asked > kMaxBelowAsked) {
+      if (!known && ++asked > kMaxBelowAsked) {
         below_end_ = "the look before the run ended after " +
                      std::to_string(kMaxBelowAsked) + " directories";
-        return;
+        continue;
       }
       struct stat info = {};
       const char* below =
