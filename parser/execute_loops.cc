@@ -80,7 +80,11 @@ void Evaluator::Loop(Shell& shell, Head head, Body body, Step step) {
       break;
     }
     if (joined >= kWidenAfter + 6) {
-      NoteLimit("a loop that does not settle");
+      // The commands of its body are seen, and only what they are told on later
+      // turns is not: the sandbox holds that, and nothing is cut off.
+      NoteAt(UnknownCode::kUnmodelled,
+             Span{0, static_cast<uint32_t>(source_.size())},
+             "a loop that does not settle");
       MergeInto(out, shell);
       break;
     }
