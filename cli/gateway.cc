@@ -396,7 +396,7 @@ void Gateway::JudgeTool(Judgement* judgement) {
     access.suggestion = "tell the person what stands in the way";
   }
   if (decision->profile == engine::kToolProfile)
-    engine::AskInsteadOfTool(access, decision);
+    engine::AskInsteadOfTool(judgement->analysis, access, decision);
 }
 
 Result<Session> Gateway::SessionFor(const Question& question, bool pin) {

@@ -362,12 +362,18 @@ ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
   return access;
 }
 
-void AskInsteadOfTool(const ToolAccess& access, Decision* decision) {
+void AskInsteadOfTool(const Analysis& analysis, const ToolAccess& access,
+                      Decision* decision) {
   decision->profile = "full-access";
   decision->yes = std::max(decision->yes, YesNeeds::kAsIs);
   if (decision->action > Action::kSandbox) return;
   decision->action = Action::kAsk;
   decision->contain = true;
+  for (size_t i = 0; i < decision->per_invocation.size(); ++i)
+    if (decision->per_invocation[i] == Action::kSandbox &&
+        i < analysis.invocations.size() &&
+        rules::FindLending(analysis.invocations[i].program))
+      decision->per_invocation[i] = Action::kAsk;
   decision->code = ReasonCode::kNotAsItSeems;
   decision->reason =
       "it needs credentials that it gets only with a yes: " + access.why;

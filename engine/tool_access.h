@@ -42,6 +42,8 @@ ToolAccess JudgeToolAccess(const parser::Analysis& analysis,
 // Makes of a decision that cannot have the profile a question, and of a
 // question one whose yes runs the line as the person would: what a sandbox
 // without credentials would do fails without a word.
-void AskInsteadOfTool(const ToolAccess& access, Decision* decision);
+// What is asked about are the runs of programs that have credentials.
+void AskInsteadOfTool(const parser::Analysis& analysis,
+                      const ToolAccess& access, Decision* decision);
 
 }  // namespace gate::engine

@@ -292,7 +292,7 @@ TEST(ToolAccessTest, ProgramsThatRunCodeOfTheProjectGetNothing) {
 
 TEST(ToolAccessTest, WhereItIsNotGivenAPersonIsAsked) {
   Made made = Make("docker logs web > ../OUT");
-  AskInsteadOfTool(made.access, &made.decision);
+  AskInsteadOfTool(made.analysis, made.access, &made.decision);
   EXPECT_EQ(made.decision.action, Action::kAsk);
   EXPECT_TRUE(made.decision.contain);
   EXPECT_NE(made.decision.reason.find("outside the workspace"),
@@ -300,7 +300,7 @@ TEST(ToolAccessTest, WhereItIsNotGivenAPersonIsAsked) {
   EXPECT_FALSE(made.decision.suggestion.empty());
   // A denial stays one.
   Decision denied;
-  AskInsteadOfTool(made.access, &denied);
+  AskInsteadOfTool(made.analysis, made.access, &denied);
   EXPECT_EQ(denied.action, Action::kDeny);
 }
 
