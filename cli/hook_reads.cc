@@ -277,6 +277,9 @@ Judgement JudgeReads(Gateway& gateway, const hooks::Event& event,
     decision.suggestion = "search with one glob at a time";
     decision.rule = {};
   }
+  // A tool cannot be put into a sandbox: a yes lets it look.
+  if (decision.action == Action::kAsk)
+    judgement.grants = {engine::GrantKind::kAsIs, "", ""};
   return judgement;
 }
 

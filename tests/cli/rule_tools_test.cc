@@ -82,8 +82,8 @@ TEST(RulesTestTest, CoverageNamesWhatNoExampleReaches) {
   machine.Write(
       machine.home() + "/.config/gate/rules.d/a.json",
       File(Rule("p.never", "deny", R"({"prefix": ["grault"]})") + "," +
-           Rule("p.weak", "allow", R"({"prefix": ["npm", "publish"]})",
-                R"(, "examples": {"match": ["npm publish"],
+           Rule("p.weak", "allow", R"({"prefix": ["npm", "deprecate"]})",
+                R"(, "examples": {"match": ["npm deprecate a b"],
                               "no_match": ["ls"]})")),
       0600);
   const Done done = machine.Gate({"rules", "test", "--coverage"});
@@ -158,14 +158,14 @@ TEST(SuggestTest, SparesRepeatedApprovalsAndNeverTrustsAnInterpreter) {
   const Machine machine;
   machine.Gate({"check", "ls"});
   EXPECT_TRUE(Has(machine.Gate({"rules", "suggest"}).out, "nothing"));
-  Approved(machine, "npm publish --tag a", "packages.publish");
-  Approved(machine, "npm publish --tag b", "packages.publish");
+  Approved(machine, "npm owner add a", "packages.publish");
+  Approved(machine, "npm owner add b", "packages.publish");
   Approved(machine, "python3 -c x", "some.rule");
   Approved(machine, "python3 -c x", "some.rule");
   Approved(machine, "once only", "some.rule");
   const Done done = machine.Gate({"rules", "suggest"});
   EXPECT_EQ(done.exit_code, 0);
-  EXPECT_TRUE(Has(done.out, R"("prefix":["npm","publish","--tag"])"))
+  EXPECT_TRUE(Has(done.out, R"("prefix":["npm","owner","add"])"))
       << done.out;
   EXPECT_TRUE(Has(done.out, "packages.publish")) << done.out;
   EXPECT_FALSE(Has(done.out, R"("prefix":["python3")")) << done.out;
