@@ -259,6 +259,16 @@ struct Outcome {
   // A TCP port that one of them listened on, in the command's own process group
   // and a network of the run's own; 0: none that is certain.
   uint16_t left_listening = 0;
+  // The command did not end with 0, and something of it tried to reach another
+  // machine, or a name server, from a network that leads nowhere; only of
+  // backends that can tell.
+  bool tried_to_leave = false;
+  // What gate withheld that the line names, and what to do instead; and guesses
+  // about what else of it was missed, each of which begins with "probably".
+  // For a line that failed, filled in by who knows the line.
+  std::vector<std::string> withheld;
+  std::vector<std::string> hints;
+  std::string instead;
   // A signal meanwhile told gate to end, whatever the command made of it; only
   // of backends with Feature::kOverlay.
   bool interrupted = false;

@@ -25,6 +25,7 @@
 #include "cli/names.h"
 #include "cli/terminal_state.h"
 #include "cli/trust.h"
+#include "cli/withheld.h"
 
 namespace gate::cli {
 namespace {
@@ -221,12 +222,13 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   backend->Prepare(plan.profile);
   const std::vector<backends::Violation> finished =
       backends::FinishKilledRuns(gateway.facts().places.state + "/runs");
-  const auto with_finished = [&finished](Outcome outcome) {
+  const auto with_finished = [&](Outcome outcome) {
+    FillWithheld(gateway.facts(), *judgement, &outcome);
     outcome.violations.insert(outcome.violations.begin(), finished.begin(),
                               finished.end());
     return outcome;
   };
-  if (!finished.empty() && command.ended)
+  if (command.ended)
     command.ended = [&with_finished,
                      tell = std::move(command.ended)](const Outcome& outcome) {
       tell(with_finished(outcome));
@@ -404,6 +406,14 @@ std::string OutcomeToJson(const Executed& executed) {
   json.Flag("sweep_complete", outcome.sweep_complete);
   if (!outcome.sweep_end.empty()) json.Field("sweep_end", outcome.sweep_end);
   json.Field("left_running", static_cast<int64_t>(outcome.left_running));
+  const auto list = [&](const char* key, const std::vector<std::string>& all) {
+    if (all.empty()) return;
+    json.Key(key).BeginArray();
+    for (const std::string& one : all) json.String(one);
+    json.EndArray();
+  };
+  list("withheld", outcome.withheld);
+  list("hints", outcome.hints);
   json.EndObject();
   return json.Take();
 }
@@ -431,6 +441,7 @@ int Report(const Outcome& outcome, const std::string& id) {
         Complain("ended with the command: what was still listening on port " +
                  std::to_string(outcome.left_listening) +
                  "; a server and what asks it run in one line");
+      for (const std::string& line : WithheldLines(outcome)) Complain(line);
       return outcome.exit_code;
     case OutcomeStatus::kSignalled:
       return 128 + outcome.signal;

@@ -110,6 +110,13 @@ std::string OutcomeDetail(const Judgement& judgement,
   if (!outcome.sweep_end.empty()) json.Field("sweep_end", outcome.sweep_end);
   if (outcome.left_running > 0)
     json.Field("left_running", static_cast<int64_t>(outcome.left_running));
+  for (const auto& [key, list] : {std::pair("withheld", &outcome.withheld),
+                                  std::pair("hints", &outcome.hints)}) {
+    if (list->empty()) continue;
+    json.Key(key).BeginArray();
+    for (const std::string& one : *list) json.String(one);
+    json.EndArray();
+  }
   json.Key("violations").BeginArray();
   for (const backends::Violation& violation : outcome.violations)
     json.BeginObject()

@@ -350,6 +350,8 @@ void RunInit(const InitContext& context) {
         at_limit(TreeLimit::kWritten);
       EndOthers(context.new_network && !terminal ? command : 0, &report);
       report.kind = InitReport::kEnded;
+      if (context.new_network && status != 0)
+        report.tried_to_leave = TriedToLeave();
       report.wait_status = status;
       report.alone = true;
       Finish(report);

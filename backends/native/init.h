@@ -30,6 +30,7 @@ struct InitReport {
   TreeLimit limit = TreeLimit::kNone;
   uint32_t left = 0;       // kEnded: processes that still ran and were ended
   uint16_t listening = 0;  // kEnded: Outcome::left_listening
+  bool tried_to_leave = false;  // kEnded, not with 0: Outcome::tried_to_leave
   // No other process was left in the sandbox: nothing of the command can
   // happen any more, and only process 1 itself ends after this.
   bool alone = false;

@@ -373,6 +373,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
       break;
     case InitReport::kEnded:
       SetEnd(report.wait_status, &outcome);
+      outcome.tried_to_leave = report.tried_to_leave;
       // What a signal ends together is not left behind.
       if (outcome.status == OutcomeStatus::kExited) {
         outcome.left_running = report.left;

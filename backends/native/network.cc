@@ -1,10 +1,12 @@
 #include "backends/native/network.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -100,6 +102,59 @@ bool RaiseLoopback(SetupError* error) {
   close(fd);
   errno = saved;
   return raised || Fail(error, Stage::kLoopback);
+}
+
+namespace {
+
+// What stands in `path`, as far as `size` goes, with a NUL behind it.
+void ReadStart(const char* path, char* text, size_t size) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t got = fd < 0 ? 0 : read(fd, text, size - 1);
+  if (fd >= 0) close(fd);
+  text[got < 0 ? 0 : got] = '\0';
+}
+
+// Whether the counter `name` of the line that begins with `group` is not 0. The
+// names stand in one line, the values in the next one:
+//   "Udp: InDatagrams NoPorts …\nUdp: 3 1 …\n"
+bool HasCounted(const char* text, const char* group, const char* name) {
+  const size_t length = strlen(group);
+  const char* names = text;
+  while (names != nullptr && strncmp(names, group, length) != 0) {
+    names = strchr(names, '\n');
+    if (names != nullptr) ++names;
+  }
+  const char* values = names == nullptr ? nullptr : strchr(names, '\n');
+  if (values == nullptr) return false;
+  ++values;
+  const size_t wanted = strlen(name);
+  while (true) {
+    names = strpbrk(names, " \n");
+    values = strpbrk(values, " \n");
+    if (names == nullptr || values == nullptr || *names == '\n') return false;
+    ++names;
+    ++values;
+    if (strncmp(names, name, wanted) == 0 &&
+        (names[wanted] == ' ' || names[wanted] == '\n'))
+      return *values > '0' && *values <= '9';
+  }
+}
+
+}  // namespace
+
+bool TriedToLeave() {
+  char text[8192];
+  ReadStart("/proc/net/snmp", text, sizeof(text));
+  if (HasCounted(text, "Ip: ", "OutNoRoutes") ||
+      HasCounted(text, "Udp: ", "NoPorts"))
+    return true;
+  // "Ip6OutNoRoutes                  \t2"
+  ReadStart("/proc/net/snmp6", text, sizeof(text));
+  const char* at = strstr(text, "Ip6OutNoRoutes");
+  if (at == nullptr) return false;
+  at += strcspn(at, " \t");
+  at += strspn(at, " \t");
+  return *at > '0' && *at <= '9';
 }
 
 }  // namespace gate::backends

@@ -1,0 +1,316 @@
+#include "cli/withheld.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "backends/environment.h"
+#include "base/file.h"
+#include "base/host.h"
+#include "base/paths.h"
+#include "base/text.h"
+#include "cli/line.h"
+#include "rules/lending.h"
+
+namespace gate::cli {
+namespace {
+
+using backends::Network;
+using parser::EffectKind;
+using parser::Invocation;
+
+// Things named at most; of more the first stand for the rest.
+constexpr size_t kMaxNamed = 4;
+constexpr size_t kMaxSettingsBytes = size_t{64} << 10;
+
+constexpr const char* kByPerson =
+    "tell the person, who can run it in a terminal of their own; do not try "
+    "another way";
+
+bool Exists(const std::string& path) {
+  return ::access(path.c_str(), F_OK) == 0;
+}
+
+bool IsBelowAny(const std::string& path,
+                const std::vector<std::string>& roots) {
+  return std::ranges::any_of(
+      roots, [&](const std::string& root) { return IsWithin(path, root); });
+}
+
+class Finder {
+ public:
+  Finder(const ProcessFacts& facts, const Judgement& judgement,
+         const parser::Analysis& analysis, backends::Outcome* outcome)
+      : facts_(facts),
+        profile_(judgement.plan.profile),
+        analysis_(analysis),
+        line_(LineOf(judgement.question)),
+        outcome_(outcome) {}
+
+  void Find() {
+    for (const parser::Effect& effect : analysis_.effects) OfEffect(effect);
+    for (const Invocation& invocation : analysis_.invocations)
+      OfProgram(invocation);
+    OfVariables();
+    if (outcome_->tried_to_leave && hosts_.empty())
+      Add("the network, which something of it tried to reach", kNetworkStep);
+    if (withheld().size() > kMaxNamed) withheld().resize(kMaxNamed);
+  }
+
+ private:
+  static constexpr const char* kNetworkStep =
+      "tell the person, who can give this command the network with a rule "
+      "(`\"network\": \"open\"`); do not try another way";
+
+  std::vector<std::string>& withheld() { return outcome_->withheld; }
+
+  void Add(std::string what, std::string instead) {
+    if (std::ranges::find(withheld(), what) != withheld().end()) return;
+    if (withheld().empty()) outcome_->instead = std::move(instead);
+    withheld().push_back(std::move(what));
+  }
+
+  void Hint(std::string what) {
+    what = "probably " + what;
+    if (std::ranges::find(outcome_->hints, what) == outcome_->hints.end())
+      outcome_->hints.push_back(std::move(what));
+  }
+
+  std::string Shown(const std::string& path) const {
+    return !facts_.home.empty() && IsWithin(path, facts_.home) &&
+                   path != facts_.home
+               ? "~" + path.substr(facts_.home.size())
+               : path;
+  }
+
+  bool IsLent(const std::string& path) const {
+    return std::ranges::any_of(profile_.lend, [&](const backends::Lent& lent) {
+      return IsWithin(path, lent.path);
+    });
+  }
+
+  void OfPath(const std::string& path, bool writes) {
+    if (path.empty() || IsLent(path)) return;
+    if (IsBelowAny(path, profile_.deny_read)) {
+      if (Exists(path)) Add(Shown(path) + " (credentials)", kByPerson);
+      return;
+    }
+    if (IsTemporaryPlace(path)) {
+      const bool own =
+          profile_.private_tmp.empty() ||
+          (!profile_.workspace.empty() && IsWithin(path, profile_.workspace));
+      if (!own && !writes && Exists(path) &&
+          std::ranges::find(profile_.show, path) == profile_.show.end())
+        Add(Shown(path) +
+                " (this machine's; the session has a /tmp of its own)",
+            "copy it into the workspace first, or let the person do that");
+      return;
+    }
+    if (!writes || path.starts_with("/dev/")) return;
+    if (!IsBelowAny(path, profile_.write)) {
+      Add("writing " + Shown(path),
+          profile_.workspace.empty()
+              ? std::string(kByPerson)
+              : "write below " + Shown(profile_.workspace) +
+                    ", or tell the person, who can run it in a terminal of "
+                    "their own");
+      return;
+    }
+    const bool guarded =
+        IsBelowAny(path, profile_.protect) ||
+        std::ranges::any_of(profile_.protect_names, [&](const auto& name) {
+          return path.ends_with("/" + name) ||
+                 path.find("/" + name + "/") != std::string::npos;
+        });
+    if (guarded)
+      Add("changing " + Shown(path) +
+              " (programs run or obey what stands there)",
+          kByPerson);
+  }
+
+  void OfEffect(const parser::Effect& effect) {
+    switch (effect.kind) {
+      case EffectKind::kRead:
+      case EffectKind::kExecuteFile:
+        if (effect.path.known) OfPath(effect.path.text, false);
+        break;
+      case EffectKind::kWrite:
+      case EffectKind::kDelete:
+      case EffectKind::kPermission:
+      case EffectKind::kMove:
+      case EffectKind::kPersistence:
+        if (effect.path.known) OfPath(effect.path.text, true);
+        if (effect.target.known) OfPath(effect.target.text, true);
+        break;
+      case EffectKind::kNetwork: {
+        const bool inside = IsLoopback(NormaliseHost(effect.host).normal);
+        if (profile_.network == Network::kOpen || effect.listens ||
+            effect.host.empty() || inside)
+          break;
+        // A host stands once, with the port that is known best.
+        if (std::ranges::find(hosts_, effect.host) != hosts_.end()) break;
+        hosts_.push_back(effect.host);
+        Add("the network (" + WithPort(effect) + ")", kNetworkStep);
+        break;
+      }
+      case EffectKind::kPrivilege:
+        Add("the rights of root: nobody is root in a sandbox",
+            "ask the person to run it: " + line_);
+        break;
+      case EffectKind::kSignal:
+      case EffectKind::kSystem:
+      case EffectKind::kRemoteState:
+        break;
+    }
+  }
+
+  std::string WithPort(const parser::Effect& effect) const {
+    int port = effect.port;
+    for (const parser::Effect& other : analysis_.effects)
+      if (other.kind == EffectKind::kNetwork && other.host == effect.host &&
+          port == 0)
+        port = other.port;
+    return port == 0 ? effect.host : effect.host + ":" + std::to_string(port);
+  }
+
+  std::string HomeFile(std::string_view name) const {
+    return facts_.home + "/" + std::string(name);
+  }
+
+  void OfProgram(const Invocation& invocation) {
+    if (invocation.guessed) return;
+    if (invocation.program == "git") return OfGit(invocation);
+    if (invocation.program == "ssh" || invocation.program == "scp" ||
+        invocation.program == "sftp")
+      return OfSsh();
+    const auto lending = rules::FindLending(invocation.program);
+    if (!lending || !profile_.lend.empty()) return;
+    const std::string name(lending->program);
+    for (const auto* list : {&lending->files, &lending->copies})
+      for (const std::string_view file : *list)
+        if (const std::string path = HomeFile(file);
+            IsBelowAny(path, profile_.deny_read) && Exists(path))
+          return Add("the credentials of `" + name + "` (" + Shown(path) + ")",
+                     kByPerson);
+    for (const std::string_view socket : lending->sockets)
+      if (const std::string path(socket); Exists(path))
+        return Add("the socket of `" + name + "` (" + path + ")", kByPerson);
+  }
+
+  // What git itself uses is not in the line.
+  void OfGit(const Invocation& invocation) {
+    constexpr auto kTalks = std::to_array<std::string_view>(
+        {"push", "fetch", "pull", "clone", "ls-remote", "submodule"});
+    constexpr auto kSigns = std::to_array<std::string_view>(
+        {"commit", "tag", "merge", "rebase", "cherry-pick", "revert", "am"});
+    const auto is = [&](const auto& names) {
+      return !invocation.subcommand.empty() &&
+             std::ranges::find(names, invocation.subcommand.front()) !=
+                 names.end();
+    };
+    // Git ends so when another side could not be read.
+    constexpr int kFatal = 128;
+    if (is(kTalks) && outcome_->exit_code == kFatal) {
+      Hint("git's ssh keys, ssh agent and credential helper are withheld");
+      if (outcome_->instead.empty())
+        outcome_->instead =
+            "tell the person, who can run it in a terminal of their own; do "
+            "not change the remote";
+    } else if (is(kSigns) && outcome_->exit_code == kFatal && Signs()) {
+      Hint("the key that signs commits is withheld");
+      if (outcome_->instead.empty())
+        outcome_->instead = "let the person commit; do not switch signing off";
+    }
+  }
+
+  void OfSsh() {
+    constexpr int kNoConnection = 255;  // ssh(1), "EXIT STATUS"
+    if (outcome_->exit_code != kNoConnection || !Exists(HomeFile(".ssh")))
+      return;
+    Hint("the keys and the agent of ssh are withheld");
+    if (outcome_->instead.empty()) outcome_->instead = kByPerson;
+  }
+
+  bool Signs() const {
+    for (const std::string_view name : {".gitconfig", ".config/git/config"})
+      if (const auto text = ReadFile(HomeFile(name), kMaxSettingsBytes);
+          text && text->find("gpgsign") != std::string::npos)
+        return true;
+    return false;
+  }
+
+  // Variables of the caller's that the line names, and that stayed outside.
+  void OfVariables() {
+    for (const std::string& entry : facts_.environment) {
+      const size_t equals = entry.find('=');
+      if (equals == std::string::npos || equals == 0) continue;
+      const std::string name = entry.substr(0, equals);
+      if (!backends::LooksSecret(name, entry.substr(equals + 1)) ||
+          !Names(name) ||
+          std::ranges::find(profile_.environment_lend, name) !=
+              profile_.environment_lend.end() ||
+          std::ranges::find(profile_.environment_keep, name) !=
+              profile_.environment_keep.end())
+        continue;
+      Add("the variable " + name, kByPerson);
+    }
+  }
+
+  bool Names(const std::string& variable) const {
+    for (const std::string& spelt : {"$" + variable, "${" + variable})
+      for (size_t at = line_.find(spelt); at != std::string::npos;
+           at = line_.find(spelt, at + 1)) {
+        const size_t end = at + spelt.size();
+        const char next = end < line_.size() ? line_[end] : ' ';
+        const bool goes_on = next == '_' || (next >= '0' && next <= '9') ||
+                             (next >= 'A' && next <= 'Z') ||
+                             (next >= 'a' && next <= 'z');
+        if (!goes_on) return true;
+      }
+    return false;
+  }
+
+  const ProcessFacts& facts_;
+  const backends::Profile& profile_;
+  const parser::Analysis& analysis_;
+  const std::string line_;
+  backends::Outcome* outcome_;
+  std::vector<std::string> hosts_;  // named as withheld
+};
+
+}  // namespace
+
+void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
+                  backends::Outcome* outcome) {
+  using backends::OutcomeStatus;
+  if (judgement.plan.mode != router::Mode::kSandbox ||
+      outcome->status != OutcomeStatus::kExited || outcome->exit_code == 0)
+    return;
+  const Question& question = judgement.question;
+  std::optional<parser::Analysis> again;
+  if (judgement.analysis.invocations.empty()) {
+    const parser::Context context = MakeContext(facts, question.cwd);
+    again = question.is_argv ? parser::AnalyzeArgv(question.argv, context)
+                             : parser::Analyze(question.command, context);
+  }
+  Finder(facts, judgement, again ? *again : judgement.analysis, outcome).Find();
+}
+
+std::vector<std::string> WithheldLines(const backends::Outcome& outcome) {
+  std::vector<std::string> lines;
+  if (!outcome.withheld.empty()) {
+    std::string text = "withheld ";
+    for (size_t i = 0; i < outcome.withheld.size(); ++i)
+      text += (i == 0 ? "" : ", ") + Visible(outcome.withheld[i]);
+    lines.push_back(std::move(text));
+  }
+  if (!outcome.hints.empty()) lines.push_back(Visible(outcome.hints.front()));
+  if (!lines.empty() && !outcome.instead.empty())
+    lines.back() += "; instead: " + Visible(outcome.instead);
+  return lines;
+}
+
+}  // namespace gate::cli

@@ -1,0 +1,28 @@
+// What a contained line that failed was kept from.
+//
+// An agent that meets a bare "Permission denied" looks for another way. So a
+// line that ends with an error says, in at most three lines on stderr, what
+// gate withheld that it names, and one next step that works.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "cli/gateway.h"
+
+namespace gate::cli {
+
+// Fills `withheld`, `hints` and `instead` of an outcome of `judgement` that did
+// not end well. `withheld` is what the line's own commands name, as the parser
+// read them, and what the kernel counted; `hints` are guesses. Both stay empty
+// where nothing of the line is withheld. Reads the line again where the
+// judgement is a ticket's; a millisecond at most, and nothing where the line
+// ended with 0.
+void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
+                  backends::Outcome* outcome);
+
+// The lines for stderr, at most three, without "gate: ". Text is escaped.
+std::vector<std::string> WithheldLines(const backends::Outcome& outcome);
+
+}  // namespace gate::cli

@@ -1,0 +1,169 @@
+// What a contained line that failed says it was kept from.
+#include "cli/withheld.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/process.h"
+
+namespace gate::cli {
+namespace {
+
+using test::Done;
+using test::Machine;
+
+// A judgement as it is when a ticket's plan was run: the line is read again.
+struct Case {
+  ProcessFacts facts;
+  Judgement judgement;
+  backends::Outcome outcome;
+};
+
+Case Make(const std::string& command) {
+  Case made;
+  made.facts.home = "/home/dev";
+  made.facts.environment = {"PATH=/usr/bin:/bin", "HOME=/home/dev",
+                            "DEPLOY_TOKEN=ghp_0123456789abcdefghij",
+                            "EDITOR=vi"};
+  made.judgement.question.command = command;
+  made.judgement.question.cwd = "/home/dev/p";
+  made.judgement.plan.mode = router::Mode::kSandbox;
+  backends::Profile& profile = made.judgement.plan.profile;
+  profile.workspace = "/home/dev/p";
+  profile.write = {"/home/dev/p"};
+  profile.deny_read = {"/etc"};  // something that is there on every machine
+  profile.protect = {"/home/dev/p/.git/hooks"};
+  profile.protect_names = {".bashrc"};
+  profile.private_tmp = "/state/tmp";
+  made.outcome.status = backends::OutcomeStatus::kExited;
+  made.outcome.exit_code = 1;
+  return made;
+}
+
+std::string Said(Case made) {
+  FillWithheld(made.facts, made.judgement, &made.outcome);
+  std::string said;
+  for (const std::string& line : WithheldLines(made.outcome))
+    said += line + "\n";
+  return said;
+}
+
+TEST(WithheldTest, NamesWhatTheLineTouchedAndOneWayOn) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"cat /etc/passwd", "withheld /etc/passwd (credentials)"},
+      {"grep -r x /etc/passwd src", "withheld /etc/passwd"},
+      {"make < /etc/passwd", "withheld /etc/passwd"},
+      {"touch ../q", "withheld writing ~/q; instead: write below ~/p"},
+      {"rm -rf /srv/old", "withheld writing /srv/old"},
+      {"cp a /opt/a", "withheld writing /opt/a"},
+      {"mv a ~/b", "withheld writing ~/b"},
+      {"chmod 600 ~/c", "withheld writing ~/c"},
+      {"echo x > ~/d", "withheld writing ~/d"},
+      {"echo x >> .git/hooks/pre-commit",
+       "withheld changing ~/p/.git/hooks/pre-commit"},
+      {"echo x > sub/.bashrc", "withheld changing ~/p/sub/.bashrc"},
+      {"curl https://example.org/x", "withheld the network (example.org"},
+      {"wget http://example.org:8080/x",
+       "withheld the network (example.org:8080)"},
+      {"python3 -c 'import socket; "
+       "socket.create_connection((\"192.0.2.1\", 80))'",
+       "withheld the network (192.0.2.1:80)"},
+      {"sudo ls", "withheld the rights of root"},
+      {"sudo ls", "instead: ask the person to run it: sudo ls"},
+      {"./deploy \"$DEPLOY_TOKEN\"", "withheld the variable DEPLOY_TOKEN"},
+      {"./deploy ${DEPLOY_TOKEN:?}", "withheld the variable DEPLOY_TOKEN"},
+      {"cat /etc/passwd > ~/e", "writing ~/e, /etc/passwd (credentials)"},
+  };
+  for (const auto& [line, part] : kRows) {
+    const std::string said = Said(Make(line));
+    EXPECT_NE(said.find(part), std::string::npos) << line << ": " << said;
+    EXPECT_NE(said.find("; instead: "), std::string::npos) << line;
+  }
+}
+
+TEST(WithheldTest, SaysNothingWhereNothingOfTheLineIsWithheld) {
+  for (const char* line :
+       {"false", "grep -q x src/a.c", "make test", "cat missing", "touch a/b",
+        "echo x > build/out", "echo x > /dev/null", "cat /usr/share/missing",
+        "curl http://localhost:3000/", "curl http://127.0.0.1:8080/",
+        "cat /tmp/not-there", "echo $DEPLOY_TOKENS", "echo $EDITOR; false"})
+    EXPECT_EQ(Said(Make(line)), "") << line;
+  Case made = Make("touch ../q");
+  made.outcome.exit_code = 0;
+  EXPECT_EQ(Said(made), "");
+  made = Make("touch ../q");
+  made.judgement.plan.mode = router::Mode::kDirect;
+  EXPECT_EQ(Said(made), "");
+  made = Make("curl https://example.org/");
+  made.judgement.plan.profile.network = backends::Network::kOpen;
+  EXPECT_EQ(Said(made), "");
+}
+
+TEST(WithheldTest, WhatIsGuessedSaysSo) {
+  for (const auto& [line, code] : {std::pair("git fetch origin", 128),
+                                   std::pair("git clone git@h:a/b", 128)}) {
+    Case made = Make(line);
+    made.outcome.exit_code = code;
+    FillWithheld(made.facts, made.judgement, &made.outcome);
+    ASSERT_EQ(made.outcome.hints.size(), 1u) << line;
+    EXPECT_TRUE(made.outcome.hints[0].starts_with("probably ")) << line;
+    EXPECT_TRUE(made.outcome.violations.empty());
+    EXPECT_EQ(made.outcome.exit_code, code);
+  }
+  Case open = Make("git push origin nothing");
+  open.judgement.plan.profile.network = backends::Network::kOpen;
+  EXPECT_EQ(Said(open), "") << "it did not end as git does without a login";
+}
+
+TEST(WithheldTest, WhatACommandStartedIsToldFromTheKernelsCounters) {
+  Case made = Make("make test");
+  made.outcome.tried_to_leave = true;
+  EXPECT_NE(Said(made).find("withheld the network, which something of it"),
+            std::string::npos);
+  // Named once where the line names the host.
+  made = Make("curl https://example.org/");
+  made.outcome.tried_to_leave = true;
+  EXPECT_EQ(Said(made).find("something of it"), std::string::npos);
+}
+
+TEST(WithheldTest, IsAtMostThreeLinesOfPlainText) {
+  std::string line = "cat";
+  for (int i = 0; i < 50; ++i) line += " > ~/f" + std::to_string(i);
+  const std::string many = Said(Make(line));
+  EXPECT_LT(many.size(), 400u) << many;
+  const std::string odd = Said(Make("touch $'../a\\n\\e[31mb'"));
+  EXPECT_EQ(odd.find('\x1b'), std::string::npos) << odd;
+  EXPECT_EQ(std::ranges::count(odd, '\n'), 1) << odd;
+}
+
+// By the real program, with a sandbox around the line.
+TEST(WithheldTest, IsToldAtTheEndOfARunAndKept) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const std::string script =
+      "import socket\n"
+      "socket.socket(socket.AF_INET, socket.SOCK_STREAM)"
+      ".connect((bytes.fromhex('3139322e302e322e31').decode(), 9))\n";
+  machine.Write(machine.project() + "/t.py", script);
+  for (const auto& [line, part] :
+       {std::pair("touch ../outside", "withheld writing ~/outside"),
+        std::pair("python3 t.py", "withheld the network, which something")}) {
+    const Done done = machine.Gate({"run", "--json", "-c", line});
+    EXPECT_NE(done.exit_code, 0) << line;
+    EXPECT_NE(done.err.find(part), std::string::npos) << line << done.err;
+    const size_t at = done.err.rfind("{\"schema\":\"gate.outcome/1\"");
+    ASSERT_NE(at, std::string::npos) << done.err;
+    const auto outcome = nlohmann::json::parse(
+        done.err.substr(at, done.err.find('\n', at) - at));
+    ASSERT_TRUE(outcome.contains("withheld")) << outcome;
+    EXPECT_EQ(outcome["violations"], 0) << outcome;
+    const Done shown = machine.Gate(
+        {"audit", "show", outcome["id"].get<std::string>(), "--json"});
+    EXPECT_NE(shown.out.find("withheld"), std::string::npos) << shown.out;
+  }
+  const Done quiet = machine.Gate({"run", "-c", "false"});
+  EXPECT_EQ(quiet.err, "");
+}
+
+}  // namespace
+}  // namespace gate::cli
