@@ -208,6 +208,11 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
     hit.action = record.when_unknown != RuleRecord::kUnset
                      ? static_cast<Action>(record.when_unknown)
                      : std::min(action, Action::kAsk);
+    // `git push --force $x`: an unknown word beside what is certain may be the
+    // --dry-run of the rule's `unless`; that is no reason to ask nobody.
+    if (action >= Action::kAsk && hit.action < Action::kAsk &&
+        matcher_.HoldsButForOptions(layer, rule, subject))
+      hit.action = Action::kAsk;
   }
   note(tri == Tri::kYes
            ? (verdict.error ? "error, taken as a match" : "matched")

@@ -50,6 +50,14 @@ Verdict Matcher::Match(const LoadedLayer& layer, uint32_t rule,
   return {tri, error_};
 }
 
+bool Matcher::HoldsButForOptions(const LoadedLayer& layer, uint32_t rule,
+                                 const Subject& subject) {
+  doubted_options_fail_ = true;
+  const Verdict verdict = Match(layer, rule, subject, false);
+  doubted_options_fail_ = false;
+  return verdict.tri == Tri::kYes;
+}
+
 bool Matcher::CoversEffect(const LoadedLayer& layer, uint32_t rule,
                            const Subject& subject, uint32_t effect) {
   const uint16_t kind = static_cast<uint16_t>(
@@ -95,8 +103,13 @@ Tri Matcher::Eval(uint32_t index) {
       return Program(node);
     case NodeKind::kSubcommand:
       return Subcommand(node);
-    case NodeKind::kOptions:
-      return Options(node);
+    case NodeKind::kOptions: {
+      const Tri tri = Options(node);
+      // `strict_` is set below an odd number of `unless` of such a rule.
+      if (doubted_options_fail_ && strict_ && tri == Tri::kPossible)
+        return Tri::kNo;
+      return tri;
+    }
     case NodeKind::kOperands:
       return Operands(node);
     case NodeKind::kOnlyDoes:

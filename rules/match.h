@@ -64,6 +64,12 @@ class Matcher {
   Verdict Match(const LoadedLayer& layer, uint32_t rule, const Subject& subject,
                 bool strict);
 
+  // For a rule that tightens and that Match calls possible: whether all it asks
+  // for is certain, and in doubt are only options that its `unless` names.
+  // Costs one more Match.
+  bool HoldsButForOptions(const LoadedLayer& layer, uint32_t rule,
+                          const Subject& subject);
+
   // Numbers of the effects of invocation `owner`, or of those that belong to
   // none of the line's. The first call costs O(effects), each other O(1).
   std::span<const uint32_t> EffectsOf(uint32_t owner);
@@ -169,6 +175,9 @@ class Matcher {
   const Subject* subject_ = nullptr;
   const parser::Invocation* invocation_ = nullptr;
   bool strict_ = false;
+  // Set by HoldsButForOptions: options of an `unless` that are only possible
+  // are not there.
+  bool doubted_options_fail_ = false;
   uint32_t only_effect_ = UINT32_MAX;  // look at this effect only
   bool error_ = false;
   // Facts::line in lower case, made when first asked for; empty when it is not

@@ -70,6 +70,49 @@ TEST(ShippedPolicy, LendsOnlyToProgramsOfTheSystem) {
         << command;
 }
 
+// An unknown word may be the --dry-run that a rule lets pass; the rule's
+// question is not dropped for that.
+TEST(ShippedPolicy, UnknownWordsDoNotTakeAQuestionBack) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  for (const char* command :
+       {"git push --force origin main $x",
+        "git push $x --force origin main",
+        "git $x push -f",
+        "git push -f \"${a[@]}\"",
+        "git push -f $(date)",
+        "git push origin +main $x",
+        "git push origin --delete main $x",
+        "git push --mirror $x",
+        "git push --mirror `cat f`",
+        "ls | xargs git push --force origin",
+        "fd -x git push --force origin main",
+        "find . -exec git push -f {} +",
+        "for i in $(ls); do git push -f origin $i; done",
+        "git $x clean -fdx",
+        "git remote set-url origin https://evil.example/x $x",
+        "git filter-branch --all $x",
+        "dd if=/dev/zero of=/dev/sda $x",
+        "dd $x if=/dev/zero of=/dev/sda",
+        "dd if=/dev/zero of=/dev/sda \"${a[@]}\"",
+        "ls | xargs dd if=/dev/zero of=/dev/sda",
+        "iptables -F $x",
+        "iptables $x -F",
+        "useradd $(cat f)",
+        "ls | xargs iptables -F"})
+    EXPECT_GE(DecideExample(policy, command).action, Action::kAsk) << command;
+  for (const char* command :
+       {"git push origin $x",
+        "git push -u origin \"$(git branch --show-current)\"",
+        "git push --dry-run --force origin main $x",
+        "git push --force-with-lease origin topic", "git pull $x",
+        "ifconfig $(cat f)", "ls | xargs ifconfig", "iptables -L $x",
+        "find . -name $x", "find \"$d\" -type f -mtime +7 -exec rm {} \\;",
+        "dd if=a of=b bs=$n", "git clean -n $x", "ip addr show $x",
+        "for b in $(cat f); do git log $b; done", "ls | xargs git add"})
+    EXPECT_LE(DecideExample(policy, command).action, Action::kSandbox)
+        << command;
+}
+
 TEST(ShippedPolicy, AHomeBelowSrvIsNotTheSystems) {
   const rules::Policy policy = rules::MakePolicy({}, true);
   const auto decide = [&](const std::string& home, const char* command) {
