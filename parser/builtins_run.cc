@@ -21,6 +21,8 @@ Call WithoutFirst(const Call& call, size_t count) {
 // Runs the call after `count` words, its name taken as `command` takes it.
 void RunRest(Evaluator& e, Shell& shell, const Call& call, size_t count,
              const char* via) {
+  // `command command …`: each of them copies the words after it.
+  if (!e.Spend(call.fields.size())) return;
   Call inner = WithoutFirst(call, count);
   if (inner.fields.empty()) return;
   ScopedVia chain(e, via, call.span);

@@ -113,6 +113,9 @@ constexpr Shape kShapes[] = {
     {"sort ", "-o f% ", ""},
     {"", "cd d%;", "rm x"},
     {"cd /tmp && echo ", ">f% ", ""},
+    {"", "command ", "ls"},
+    {"", "builtin command ", "ls"},
+    {"", "command -p -- ", "ls"},
 };
 
 TEST(Cost, GrowsWithTheLineOrTheLineIsCut) {
