@@ -180,6 +180,8 @@ class Matcher {
   bool doubted_options_fail_ = false;
   uint32_t only_effect_ = UINT32_MAX;  // look at this effect only
   bool error_ = false;
+  // What patterns of the whole line say, by the pattern.
+  std::unordered_map<const RegexRecord*, Tri> found_in_line_;
   // Facts::line in lower case, made when first asked for; empty when it is not
   // all ASCII.
   bool line_lowered_ = false;

@@ -318,6 +318,9 @@ Tri Matcher::RegexNode(const Node& node) {
 Tri Matcher::Line(const Node& node) {
   if (strict_ || node.x >= view_->regexes.size()) return Tri::kNo;
   const RegexRecord& record = view_->regexes[node.x];
+  // The line is the same for all of its commands.
+  const auto known = found_in_line_.find(&record);
+  if (known != found_in_line_.end()) return known->second;
   if (!line_lowered_) {
     line_lowered_ = true;
     line_lower_ = LowerForAtoms({facts_.line});
@@ -326,8 +329,10 @@ Tri Matcher::Line(const Node& node) {
   if (facts_.first_looks && !line_lower_.empty() && !atoms.empty() &&
       std::none_of(atoms.begin(), atoms.end(), [&](const ImageText& atom) {
         return line_lower_.find(view_->Text(atom)) != std::string::npos;
-      }))
+      })) {
+    found_in_line_.emplace(&record, Tri::kNo);
     return Tri::kNo;
+  }
   const Regex* regex =
       layer_->regexes->Get(node.x, view_->Text(record.pattern));
   const MatchResult found =
@@ -336,7 +341,9 @@ Tri Matcher::Line(const Node& node) {
     error_ = true;
     return Tri::kPossible;
   }
-  return rules::Of(found == MatchResult::kYes);
+  const Tri tri = rules::Of(found == MatchResult::kYes);
+  found_in_line_.emplace(&record, tri);
+  return tri;
 }
 
 }  // namespace gate::rules
