@@ -48,15 +48,16 @@ int List(const GlobalOptions& globals, const Arguments& arguments) {
       line.Field("command", approval.command).Field("cwd", approval.cwd);
       line.Field("workspace", approval.workspace);
       line.Field("session", approval.session);
+      line.Field("grant", engine::Name(approval.grant));
       line.Field("expires_ms", static_cast<int64_t>(approval.expires_ms));
       line.EndObject();
       std::puts(line.text().c_str());
       continue;
     }
-    std::printf("%s  %s, %s\n  %s\n  in %s\n",
+    std::printf("%s  %s, %s, %s\n  %s\n  in %s\n",
                 Paint(Colour::kBold, approval.id, colour).c_str(),
                 approval.scope.c_str(), Until(approval, now).c_str(),
-                Visible(approval.command).c_str(),
+                engine::Name(approval.grant), Visible(approval.command).c_str(),
                 Visible(approval.cwd).c_str());
   }
   if (json) return 0;

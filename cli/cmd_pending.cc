@@ -36,6 +36,7 @@ int ListAll(const std::string& state, bool json) {
       std::fputs(
           RenderQuestion(question, WantsColour(STDOUT_FILENO), columns).c_str(),
           stdout);
+      std::printf("  a yes gives: %s\n", engine::Name(question.grant));
       continue;
     }
     JsonWriter line;
@@ -43,6 +44,8 @@ int ListAll(const std::string& state, bool json) {
     line.Field("id", question.id).Field("command", question.command);
     line.Field("cwd", question.cwd).Field("agent", question.agent);
     line.Field("reason", question.reason);
+    line.Field("grant", engine::Name(question.grant));
+    line.Field("runs", question.runs);
     line.Field("asked_ms", static_cast<int64_t>(question.asked_ms));
     line.Flag("approved", question.approved_ms != 0).EndObject();
     std::puts(line.text().c_str());

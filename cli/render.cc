@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "cli/git_remotes.h"
 #include "cli/line.h"
 #include "cli/shown.h"
 #include "cli/terminal.h"
@@ -284,6 +285,16 @@ std::string WayOn(const Judgement& judgement) {
   return "tell the person what you want to reach, and why";
 }
 
+namespace {
+
+std::string RemotesText(const Judgement& judgement) {
+  const std::string text =
+      RemotesOfGit(judgement.analysis, judgement.decision).text;
+  return text.empty() ? "" : "; git's remotes there: " + text;
+}
+
+}  // namespace
+
 std::string AfterYes(const Judgement& judgement) {
   using engine::GrantKind;
   const engine::Decision& decision = judgement.decision;
@@ -294,7 +305,8 @@ std::string AfterYes(const Judgement& judgement) {
            ": the person runs it";
   if (judgement.grants.kind == GrantKind::kAsIs && !judgement.in_sandbox)
     return question.profile.empty() && question.backend.empty()
-               ? "as the person would run it, without a sandbox"
+               ? "as the person would run it, without a sandbox" +
+                     RemotesText(judgement)
                : "in the sandbox that the line names";
   const std::string profile =
       question.profile.empty()

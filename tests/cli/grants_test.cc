@@ -1,5 +1,6 @@
 // What a yes lets a line do, by the real program.
 #include <gtest/gtest.h>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cli/approvals.h"
@@ -145,6 +146,100 @@ TEST(GrantsTest, GitWithAHookOfTheRepositoryIsNotRunAsThePersonWould) {
   EXPECT_EQ(grants["kind"], "by-hand") << grants;
   EXPECT_NE(grants["why"].get<std::string>().find("pre-push"),
             std::string::npos);
+}
+
+// Asks about a push, changes `settings` of the repository, and says whether the
+// stored yes, once or for a time, still fits.
+bool YesFitsAfter(const std::function<void(const Machine&)>& change,
+                  bool once) {
+  const Machine machine;
+  const std::string git = machine.project() + "/.git";
+  machine.Run({"/usr/bin/git", "init", "-q", "."});
+  // No push of it gets anywhere.
+  machine.Run({"/usr/bin/git", "remote", "add", "origin",
+               "https://me:s3cret@127.0.0.1:1/a/b"});
+  const auto push = [&] {
+    return machine.Gate({"run", "-c", "git push -f origin HEAD:x"});
+  };
+  EXPECT_EQ(push().exit_code, 126);
+  const PendingQuestion question = Waiting(machine);
+  EXPECT_EQ(question.grant, GrantKind::kAsIs);
+  EXPECT_NE(question.runs.find("origin https://127.0.0.1:1/a/b"),
+            std::string::npos)
+      << question.runs;
+  EXPECT_EQ(question.runs.find("s3cret"), std::string::npos);
+  if (once) {
+    EXPECT_TRUE(Approve(machine.state(), question.id, NowMs()));
+  } else {
+    RememberedApproval approval;
+    approval.id = question.id;
+    approval.scope = "time";
+    approval.command = question.command;
+    approval.cwd = question.cwd;
+    approval.place = question.place;
+    approval.workspace = question.workspace;
+    approval.rules = question.rules;
+    approval.grant = question.grant;
+    approval.approved_ms = NowMs();
+    approval.expires_ms = NowMs() + kHour;
+    EXPECT_TRUE(Remember(machine.state(), approval));
+  }
+  change(machine);
+  return push().exit_code != 126;
+}
+
+TEST(GrantsTest, AYesToAPushHoldsForTheRemotesThatItNamed) {
+  const auto config = [](const char* key, const char* value) {
+    return [=](const Machine& machine) {
+      machine.Run({"/usr/bin/git", "config", key, value});
+    };
+  };
+  const auto file = [](const char* name) {
+    return [=](const Machine& machine) {
+      machine.Write(machine.project() + "/.git/" + name,
+                    "URL: https://127.0.0.1:2/evil\n", 0644);
+    };
+  };
+  for (const bool once : {true, false}) {
+    EXPECT_TRUE(YesFitsAfter([](const Machine&) {}, once));
+    EXPECT_FALSE(YesFitsAfter(
+        config("remote.origin.url", "https://127.0.0.1:2/evil"), once));
+    EXPECT_FALSE(YesFitsAfter(
+        config("remote.origin.pushurl", "https://127.0.0.1:2/evil"), once));
+    EXPECT_FALSE(YesFitsAfter(
+        config("url.https://127.0.0.1:2/.insteadOf", "https://me"), once));
+    EXPECT_FALSE(YesFitsAfter(
+        config("url.https://127.0.0.1:2/.pushInsteadOf", "https://"), once));
+    EXPECT_FALSE(YesFitsAfter(config("remote.pushDefault", "other"), once));
+    EXPECT_FALSE(YesFitsAfter(file("config.worktree"), once));
+    EXPECT_FALSE(YesFitsAfter(file("remotes/origin"), once));
+    EXPECT_FALSE(YesFitsAfter(file("branches/origin"), once));
+  }
+}
+
+TEST(GrantsTest, WhatWaitsAndWhatIsKeptSayWhatTheyGive) {
+  const Machine machine;
+  WriteRule(machine, R"("yes": "as-is",)");
+  Touch(machine);
+  const PendingQuestion question = Waiting(machine);
+  EXPECT_NE(machine.Gate({"pending"}).out.find("gives: as-is"),
+            std::string::npos);
+  const auto waits =
+      nlohmann::json::parse(machine.Gate({"pending", "--json"}).out);
+  EXPECT_EQ(waits["grant"], "as-is");
+  EXPECT_EQ(waits["runs"], question.runs);
+  RememberedApproval approval;
+  approval.id = question.id;
+  approval.scope = "time";
+  approval.command = question.command;
+  approval.expires_ms = NowMs() + kHour;
+  approval.grant = GrantKind::kAsIs;
+  ASSERT_TRUE(Remember(machine.state(), approval));
+  EXPECT_NE(machine.Gate({"approvals", "list"}).out.find("as-is"),
+            std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(
+                machine.Gate({"approvals", "list", "--json"}).out)["grant"],
+            "as-is");
 }
 
 TEST(GrantsTest, AProgramOfTheWorkspaceIsNotWhatWasAsked) {
