@@ -241,6 +241,40 @@ std::string FirstHook(const std::string& hooks) {
   return "";
 }
 
+bool IsOnThisMachine(const std::string& url, const std::string& directory) {
+  const size_t colon = url.find(':');
+  if (url.starts_with("file:") || url.starts_with('/') || url.starts_with('.'))
+    return true;
+  return (colon == std::string::npos || url.find('/') < colon) &&
+         ::access((directory + "/" + url).c_str(), F_OK) == 0;
+}
+
+// Whether `invocation` may push to a repository of this machine, whose hooks
+// run for whoever pushes.
+bool PushesToThisMachine(const parser::Invocation& invocation,
+                         const std::string& directory,
+                         const GitDirectories& git) {
+  bool push = false;
+  for (const parser::Argument& word : invocation.argv) {
+    if (push && IsOnThisMachine(word.text, directory)) return true;
+    push |= word.text == "push";
+  }
+  if (!push) return false;
+  for (const std::string& file :
+       {git.common + "/config", git.own + "/config.worktree"}) {
+    const Result<std::string> text = ReadFile(file, size_t{1} << 20);
+    std::vector<GitEntry> entries;
+    if (!text && text.error().code == ErrorCode::kNotFound) continue;
+    if (!text || !ParseGitConfig(*text, &entries)) return true;
+    for (const GitEntry& entry : entries)
+      if (entry.key.starts_with("remote.") &&
+          (entry.key.ends_with(".url") || entry.key.ends_with(".pushurl")) &&
+          IsOnThisMachine(entry.value, directory))
+        return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool HasReadHook(const std::string& hooks) {
@@ -264,6 +298,10 @@ std::string HookDoubt(const parser::Analysis& analysis,
           FindGitDirectories(GitDirectoryOf(invocation, cwd, &doubt));
       if (!doubt.empty()) return doubt;
       if (git.common.empty()) continue;
+      if (PushesToThisMachine(invocation,
+                              GitDirectoryOf(invocation, cwd, &doubt), git))
+        return "it may push to a repository of this machine, whose hooks would "
+               "run with it";
       std::string hook = FirstHook(git.common + "/hooks");
       if (!hook.empty())
         return "the repository's hook `" + hook + "` may run with it";

@@ -24,7 +24,8 @@ std::string RepositoryDoubt(const std::string& directory,
 bool HasReadHook(const std::string& hooks);
 
 // Why git, in a command of `analysis` that `decision` does not allow, may run a
-// hook that lies in its repository; empty if none does.
+// hook that lies in its repository, or in one of this machine that it pushes
+// to; empty if none does.
 std::string HookDoubt(const parser::Analysis& analysis,
                       const engine::Decision& decision);
 

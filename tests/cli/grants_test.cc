@@ -148,6 +148,22 @@ TEST(GrantsTest, GitWithAHookOfTheRepositoryIsNotRunAsThePersonWould) {
             std::string::npos);
 }
 
+TEST(GrantsTest, APushToARepositoryOfThisMachineRunsItsHooks) {
+  const Machine machine;
+  machine.Run({"/usr/bin/git", "init", "-q", "."});
+  machine.Run({"/usr/bin/git", "init", "-q", "--bare", "inner"});
+  const auto kind = [&](const char* line) {
+    return Check(machine, line)["grants"]["kind"];
+  };
+  EXPECT_EQ(kind("git push -f https://example.org/a HEAD:x"), "as-is");
+  for (const char* line :
+       {"git push -f ./inner HEAD:x", "git push -f inner HEAD:x",
+        "git push -f ../other HEAD:x"})
+    EXPECT_EQ(kind(line), "by-hand") << line;
+  machine.Run({"/usr/bin/git", "remote", "add", "origin", "./inner"});
+  EXPECT_EQ(kind("git push -f"), "by-hand");
+}
+
 // Asks about a push, changes `settings` of the repository, and says whether the
 // stored yes, once or for a time, still fits.
 bool YesFitsAfter(const std::function<void(const Machine&)>& change,
