@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "base/locale.h"
+#include "engine/suggestion.h"
 #include "parser/programs.h"
 #include "rules/index.h"
 #include "rules/match.h"
@@ -382,7 +383,11 @@ void Evaluation::Join(const Judged& judged, uint32_t invocation,
       match.suggestion = "shorten the line; put long text into a file";
     } else {
       match.reason = Text(*hit.layer, record.reason);
-      match.suggestion = Text(*hit.layer, record.suggestion);
+      match.suggestion =
+          std::string(SuggestionFor(hit.layer->view, record,
+                                    invocation < analysis_.invocations.size()
+                                        ? &analysis_.invocations[invocation]
+                                        : nullptr));
     }
     match.severity = rules::SeverityNames()[record.severity & 7u];
     decision->matches.push_back(std::move(match));

@@ -15,7 +15,6 @@
 namespace gate::rules {
 namespace {
 
-constexpr size_t kMaxReasonBytes = 2000;
 
 bool IsId(std::string_view text) {
   if (text.empty() || text.size() > 100) return false;
@@ -305,6 +304,8 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     } else if (key == "suggestion") {
       rule.suggestion =
           writer_.Text(String(file, member, "suggestion", kMaxReasonBytes));
+    } else if (key == "suggestions") {
+      ReadSuggestions(file, member, &rule);
     } else if (key == "description") {
       rule.description =
           writer_.Text(String(file, member, "description", kMaxReasonBytes));
@@ -367,7 +368,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     } else if (key != "references" && key != "owner") {
       UnknownKey(
           file, member, "a rule",
-          "id action match reason suggestion severity description tags "
+          "id action match reason suggestion suggestions severity description tags "
           "examples except locked when_unknown unknown_text profile network "
           "network_max yes since expires mode lint references owner");
     }

@@ -89,4 +89,20 @@ void Compiler::ReadLint(File& file, const TreeNode& node, RuleRecord* rule) {
   rule->lint = AddStrings(pairs);
 }
 
+// By the words of the commands that they are for: the program, and words that
+// it is given.
+void Compiler::ReadSuggestions(File& file, const TreeNode& node,
+                               RuleRecord* rule) {
+  if (!Is(file, node, Type::kObject, "suggestions")) return;
+  std::vector<std::string_view> pairs;
+  for (const TreeNode& member : file.tree.children(node)) {
+    if (member.key.empty())
+      Problem(file, member.key_begin, "rule-bad-value",
+              "a suggestion is for a program, and words that it is given");
+    pairs.push_back(member.key);
+    pairs.push_back(String(file, member, "a suggestion", kMaxReasonBytes));
+  }
+  rule->suggestions = AddStrings(pairs);
+}
+
 }  // namespace gate::rules

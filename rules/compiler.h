@@ -32,6 +32,9 @@ struct KeySet {
   }
 };
 
+// Of a reason, a suggestion or a description.
+inline constexpr size_t kMaxReasonBytes = 2000;
+
 class Compiler {
  public:
   explicit Compiler(const CompileOptions& options) : options_(options) {}
@@ -66,6 +69,7 @@ class Compiler {
   void ReadRule(File& file, const TreeNode& node);
   void ReadExamples(File& file, const TreeNode& node, RuleRecord* rule);
   void ReadLint(File& file, const TreeNode& node, RuleRecord* rule);
+  void ReadSuggestions(File& file, const TreeNode& node, RuleRecord* rule);
   void AddToIndex(uint32_t rule, const KeySet& keys);
   std::string Finish(std::span<const SourceFile> files);
 

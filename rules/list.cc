@@ -31,6 +31,9 @@ RuleInfo Describe(const LoadedLayer& layer, uint32_t index) {
   for (const ExampleRecord& example : view.In(view.examples, record.examples))
     info.examples.push_back(
         {text(example.command), example.matches != 0, example.line});
+  const auto pairs = view.In(view.strings, record.suggestions);
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+    info.suggestions.emplace_back(text(pairs[i]), text(pairs[i + 1]));
   info.locked = layer.Locked(index);
   info.disabled =
       (layer.State(index) & LoadedLayer::kDisabled) != 0 && !info.locked;

@@ -23,6 +23,9 @@ struct RuleInfo {
   Action action = Action::kDeny;
   std::string reason, suggestion, severity, description;
   std::string profile, network;
+  // By the words of the commands that they are for; `suggestion` is for all
+  // others.
+  std::vector<std::pair<std::string, std::string>> suggestions;
   std::vector<std::string> tags, except;
   std::vector<RuleExample> examples;
   bool locked = false;

@@ -220,26 +220,73 @@ TEST(Cases, PresetsOnlyMoveWhatTheySay) {
   EXPECT_GT(asked, 100u);
 }
 
+std::vector<std::string> CommandsIn(const std::string& suggestion) {
+  std::vector<std::string> commands;
+  for (size_t at = 0;;) {
+    const size_t open = suggestion.find('`', at);
+    if (open == std::string::npos) return commands;
+    const size_t close = suggestion.find('`', open + 1);
+    if (close == std::string::npos) return {"a backquote is not closed"};
+    commands.push_back(suggestion.substr(open + 1, close - open - 1));
+    at = close + 1;
+  }
+}
+
 // A way on that is stopped itself is none.
 TEST(Cases, CommandsOfSuggestionsPassThePolicy) {
   const rules::Policy policy = rules::MakePolicy({}, true);
   size_t commands = 0;
   for (const rules::RuleInfo& rule : rules::ListRules(policy)) {
-    size_t at = 0;
-    for (;;) {
-      const size_t open = rule.suggestion.find('`', at);
-      if (open == std::string::npos) break;
-      const size_t close = rule.suggestion.find('`', open + 1);
-      ASSERT_NE(close, std::string::npos) << rule.id;
-      const std::string command =
-          rule.suggestion.substr(open + 1, close - open - 1);
-      at = close + 1;
-      ++commands;
-      EXPECT_LE(DecideExample(policy, command).action, Action::kSandbox)
-          << rule.id << ": " << command;
-    }
+    std::vector<std::string> texts = {rule.suggestion};
+    for (const auto& [words, text] : rule.suggestions) texts.push_back(text);
+    for (const std::string& text : texts)
+      for (const std::string& command : CommandsIn(text)) {
+        ++commands;
+        // An option or an expansion is no command.
+        if (command.starts_with('-') || command.starts_with('$')) continue;
+        EXPECT_LE(DecideExample(policy, command).action, Action::kSandbox)
+            << rule.id << ": " << command;
+      }
   }
-  EXPECT_GE(commands, 10u);
+  EXPECT_GE(commands, 40u);
+}
+
+// What is advised instead of a command is about that command.
+TEST(Cases, SuggestionsBelongToTheirCommand) {
+  const std::pair<const char*, const char*> kRows[] = {
+      {"git clean -fdx", "git clean -n"},
+      {"git -C sub clean -fd", "git clean -n"},
+      {"git reset --hard", "git stash push"},
+      {"git stash drop", "git stash show"},
+      {"psql -c 'DROP TABLE t'", "psql -c"},
+      {"mysql -e 'DROP TABLE t'", "mysql -e"},
+      {"redis-cli FLUSHALL", "redis-cli DBSIZE"},
+      {"redis-cli -h h FLUSHDB", "redis-cli DBSIZE"},
+      {"docker compose down -v", "docker compose ps"},
+      {"docker compose -f x.yml down --volumes", "without `-v`"},
+      {"docker rm -f web", "docker ps -a"},
+      {"docker system prune -af", "docker system df"},
+      {"docker volume rm v", "docker volume ls"},
+      {"kubectl delete ns x", "kubectl get all"},
+      {"kubectl apply -f x.yaml", "kubectl diff"},
+      {"kubectl -n web apply -f x.yaml", "kubectl diff"},
+      {"helm uninstall x", "helm list"},
+      {"helm upgrade x ./chart", "helm template"},
+      {"terraform destroy", "terraform plan"},
+      {"tofu apply", "tofu plan"},
+      {"pulumi up", "pulumi preview"},
+      {"npm publish", "npm pack"},
+      {"cargo publish", "cargo package"},
+      {"twine upload dist/*", "twine check"},
+      {"sudo apt-get install -y jq", "ask the person to run"},
+      {"rm -rf \"$D\"/*", "${D:?}"},
+  };
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  for (const auto& [line, part] : kRows) {
+    const Decision decision = DecideExample(policy, line);
+    EXPECT_NE(decision.suggestion.find(part), std::string::npos)
+        << line << " [" << decision.rule.id << "]: " << decision.suggestion;
+  }
 }
 
 }  // namespace

@@ -353,6 +353,7 @@ const char kEveryKey[] = R"({
   "unlock": ["files.delete-root"],
   "rules": [
     {"id": "r1", "action": "allow", "reason": "r", "suggestion": "s",
+     "suggestions": {"x y": "s"},
      "description": "d", "severity": "low", "profile": "read-only",
      "network": "none", "network_max": "open", "mode": "observe",
      "since": "2026-01-31", "expires": "2026-01-31T12:00:00Z",
