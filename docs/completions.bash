@@ -65,7 +65,7 @@ _gate() {
         list) words="--since --until --action --agent --session --rule --backend --mode --cwd --text -n --reverse --json" ;;
         stats) words="--by --since --until --action --agent --session --rule --backend --mode --cwd --text -n --reverse --json" ;;
         show) words="last --json" ;;
-        verify) words="--anchor --json" ;;
+        verify) words="--anchor --require-anchor --json" ;;
       esac
       ;;
   esac
