@@ -300,12 +300,26 @@ std::expected<Json, JsonError> ParseJson(std::string_view text, bool comments) {
                          /*strict=*/true, comments)) {
       JsonError error = builder.TakeError();
       error.offset = std::min(error.offset, text.size());
+      if (const auto comma = TrailingComma(text, error.offset))
+        return std::unexpected(JsonError{*comma, kTrailingComma});
       return std::unexpected(std::move(error));
     }
     return builder.TakeRoot();
   } catch (const std::exception& exception) {
     return std::unexpected(JsonError{0, Message(exception.what())});
   }
+}
+
+std::optional<size_t> TrailingComma(std::string_view text, size_t offset) {
+  const auto ends = [&](size_t at) {
+    return at < text.size() && (text[at] == '}' || text[at] == ']');
+  };
+  if (!ends(offset) && offset > 0) --offset;
+  if (!ends(offset)) return std::nullopt;
+  const size_t before = text.substr(0, offset).find_last_not_of(" \t\r\n");
+  if (before == std::string_view::npos || text[before] != ',')
+    return std::nullopt;
+  return before;
 }
 
 size_t LocatePointer(std::string_view text, std::string_view pointer,

@@ -8,6 +8,7 @@
 
 #include <expected>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,13 @@ struct JsonError {
 // Parses `text`. Comments (// and /* */) are allowed when `comments`.
 std::expected<Json, JsonError> ParseJson(std::string_view text,
                                          bool comments = false);
+
+// A comma that stands before the end of an object or array at which reading
+// stopped (`offset`, or the byte before): the commonest slip of who writes JSON
+// by hand. Nothing where there is none.
+std::optional<size_t> TrailingComma(std::string_view text, size_t offset);
+inline constexpr const char* kTrailingComma =
+    "a comma before the end of an object or array; nothing follows it";
 
 // The byte offset in `text` (valid JSON, comments allowed) of the value that
 // JSON pointer `pointer` ("/rules/3/action") names; of the closest enclosing

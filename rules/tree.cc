@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace gate::rules {
@@ -335,7 +336,11 @@ class TreeReader {
 };
 
 std::expected<Tree, TreeError> Tree::Parse(std::string_view text) {
-  return TreeReader(text).Read();
+  auto tree = TreeReader(text).Read();
+  if (!tree)
+    if (const auto comma = TrailingComma(text, tree.error().offset))
+      return std::unexpected(TreeError{*comma, kTrailingComma});
+  return tree;
 }
 
 const TreeNode* Tree::Find(const TreeNode& object, std::string_view key) const {

@@ -77,6 +77,18 @@ TEST(ParseJson, RefusesWithAPlace) {
   }
 }
 
+TEST(ParseJson, NamesTheCommaThatNothingFollows) {
+  for (const char* text :
+       {"{\"a\": 1,}", "[1,]", "[1,\n  ]", "{\"a\": [1],\n}"}) {
+    const auto json = ParseJson(text, true);
+    ASSERT_FALSE(json) << text;
+    EXPECT_EQ(text[json.error().offset], ',') << text;
+    EXPECT_EQ(json.error().message, kTrailingComma) << text;
+  }
+  for (const char* text : {"[1 2]", "{a: 1}", "[", "]", "[,1]", "{\"a\" 1}"})
+    EXPECT_NE(ParseJson(text).error().message, kTrailingComma) << text;
+}
+
 TEST(ParseJson, CommentsOnlyWhenAllowed) {
   const std::string text = "/* a */ {\"a\": // b\n 1 /**/ } // end";
   EXPECT_FALSE(ParseJson(text));

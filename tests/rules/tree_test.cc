@@ -34,6 +34,20 @@ TEST(Tree, RefusesWhatIsNotJson) {
   }
 }
 
+TEST(Tree, NamesTheCommaThatNothingFollows) {
+  for (const char* text :
+       {"{\"a\": 1,}", "[1,]", "[1,\n  ]", "{\"a\": [1],\n}"}) {
+    const auto tree = Tree::Parse(text);
+    ASSERT_FALSE(tree) << text;
+    EXPECT_EQ(text[tree.error().offset], ',') << text;
+    EXPECT_NE(tree.error().message.find("comma"), std::string::npos);
+  }
+  for (const char* text : {"[1 2]", "{a: 1}", "[", "]", "[,1]", "{\"a\" 1}"})
+    EXPECT_EQ(Tree::Parse(text).error().message.find("comma before"),
+              std::string::npos)
+        << text;
+}
+
 TEST(Tree, RefusesDeepNesting) {
   EXPECT_TRUE(Tree::Parse(std::string(60, '[') + std::string(60, ']')));
   EXPECT_FALSE(Tree::Parse(std::string(70, '[') + std::string(70, ']')));
