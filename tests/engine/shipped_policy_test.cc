@@ -113,6 +113,54 @@ TEST(ShippedPolicy, UnknownWordsDoNotTakeAQuestionBack) {
         << command;
 }
 
+// The indexes that vendors and registries keep beside the usual ones, and what
+// only looks like one of them.
+TEST(ShippedPolicy, AKnownSecondIndexIsNoQuestionAndALookAlikeIs) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  for (const char* command :
+       {"pip install torch --index-url https://download.pytorch.org/whl/cu121",
+        "pip install --extra-index-url=https://download.pytorch.org/whl/cpu x",
+        "pip3 install -i https://pypi.nvidia.com x",
+        "python3 -m pip install --extra-index-url https://pypi.nvidia.com x",
+        "pip install -f https://data.pyg.org/whl/torch-2.3.0+cu121.html x",
+        "pip install -f "
+        "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html x",
+        "uv pip install --index-url https://download.pytorch.org/whl/cpu x",
+        "uv add torch --index https://download.pytorch.org/whl/cpu",
+        "uv add torch --index torch=https://download.pytorch.org/whl/cpu",
+        "npm install --registry https://npm.jsr.io @jsr/std__path",
+        "npm i --registry=https://npm.pkg.github.com/ @o/x",
+        "pnpm add --registry https://npm.jsr.io @jsr/std__path",
+        "yarn add @o/x --registry https://npm.pkg.github.com"})
+    EXPECT_EQ(DecideExample(policy, command).action, Action::kSandbox)
+        << command;
+  for (const char* command :
+       {"pip install --index-url http://download.pytorch.org/whl x",
+        "pip install --index-url https://download.pytorch.org:8443/whl x",
+        "pip install --index-url https://download-pytorch.org/whl x",
+        "pip install --index-url https://downloadxpytorch.org/whl x",
+        "pip install --index-url https://download.pytorch.org.example.org/w x",
+        "pip install --index-url https://download.pytorch.org@example.org/w x",
+        "pip install --index-url https://download.pytorch.org./whl x",
+        "pip install --index-url 'https://download.pytorch.org/whl?x=1' y",
+        "pip install --index-url https://download.pytorch.org/whl/../x y",
+        "pip install --index-url https://download.pytorch.org/whl/%2e%2e/x y",
+        "pip install --index-url https://download.pytorch.org/whlx y",
+        "pip install -i https://storage.googleapis.com/example/simple x",
+        "pip install -i https://pypi.nvidia.com "
+        "--extra-index-url https://example.org x",
+        "pip install --index-url https://u:p@pypi.nvidia.com x",
+        "pip install --index-url https://pypi.nvidia.com git+https://a.org/x",
+        "pip install --proxy http://example.org -i https://pypi.nvidia.com x",
+        "pip install -i https://pypi.nvidia.com --trusted-host a.org x",
+        "pip install https://pypi.nvidia.com/x.whl",
+        "uv add x --index torch=https://example.org/whl",
+        "npm install --registry https://npm.pkg.github.com.example.org x",
+        "npm install --registry http://npm.jsr.io x",
+        "npm install https://npm.pkg.github.com/x.tgz"})
+    EXPECT_EQ(DecideExample(policy, command).action, Action::kAsk) << command;
+}
+
 TEST(ShippedPolicy, AHomeBelowSrvIsNotTheSystems) {
   const rules::Policy policy = rules::MakePolicy({}, true);
   const auto decide = [&](const std::string& home, const char* command) {
