@@ -157,7 +157,11 @@ TEST(ShippedPolicy, AKnownSecondIndexIsNoQuestionAndALookAlikeIs) {
         "uv add x --index torch=https://example.org/whl",
         "npm install --registry https://npm.pkg.github.com.example.org x",
         "npm install --registry http://npm.jsr.io x",
-        "npm install https://npm.pkg.github.com/x.tgz"})
+        "npm install https://npm.pkg.github.com/x.tgz",
+        // To npm these take no value, so that the address is what it installs.
+        "npm install -f https://npm.pkg.github.com/x.tgz",
+        "npm install --find-links https://npm.pkg.github.com/x.tgz",
+        "yarn add -f https://npm.jsr.io/x.tgz"})
     EXPECT_EQ(DecideExample(policy, command).action, Action::kAsk) << command;
 }
 
