@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -226,6 +227,16 @@ std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
   return i;
 }
 
+// The first entry of `directory`; empty when there is none.
+std::string FirstFile(const std::string& directory) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(
+      ::opendir(directory.c_str()), ::closedir);
+  if (entries == nullptr) return "";
+  while (const dirent* entry = ::readdir(entries.get()))
+    if (entry->d_name[0] != '.') return entry->d_name;
+  return "";
+}
+
 // The first file in `hooks` that git may run; git makes those that end in
 // .sample.
 std::string FirstHook(const std::string& hooks) {
@@ -249,30 +260,72 @@ bool IsOnThisMachine(const std::string& url, const std::string& directory) {
          ::access((directory + "/" + url).c_str(), F_OK) == 0;
 }
 
-// Whether `invocation` may push to a repository of this machine, whose hooks
-// run for whoever pushes.
-bool PushesToThisMachine(const parser::Invocation& invocation,
-                         const std::string& directory,
-                         const GitDirectories& git) {
+// What of the settings of a repository makes a push reach a repository of this
+// machine, or one that nobody looked at; empty if it does not. Keys are in
+// lower case but for what stands in quotes.
+std::string PushDoubtOf(const GitEntry& entry, const std::string& directory) {
+  constexpr const char* kHere =
+      "it may push to a repository of this machine, whose hooks would run with "
+      "it";
+  const std::string& key = entry.key;
+  const size_t name = key.rfind('.');
+  const std::string last = key.substr(name == std::string::npos ? 0 : name + 1);
+  const bool names_place =
+      (key.starts_with("remote.") &&
+       (last == "url" || last == "pushurl" || last == "pushdefault")) ||
+      (key.starts_with("branch.") &&
+       (last == "remote" || last == "pushremote"));
+  if (names_place && IsOnThisMachine(entry.value, directory)) return kHere;
+  // url.BASE.insteadOf: BASE stands in the place of what is written.
+  if (key.starts_with("url.") && name > 4 &&
+      IsOnThisMachine(key.substr(4, name - 4), directory))
+    return kHere;
+  if (key == "push.recursesubmodules" && entry.value != "no" &&
+      entry.value != "check")
+    return "it may push submodules, which have hooks of their own";
+  if (key.starts_with("http.") &&
+      (last.starts_with("ssl") || last.find("proxy") != std::string::npos))
+    return "the repository's settings say through what and how surely it "
+           "connects (" +
+           key + ")";
+  return "";
+}
+
+// Why `invocation` may push to a repository of this machine, whose hooks run
+// for whoever pushes, or to one that nobody looked at; empty if it does not.
+std::string PushDoubt(const parser::Invocation& invocation,
+                      const std::string& directory, const GitDirectories& git) {
+  constexpr const char* kHere =
+      "it may push to a repository of this machine, whose hooks would run with "
+      "it";
   bool push = false;
   for (const parser::Argument& word : invocation.argv) {
-    if (push && IsOnThisMachine(word.text, directory)) return true;
+    if (push && word.text.starts_with("--recurse-submodules") &&
+        !word.text.ends_with("=no") && !word.text.ends_with("=check"))
+      return "it may push submodules, which have hooks of their own";
+    const size_t value =
+        word.text.starts_with("--repo=") ? std::strlen("--repo=") : 0;
+    if (push && IsOnThisMachine(word.text.substr(value), directory))
+      return kHere;
     push |= word.text == "push";
   }
-  if (!push) return false;
+  if (!push) return "";
+  // The old kinds of remotes, one file each (gitrepository-layout(5)).
+  for (const char* old : {"/remotes", "/branches"})
+    if (!FirstFile(git.common + old).empty())
+      return "the repository has remotes of an old kind";
   for (const std::string& file :
        {git.common + "/config", git.own + "/config.worktree"}) {
     const Result<std::string> text = ReadFile(file, size_t{1} << 20);
     std::vector<GitEntry> entries;
     if (!text && text.error().code == ErrorCode::kNotFound) continue;
-    if (!text || !ParseGitConfig(*text, &entries)) return true;
+    if (!text || !ParseGitConfig(*text, &entries))
+      return "the repository's configuration cannot be read";
     for (const GitEntry& entry : entries)
-      if (entry.key.starts_with("remote.") &&
-          (entry.key.ends_with(".url") || entry.key.ends_with(".pushurl")) &&
-          IsOnThisMachine(entry.value, directory))
-        return true;
+      if (std::string why = PushDoubtOf(entry, directory); !why.empty())
+        return why;
   }
-  return false;
+  return "";
 }
 
 }  // namespace
@@ -298,10 +351,10 @@ std::string HookDoubt(const parser::Analysis& analysis,
           FindGitDirectories(GitDirectoryOf(invocation, cwd, &doubt));
       if (!doubt.empty()) return doubt;
       if (git.common.empty()) continue;
-      if (PushesToThisMachine(invocation,
-                              GitDirectoryOf(invocation, cwd, &doubt), git))
-        return "it may push to a repository of this machine, whose hooks would "
-               "run with it";
+      if (std::string why = PushDoubt(
+              invocation, GitDirectoryOf(invocation, cwd, &doubt), git);
+          !why.empty())
+        return why;
       std::string hook = FirstHook(git.common + "/hooks");
       if (!hook.empty())
         return "the repository's hook `" + hook + "` may run with it";

@@ -160,8 +160,41 @@ TEST(GrantsTest, APushToARepositoryOfThisMachineRunsItsHooks) {
        {"git push -f ./inner HEAD:x", "git push -f inner HEAD:x",
         "git push -f ../other HEAD:x"})
     EXPECT_EQ(kind(line), "by-hand") << line;
+  for (const char* line :
+       {"git push -f --repo=./inner", "git push -f --repo inner",
+        "git push -f --recurse-submodules=on-demand https://example.org/a",
+        "git push --recurse-submodules=only -f https://example.org/a"})
+    EXPECT_EQ(kind(line), "by-hand") << line;
   machine.Run({"/usr/bin/git", "remote", "add", "origin", "./inner"});
   EXPECT_EQ(kind("git push -f"), "by-hand");
+}
+
+TEST(GrantsTest, SettingsThatLeadAPushElsewhereAreForThePersonToRun) {
+  for (const auto& [key, value] : {
+           std::pair("remote.pushDefault", "./inner"),
+           std::pair("remote.x.pushurl", "file:///srv/x"),
+           std::pair("branch.main.remote", "./inner"),
+           std::pair("branch.main.pushRemote", "/srv/inner"),
+           std::pair("url./srv/inner.insteadOf", "https://example.org/"),
+           std::pair("url../inner.pushInsteadOf", "https://example.org/"),
+           std::pair("push.recurseSubmodules", "on-demand"),
+           std::pair("http.sslVerify", "false"),
+           std::pair("http.https://example.org/.sslVerify", "false"),
+           std::pair("http.proxy", "http://192.0.2.1"),
+           std::pair("http.sslCAInfo", "ca.pem"),
+       }) {
+    const Machine machine;
+    machine.Run({"/usr/bin/git", "init", "-q", "."});
+    machine.Run({"/usr/bin/git", "init", "-q", "--bare", "inner"});
+    const char* line = "git push -f https://example.org/a HEAD:x";
+    EXPECT_EQ(Check(machine, line)["grants"]["kind"], "as-is") << key;
+    machine.Run({"/usr/bin/git", "config", key, value});
+    EXPECT_EQ(Check(machine, line)["grants"]["kind"], "by-hand") << key;
+  }
+  const Machine machine;
+  machine.Run({"/usr/bin/git", "init", "-q", "."});
+  machine.Write(machine.project() + "/.git/remotes/origin", "URL: ./inner\n");
+  EXPECT_EQ(Check(machine, "git push -f")["grants"]["kind"], "by-hand");
 }
 
 // Asks about a push, changes `settings` of the repository, and says whether the
