@@ -89,14 +89,25 @@ bool RunsElsewhere(const Invocation& invocation) {
   });
 }
 
-// Code that only a database runs is what the person is asked about, in full. A
-// backslash begins a command of the client itself, which may be a shell.
+// Code that only a database runs is what the person is asked about, in full,
+// but for what its client does itself.
 bool IsDatabaseCode(const Analysis& analysis, const Decision& decision,
                     const parser::Unknown& unknown) {
   constexpr auto kLanguages =
       std::to_array<std::string_view>({"sql", "cql", "redis"});
+  // Words by which a client or its server runs or reads something else
+  // (mysql(1), "MYSQL CLIENT COMMANDS"; COPY of PostgreSQL; SCRIPT of Redis).
+  constexpr auto kElsewhere = std::to_array<std::string_view>(
+      {"\\", "system", "source", "pager", "edit", "tee", "plugin", "program",
+       "load", "outfile", "dumpfile", "module", "eval", "script", "config"});
+  std::string text = unknown.text;
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   if (unknown.code != parser::UnknownCode::kForeignCode ||
-      unknown.text.find('\\') != std::string::npos)
+      std::ranges::any_of(kElsewhere, [&](std::string_view word) {
+        return text.find(word) != std::string::npos;
+      }))
     return false;
   for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
     const Invocation& invocation = analysis.invocations[i];

