@@ -22,7 +22,8 @@ namespace gate::cli {
 namespace {
 
 // 0 found, 1 nothing found, 3 storage; verify: 0 ok, 1 tampered, 2 unreadable,
-// 3 ok but unanchored, where an anchor was given or required; 64 usage (docs/audit-format.md).
+// 3 ok but unanchored, where an anchor was given or required; 64 usage
+// (docs/audit-format.md).
 constexpr int kNothingFound = 1;
 constexpr int kStorage = 3;
 

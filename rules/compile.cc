@@ -15,7 +15,6 @@
 namespace gate::rules {
 namespace {
 
-
 bool IsId(std::string_view text) {
   if (text.empty() || text.size() > 100) return false;
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -368,7 +367,8 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     } else if (key != "references" && key != "owner") {
       UnknownKey(
           file, member, "a rule",
-          "id action match reason suggestion suggestions severity description tags "
+          "id action match reason suggestion suggestions severity description "
+          "tags "
           "examples except locked when_unknown unknown_text profile network "
           "network_max yes since expires mode lint references owner");
     }

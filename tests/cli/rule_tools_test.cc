@@ -165,8 +165,7 @@ TEST(SuggestTest, SparesRepeatedApprovalsAndNeverTrustsAnInterpreter) {
   Approved(machine, "once only", "some.rule");
   const Done done = machine.Gate({"rules", "suggest"});
   EXPECT_EQ(done.exit_code, 0);
-  EXPECT_TRUE(Has(done.out, R"("prefix":["npm","owner","add"])"))
-      << done.out;
+  EXPECT_TRUE(Has(done.out, R"("prefix":["npm","owner","add"])")) << done.out;
   EXPECT_TRUE(Has(done.out, "packages.publish")) << done.out;
   EXPECT_FALSE(Has(done.out, R"("prefix":["python3")")) << done.out;
   EXPECT_FALSE(Has(done.out, "once")) << done.out;
