@@ -42,7 +42,8 @@ struct Hit {
   Action action = Action::kDeny;
   bool certain = true;
   bool excepted = false;
-  bool error = false;  // it could not be evaluated, so it counts as a match
+  bool allowed = false;  // excepted by a rule that allows
+  bool error = false;    // it could not be evaluated, so it counts as a match
   const RuleRecord& record() const { return layer->view.rules[rule]; }
 };
 
@@ -263,6 +264,7 @@ void Evaluation::Except(Judged* judged, const Subject& subject) {
     for (size_t to = 0; to < hits.size(); ++to) {
       if (!names(from, to)) continue;
       hits[to].excepted = true;
+      hits[to].allowed |= hits[from].action == Action::kAllow;
       Note(subject.number, *hits[to].layer, hits[to].rule,
            "excepted by " + Text(*hits[from].layer, hits[from].record().id));
     }
@@ -422,7 +424,15 @@ void Evaluation::Place(const std::vector<Judged>& all,
                  rules::IsCalledByName(analysis_.invocations[index]));
     for (const Hit& hit : judged.hits) {
       const RuleRecord& record = hit.record();
-      if (hit.excepted || record.observe) continue;
+      if (record.observe) continue;
+      // Where the line is contained for another reason, what a rule gave the
+      // command stays given: to allow a part makes nothing stricter.
+      if (hit.excepted) {
+        if (hit.allowed && hit.action == Action::kSandbox && hit.certain &&
+            !hit.error)
+          network = std::max(network, record.network);
+        continue;
+      }
       if (record.network_max != 0) most = std::min(most, record.network_max);
       if (hit.action == Action::kAllow) continue;
       // What only may match, or could not be evaluated, gives nothing more.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/evaluate.h"
+#include "engine/examples.h"
 #include "tests/engine/make_analysis.h"
 
 namespace gate::engine {
@@ -228,6 +229,51 @@ TEST(Layers, AProjectGrantsNoNetwork) {
   EXPECT_EQ(Decide(project, Line().Run({"tool"})).network, "none");
   const Policy user = MakePolicy({File(Layer::kUser, open)}, false);
   EXPECT_EQ(Decide(user, Line().Run({"tool"})).network, "open");
+}
+
+// What a person allows of a line never takes the network from the rest of it.
+TEST(Layers, AnAllowedPartMakesNothingStricter) {
+  const char* const kCommands[] = {"git push",
+                                   "git fetch",
+                                   "make",
+                                   "npm test",
+                                   "curl https://example.org/x",
+                                   "ls",
+                                   "unknown-tool",
+                                   "git commit -m x"};
+  const std::string rules =
+      R"("rules": [{"id": "l", "action": "allow", "reason": "r",
+      "except": ["git.push-branch", "git.network", "build.loopback",
+                 "network.fetch", "packages.build", "git.commit"],
+      "match": {"any": [{"prefix": ["git", "push"]}, {"prefix": ["make"]},
+                        {"prefix": ["curl"]}, {"prefix": ["git", "fetch"]}]}}])";
+  const Policy plain = MakePolicy({}, true);
+  const Policy loosened = MakePolicy({File(Layer::kUser, rules)}, true);
+  const auto rank = [](const std::string& network) {
+    return network == "open" ? 2 : network == "loopback" ? 1 : 0;
+  };
+  size_t allowed = 0;
+  for (const char* first : kCommands)
+    for (const char* second : kCommands)
+      for (const char* between : {" && ", " > out.txt; "}) {
+        const std::string line = std::string(first) + between + second;
+        const Decision before = DecideExample(plain, line);
+        const Decision after = DecideExample(loosened, line);
+        EXPECT_LE(after.action, before.action) << line;
+        allowed += after.action < before.action ? 1 : 0;
+        if (after.action != Action::kAllow) {
+          EXPECT_GE(rank(after.network), rank(before.network)) << line;
+        }
+      }
+  EXPECT_GT(allowed, 0u);
+  // One that contains instead takes away what it is meant to.
+  const Policy contained = MakePolicy(
+      {File(Layer::kUser, R"("rules": [{"id": "c", "action": "sandbox",
+        "reason": "r", "except": ["network.fetch"],
+        "match": {"prefix": ["curl"]}}])")},
+      true);
+  EXPECT_EQ(DecideExample(contained, "curl https://example.org/x").network,
+            "none");
 }
 
 TEST(Layers, DefaultActionIsLoweredOnlyFromAbove) {
