@@ -13,9 +13,9 @@
 namespace gate::engine {
 namespace {
 
-constexpr Trust kSure = {true, ""};
+Trust Sure() { return {true, ""}; }
 
-Grants Judge(std::string_view command, const GrantFacts& facts = {kSure, ""}) {
+Grants Judge(std::string_view command, const GrantFacts& facts = {Sure(), ""}) {
   static const rules::Policy policy = rules::MakePolicy({}, true);
   const parser::Analysis analysis = ReadExample(command);
   return JudgeGrants(analysis, DecideExample(policy, command), facts);
@@ -108,7 +108,7 @@ TEST(GrantsTest, NothingOutsideTheSandboxIsGivenToWhatWasNotLookedAt) {
   EXPECT_EQ(Judge("git push -f", GrantFacts{}).kind, GrantKind::kByHand);
   EXPECT_EQ(Judge("git push -f", {{false, "git is a script"}, ""}).why,
             "git is a script");
-  EXPECT_EQ(Judge("git push -f", {kSure, "the hook pre-push may run"}).why,
+  EXPECT_EQ(Judge("git push -f", {Sure(), "the hook pre-push may run"}).why,
             "the hook pre-push may run");
   EXPECT_EQ(Judge("git reset --hard", GrantFacts{}).kind, GrantKind::kSandbox);
 }
@@ -116,7 +116,7 @@ TEST(GrantsTest, NothingOutsideTheSandboxIsGivenToWhatWasNotLookedAt) {
 TEST(GrantsTest, OnlyAQuestionHasAYes) {
   for (const char* line : {"ls", "npm test", "rm -rf /"})
     EXPECT_EQ(Judge(line).kind, GrantKind::kByHand) << line;
-  EXPECT_EQ(JudgeGrants({}, Decision{}, {kSure, ""}).kind, GrantKind::kByHand);
+  EXPECT_EQ(JudgeGrants({}, Decision{}, {Sure(), ""}).kind, GrantKind::kByHand);
 }
 
 TEST(GrantsTest, NamesAreReadBackAndNothingElseGivesMore) {
