@@ -42,8 +42,8 @@ struct Hit {
   Action action = Action::kDeny;
   bool certain = true;
   bool excepted = false;
-  bool allowed = false;  // excepted by a rule that allows
   bool error = false;    // it could not be evaluated, so it counts as a match
+  bool allowed = false;  // excepted by a rule that allows
   const RuleRecord& record() const { return layer->view.rules[rule]; }
 };
 
@@ -203,7 +203,12 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
     step.failed = std::move(near.failed);
     return;
   }
-  Hit hit{&layer, rule, action, tri == Tri::kYes, false, verdict.error};
+  Hit hit;
+  hit.layer = &layer;
+  hit.rule = rule;
+  hit.action = action;
+  hit.certain = tri == Tri::kYes;
+  hit.error = verdict.error;
   if (tri == Tri::kPossible) {
     if (action == Action::kAllow) return note("possible, so it does not allow");
     // A mere possibility of a catastrophe is a question, not a refusal.
