@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -287,6 +288,62 @@ TEST(Cases, SuggestionsBelongToTheirCommand) {
     EXPECT_NE(decision.suggestion.find(part), std::string::npos)
         << line << " [" << decision.rule.id << "]: " << decision.suggestion;
   }
+}
+
+// Of every example of every shipped rule: a command that is advised is of a
+// program of the line, or one of these.
+TEST(Cases, SuggestionsNameProgramsOfTheLine) {
+  const std::multimap<std::string, std::string> kMeant = {
+      {"files.delete-workspace", "git"},
+      {"files.delete-search", "find"},
+      {"files.delete-from-list", "find"},
+      {"network.run-fetched", "curl"},
+      {"network.run-fetched", "sh"},
+      {"network.run-fetched-file", "sh"},
+      {"unknown.broken-fetch", "curl"},
+      {"unknown.broken-fetch", "sh"},
+      {"network.copy-remote", "scp"},
+      {"packages.publish-python", "twine"},
+      {"databases.migrate-django", "python3"},
+      {"databases.http-delete", "curl"},
+      {"system.kill-all", "ps"},
+      {"system.kill-all", "kill"},
+      {"privilege.namespaces", "docker"},
+      {"packages.system", "apt-cache"},
+      {"secrets.move", "ssh-keygen"},
+      {"secrets.search-named", "find"},
+      {"self.state", "gate"},
+      {"databases.destroy-file", "sqlite3"},
+  };
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  size_t commands = 0;
+  for (const ExampleResult& example : RunExamples(policy)) {
+    if (!example.expected) continue;
+    const Decision decision = DecideExample(policy, example.command);
+    const parser::Analysis analysis = ReadExample(example.command);
+    for (const std::string& command : CommandsIn(decision.suggestion)) {
+      std::string program = command;
+      // An assignment before it is no program.
+      while (program.find('=') < program.find(' ') &&
+             program.find('=') != std::string::npos)
+        program.erase(0, program.find(' ') + 1);
+      program = program.substr(0, program.find(' '));
+      const char first = program.empty() ? '-' : program[0];
+      if (first == '-' || first == '$' || (first >= 'A' && first <= 'Z'))
+        continue;
+      ++commands;
+      bool fits = std::ranges::any_of(
+          analysis.invocations, [&](const parser::Invocation& invocation) {
+            return invocation.program == program;
+          });
+      const auto [begin, end] = kMeant.equal_range(decision.rule.id);
+      for (auto meant = begin; meant != end; ++meant)
+        fits = fits || meant->second == program;
+      EXPECT_TRUE(fits) << decision.rule.id << ": " << example.command << " -> "
+                        << command;
+    }
+  }
+  EXPECT_GT(commands, 250u);
 }
 
 }  // namespace
