@@ -73,11 +73,14 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   judgement->plan = router::Plan{};
   judgement->plan_error.clear();
   const Question& question = judgement->question;
-  Decision yes;
-  if (approved && judgement->decision.action == Action::kAsk)
-    yes = AsGranted(*judgement);
-  const Decision& decision =
-      yes.action == Action::kAsk ? yes : judgement->decision;
+  const bool answered = approved && judgement->decision.action == Action::kAsk;
+  if (answered && judgement->grants.kind == engine::GrantKind::kByHand) {
+    judgement->plan.why = "no yes lets it run: " + judgement->grants.why;
+    judgement->timing.plan_us += MonotonicUs() - start;
+    return;
+  }
+  const Decision yes = answered ? AsGranted(*judgement) : Decision{};
+  const Decision& decision = answered ? yes : judgement->decision;
   router::Settings asked = router::Unasked();
   asked.profile = question.profile;
   asked.backend = question.backend;
@@ -102,12 +105,6 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   if (needs_backend)
     inputs = MakeProfileInputs(judgement->session, question.on_this_machine);
   inputs.lending = judgement->lending;
-  if (yes.action == Action::kAsk &&
-      judgement->grants.kind == engine::GrantKind::kByHand) {
-    judgement->plan.why = "no yes lets it run: " + judgement->grants.why;
-    judgement->timing.plan_us += MonotonicUs() - start;
-    return;
-  }
   auto plan = router::MakePlan(decision, approved,
                                needs_backend ? candidates() : kNoCandidates,
                                wanted, inputs, programs);

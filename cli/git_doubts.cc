@@ -260,13 +260,14 @@ bool IsOnThisMachine(const std::string& url, const std::string& directory) {
          ::access((directory + "/" + url).c_str(), F_OK) == 0;
 }
 
+constexpr const char* kPushesHere =
+    "it may push to a repository of this machine, whose hooks would run with "
+    "it";
+
 // What of the settings of a repository makes a push reach a repository of this
 // machine, or one that nobody looked at; empty if it does not. Keys are in
 // lower case but for what stands in quotes.
 std::string PushDoubtOf(const GitEntry& entry, const std::string& directory) {
-  constexpr const char* kHere =
-      "it may push to a repository of this machine, whose hooks would run with "
-      "it";
   const std::string& key = entry.key;
   const size_t name = key.rfind('.');
   const std::string last = key.substr(name == std::string::npos ? 0 : name + 1);
@@ -275,11 +276,12 @@ std::string PushDoubtOf(const GitEntry& entry, const std::string& directory) {
        (last == "url" || last == "pushurl" || last == "pushdefault")) ||
       (key.starts_with("branch.") &&
        (last == "remote" || last == "pushremote"));
-  if (names_place && IsOnThisMachine(entry.value, directory)) return kHere;
+  if (names_place && IsOnThisMachine(entry.value, directory))
+    return kPushesHere;
   // url.BASE.insteadOf: BASE stands in the place of what is written.
   if (key.starts_with("url.") && name > 4 &&
       IsOnThisMachine(key.substr(4, name - 4), directory))
-    return kHere;
+    return kPushesHere;
   if (key == "push.recursesubmodules" && entry.value != "no" &&
       entry.value != "check")
     return "it may push submodules, which have hooks of their own";
@@ -295,9 +297,6 @@ std::string PushDoubtOf(const GitEntry& entry, const std::string& directory) {
 // for whoever pushes, or to one that nobody looked at; empty if it does not.
 std::string PushDoubt(const parser::Invocation& invocation,
                       const std::string& directory, const GitDirectories& git) {
-  constexpr const char* kHere =
-      "it may push to a repository of this machine, whose hooks would run with "
-      "it";
   bool push = false;
   for (const parser::Argument& word : invocation.argv) {
     if (push && word.text.starts_with("--recurse-submodules") &&
@@ -306,7 +305,7 @@ std::string PushDoubt(const parser::Invocation& invocation,
     const size_t value =
         word.text.starts_with("--repo=") ? std::strlen("--repo=") : 0;
     if (push && IsOnThisMachine(word.text.substr(value), directory))
-      return kHere;
+      return kPushesHere;
     push |= word.text == "push";
   }
   if (!push) return "";
@@ -337,23 +336,29 @@ bool HasReadHook(const std::string& hooks) {
                      });
 }
 
-std::string HookDoubt(const parser::Analysis& analysis,
-                      const engine::Decision& decision) {
+std::vector<const parser::Invocation*> AskedGit(
+    const parser::Analysis& analysis, const engine::Decision& decision) {
+  std::vector<const parser::Invocation*> found;
   for (size_t i = 0; i < analysis.invocations.size(); ++i) {
     const parser::Invocation& invocation = analysis.invocations[i];
-    if (invocation.program != "git" || invocation.guessed ||
-        (i < decision.per_invocation.size() &&
-         decision.per_invocation[i] == rules::Action::kAllow))
-      continue;
-    for (const std::string& cwd : parser::DirectoriesOf(invocation)) {
+    const bool allowed = i < decision.per_invocation.size() &&
+                         decision.per_invocation[i] == rules::Action::kAllow;
+    if (invocation.program == "git" && !invocation.guessed && !allowed)
+      found.push_back(&invocation);
+  }
+  return found;
+}
+
+std::string HookDoubt(const parser::Analysis& analysis,
+                      const engine::Decision& decision) {
+  for (const parser::Invocation* command : AskedGit(analysis, decision)) {
+    for (const std::string& cwd : parser::DirectoriesOf(*command)) {
       std::string doubt;
-      const GitDirectories git =
-          FindGitDirectories(GitDirectoryOf(invocation, cwd, &doubt));
+      const std::string directory = GitDirectoryOf(*command, cwd, &doubt);
+      const GitDirectories git = FindGitDirectories(directory);
       if (!doubt.empty()) return doubt;
       if (git.common.empty()) continue;
-      if (std::string why = PushDoubt(
-              invocation, GitDirectoryOf(invocation, cwd, &doubt), git);
-          !why.empty())
+      if (std::string why = PushDoubt(*command, directory, git); !why.empty())
         return why;
       std::string hook = FirstHook(git.common + "/hooks");
       if (!hook.empty())

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/decision.h"
 #include "parser/analysis.h"
@@ -22,6 +23,11 @@ std::string RepositoryDoubt(const std::string& directory,
 // Whether the directory `hooks` has a hook that git runs even for commands that
 // only look.
 bool HasReadHook(const std::string& hooks);
+
+// The commands of git in `analysis`, which they point into, that `decision`
+// does not allow raw.
+std::vector<const parser::Invocation*> AskedGit(
+    const parser::Analysis& analysis, const engine::Decision& decision);
 
 // Why git, in a command of `analysis` that `decision` does not allow, may run a
 // hook that lies in its repository, or in one of this machine that it pushes

@@ -120,20 +120,13 @@ class Reader {
 GitRemotes RemotesOfGit(const parser::Analysis& analysis,
                         const engine::Decision& decision) {
   Reader reader;
-  bool any = false;
-  for (size_t i = 0; i < analysis.invocations.size(); ++i) {
-    const parser::Invocation& invocation = analysis.invocations[i];
-    if (invocation.program != "git" || invocation.guessed ||
-        (i < decision.per_invocation.size() &&
-         decision.per_invocation[i] == rules::Action::kAllow))
-      continue;
-    any = true;
-    for (const std::string& cwd : parser::DirectoriesOf(invocation)) {
+  const auto commands = AskedGit(analysis, decision);
+  for (const parser::Invocation* command : commands)
+    for (const std::string& cwd : parser::DirectoriesOf(*command)) {
       std::string doubt;
-      reader.Read(FindGitDirectories(GitDirectoryOf(invocation, cwd, &doubt)));
+      reader.Read(FindGitDirectories(GitDirectoryOf(*command, cwd, &doubt)));
     }
-  }
-  return any ? reader.Take() : GitRemotes{};
+  return commands.empty() ? GitRemotes{} : reader.Take();
 }
 
 }  // namespace gate::cli

@@ -42,6 +42,21 @@ PendingQuestion Waiting(const Machine& machine) {
   return waiting->front();
 }
 
+// A yes to `question` for an hour, without a grant.
+RememberedApproval ForAnHour(const PendingQuestion& question) {
+  RememberedApproval approval;
+  approval.id = question.id;
+  approval.scope = "time";
+  approval.command = question.command;
+  approval.cwd = question.cwd;
+  approval.place = question.place;
+  approval.workspace = question.workspace;
+  approval.rules = question.rules;
+  approval.approved_ms = NowMs();
+  approval.expires_ms = NowMs() + kHour;
+  return approval;
+}
+
 nlohmann::json Check(const Machine& machine, const std::string& line) {
   return nlohmann::json::parse(
       machine.Gate({"check", "--json", "-c", line}).out);
@@ -83,16 +98,7 @@ TEST(GrantsTest, AnAnswerGivesNoMoreThanItWasShown) {
   Touch(machine);
   const PendingQuestion question = Waiting(machine);
   // As gate stored it before there were grants.
-  RememberedApproval approval;
-  approval.id = question.id;
-  approval.scope = "time";
-  approval.command = question.command;
-  approval.cwd = question.cwd;
-  approval.place = question.place;
-  approval.workspace = question.workspace;
-  approval.rules = question.rules;
-  approval.approved_ms = NowMs();
-  approval.expires_ms = NowMs() + kHour;
+  RememberedApproval approval = ForAnHour(question);
   ASSERT_TRUE(Remember(machine.state(), approval));
   EXPECT_NE(Touch(machine).exit_code, 0);
   EXPECT_FALSE(machine.Exists(Outside(machine)));
@@ -220,17 +226,8 @@ bool YesFitsAfter(const std::function<void(const Machine&)>& change,
   if (once) {
     EXPECT_TRUE(Approve(machine.state(), question.id, NowMs()));
   } else {
-    RememberedApproval approval;
-    approval.id = question.id;
-    approval.scope = "time";
-    approval.command = question.command;
-    approval.cwd = question.cwd;
-    approval.place = question.place;
-    approval.workspace = question.workspace;
-    approval.rules = question.rules;
+    RememberedApproval approval = ForAnHour(question);
     approval.grant = question.grant;
-    approval.approved_ms = NowMs();
-    approval.expires_ms = NowMs() + kHour;
     EXPECT_TRUE(Remember(machine.state(), approval));
   }
   change(machine);
