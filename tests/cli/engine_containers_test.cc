@@ -40,12 +40,12 @@ TEST_F(EngineContainersTest, WhatAContainerWasGivenDecidesWhetherItIsEntered) {
            R"(","Source":"/var/lib/docker/volumes/x/_data","Destination":"/d",)"
            R"("Driver":"local","RW":true})";
   };
-  engine_->answers = {
-      {"/volumes/data", Http("200 OK", Volume("data"))},
-      {"/volumes/bad",
-       Http("200 OK", Volume("bad", R"({"device":"/","o":"bind"})"))},
-      {"/networks/n", Http("200 OK", Network("n", "bridge", "{}"))},
-      {"/networks/m", Http("200 OK", Network("m", "macvlan", "{}"))}};
+  engine_->AnswerOnly(
+      {{"/volumes/data", Http("200 OK", Volume("data"))},
+       {"/volumes/bad",
+        Http("200 OK", Volume("bad", R"({"device":"/","o":"bind"})"))},
+       {"/networks/n", Http("200 OK", Network("n", "bridge", "{}"))},
+       {"/networks/m", Http("200 OK", Network("m", "macvlan", "{}"))}});
   // Settings that stand twice are junk, so each case has its own.
   const auto with = [](std::string body, const std::string& key,
                        const std::string& value) {
@@ -115,25 +115,26 @@ TEST_F(EngineContainersTest, WhatAContainerWasGivenDecidesWhetherItIsEntered) {
   };
   for (const auto& one : cases)
     for (const char* line : {"docker exec web npm test", "docker start web"}) {
-      engine_->answers["/containers/web/json"] = Http("200 OK", one.body);
+      engine_->Answer("/containers/web/json", Http("200 OK", one.body));
       const engine::Decision decision = Decide(line);
       EXPECT_EQ(decision.action, one.runs ? Action::kSandbox : Action::kAsk)
           << line << ": " << one.body << ": " << decision.reason;
     }
   // A container that is not there is not entered.
-  engine_->answers["/containers/web/json"] =
-      Http("404 Not Found", R"({"message":"No such container: web"})");
+  engine_->Answer(
+      "/containers/web/json",
+      Http("404 Not Found", R"({"message":"No such container: web"})"));
   EXPECT_EQ(Decide("docker exec web npm test").action, Action::kSandbox);
 }
 
 TEST_F(EngineContainersTest, EveryContainerThatALineEntersCounts) {
-  engine_->answers = {
-      {"/containers/web/json", Http("200 OK", Container("web"))},
-      {"/containers/0123abc/json", Http("200 OK", Container("x"))},
-      {"/containers/db/json", Http("200 OK", Container("db"))},
-      {"/containers/012/json", Http("200 OK", Container("x"))},
-      {"/containers/bad/json",
-       Http("200 OK", Container("bad", R"("Privileged":true)"))}};
+  engine_->AnswerOnly(
+      {{"/containers/web/json", Http("200 OK", Container("web"))},
+       {"/containers/0123abc/json", Http("200 OK", Container("x"))},
+       {"/containers/db/json", Http("200 OK", Container("db"))},
+       {"/containers/012/json", Http("200 OK", Container("x"))},
+       {"/containers/bad/json",
+        Http("200 OK", Container("bad", R"("Privileged":true)"))}});
   const struct {
     const char* line;
     bool runs;

@@ -12,9 +12,11 @@
 #include <atomic>
 #include <cstdio>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -79,11 +81,26 @@ class Engine {
   }
   Engine(const Engine&) = delete;  // owns a thread
 
-  // Not while a question is open.
-  std::map<std::string, std::string> answers;
+  // The engine may still be sending when the other side has had enough of an
+  // answer: what it sends is its own copy.
+  void Answer(const std::string& path, const std::string& text) {
+    const std::scoped_lock lock(mutex_);
+    answers_[path] = text;
+  }
+  void AnswerOnly(std::map<std::string, std::string> answers) {
+    const std::scoped_lock lock(mutex_);
+    answers_ = std::move(answers);
+  }
   std::atomic<int> asked = 0;
 
  private:
+  std::optional<std::string> AnswerOf(const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    const auto answer = answers_.find(path);
+    if (answer == answers_.end()) return std::nullopt;
+    return answer->second;
+  }
+
   void Serve() {
     while (true) {
       const Fd one(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -96,14 +113,14 @@ class Engine {
              (got = ::recv(one.get(), buffer, sizeof buffer, 0)) > 0)
         request.append(buffer, static_cast<size_t>(got));
       const size_t start = request.find(' ') + 1;
-      const auto answer =
-          answers.find(request.substr(start, request.find(' ', start) - start));
-      if (answer == answers.end()) {
+      const std::optional<std::string> answer =
+          AnswerOf(request.substr(start, request.find(' ', start) - start));
+      if (!answer) {
         while (::recv(one.get(), buffer, sizeof buffer, 0) > 0) {
         }
         continue;
       }
-      for (std::string_view rest = answer->second; !rest.empty();) {
+      for (std::string_view rest = *answer; !rest.empty();) {
         const ssize_t sent =
             ::send(one.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
         if (sent <= 0) break;
@@ -112,6 +129,8 @@ class Engine {
     }
   }
 
+  std::mutex mutex_;
+  std::map<std::string, std::string> answers_;
   Fd listener_;
   std::thread thread_;
 };

@@ -127,7 +127,7 @@ TEST_F(EngineNamesTest, WhatTheEngineSaysOfAVolumeDecides) {
        false},
   };
   for (const auto& one : cases) {
-    engine_->answers = {{"/volumes/data", one.answer}};
+    engine_->AnswerOnly({{"/volumes/data", one.answer}});
     const engine::Decision decision = Decide(kLine);
     EXPECT_EQ(decision.action, one.runs ? Action::kSandbox : Action::kAsk)
         << one.what << ": " << decision.reason;
@@ -172,7 +172,7 @@ TEST_F(EngineNamesTest, WhatTheEngineSaysOfANetworkDecides) {
       {Http("200 OK", R"({"Name":"n","Driver":"bridge"})"), false},
   };
   for (const auto& one : cases) {
-    engine_->answers = {{"/networks/n", one.answer}};
+    engine_->AnswerOnly({{"/networks/n", one.answer}});
     const engine::Decision decision =
         Decide("docker run --rm --network n alpine ls");
     EXPECT_EQ(decision.action, one.runs ? Action::kSandbox : Action::kAsk)
@@ -182,14 +182,12 @@ TEST_F(EngineNamesTest, WhatTheEngineSaysOfANetworkDecides) {
 
 TEST_F(EngineNamesTest, EveryNameOfTheLineCounts) {
   for (const char* name : {"a", "b", "c", "a.b_c-d"})
-    engine_->answers["/volumes/" + std::string(name)] =
-        Http("200 OK", Volume(name));
-  engine_->answers["/volumes/bad"] =
-      Http("200 OK", Volume("bad", R"({"device":"/"})"));
-  engine_->answers["/networks/n"] =
-      Http("200 OK", Network("n", "bridge", "{}"));
-  engine_->answers["/networks/m"] =
-      Http("200 OK", Network("m", "macvlan", "{}"));
+    engine_->Answer("/volumes/" + std::string(name),
+                    Http("200 OK", Volume(name)));
+  engine_->Answer("/volumes/bad",
+                  Http("200 OK", Volume("bad", R"({"device":"/"})")));
+  engine_->Answer("/networks/n", Http("200 OK", Network("n", "bridge", "{}")));
+  engine_->Answer("/networks/m", Http("200 OK", Network("m", "macvlan", "{}")));
   const struct {
     const char* line;
     bool runs;
@@ -253,7 +251,7 @@ TEST_F(EngineNamesTest, EveryNameOfTheLineCounts) {
   };
   for (int i = 1; i <= 9; ++i) {
     const std::string name = "v" + std::to_string(i);
-    engine_->answers["/volumes/" + name] = Http("200 OK", Volume(name));
+    engine_->Answer("/volumes/" + name, Http("200 OK", Volume(name)));
   }
   for (const auto& one : cases) {
     const engine::Decision decision = Decide(one.line);
@@ -267,7 +265,7 @@ TEST_F(EngineNamesTest, EveryNameOfTheLineCounts) {
 }
 
 TEST_F(EngineNamesTest, AnEngineThatIsNotPlainlyNamedIsNotAsked) {
-  engine_->answers["/volumes/data"] = Http("200 OK", Volume("data"));
+  engine_->Answer("/volumes/data", Http("200 OK", Volume("data")));
   const std::string host = "DOCKER_HOST=unix://" + Socket();
   const struct {
     std::vector<std::string> environment;
@@ -359,7 +357,7 @@ TEST_F(EngineNamesTest, AnEngineThatDoesNotAnswerMakesThePersonDecide) {
 }
 
 TEST_F(EngineNamesTest, NothingIsLookedAtForALineThatDoesNotRunHere) {
-  engine_->answers["/volumes/data"] = Http("200 OK", Volume("data"));
+  engine_->Answer("/volumes/data", Http("200 OK", Volume("data")));
   const std::vector<std::string> host = {"DOCKER_HOST=unix://" + Socket()};
   EXPECT_EQ(Decide(kLine, host, kPatient, /*here=*/false).action, Action::kAsk);
   // Nor for one that is asked or denied anyway, or names nothing.
