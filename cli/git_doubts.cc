@@ -15,8 +15,9 @@
 #include "base/file.h"
 #include "base/git_config.h"
 #include "base/git_format.h"
-#include "base/git_index.h"
+#include "base/git_index_memory.h"
 #include "base/paths.h"
+#include "cli/process_facts.h"
 #include "parser/proc_paths.h"
 
 namespace gate::cli {
@@ -392,7 +393,9 @@ std::string RepositoryDoubt(const std::string& directory,
   // Only the common configuration says how objects are named.
   const std::optional<GitHash> hash = ObjectFormatOf(entries);
   if (!hash ||
-      FindGitlinks(git.own + "/index", *hash, git.worktree) != Gitlinks::kNone)
+      FindGitlinksRemembered(git.own + "/index", *hash, git.worktree,
+                             own_place.empty() ? "" : own_place + "/git-index",
+                             NowMs()) != Gitlinks::kNone)
     return "the repository's index names other repositories, or may";
   if (HasReadHook(git.common + "/hooks"))
     return "the repository has a git hook that runs for reading, too";
