@@ -327,9 +327,10 @@ TEST_F(EngineNamesTest, AConfigurationThatMayNameAnotherEngineAsks) {
                            R"({"currentContext":"","auths":{}})", "{}"}) {
     machine_.Write(file, text);
     const auto socket = FindEngineSocket(Facts({}), "docker", {});
-    if (!socket)  // not a matter of the configuration
+    if (!socket) {  // not a matter of the configuration
       EXPECT_EQ(socket.error().message.find("config.json"), std::string::npos)
           << text;
+    }
   }
 }
 
