@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cli/duration.h"
-#include "cli/git_remotes.h"
 #include "cli/line.h"
 #include "cli/pause.h"
 #include "cli/remembered.h"
@@ -11,13 +10,6 @@
 
 namespace gate::cli {
 namespace {
-
-// Where git sends to, when a yes lets it out of the sandbox: an approval holds
-// for no other place.
-std::string RemotesMark(const Judgement& judgement) {
-  if (judgement.grants.kind != engine::GrantKind::kAsIs) return "";
-  return RemotesOfGit(judgement.analysis, judgement.decision).mark;
-}
 
 // The rules that ask, or the reason's code when no rule does.
 std::vector<std::string> AskingRules(const Judgement& judgement) {
@@ -32,20 +24,20 @@ std::vector<std::string> AskingRules(const Judgement& judgement) {
   // Other settings, or the same ones changed, are another question.
   if (!judgement.untrusted.empty())
     rules.push_back("untrusted:" + judgement.untrusted);
-  if (const std::string mark = RemotesMark(judgement); !mark.empty())
-    rules.push_back("remotes:" + mark);
+  if (!judgement.binding.mark.empty())
+    rules.push_back("bound:" + judgement.binding.mark);
   std::sort(rules.begin(), rules.end());
   rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
   return rules;
 }
 
-// An approval for once holds for the policy, for the files of the project, and
-// for git's remotes that were there when it was asked.
+// An approval for once holds for the policy, for the settings of the project,
+// for git's remotes and for the files that were there when it was asked.
 std::string RevisionToApprove(const Judgement& judgement) {
   std::string revision = judgement.policy_revision;
   if (!judgement.untrusted.empty()) revision += "+" + judgement.untrusted;
-  if (const std::string mark = RemotesMark(judgement); !mark.empty())
-    revision += "+remotes:" + mark;
+  if (!judgement.binding.mark.empty())
+    revision += "+bound:" + judgement.binding.mark;
   return revision;
 }
 

@@ -192,6 +192,12 @@ bool IsContainedHere(Gateway& gateway, const Question& question) {
          Action::kSandbox;
 }
 
+// Whether a yes to `question` would hold here for what it was given to.
+bool IsBoundHere(Gateway& gateway, const Question& question,
+                 const std::string& bound) {
+  return gateway.Judge(question, /*pin=*/true).binding.mark == bound;
+}
+
 // A ticket is enforced exactly as the hook planned it, or as the caller makes
 // that stricter. Nothing when it does not hold for this command, directory,
 // agent and policy, or lets run raw, without a person's yes, what would not be
@@ -255,6 +261,11 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   if (joins && !ticket->asked && plan->profile.name == engine::kToolProfile &&
       !IsContainedHere(gateway, question)) {
     Complain("judged again in this environment");
+    return std::nullopt;
+  }
+  if (ticket->asked && !ticket->bound.empty() &&
+      !IsBoundHere(gateway, question, ticket->bound)) {
+    Complain("what the yes was given to has changed; deciding afresh");
     return std::nullopt;
   }
   if (joins) {

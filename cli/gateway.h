@@ -19,6 +19,7 @@
 #include "cli/process_facts.h"
 #include "cli/settings.h"
 #include "cli/workspace.h"
+#include "cli/yes_binding.h"
 #include "engine/decision.h"
 #include "engine/evaluate.h"
 #include "engine/grants.h"
@@ -64,6 +65,7 @@ struct Judgement {
   parser::Analysis analysis;
   engine::Decision decision;
   engine::Grants grants;    // of an ask: what a yes gives
+  YesBinding binding;       // and what it holds for
   bool in_sandbox = false;  // the person said yes to the sandbox alone
   router::Plan plan;
   std::string plan_error;         // why there is no plan; the mode is refused

@@ -64,8 +64,17 @@ void Gateway::JudgeYes(Judgement* judgement) {
                              question.on_this_machine ? nullptr : &looks_);
     facts.hooks = HookDoubt(judgement->analysis, judgement->decision);
   }
-  judgement->grants =
-      engine::JudgeGrants(judgement->analysis, judgement->decision, facts);
+  engine::Grants& grants = judgement->grants;
+  grants = engine::JudgeGrants(judgement->analysis, judgement->decision, facts);
+  // A sandbox without credentials does no more with another file.
+  if (grants.kind == engine::GrantKind::kByHand ||
+      (grants.kind == engine::GrantKind::kSandbox &&
+       judgement->decision.profile != engine::kToolProfile))
+    return;
+  judgement->binding = BindYes(judgement->analysis, judgement->decision,
+                               WritablePlaces(judgement->session));
+  if (!judgement->binding.doubt.empty())
+    grants = {engine::GrantKind::kByHand, judgement->binding.doubt, ""};
 }
 
 void Gateway::Replan(Judgement* judgement, bool approved) {

@@ -118,6 +118,7 @@ Result<hooks::Ticket> TicketFor(const Judgement& judgement, bool asked) {
   ticket.agent = judgement.question.agent;
   ticket.session = judgement.question.session;
   ticket.asked = asked;
+  if (asked) ticket.bound = judgement.binding.mark;
   ticket.expires_ms = NowMs() + (asked ? hooks::kAskedTicketLifetimeMs
                                        : hooks::kTicketLifetimeMs);
   return ticket;

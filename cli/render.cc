@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/text.h"
-#include "cli/git_remotes.h"
 #include "cli/line.h"
 #include "cli/shown.h"
 #include "cli/terminal.h"
@@ -285,16 +284,6 @@ std::string WayOn(const Judgement& judgement) {
   return "tell the person what you want to reach, and why";
 }
 
-namespace {
-
-std::string RemotesText(const Judgement& judgement) {
-  const std::string text =
-      RemotesOfGit(judgement.analysis, judgement.decision).text;
-  return text.empty() ? "" : "; git's remotes there: " + text;
-}
-
-}  // namespace
-
 std::string AfterYes(const Judgement& judgement) {
   using engine::GrantKind;
   const engine::Decision& decision = judgement.decision;
@@ -306,7 +295,7 @@ std::string AfterYes(const Judgement& judgement) {
   if (judgement.grants.kind == GrantKind::kAsIs && !judgement.in_sandbox)
     return question.profile.empty() && question.backend.empty()
                ? "as the person would run it, without a sandbox" +
-                     RemotesText(judgement)
+                     judgement.binding.text
                : "in the sandbox that the line names";
   const std::string profile =
       question.profile.empty()
@@ -315,7 +304,8 @@ std::string AfterYes(const Judgement& judgement) {
   if (profile == "full-access" && judgement.grants.kind == GrantKind::kSandbox)
     return "in a sandbox with full access to files";
   if (profile == "tool")
-    return "in a sandbox with the credentials of its one program";
+    return "in a sandbox with the credentials of its one program" +
+           judgement.binding.text;
   if (profile == "read-only") return "in a sandbox that changes no file";
   return kRunsInSandbox;
 }

@@ -21,7 +21,7 @@ namespace gate::hooks {
 namespace {
 
 constexpr size_t kNameDigits = 32;
-constexpr std::string_view kDomain = "gate.ticket/4\n";
+constexpr std::string_view kDomain = "gate.ticket/5\n";
 constexpr size_t kMaxTicketBytes = 4 << 20;
 // Beyond the longest lifetime by so much a file is swept whatever it is.
 constexpr uint64_t kSweepSlackMs = 60 * 1000;
@@ -59,7 +59,7 @@ std::string Encode(const std::string& name, const Ticket& ticket) {
   for (const std::string* field :
        {&name, &ticket.command, &ticket.cwd, &ticket.place,
         &ticket.policy_revision, &ticket.plan, &ticket.decision_id,
-        &ticket.agent, &ticket.session, &ticket.client}) {
+        &ticket.agent, &ticket.session, &ticket.bound, &ticket.client}) {
     Put(*field, &out);
   }
   Put(ticket.asked ? "1" : "0", &out);
@@ -78,8 +78,8 @@ bool Decode(std::string_view in, const std::string& name, Ticket* ticket) {
   for (std::string* field :
        {&stored_name, &ticket->command, &ticket->cwd, &ticket->place,
         &ticket->policy_revision, &ticket->plan, &ticket->decision_id,
-        &ticket->agent, &ticket->session, &ticket->client, &asked, &trial,
-        &expires}) {
+        &ticket->agent, &ticket->session, &ticket->bound, &ticket->client,
+        &asked, &trial, &expires}) {
     if (!Take(&in, field)) return false;
   }
   if (!in.empty() || stored_name != name || expires.empty() ||
@@ -123,7 +123,8 @@ bool SaysTheSame(const Ticket& one, const Ticket& other) {
          one.place == other.place && one.plan == other.plan &&
          one.policy_revision == other.policy_revision &&
          one.agent == other.agent && one.session == other.session &&
-         one.asked == other.asked && one.client == other.client;
+         one.asked == other.asked && one.bound == other.bound &&
+         one.client == other.client;
 }
 
 // Reads a ticket's file, open as `file`.

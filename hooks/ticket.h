@@ -25,6 +25,9 @@ struct Ticket {
   std::string decision_id;  // parent of the outcome record
   std::string agent, session;
   bool asked = false;  // what it lets run needs a person's yes, and gets it
+  // What that yes holds for, where it lets out of the sandbox or lends
+  // credentials: the mark of what the person was told of. Empty: nothing more.
+  std::string bound;
   // The client, by name and version, that was told to run this in place of a
   // command. Empty: it was told nothing, or it cannot be known what it did.
   std::string client;
