@@ -181,7 +181,6 @@ Availability Bwrap::Probe() {
   availability.features = BwrapFeatures();
   availability.lost = {
       "landlock: no second wall behind the mounts",
-      "without network there is still a loopback interface",
       "an end by signal n is seen as exit code 128+n",
       "on a terminal an interrupt ends bwrap even if the command handles it",
       "memory is limited per process, not in sum; files made in a fresh /tmp "
@@ -303,7 +302,6 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   if (!relay) return Failed(relay.error().message);
   FileCount files(profile);
   request.io = (*relay)->io();
-  request.no_tcp = profile.network == Network::kNone;
   request.scope = true;
   request.mask = signals.before();
   request.keep = {arguments->get(), seccomp->get(), status_write.get()};

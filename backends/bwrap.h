@@ -2,10 +2,10 @@
 //
 // The same view, filter, guard and environment as native, made by the bwrap
 // program on PATH. What it cannot give: Landlock (bwrap must mount, which
-// Landlock forbids), a network without even a loopback interface, and the
-// difference between exit code 128+n and an end by signal n (it reports both
-// as 128+n, and so does the outcome). Versions before 0.12.0 follow a symbolic
-// link in a parent while they make a mount point (CVE-2026-87766).
+// Landlock forbids), and the difference between exit code 128+n and an end by
+// signal n (it reports both as 128+n, and so does the outcome). Versions before
+// 0.12.0 follow a symbolic link in a parent while they make a mount point
+// (CVE-2026-87766).
 #pragma once
 
 #include <memory>

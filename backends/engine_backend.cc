@@ -120,8 +120,7 @@ Availability EngineBackend::Probe() {
       "whoever may use the engine may use it against the host; the command may "
       "not",
       "file systems mounted deep below the host's root look empty",
-      "without network there is still a loopback interface; an open network "
-      "shares abstract unix sockets",
+      "an open network shares abstract unix sockets",
       "an end by signal n is seen as exit code 128+n",
       "a start takes tenths of a second",
   };

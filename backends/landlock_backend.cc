@@ -204,8 +204,8 @@ Availability Landlock::Probe() {
       "command lines of other processes seen",
       "temporary files go to TMPDIR; /tmp, /var/tmp, /dev/shm and /run are out "
       "of reach, new terminals cannot be opened",
-      "no unix sockets but pairs, no kernel IPC; a network of its own cannot "
-      "be had, only none or the host's",
+      "no unix sockets but pairs, no kernel IPC; no network of its own: the "
+      "host's, or none without a loopback",
       "memory is limited per process, the number of processes per user",
   };
   if (abi < 6)

@@ -102,7 +102,7 @@ Availability SeatbeltBackend::Probe() {
       "no view of its own: names of hidden paths can be found, temporary files "
       "go to TMPDIR, /tmp is out of reach",
       "processes that leave the command's process group outlive it",
-      "a network of its own cannot be had, only none or the host's",
+      "no network of its own: the host's, or none without a loopback",
       "memory is limited per process, the number of processes per user",
   };
   return availability;

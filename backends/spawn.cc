@@ -90,10 +90,10 @@ struct Trouble {
     Report(report, SpawnStage::kDirectory, ESTALE);
   for (const Limit& limit : request.limits)
     if (ApplyLimit(limit) != 0) Report(report, SpawnStage::kLimits, errno);
-  if (request.scope || request.no_tcp) {
+  if (request.scope) {
     const int abi = LandlockAbi();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        (abi > 0 && RestrictScope(abi, request.no_tcp) != 0))
+        (abi > 0 && RestrictScope(abi) != 0))
       Report(report, SpawnStage::kWalls, errno);
   }
   struct sigaction action = {};

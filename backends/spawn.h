@@ -32,11 +32,9 @@ struct SpawnRequest {
   gid_t gid = 0;
   bool switch_user = false;
   std::vector<Limit> limits;
-  // With either, no_new_privs and what of Landlock does not forbid mounting:
-  // signals and abstract unix sockets end at the program and its children;
-  // no TCP.
+  // no_new_privs, and what of Landlock does not forbid mounting: signals and
+  // abstract unix sockets end at the program and its children.
   bool scope = false;
-  bool no_tcp = false;
 };
 
 enum class SpawnStage : int {

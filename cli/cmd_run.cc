@@ -53,7 +53,7 @@ constexpr const char* kSandboxHelp =
     "Runs the command contained, without asking the policy. Profiles:\n"
     "read-only, workspace-write (default), full-access (tool, which lends\n"
     "credentials, is for the policy to give). Networks: none\n"
-    "(default), loopback (one of its own).\n";
+    "(default) and loopback, which are the run's own loopback alone.\n";
 
 constexpr const char* kNotRecorded =
     "the decision could not be recorded, so nothing runs: ";

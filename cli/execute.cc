@@ -350,23 +350,6 @@ Status RecordNotStarted(Gateway& gateway, const Judgement& judgement,
 
 namespace {
 
-// Says where a loopback comes from to whoever missed one. By what the sandbox
-// refused, not by what the command printed.
-bool MissedLoopback(const backends::Violation& violation) {
-  if (violation.kind != "network: none") return false;
-  const size_t to = violation.detail.find(violation.detail.starts_with("conn")
-                                              ? "connecting to "
-                                              : "listening on ");
-  if (to != 0) return false;
-  const std::string_view where =
-      std::string_view(violation.detail)
-          .substr(violation.detail.find(' ', 11) + 1);
-  for (const std::string_view loopback :
-       {"127.", "::1 ", "0.0.0.0 ", ":: ", "::ffff:127."})
-    if (where.starts_with(loopback)) return true;
-  return false;
-}
-
 // Whether the guard took it away (backends/guard_sweep.cc), so that nothing of
 // it is left to do.
 bool IsMended(const backends::Violation& violation) {
@@ -426,12 +409,6 @@ int Report(const Outcome& outcome, const std::string& id) {
   if (!outcome.sweep_end.empty() && !unseen)
     Complain("the search for protected names ended early (" +
              outcome.sweep_end + ")");
-  if (std::any_of(outcome.violations.begin(), outcome.violations.end(),
-                  MissedLoopback))
-    Complain(
-        "this run has no network, not even a loopback of its own: a rule with "
-        "\"network\": \"loopback\" gives it one, or `gate sandbox --network "
-        "loopback`");
   switch (outcome.status) {
     case OutcomeStatus::kExited:
       // It was not executed, and nothing else has said so.

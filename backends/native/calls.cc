@@ -25,7 +25,6 @@ namespace {
 // Linux 6.6; the headers here are older.
 constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 constexpr unsigned long kSyncWakeUp = 1;
-constexpr int kTcpAbi = 4;  // from which on Landlock refuses TCP
 
 // Whether no directory can get another meaning by it.
 bool LeavesDirectories(int number) {
@@ -384,7 +383,7 @@ void CallWatch::LookAtConnect(const seccomp_notif& call) {
   }
   if (profile_.network == Network::kOpen) return;
   const auto where = Internet(address);
-  if (!where || (where->loopback && profile_.network != Network::kNone)) return;
+  if (!where || where->loopback) return;
   Report(std::string("network: ") + Name(profile_.network),
          "connecting to " + where->text);
 }
@@ -396,16 +395,10 @@ void CallWatch::LookAtBind(const seccomp_notif& call) {
   if (target::Read(thread, call.data.args[1], &address, size) != size) return;
   if (const std::string full = LocalPath(thread, address, size); !full.empty())
     return LookAtEntry(thread, full, false, "making");
-  // Without a network no interface has an address. Of all addresses together,
-  // and of any address of version 4, a datagram socket gets a port all the
-  // same; for TCP Landlock refuses it.
-  if (profile_.network != Network::kNone) return;
+  // The loopback of its own is the only interface with an address.
+  if (profile_.network == Network::kOpen) return;
   const auto where = Internet(address);
-  if (!where) return;
-  if ((where->any || where->four) &&
-      (plan_.abi < kTcpAbi ||
-       !IsStream(thread, static_cast<int>(call.data.args[0]))))
-    return;
+  if (!where || where->loopback || where->multicast) return;
   Report(std::string("network: ") + Name(profile_.network),
          "listening on " + where->text);
 }

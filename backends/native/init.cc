@@ -74,7 +74,8 @@ constexpr int kControl = 4;
   _exit(127);
 }
 
-uint32_t TryWalls() {
+// `outside`: the number of gate's network.
+uint32_t TryWalls(uint64_t outside) {
   uint32_t works = 0;
   const int fd =
       open("/.gate-probe", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -92,10 +93,12 @@ uint32_t TryWalls() {
   self.sin_family = AF_INET;
   self.sin_port = htons(9);
   self.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (tcp >= 0 &&
+  const uint64_t own = NetworkNumber();
+  // Nobody listens; where the device is down there is no route.
+  if (outside != 0 && own != 0 && own != outside && tcp >= 0 &&
       connect(tcp, reinterpret_cast<sockaddr*>(&self), sizeof(self)) != 0 &&
-      (errno == ENETUNREACH || errno == EACCES))
-    works |= kWorksNoNetwork;
+      errno == ECONNREFUSED)
+    works |= kWorksOwnNetwork;
   return works;
 }
 
@@ -237,9 +240,10 @@ void RunInit(const InitContext& context) {
   }
   if (!MakeNamespaces(&error)) FinishSetup(error);
   NetworkMaker network;
-  const auto no_network = [](int number) {
+  const uint64_t outside = context.probe ? NetworkNumber() : 0;
+  const auto no_network = [](Stage stage, int number) {
     SetupError failed;
-    failed.stage = Stage::kNamespaces;
+    failed.stage = stage;
     failed.error = number;
     FinishSetup(failed);
   };
@@ -298,7 +302,7 @@ void RunInit(const InitContext& context) {
   InitReport report;
   if (context.probe) {
     report.kind = InitReport::kProbed;
-    report.works = TryWalls() | (overlay ? uint32_t{kWorksOverlay} : 0u);
+    report.works = TryWalls(outside) | (overlay ? uint32_t{kWorksOverlay} : 0u);
     Finish(report);
   }
 

@@ -38,12 +38,12 @@ struct InitReport {
 
 // Bits of InitReport::works, each tried from inside the finished sandbox.
 enum Works : uint32_t {
-  kWorksReadOnly = 1,    // a file could not be made in the root
-  kWorksProcessOne = 2,  // this is process 1 of its namespace
-  kWorksFilter = 4,      // a refused call was refused
-  kWorksTmp = 8,         // the private /tmp can be written
-  kWorksOverlay = 32,    // an overlay could be made; only previews need it
-  kWorksNoNetwork = 16,  // nothing could be reached, not even this host
+  kWorksReadOnly = 1,     // a file could not be made in the root
+  kWorksProcessOne = 2,   // this is process 1 of its namespace
+  kWorksFilter = 4,       // a refused call was refused
+  kWorksTmp = 8,          // the private /tmp can be written
+  kWorksOverlay = 32,     // an overlay could be made; only previews need it
+  kWorksOwnNetwork = 16,  // another network than outside, its loopback is up
 };
 
 // Bytes on the control pipe. kPlanReady and kMayStart come once each, in this

@@ -133,9 +133,9 @@ int RestrictWrites(int abi, const LandlockRoot* roots, size_t count,
   return RestrictAndClose(ruleset);
 }
 
-int RestrictScope(int abi, bool no_tcp) {
-  if (abi < 4 || (abi < 6 && !no_tcp)) return 0;
-  const int ruleset = CreateRuleset(abi, Attributes(abi, 0, no_tcp));
+int RestrictScope(int abi) {
+  if (abi < 6) return 0;
+  const int ruleset = CreateRuleset(abi, Attributes(abi, 0, false));
   if (ruleset < 0) return -1;
   return RestrictAndClose(ruleset);
 }

@@ -28,8 +28,8 @@ int RestrictWrites(int abi, const LandlockRoot* roots, size_t count,
                    bool no_tcp);
 
 // Only what does not concern files, and so leaves mounting possible: the scope
-// (ABI 6) and TCP (ABI 4). Nothing, successfully, on older kernels.
-int RestrictScope(int abi, bool no_tcp);
+// (ABI 6). Nothing, successfully, on older kernels.
+int RestrictScope(int abi);
 // The scope, for a process whose children restrict files on top: each ruleset
 // that says nothing of moving files between directories refuses it then, so
 // this one allows it. There is no mounting any more.

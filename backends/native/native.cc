@@ -212,7 +212,7 @@ Availability Native::Probe() {
   const InitReport report = ReadReport(one->report());
   one->Wait();
   constexpr uint32_t kAll = kWorksReadOnly | kWorksProcessOne | kWorksFilter |
-                            kWorksTmp | kWorksNoNetwork;
+                            kWorksTmp | kWorksOwnNetwork;
   if (report.kind == InitReport::kSetupFailed) {
     availability.why = Describe(*plan, report.setup);
   } else if (report.kind != InitReport::kProbed ||

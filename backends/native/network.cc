@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,24 +47,40 @@ bool Fail(SetupError* error, Stage stage) {
   return false;
 }
 
+// Switches the loopback device of the namespace on. Touches errno only when it
+// fails.
+GATE_NOT_INSTRUMENTED bool RaiseLoopback() {
+  const long any = syscall(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (any < 0) return false;
+  ifreq request = {};
+  request.ifr_name[0] = 'l';
+  request.ifr_name[1] = 'o';
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  const bool raised = syscall(SYS_ioctl, any, SIOCSIFFLAGS, &request) == 0;
+  syscall(SYS_close, any);
+  return raised;
+}
+
 }  // namespace
 
 // A call that succeeds leaves errno alone; one that fails ends the process, so
 // that the other thread never goes on with an errno that was not its own.
 GATE_NOT_INSTRUMENTED int NetworkMaker::Run(void* maker) {
   auto* self = static_cast<NetworkMaker*>(maker);
-  if (syscall(SYS_unshare, CLONE_NEWNET) != 0) self->failed_(errno);
+  if (syscall(SYS_unshare, CLONE_NEWNET) != 0)
+    self->failed_(Stage::kNamespaces, errno);
+  if (!RaiseLoopback()) self->failed_(Stage::kLoopback, errno);
   const long any = syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (any < 0) self->failed_(errno);
+  if (any < 0) self->failed_(Stage::kNamespaces, errno);
   // The namespace of a socket, since Linux 4.10, which needs no /proc.
   const long made = syscall(SYS_ioctl, any, SIOCGSKNS, 0);
-  if (made < 0) self->failed_(errno);
+  if (made < 0) self->failed_(Stage::kNamespaces, errno);
   syscall(SYS_close, any);
   self->made_ = static_cast<int>(made);
   return 0;
 }
 
-bool NetworkMaker::Begin(bool aside, void (*failed)(int error),
+bool NetworkMaker::Begin(bool aside, void (*failed)(Stage stage, int error),
                          SetupError* error) {
   if (kSecondThread && aside) {
     failed_ = failed;
@@ -74,7 +91,8 @@ bool NetworkMaker::Begin(bool aside, void (*failed)(int error),
                    nullptr, &thread_) > 0;
     if (aside_) return true;
   }
-  return unshare(CLONE_NEWNET) == 0 || Fail(error, Stage::kNamespaces);
+  if (unshare(CLONE_NEWNET) != 0) return Fail(error, Stage::kNamespaces);
+  return RaiseLoopback() || Fail(error, Stage::kLoopback);
 }
 
 bool NetworkMaker::Enter(SetupError* error) {
@@ -90,18 +108,9 @@ bool NetworkMaker::Enter(SetupError* error) {
   return entered || Fail(error, Stage::kNamespaces);
 }
 
-bool RaiseLoopback(SetupError* error) {
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return Fail(error, Stage::kLoopback);
-  ifreq request = {};
-  request.ifr_name[0] = 'l';
-  request.ifr_name[1] = 'o';
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  const bool raised = ioctl(fd, SIOCSIFFLAGS, &request) == 0;
-  const int saved = errno;
-  close(fd);
-  errno = saved;
-  return raised || Fail(error, Stage::kLoopback);
+uint64_t NetworkNumber() {
+  struct stat info = {};
+  return stat("/proc/self/ns/net", &info) == 0 ? info.st_ino : 0;
 }
 
 namespace {

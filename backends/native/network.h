@@ -1,4 +1,5 @@
-// The network namespace of a run, made beside everything else.
+// The network namespace of a run, made beside everything else, with its own
+// loopback up: it leads nowhere but to itself.
 //
 // It costs as much as all the mounts together (0.4 to 0.6 ms, of which most is
 // its loopback device and its tables of settings: setup_net() in
@@ -23,9 +24,10 @@ class NetworkMaker {
 
   // `aside`: a thread makes it, on the processors this one may use now; this
   // object has to stay where it is, and the process its only one, until Enter.
-  // `failed` is called by that thread, with errno, and does not return. Else,
-  // or where no thread can be had, it is made and entered here.
-  bool Begin(bool aside, void (*failed)(int error), SetupError* error);
+  // `failed` is called by that thread, with what failed and errno, and does not
+  // return. Else, or where no thread can be had, it is made and entered here.
+  bool Begin(bool aside, void (*failed)(Stage stage, int error),
+             SetupError* error);
 
   // Whether a thread was started that Enter has not waited for.
   bool aside() const { return aside_; }
@@ -37,7 +39,7 @@ class NetworkMaker {
  private:
   static int Run(void* maker);
 
-  void (*failed_)(int error) = nullptr;
+  void (*failed_)(Stage stage, int error) = nullptr;
   bool aside_ = false;
   int made_ = -1;       // the namespace, once the thread is gone
   int32_t thread_ = 0;  // its number, which the kernel clears when it is gone
@@ -52,7 +54,7 @@ class NetworkMaker {
 // cannot be read. Some 40 us.
 bool TriedToLeave();
 
-// Switches the loopback device of the namespace on.
-bool RaiseLoopback(SetupError* error);
+// The number of this process's network namespace; 0 where /proc does not tell.
+uint64_t NetworkNumber();
 
 }  // namespace gate::backends

@@ -40,7 +40,9 @@ class Planner {
     plan_.asks = {profile_.watch_execs, profile_.report_blocked,
                   profile_.report_reads};
     plan_.abi = LandlockAbi();
-    GATE_CHECK(SetNetwork());
+    if (profile_.network == Network::kDomains)
+      return Fail(ErrorCode::kUnavailable,
+                  "a network limited to domains is not available here");
     Profile without_tmp;
     const bool closed = IsTemporaryClosed();
     if (closed) {
@@ -94,23 +96,6 @@ class Planner {
         return places_.Make(other.source, mount.target.substr(mount.cover + 1),
                             mount.directory, plan_.user);
     return true;
-  }
-
-  Status SetNetwork() {
-    switch (profile_.network) {
-      case Network::kNone:
-        plan_.no_tcp = true;
-        return {};
-      case Network::kLoopback:
-        plan_.loopback = true;
-        return {};
-      case Network::kOpen:
-        return {};
-      case Network::kDomains:
-        break;
-    }
-    return Fail(ErrorCode::kUnavailable,
-                "a network limited to domains is not available here");
   }
 
   void AddMount(const ViewMount& mount) {

@@ -96,9 +96,7 @@ struct NativePlan {
   FilterAsks asks;
   RunUser user;
   int abi = 0;
-  bool write_everything = false;  // "/" is a writable root
-  bool loopback = false;
-  bool no_tcp = false;
+  bool write_everything = false;   // "/" is a writable root
   bool terminal = false;           // stdin is one
   const char* terminal_path = "";  // its name outside, where it has one
   int doors = 0;  // files of control groups that process 1 is sent

@@ -550,12 +550,12 @@ bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int* listener,
                 SetupError* error) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return Fail(error, Stage::kNoNewPrivileges);
-  if (plan.abi > 0 && RestrictWrites(plan.abi, plan.landlock.data(),
-                                     plan.landlock.size(), plan.no_tcp) != 0)
+  if (plan.abi > 0 &&
+      RestrictWrites(plan.abi, plan.landlock.data(), plan.landlock.size(),
+                     /*no_tcp=*/false) != 0)
     return Fail(error, Stage::kLandlock);
   // As late as it can be: it may still be in the making.
   if (!network->Enter(error)) return false;
-  if (plan.loopback && !RaiseLoopback(error)) return false;
   if (!DropCapabilities(plan.user.all_ids))
     return Fail(error, Stage::kCapabilities);
   if (plan.asks.Any()) {

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -15,11 +14,6 @@
 #include "base/paths.h"
 
 namespace gate::backends {
-namespace {
-
-constexpr long kPidfdOpen = 434, kPidfdGetfd = 438;  // Linux 5.6
-
-}  // namespace
 
 std::optional<InternetAddress> Internet(const sockaddr_storage& address) {
   InternetAddress where;
@@ -28,37 +22,24 @@ std::optional<InternetAddress> Internet(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) {
     const auto& four = reinterpret_cast<const sockaddr_in&>(address);
     inet_ntop(AF_INET, &four.sin_addr, text, sizeof(text));
-    where.four = true;
-    where.any = four.sin_addr.s_addr == 0;
-    where.loopback = (ntohl(four.sin_addr.s_addr) >> 24) == 127 || where.any;
+    const uint32_t number = ntohl(four.sin_addr.s_addr);
+    where.loopback = number == INADDR_ANY || (number >> 24) == 127;
+    where.multicast = IN_MULTICAST(number) || number == INADDR_BROADCAST;
     port = ntohs(four.sin_port);
   } else if (address.ss_family == AF_INET6) {
     const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
     inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof(text));
-    where.any = IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr);
-    where.four = IN6_IS_ADDR_V4MAPPED(&six.sin6_addr);
-    where.loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr) || where.any ||
+    where.loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr) ||
+                     IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr) ||
                      (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr) &&
                       six.sin6_addr.s6_addr[12] == 127);
+    where.multicast = IN6_IS_ADDR_MULTICAST(&six.sin6_addr);
     port = ntohs(six.sin6_port);
   } else {
     return std::nullopt;
   }
   where.text = std::string(text) + " port " + std::to_string(port);
   return where;
-}
-
-bool IsStream(pid_t thread, int descriptor) {
-  const Fd process(
-      static_cast<int>(syscall(kPidfdOpen, target::ProcessOf(thread), 0)));
-  if (!process) return false;
-  const Fd socket(
-      static_cast<int>(syscall(kPidfdGetfd, process.get(), descriptor, 0)));
-  int type = 0;
-  socklen_t size = sizeof(type);
-  return socket &&
-         getsockopt(socket.get(), SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
-         type == SOCK_STREAM;
 }
 
 std::string LocalPath(pid_t thread, const sockaddr_storage& address,

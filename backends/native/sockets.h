@@ -10,17 +10,13 @@
 namespace gate::backends {
 
 struct InternetAddress {
-  std::string text;  // "127.0.0.1 port 80"
-  bool loopback = false, any = false;
-  bool four = false;  // of version 4, also as one of version 6
+  std::string text;        // "127.0.0.1 port 80"
+  bool loopback = false;   // or no address in particular
+  bool multicast = false;  // or broadcast: no interface has to have it
 };
 
 // Nothing for an address of another family.
 std::optional<InternetAddress> Internet(const sockaddr_storage& address);
-
-// Whether that descriptor of the thread's is a stream socket; false when it
-// cannot be had.
-bool IsStream(pid_t thread, int descriptor);
 
 // The file that a local address of `size` bytes names for `thread`; empty for
 // any other address.

@@ -224,27 +224,30 @@ TEST(HookTest, WhatTheCallerAsksForIsJoinedWithATicketsPlan) {
   EXPECT_EQ(run({"--timeout", "0.2"}, "bash step.sh wait").exit_code, 124);
 }
 
+// A network of its own has the loopback device alone.
 TEST(HookTest, ATicketsNetworkIsOnlyEverLess) {
   const Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   machine.Write(machine.home() + "/.config/gate/rules.d/mine.json",
                 R"({"schema": 1, "pack": "mine", "rules": [{"id": "mine.net",
-          "action": "sandbox", "reason": "listens", "network": "loopback",
-          "match": {"prefix": ["bash", "listen.sh"]}}]})");
-  machine.Write(machine.project() + "/listen.sh",
-                "python3 -c 'import socket; socket.create_server("
-                "(\"127.0.0.1\", 0))' 2>/dev/null && echo yes || echo no\n");
-  for (const auto& [network, out] :
-       std::vector<std::pair<std::string, std::string>>{
-           {"loopback", "yes\n"}, {"open", "yes\n"}, {"none", "no\n"}}) {
+          "action": "sandbox", "reason": "fetches", "network": "open",
+          "match": {"prefix": ["bash", "network.sh"]}}]})");
+  machine.Write(machine.project() + "/network.sh",
+                "readlink /proc/self/ns/net\n");
+  const std::string outside =
+      std::filesystem::read_symlink("/proc/self/ns/net").string() + "\n";
+  for (const auto& [network, shared] :
+       std::vector<std::pair<std::string, bool>>{
+           {"loopback", false}, {"open", true}, {"none", false}}) {
     const Done hook =
-        machine.Gate({"hook", "generic"}, Generic(machine, "bash listen.sh"));
+        machine.Gate({"hook", "generic"}, Generic(machine, "bash network.sh"));
     const size_t at = hook.out.find("--ticket ");
     ASSERT_NE(at, std::string::npos) << hook.out << hook.err;
     const Done done =
         machine.Gate({"run", "--network", network, "--ticket",
-                      hook.out.substr(at + 9, 32), "-c", "bash listen.sh"});
-    EXPECT_EQ(done.out, out) << network << done.err;
+                      hook.out.substr(at + 9, 32), "-c", "bash network.sh"});
+    EXPECT_EQ(done.out == outside, shared) << network << done.out << done.err;
+    EXPECT_EQ(done.exit_code, 0) << done.err;
   }
 }
 

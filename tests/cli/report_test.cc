@@ -170,8 +170,8 @@ if "killed" in sys.argv:
       {"python3 serve.py | head -1; exit 3", false},
   };
   for (const auto& c : cases) {
-    const Done done = machine.Gate({"sandbox", "--backend", "native",
-                                    "--network", "loopback", "-c", c.line});
+    const Done done =
+        machine.Gate({"sandbox", "--backend", "native", "-c", c.line});
     if (done.exit_code == 125 && !MustWork("native"))
       GTEST_SKIP() << "native does not work here: " << done.err;
     EXPECT_EQ(done.err, c.listens ? said : "") << c.line;
