@@ -58,19 +58,19 @@ TEST(ExplainTest, WhyNotSaysWhichExceptionAnAllowOfTheUserNeeds) {
   const Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   const std::string rule = machine.home() + "/.config/gate/rules.d/a.json";
-  const std::string match = R"({"prefix": ["make", "check"]})";
+  const std::string match = R"({"prefix": ["black", "src"]})";
   machine.Write(rule, File(Rule("p.check", "allow", match)), 0600);
   const Done without =
-      machine.Gate({"explain", "--why-not", "allow", "make check"});
+      machine.Gate({"explain", "--why-not", "allow", "black src"});
   EXPECT_EQ(without.exit_code, 4);
-  const std::string except = R"("except": ["build.loopback"])";
+  const std::string except = R"("except": ["build.check-tools"])";
   ASSERT_TRUE(Has(without.out, except)) << without.out;
   // What it prints, put into the rule, is enough.
   machine.Write(rule, File(Rule("p.check", "allow", match, ", " + except)),
                 0600);
   const Done with =
-      machine.Gate({"explain", "--why-not", "allow", "make check"});
-  EXPECT_FALSE(Has(with.out, "build.loopback (builtin) says")) << with.out;
+      machine.Gate({"explain", "--why-not", "allow", "black src"});
+  EXPECT_FALSE(Has(with.out, "build.check-tools (builtin) says")) << with.out;
   EXPECT_FALSE(
       Has(machine.Gate({"explain", "--why-not", "allow", "rm -rf /"}).out,
           "\"except\""));

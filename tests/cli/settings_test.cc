@@ -176,7 +176,7 @@ TEST(SettingsTest, AProjectMakesNoPlanWeaker) {
   machine.Write(own,
                 R"({"always_sandbox": ["git"], "never_sandbox": ["curl"],
                     "network": "loopback", "agents": {"a": {"network": "none",
-                    "always_sandbox": ["make"], "never_sandbox": ["wget"]}}})",
+                    "always_sandbox": ["npm"], "never_sandbox": ["wget"]}}})",
                 0600);
   struct Plan {
     std::string action, mode, backend, profile, network;
@@ -185,8 +185,9 @@ TEST(SettingsTest, AProjectMakesNoPlanWeaker) {
   };
   const auto plans = [&] {
     std::vector<Plan> all;
-    for (const char* line : {"frobnicate", "make", "git status", "curl x.test",
-                             "wget x.test", "rm -rf /", "bash x.sh"})
+    for (const char* line :
+         {"frobnicate", "npm test", "git status", "curl x.test", "wget x.test",
+          "rm -rf /", "bash x.sh"})
       for (const char* agent : {"", "a", "A"}) {
         std::vector<std::string> words = {"check", "--json"};
         if (*agent != '\0') words.insert(words.end(), {"--agent", agent});

@@ -243,8 +243,8 @@ TEST(Layers, AnAllowedPartMakesNothingStricter) {
                                    "git commit -m x"};
   const std::string rules =
       R"("rules": [{"id": "l", "action": "allow", "reason": "r",
-      "except": ["git.push-branch", "git.network", "build.loopback",
-                 "network.fetch", "packages.build", "git.commit"],
+      "except": ["git.push-branch", "git.network", "network.fetch",
+                 "packages.build", "git.commit"],
       "match": {"any": [{"prefix": ["git", "push"]}, {"prefix": ["make"]},
                         {"prefix": ["curl"]}, {"prefix": ["git", "fetch"]}]}}])";
   const Policy plain = MakePolicy({}, true);

@@ -70,6 +70,47 @@ TEST(ShippedPolicy, LendsOnlyToProgramsOfTheSystem) {
         << command;
 }
 
+// What runs the project's code is contained because nothing allows it, not
+// because a rule lists its name; what only says its version, and a shell whose
+// code is judged by itself, runs as it is.
+TEST(ShippedPolicy, ProgramsThatRunTheProjectsCodeAreContainedUnlisted) {
+  const rules::Policy policy = rules::MakePolicy({}, true);
+  for (const char* command :
+       {"node --version", "python3 --version", "python3 -V", "python -VV",
+        "cmake --version", "make --version", "psql -V",
+        "/usr/bin/node --version", "cd sub && python3 -V", "bash -c 'echo /x'",
+        "sh -c 'cat a.sh'", "bash -c 'ls src/*.sh | head -1'",
+        "bash -c 'node --version'"})
+    EXPECT_EQ(DecideExample(policy, command).action, Action::kAllow) << command;
+  for (const char* command :
+       {// Not an option that only prints.
+        "cmake -V", "make -V", "perl -V", "perl -V --version", "node -V",
+        "sqlite3 -V", "java -V", "ruby -V", "php -V", "ninja -V",
+        "perl -V:osname", "node --version x.js", "node -v -e 1",
+        "python3 --version -c 'import os'", "python3 -VVx",
+        // A program of the project's, or one found by another way.
+        "./node --version", "../bin/python3 --version", "./bash -c 'ls /'",
+        "PYTHONPATH=. python3 --version", "PERL5LIB=. perl -V",
+        "JAVA_TOOL_OPTIONS=-javaagent:x.jar java --version",
+        "xargs -a l node --version",
+        // Code that is judged by itself, and says more than it prints.
+        "bash -c './x'", "bash -c 'make /x'", "bash -c 'python3 app.py /'",
+        "bash -c '. \"$1\"' x ./x.sh", "bash -c '$0' ./x.sh",
+        "bash --rcfile ./x -c 'ls /'", "bash -ic 'ls /'", "zsh -c 'ls /'",
+        "BASH_ENV=./x bash -c 'ls /'", "ENV=./x sh -c 'ls /'", "bash x.sh",
+        "bash ./x.sh", "sh scripts/serve.sh", "./run-tests.sh",
+        // What a project is built, tested and served with.
+        "pytest -q", "npm test", "npm run build", "yarn test", "make",
+        "make test", "ninja", "cmake -B build", "ctest", "python3 app.py",
+        "node server.js", "ruby a.rb", "perl a.pl", "php -S localhost:8000",
+        "java -jar a.jar", "Rscript a.R", "flask run", "uvicorn app:app",
+        "rails server", "rake", "hugo serve", "redis-server", "redis-cli ping",
+        "sqlite3 a.db .tables", "psql -c 'select 1'", "mongosh",
+        "uv run pytest", "poetry run x", "pnpm run x", "bun test"})
+    EXPECT_GE(DecideExample(policy, command).action, Action::kSandbox)
+        << command;
+}
+
 // An unknown word may be the --dry-run that a rule lets pass; the rule's
 // question is not dropped for that.
 TEST(ShippedPolicy, UnknownWordsDoNotTakeAQuestionBack) {
