@@ -88,15 +88,20 @@ void Guard::Quarantine(const std::string& path, const std::string& kind,
       std::to_string(start_.tv_sec) + "-" +
       std::to_string(start_.tv_nsec / 1000) + "-" + std::to_string(getpid()) +
       "-" + std::to_string(++quarantined_) + "-" + std::string(BaseName(path));
-  const Result<std::string> where = MoveAside(path, quarantine_, name);
+  std::vector<std::string> roots = roots_;
+  for (const auto& other : others_)
+    roots.insert(roots.end(), other->roots_.begin(), other->roots_.end());
+  const Result<Aside> where = MoveAside(path, quarantine_, name, roots);
   const std::string lost = NotRemembered(path);
   if (!where)
     Report(kind,
            path + ": " + why + "; it is still there: " + where.error().message);
-  else if (where->empty())
-    Report(kind, path + ": " + why + "; removed" + lost);
+  else if (where->place.empty())
+    Report(kind, path + ": " + why + "; removed" +
+                     (where->removed.empty() ? "" : ", " + where->removed) +
+                     lost);
   else
-    Report(kind, path + ": " + why + "; moved to " + *where + lost);
+    Report(kind, path + ": " + why + "; moved to " + where->place + lost);
   if (where) PutBackBelow(path);
 }
 

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "backends/copy_tree.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -81,6 +80,19 @@ bool Rename(int from, const char* name, int to, const char* new_name) {
   struct stat info = {};
   return fstatat(to, new_name, &info, AT_SYMLINK_NOFOLLOW) != 0 &&
          errno == ENOENT && renameat(from, name, to, new_name) == 0;
+}
+
+// The directory that the outermost of `roots` around `path` lies in; empty
+// where there is none. What that root holds is what a run can write.
+std::string OutsideOf(const std::string& path,
+                      const std::vector<std::string>& roots) {
+  const std::string* outermost = nullptr;
+  for (const std::string& root : roots)
+    if (IsWithin(path, root) &&
+        (outermost == nullptr || root.size() < outermost->size()))
+      outermost = &root;
+  if (outermost == nullptr || *outermost == "/") return {};
+  return std::string(DirName(*outermost));
 }
 
 }  // namespace
@@ -230,9 +242,10 @@ Status WriteRegular(const std::string& path, const std::string& content,
   return WriteAll(fd.get(), content);
 }
 
-Result<std::string> MoveAside(const std::string& path,
-                              const std::string& directory,
-                              const std::string& name) {
+Result<Aside> MoveAside(const std::string& path, const std::string& directory,
+                        const std::string& name,
+                        const std::vector<std::string>& roots,
+                        const CopyLimits& limits) {
   // Its directory must be writable, and so must a directory that moves.
   if (geteuid() != 0) OpenToOwner(path);
   const Fd parent = OpenParent(path);
@@ -248,34 +261,40 @@ Result<std::string> MoveAside(const std::string& path,
     const bool shared = S_ISREG(info.st_mode) && info.st_nlink > 1;
     if (to && !shared &&
         Rename(parent.get(), last.c_str(), to.get(), name.c_str()))
-      return directory + "/" + name;
+      return Aside{directory + "/" + name, ""};
     if (to && S_ISREG(info.st_mode)) {
       const Result<std::string> content = ReadRegular(path, kMaxCopyBytes);
       if (content && WriteRegular(directory + "/" + name, *content, 0600) &&
           unlinkat(parent.get(), last.c_str(), 0) == 0)
-        return directory + "/" + name;
+        return Aside{directory + "/" + name, ""};
     }
     // The state directory is on another file system: what stayed in the
     // workspace would be committed, or be read under its new name.
     bool removed = false;
     if (to && (S_ISDIR(info.st_mode) || S_ISREG(info.st_mode)) &&
-        MoveTree(parent.get(), last.c_str(), to.get(), name.c_str(),
+        MoveTree(parent.get(), last.c_str(), to.get(), name.c_str(), limits,
                  &removed) &&
         removed)
-      return directory + "/" + name;
+      return Aside{directory + "/" + name, ""};
   }
   if (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)) {
-    if (unlinkat(parent.get(), last.c_str(), 0) == 0) return std::string();
+    if (unlinkat(parent.get(), last.c_str(), 0) == 0) return Aside{};
     return FailErrno("cannot remove " + path);
   }
   if (S_ISDIR(info.st_mode) &&
       unlinkat(parent.get(), last.c_str(), AT_REMOVEDIR) == 0)
-    return std::string();
-  // Beside it, under a name that nothing reads.
-  const std::string beside = ".gate-quarantine-" + name;
-  if (!Rename(parent.get(), last.c_str(), parent.get(), beside.c_str()))
+    return Aside{};
+  const std::string hidden = ".gate-quarantine-" + name;
+  if (const std::string outside = OutsideOf(path, roots); !outside.empty()) {
+    const Fd to = OpenNoLinks(outside, O_PATH | O_DIRECTORY);
+    if (to && Rename(parent.get(), last.c_str(), to.get(), hidden.c_str()))
+      return Aside{(outside == "/" ? "" : outside) + "/" + hidden, ""};
+  }
+  const std::string told = TellTree(parent.get(), last.c_str());
+  if (RemoveTree(parent.get(), last.c_str())) return Aside{"", told};
+  if (!Rename(parent.get(), last.c_str(), parent.get(), hidden.c_str()))
     return FailErrno("cannot move " + path);
-  return std::string(DirName(path)) + "/" + beside;
+  return Aside{std::string(DirName(path)) + "/" + hidden, ""};
 }
 
 }  // namespace gate::backends

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/copy_tree.h"
 #include "base/file.h"
 #include "base/result.h"
 
@@ -98,13 +99,21 @@ std::optional<std::string> LinkText(const std::string& path);
 Status WriteRegular(const std::string& path, const std::string& content,
                     mode_t mode);
 
+struct Aside {
+  std::string place;    // where it is now; empty: removed
+  std::string removed;  // what a removed tree held (TellTree)
+};
+
 // Takes `path` away: into `directory` under `name`, by a copy where that is
 // another file system (backends/copy_tree.h). Where `directory` is empty or
-// cannot take it, or it is larger than such a copy may be, it gets a hidden
-// name beside it. Sockets, pipes and empty directories that cannot be moved are
-// removed. Returns where it is now (empty: removed).
-Result<std::string> MoveAside(const std::string& path,
-                              const std::string& directory,
-                              const std::string& name);
+// cannot take it, it gets a hidden name beside the outermost of `roots` that it
+// lies in, so that it is outside of all of them; where that is another file
+// system or may not be written, it is removed. Sockets, pipes and empty
+// directories that cannot be moved are removed. Only what can be neither moved
+// nor removed gets a hidden name where it is. The error: it is still there.
+Result<Aside> MoveAside(const std::string& path, const std::string& directory,
+                        const std::string& name,
+                        const std::vector<std::string>& roots,
+                        const CopyLimits& limits = {});
 
 }  // namespace gate::backends
