@@ -143,6 +143,8 @@ bool MakesProgramsRunCode(std::string_view name);
 // another place or read their arguments in another way.
 bool ChangesPrograms(std::string_view name, const Variable& variable);
 
+class FieldsByText;  // fields_by_text.h
+
 class Evaluator final : public Host {
  public:
   Evaluator(std::string_view source, const Context& context);
@@ -375,7 +377,9 @@ class Evaluator final : public Host {
   void AddForeignEffects(Shell& shell, const ForeignCode& code, Span span,
                          uint32_t invocation);
   Values ValuesOf(const Argument& word, const Fields& known) const;
+  // The word as it stood in the call. Of many, by one FieldsByText.
   Field ToField(const Argument& word, const Fields& known) const;
+  Field ToField(const Argument& word, FieldsByText& by_text) const;
 
   // run_parallel.cc: arguments behind `:::`; false when they are not plain.
   bool RunParallel(Shell& shell, const ProgramCall& call,

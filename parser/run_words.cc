@@ -1,6 +1,7 @@
 // Words of a program that are another command: `env x`, `find -exec x`.
 #include "base/paths.h"
 #include "parser/evaluate.h"
+#include "parser/fields_by_text.h"
 
 namespace gate::parser {
 
@@ -20,16 +21,35 @@ Value Filled(const std::string& text, std::string_view placeholder,
   return value;
 }
 
+std::string FieldsByText::Key(const std::string& prefix,
+                              const std::string& suffix, bool splits) {
+  return std::to_string(prefix.size()) + (splits ? "+" : "-") + prefix + suffix;
+}
+
+const Field* FieldsByText::Find(const Argument& word) {
+  if (!made_) {
+    made_ = true;
+    for (const Field& field : fields_)
+      if (!field.value.known())
+        by_text_.emplace(
+            Key(field.value.Prefix(), field.value.Suffix(), field.splits),
+            &field);
+  }
+  if (by_text_.empty()) return nullptr;
+  const auto found = by_text_.find(Key(word.text, word.suffix, word.splits));
+  return found == by_text_.end() ? nullptr : found->second;
+}
+
 Field Evaluator::ToField(const Argument& word, const Fields& known) const {
+  FieldsByText by_text(known);
+  return ToField(word, by_text);
+}
+
+Field Evaluator::ToField(const Argument& word, FieldsByText& by_text) const {
+  const Fields& known = by_text.fields();
   if (!word.known) {
     // The words of the call know more: which parts are holes.
-    for (const Field& field : known) {
-      if (field.value.known()) continue;
-      if (field.value.Prefix() == word.text &&
-          field.value.Suffix() == word.suffix && field.splits == word.splits) {
-        return field;
-      }
-    }
+    if (const Field* field = by_text.Find(word)) return *field;
   }
   Field field;
   field.span = word.span;
@@ -99,8 +119,9 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
     if (other.role != Role::kListRead || other.words.empty()) continue;
     listed.files.emplace_back(last_invocation_, Resolve(shell, other.words[0]));
   }
+  FieldsByText by_text(call.argv);
   for (const Argument& word : finding.words) {
-    Field field = ToField(word, call.argv);
+    Field field = ToField(word, by_text);
     if (!finding.placeholder.empty() && field.value.known()) {
       std::string text(field.value.text());
       size_t at = text.find(finding.placeholder);
@@ -136,9 +157,10 @@ void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
   ScopedVia chain(*this, via, call.span);
   ProgramCall inner;
   inner.span = finding.span;
+  FieldsByText by_text(call.argv);
   for (size_t i = 0; i < finding.words.size(); ++i) {
     if (i > 0 || !finding.words[i].known) {
-      inner.argv.push_back(ToField(finding.words[i], call.argv));
+      inner.argv.push_back(ToField(finding.words[i], by_text));
       continue;
     }
     std::string_view rest = finding.words[0].text;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "parser/evaluate.h"
+#include "parser/fields_by_text.h"
 
 namespace gate::parser {
 namespace {
@@ -265,6 +266,7 @@ bool Evaluator::XargsKeepsName(const Shell& shell,
 
 bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
                          const Finding& finding) {
+  FieldsByText by_text(call.argv);
   std::optional<std::string> name = Known(call.argv[0]);
   if (!name || BaseName(*name) != "xargs") return false;
   bool defaulted =
@@ -357,7 +359,7 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
       inner.span = finding.span;
       inner.from_wrapper = true;
       for (size_t i = 0; i < finding.words.size(); ++i) {
-        Field field = ToField(finding.words[i], call.argv);
+        Field field = ToField(finding.words[i], by_text);
         if (options->replaces && i > 0 && field.value.known() && !run.empty()) {
           field.value = Value::Of(ReplaceAll(std::string(field.value.text()),
                                              options->replace, run[0]));
@@ -389,7 +391,7 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
   inner.span = finding.span;
   inner.from_wrapper = true;
   for (const Argument& word : finding.words) {
-    Field field = ToField(word, call.argv);
+    Field field = ToField(word, by_text);
     const bool kept = keeps_name && inner.argv.empty();
     if (options->replaces && !kept && field.value.known() &&
         field.value.text().find(options->replace) != std::string_view::npos) {

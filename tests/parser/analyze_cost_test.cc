@@ -79,6 +79,10 @@ constexpr Shape kShapes[] = {
     {"find . ", "-exec sh -c 'rm %' \\; ", ""},
     {"find . ", "-ok rm a% \\; ", ""},
     {"", "xargs ", "rm"},
+    {"", "xargs -I% ", "rm -rf %"},
+    {"", "xargs -I% env ", "% status"},
+    {"", "xargs -I% git -C % ", "status"},
+    {"echo a | ", "xargs -I{} ", "rm {}"},
     {"echo a | xargs -I{} rm ", "{}% ", ""},
     {"", "sh -c 'rm %';", ""},
     {"git ", "-c core.pager=p% ", "log"},
@@ -128,6 +132,27 @@ TEST(Cost, GrowsWithTheLineOrTheLineIsCut) {
         << one.bytes << " and " << four.bytes << " bytes";
     // A cut comes before the work: 8 KiB are allocated for each byte at most.
     EXPECT_LE(four.bytes, size_t{1} << 30);
+  }
+}
+
+// Names too long to be compared without an allocation, below what is too large
+// for the evaluator: each word is looked up, not searched among the others.
+TEST(Cost, WordsThatXargsFillsAreLookedUp) {
+  for (const Shape& shape : {
+           Shape{"xargs -I@ echo ", "a-name-of-more-than-sixteen-bytes%-@ ",
+                 ""},
+           Shape{"xargs -I@ env ", "A_NAME_OF_MORE_THAN_SIXTEEN%=@ ", "rm x"},
+           Shape{"xargs -I@ nice rm ", "a-name-of-more-than-sixteen%-@ ", ""},
+           Shape{"xargs -I@ xargs -I% timeout 5 rm ",
+                 "a-name-of-more-than-sixteen%-@ ", ""},
+           Shape{"find . -exec nice rm ", "a-name-of-more-than-16-bytes%{} ",
+                 "\\;"},
+       }) {
+    SCOPED_TRACE(std::string(shape.prefix) + shape.unit);
+    const Cost one = CostOf(Line(shape, size_t{12} << 10));
+    const Cost four = CostOf(Line(shape, size_t{48} << 10));
+    EXPECT_FALSE(four.cut);
+    EXPECT_LE(four.bytes, 6 * one.bytes) << one.bytes;
   }
 }
 
