@@ -159,6 +159,8 @@ struct Flow {
   Span span;
 };
 
+inline constexpr size_t kMaxRunTextBytes = size_t{256} << 10;
+
 struct Analysis {
   std::vector<Invocation> invocations;
   std::vector<Effect> effects;
@@ -182,6 +184,12 @@ struct Analysis {
   // The directories that the shell may stand in at the end, as far as commands
   // that change it went well; empty when they are not all known.
   std::vector<std::string> leaves_cwds;
+
+  // Texts that the line makes and runs as code, where they do not stand in it
+  // as they are run: of a file written in pieces, sent to a shell, joined for
+  // eval. `${_gate_unknown}` stands for what is not known of them. Each once,
+  // kMaxRunTextBytes in all; with more there is a kLimit unknown.
+  std::vector<std::string> run_texts;
 };
 
 // What is known of where the line runs.

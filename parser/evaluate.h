@@ -209,6 +209,8 @@ class Evaluator final : public Host {
   void RunKnownText(Shell& shell, std::string_view code, Span span,
                     const TextOptions& options);
   void NoteCode(const Values& code, Span span);
+  // Keeps it for Analysis::run_texts.
+  void KeepText(std::string_view code, Span span);
   std::shared_ptr<const Script> ReadText(std::string_view text, Span span,
                                          bool extglob);
   void RunRoot(Shell& shell, std::shared_ptr<const Script> script);
@@ -520,6 +522,8 @@ class Evaluator final : public Host {
   size_t steps_ = 0;
   size_t substitutions_ = 0;  // commands substituted so far
   mutable int looked_ = 0;    // paths looked up in the file system
+  std::unordered_set<std::string> run_texts_;  // those of the analysis
+  size_t run_text_bytes_ = 0;
 };
 
 // Sets something for the current scope.

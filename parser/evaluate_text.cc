@@ -69,6 +69,24 @@ void Evaluator::NoteCode(const Values& code, Span span) {
   }
 }
 
+void Evaluator::KeepText(std::string_view code, Span span) {
+  // `bash -c 'ls'` shows what it runs.
+  if (span.begin <= span.end && span.end <= source_.size() &&
+      std::string_view(source_)
+              .substr(span.begin, span.end - span.begin)
+              .find(code) != std::string_view::npos)
+    return;
+  if (run_text_bytes_ + code.size() > kMaxRunTextBytes) {
+    if (!run_texts_.contains(std::string(code)))
+      NoteLimit("more text that is made and run than gate looks at");
+    return;
+  }
+  const auto [text, added] = run_texts_.emplace(code);
+  if (!added) return;
+  run_text_bytes_ += code.size();
+  analysis_.run_texts.push_back(*text);
+}
+
 void Evaluator::RunText(Shell& shell, const Values& code, Span span,
                         const TextOptions& options) {
   if (!options.quiet_hole) NoteCode(code, span);
@@ -137,6 +155,7 @@ void Evaluator::RunKnownText(Shell& shell, std::string_view code, Span span,
     std::erase(without_nul, '\0');
     code = without_nul;
   }
+  KeepText(code, span);
   if (shell.extglob_unknown && code.find('(') != std::string_view::npos &&
       code.find_first_of("@!+") != std::string_view::npos) {
     NoteAt(UnknownCode::kUnmodelled, span, "extglob");

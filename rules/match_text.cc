@@ -313,8 +313,9 @@ Tri Matcher::RegexNode(const Node& node) {
   return in_gaps();
 }
 
-// The text of the whole line, as it was written. Quoted text and comments are
-// in it, so only rules that say more than this, and that tighten, ask for it.
+// The text of the whole line, as it was written, and each text that it makes
+// and runs. Quoted text and comments are in it, so only rules that say more
+// than this, and that tighten, ask for it.
 Tri Matcher::Line(const Node& node) {
   if (strict_ || node.x >= view_->regexes.size()) return Tri::kNo;
   const RegexRecord& record = view_->regexes[node.x];
@@ -324,6 +325,14 @@ Tri Matcher::Line(const Node& node) {
   if (!line_lowered_) {
     line_lowered_ = true;
     line_lower_ = LowerForAtoms({facts_.line});
+    for (const std::string& text : analysis_.run_texts) {
+      // Empty: the first look says nothing, of any of them.
+      const std::string lower = LowerForAtoms({text});
+      if (lower.empty()) line_lower_.clear();
+      if (line_lower_.empty()) break;
+      line_lower_ += '\n';
+      line_lower_ += lower;
+    }
   }
   const auto atoms = view_->In(view_->strings, record.atoms);
   if (facts_.first_looks && !line_lower_.empty() && !atoms.empty() &&
@@ -335,8 +344,12 @@ Tri Matcher::Line(const Node& node) {
   }
   const Regex* regex =
       layer_->regexes->Get(node.x, view_->Text(record.pattern));
-  const MatchResult found =
+  MatchResult found =
       regex == nullptr ? MatchResult::kError : regex->Search(facts_.line);
+  for (const std::string& text : analysis_.run_texts) {
+    if (found != MatchResult::kNo) break;
+    found = regex->Search(text);
+  }
   if (found == MatchResult::kError) {
     error_ = true;
     return Tri::kPossible;
