@@ -153,6 +153,10 @@ struct Profile {
   bool report_blocked = false;  // refused writes and connections are reported
   bool report_reads = false;    // attempts to read hidden paths are reported
   std::vector<Lent> lend;  // after `deny_read`, which it opens in these places
+  // What stands in the place of a file or directory of the home, where a
+  // backend can do that (native, bwrap); others give less. A directory that may
+  // be written (`copy`) is `staged` itself and stays after the run.
+  std::vector<Lent> substitutes;
   std::vector<std::string> environment_keep;  // names; empty: the default list
   // Names that enter although they look secret or are doors; never what makes
   // programs run other code.

@@ -22,8 +22,9 @@ void EachPlace(const Profile& profile,
   for (const OverlayRoot& overlay : profile.overlays)
     paths.push_back(overlay.place);
   if (!profile.private_tmp.empty()) paths.push_back(profile.private_tmp);
-  for (const Lent& lent : profile.lend)
-    if (!lent.staged.empty()) paths.push_back(lent.staged);
+  for (const auto* lents : {&profile.lend, &profile.substitutes})
+    for (const Lent& lent : *lents)
+      if (!lent.staged.empty()) paths.push_back(lent.staged);
   const size_t roots = paths.size();
   if (const auto mounts = ReadMounts())
     for (const HostMount& mount : *mounts)

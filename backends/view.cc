@@ -124,6 +124,7 @@ class Builder {
     GATE_CHECK(AddHidden());
     for (const std::string& path : show_) AddNamed(path);
     for (const Lent& lent : profile_.lend) AddLent(lent);
+    for (const Lent& lent : profile_.substitutes) AddSubstitute(lent);
     HideSockets();
     HideOtherNames();
     // Nothing of the host's is in such a place: the command could not start.
@@ -321,6 +322,14 @@ class Builder {
     mount.inode = found->info.st_ino;
     // Where the run's user does not reach it, the command has less.
     mount.optional = true;
+  }
+
+  // One of Profile::substitutes. What is lent as it is comes before it.
+  void AddSubstitute(const Lent& lent) {
+    if (std::ranges::none_of(profile_.lend, [&](const Lent& other) {
+          return IsWithin(lent.path, other.path);
+        }))
+      AddLent(lent);
   }
 
   // Where `lent` is mounted: its name below its directory, links resolved;

@@ -24,6 +24,7 @@
 #include "cli/log.h"
 #include "cli/names.h"
 #include "cli/terminal_state.h"
+#include "cli/tool_caches.h"
 #include "cli/trust.h"
 #include "cli/withheld.h"
 
@@ -219,6 +220,7 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   backends::Backend* backend = gateway.FindBackend(plan.backend);
   if (backend == nullptr)
     return NotStarted("there is no backend `" + plan.backend + "`");
+  GiveToolCaches(gateway, *judgement, &judgement->plan.profile);
   backend->Prepare(plan.profile);
   const std::vector<backends::Violation> finished =
       backends::FinishKilledRuns(gateway.facts().places.state + "/runs");

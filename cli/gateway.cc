@@ -16,9 +16,11 @@
 #include "cli/names.h"
 #include "cli/printed_secrets.h"
 #include "cli/run_arguments.h"
+#include "cli/tool_caches.h"
 #include "cli/trust.h"
 #include "engine/tool_access.h"
 #include "parser/read.h"
+#include "rules/lending.h"
 
 namespace gate::cli {
 namespace {
@@ -26,27 +28,6 @@ namespace {
 using engine::Decision;
 using parser::Analysis;
 using rules::Action;
-
-// Caches of package managers and compilers, below the home directory. What
-// ordinary builds must be able to write, and what holds no start-up code.
-constexpr std::array kCaches = {".npm",
-                                ".cache/pip",
-                                ".cache/uv",
-                                ".cache/yarn",
-                                ".cache/pnpm",
-                                ".cache/go-build",
-                                ".cache/ccache",
-                                ".ccache",
-                                ".cache/sccache",
-                                ".cargo/registry",
-                                ".cargo/git",
-                                "go/pkg/mod",
-                                ".m2/repository",
-                                ".gradle/caches",
-                                ".bun/install/cache",
-                                ".local/share/pnpm/store",
-                                ".cache/deno",
-                                ".cache/node-gyp"};
 
 bool IsDirectory(const std::string& path) {
   struct stat info{};
@@ -299,14 +280,19 @@ Analysis Gateway::Read(const Question& question) {
 const std::vector<Gateway::ToolCache>& Gateway::Caches() {
   if (caches_) return *caches_;
   caches_.emplace();
-  const auto add = [&](std::string path) {
+  const auto add = [&](std::string path, bool of_user) {
     if (!IsDirectory(path)) return;
     std::string real = RealPath(path);
-    if (!real.empty()) caches_->push_back({std::move(path), std::move(real)});
+    // One with nothing in it is the workspace's own inside (tool_caches.h).
+    const bool written = of_user || !IsEmpty(path);
+    if (!real.empty())
+      caches_->push_back({std::move(path), std::move(real), written});
   };
   if (!facts_.home.empty())
-    for (const char* cache : kCaches) add(facts_.home + "/" + cache);
-  for (const std::string& cache : settings().caches) add(cache);
+    for (const rules::ToolCache& cache : rules::ToolCaches())
+      if (cache.shared)
+        add(facts_.home + "/" + std::string(cache.directory), false);
+  for (const std::string& cache : settings().caches) add(cache, true);
   return *caches_;
 }
 
@@ -318,6 +304,7 @@ std::vector<std::string> Gateway::WritablePlaces(const Session& session) {
   }
   if (!session.workspace.empty()) places.push_back(session.workspace);
   places.push_back(facts_.places.state + "/sessions");
+  places.push_back(facts_.places.state + kOwnCaches);
   return places;
 }
 
@@ -340,7 +327,8 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   // Below another writable place it is written anyway, and whoever writes
   // there could have made it a link to any other.
   for (const ToolCache& cache : Caches())
-    if ((session.workspace.empty() ||
+    if (cache.written &&
+        (session.workspace.empty() ||
          !IsWithin(cache.path, session.workspace)) &&
         std::ranges::none_of(Caches(), [&](const ToolCache& other) {
           return other.path != cache.path && IsWithin(cache.path, other.path);

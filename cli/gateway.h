@@ -164,6 +164,7 @@ class Gateway {
   Result<Session> SessionFor(const Question& question, bool pin);
   struct ToolCache {
     std::string path, real;  // as it is called; its links resolved
+    bool written = false;    // by sandboxed commands, as it is
   };
   const std::vector<ToolCache>& Caches();
 

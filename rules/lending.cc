@@ -44,6 +44,8 @@ constexpr auto kMembers = std::to_array<Member>({
 });
 // "=NAME NAME…" begins an entry; what stands before the first is for all.
 constexpr char kEntry = '=';
+// "K1DIRECTORY\tPROGRAMS" is a cache, with 1 a shared one; "RNAMES" runners.
+constexpr char kCache = 'K', kRunner = 'R';
 
 bool IsNameText(Text text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
@@ -100,13 +102,34 @@ void EachLine(Text image, Each each) {
   }
 }
 
-bool HasWord(Text words, Text word) {
-  for (size_t at = 0; at <= words.size();) {
-    const size_t end = std::min(words.find(' ', at), words.size());
-    if (words.substr(at, end - at) == word) return true;
-    at = end + 1;
+Result<std::string> CompileCaches(const Json& caches) {
+  const auto wrong = [](std::string what) {
+    return Fail(ErrorCode::kInvalid, "caches: " + std::move(what));
+  };
+  if (!caches.is_array()) return wrong("they are no list");
+  std::string out;
+  for (const Json& cache : caches) {
+    if (!cache.is_object()) return wrong("one is no object");
+    std::string directory, programs;
+    bool shared = false;
+    for (const auto& [name, value] : cache.items()) {
+      if (name == "directory" && value.is_string())
+        directory = value.get<std::string>();
+      else if (name == "programs" && value.is_string())
+        programs = value.get<std::string>();
+      else if (name == "shared" && value.is_boolean())
+        shared = value.get<bool>();
+      else
+        return wrong("there is no such member `" + name + "`");
+    }
+    if (const std::string why = Wrong(Kind::kHomePath, directory); !why.empty())
+      return wrong("`" + directory + "` " + why);
+    if (!programs.empty() && !IsNameText(programs))
+      return wrong("`" + programs + "` names no programs");
+    out += kCache + std::string(shared ? "1" : "0") + directory + "\t" +
+           programs + "\n";
   }
-  return false;
+  return out;
 }
 
 // One entry, or what is for all of them, as lines of the image.
@@ -133,6 +156,15 @@ Result<std::string> CompileEntry(const Json& entry) {
 }
 
 }  // namespace
+
+bool HasWord(Text words, Text word) {
+  for (size_t at = 0; at <= words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    if (words.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
 
 std::optional<Lending> FindLendingIn(Text image, Text program) {
   if (program.empty()) return std::nullopt;
@@ -166,6 +198,28 @@ std::vector<Text> LendingPrograms() {
     return true;
   });
   return names;
+}
+
+std::vector<ToolCache> ToolCaches() {
+  std::vector<ToolCache> caches;
+  EachLine(EmbeddedLending(), [&](char letter, Text text) {
+    if (letter == kEntry) return false;
+    const size_t tab = text.find('\t');
+    if (letter == kCache && tab != Text::npos)
+      caches.push_back(
+          {text.substr(1, tab - 1), text[0] == '1', text.substr(tab + 1)});
+    return true;
+  });
+  return caches;
+}
+
+std::vector<Text> CacheRunners() {
+  std::vector<Text> runners;
+  EachLine(EmbeddedLending(), [&](char letter, Text text) {
+    if (letter == kRunner) runners.push_back(text);
+    return letter != kEntry;
+  });
+  return runners;
 }
 
 bool NamesVariable(Text pattern, Text name) {
@@ -227,12 +281,26 @@ Result<std::string> CompileLending(Text text) {
       !json->at("programs").is_array())
     return Fail(ErrorCode::kInvalid, "it has no schema 1 or no programs");
   for (const auto& [name, value] : json->items())
-    if (name != "schema" && name != "all" && name != "programs")
+    if (name != "schema" && name != "all" && name != "programs" &&
+        name != "caches" && name != "runners")
       return Fail(ErrorCode::kInvalid, "there is no member `" + name + "`");
   std::string image;
   if (json->contains("all")) {
     GATE_TRY(const std::string all, CompileEntry(json->at("all")));
     image += all;
+  }
+  if (json->contains("caches")) {
+    GATE_TRY(const std::string caches, CompileCaches(json->at("caches")));
+    image += caches;
+  }
+  if (json->contains("runners")) {
+    if (!json->at("runners").is_array())
+      return Fail(ErrorCode::kInvalid, "runners: they are no list");
+    for (const Json& runner : json->at("runners")) {
+      if (!runner.is_string() || !IsNameText(runner.get<std::string>()))
+        return Fail(ErrorCode::kInvalid, "runners: one is no name");
+      image += kRunner + runner.get<std::string>() + "\n";
+    }
   }
   std::set<std::string, std::less<>> known;
   for (const Json& entry : json->at("programs")) {

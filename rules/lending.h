@@ -1,5 +1,5 @@
-// What the profile `tool` lends to one program: rules.d/lending.json, compiled
-// when gate is built (docs/lending.md says what its members mean).
+// What the profile `tool` lends to one program: rules.d/lending/programs.json,
+// compiled when gate is built (docs/lending.md says what its members mean).
 //
 // The image is text that is used in place: nothing is read of it before a line
 // asks for the profile.
@@ -53,6 +53,19 @@ std::optional<Lending> FindLendingIn(std::string_view image,
                                      std::string_view program);
 // The first names of all entries, in their order.
 std::vector<std::string_view> LendingPrograms();
+
+// A cache below a home directory, which a program makes on its first use.
+struct ToolCache {
+  std::string_view directory;
+  bool shared = false;        // one that the home has is written as it is
+  std::string_view programs;  // separated by blanks; may be none
+};
+// In the order of the data: a directory comes before what lies in it.
+std::vector<ToolCache> ToolCaches();
+// Commands (NAME, or NAME SUB-COMMAND) that start other programs unseen.
+std::vector<std::string_view> CacheRunners();
+// Whether `words`, separated by blanks, have `word` among them.
+bool HasWord(std::string_view words, std::string_view word);
 
 // Whether `pattern` (NAME, NA*ME or NAME=A|B) is of the variable `name`; what
 // stands behind `=` is for AcceptsValue.
