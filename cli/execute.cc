@@ -23,6 +23,7 @@
 #include "cli/json_writer.h"
 #include "cli/log.h"
 #include "cli/names.h"
+#include "cli/settings_copies.h"
 #include "cli/terminal_state.h"
 #include "cli/tool_caches.h"
 #include "cli/trust.h"
@@ -220,6 +221,7 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   backends::Backend* backend = gateway.FindBackend(plan.backend);
   if (backend == nullptr)
     return NotStarted("there is no backend `" + plan.backend + "`");
+  ShowSettings(gateway.facts(), &judgement->plan.profile);
   GiveToolCaches(gateway, *judgement, &judgement->plan.profile);
   backend->Prepare(plan.profile);
   const std::vector<backends::Violation> finished =

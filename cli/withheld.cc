@@ -13,6 +13,8 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/line.h"
+#include "cli/settings_copies.h"
+#include "engine/tool_access.h"
 #include "rules/lending.h"
 
 namespace gate::cli {
@@ -87,9 +89,11 @@ class Finder {
   }
 
   bool IsLent(const std::string& path) const {
-    return std::ranges::any_of(profile_.lend, [&](const backends::Lent& lent) {
+    const auto holds = [&](const backends::Lent& lent) {
       return IsWithin(path, lent.path);
-    });
+    };
+    return std::ranges::any_of(profile_.lend, holds) ||
+           std::ranges::any_of(profile_.substitutes, holds);
   }
 
   void OfPath(const std::string& path, bool writes) {
@@ -182,12 +186,13 @@ class Finder {
 
   void OfProgram(const Invocation& invocation) {
     if (invocation.guessed) return;
+    OfSettings(invocation);
     if (invocation.program == "git") return OfGit(invocation);
     if (invocation.program == "ssh" || invocation.program == "scp" ||
         invocation.program == "sftp")
       return OfSsh();
     const auto lending = rules::FindLending(invocation.program);
-    if (!lending || !profile_.lend.empty()) return;
+    if (!lending || profile_.name == engine::kToolProfile) return;
     const std::string name(lending->program);
     for (const auto* list : {&lending->files, &lending->copies})
       for (const std::string_view file : *list)
@@ -198,6 +203,34 @@ class Finder {
     for (const std::string_view socket : lending->sockets)
       if (const std::string path(socket); Exists(path))
         return Add("the socket of `" + name + "` (" + path + ")", kByPerson);
+  }
+
+  // Files of settings that the program reads and that are shown in part, or
+  // not at all. Of a program that talks to nobody no login is missed.
+  void OfSettings(const Invocation& invocation) {
+    constexpr auto kFetches = std::to_array<std::string_view>(
+        {"add", "ci", "dlx", "exec", "i", "info", "install", "outdated", "up",
+         "update", "upgrade", "view"});
+    for (const rules::SettingsFile& file : rules::SettingsFiles()) {
+      const std::string path = HomeFile(file.file);
+      if (!rules::HasWord(file.programs, invocation.program) ||
+          !IsBelowAny(path, profile_.deny_read) || !Exists(path))
+        continue;
+      const SettingsCopy copy = CopySettingsOf(facts_.home, file);
+      if (!copy.parsed)
+        Hint(Shown(path) + ", which gate cannot read as settings, is withheld");
+      else if (copy.left_out && file.format == "npmrc" &&
+               !invocation.subcommand.empty() &&
+               std::ranges::find(kFetches, invocation.subcommand.front()) !=
+                   kFetches.end())
+        Hint("the logins of " + Shown(path) + " are withheld");
+      else
+        continue;
+      if (outcome_->instead.empty())
+        outcome_->instead =
+            "tell the person, who can run it in a terminal of their own; do "
+            "not change the registry";
+    }
   }
 
   // What git itself uses is not in the line.

@@ -46,6 +46,21 @@ constexpr auto kMembers = std::to_array<Member>({
 constexpr char kEntry = '=';
 // "K1DIRECTORY\tPROGRAMS" is a cache, with 1 a shared one; "RNAMES" runners.
 constexpr char kCache = 'K', kRunner = 'R';
+// "FFILE\tFORMAT\tPROGRAMS" is a file of settings; its keys follow.
+constexpr char kSettings = 'F';
+struct KeyList {
+  Text name;
+  char letter;
+  List SettingsFile::* field;
+};
+constexpr auto kKeyLists = std::to_array<KeyList>({
+    {"sources", 'S', &SettingsFile::sources},
+    {"urls", 'U', &SettingsFile::urls},
+    {"paths", 'P', &SettingsFile::paths},
+    {"words", 'W', &SettingsFile::words},
+});
+constexpr auto kFormats =
+    std::to_array<Text>({"npmrc", "ssh", "known-hosts", "public-keys"});
 
 bool IsNameText(Text text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
@@ -132,6 +147,48 @@ Result<std::string> CompileCaches(const Json& caches) {
   return out;
 }
 
+Result<std::string> CompileSettings(const Json& files) {
+  const auto wrong = [](std::string what) {
+    return Fail(ErrorCode::kInvalid, "settings: " + std::move(what));
+  };
+  if (!files.is_array()) return wrong("they are no list");
+  std::string out;
+  for (const Json& one : files) {
+    if (!one.is_object()) return wrong("one is no object");
+    std::string file, format, programs, keys;
+    for (const auto& [name, value] : one.items()) {
+      const auto list = std::ranges::find(kKeyLists, name, &KeyList::name);
+      if (list != kKeyLists.end() && value.is_array()) {
+        for (const Json& key : value) {
+          if (!key.is_string() || key.get<std::string>().empty() ||
+              key.get<std::string>().find('\n') != std::string::npos)
+            return wrong("`" + name + "` holds no key");
+          keys += list->letter + key.get<std::string>() + "\n";
+        }
+        continue;
+      }
+      if (!value.is_string())
+        return wrong("there is no such member `" + name + "`");
+      if (name == "file")
+        file = value.get<std::string>();
+      else if (name == "format")
+        format = value.get<std::string>();
+      else if (name == "programs")
+        programs = value.get<std::string>();
+      else
+        return wrong("there is no such member `" + name + "`");
+    }
+    if (const std::string why = Wrong(Kind::kHomePath, file); !why.empty())
+      return wrong("`" + file + "` " + why);
+    if (std::ranges::find(kFormats, format) == kFormats.end())
+      return wrong("`" + format + "` is no format");
+    if (!programs.empty() && !IsNameText(programs))
+      return wrong("`" + programs + "` names no programs");
+    out += kSettings + file + "\t" + format + "\t" + programs + "\n" + keys;
+  }
+  return out;
+}
+
 // One entry, or what is for all of them, as lines of the image.
 Result<std::string> CompileEntry(const Json& entry) {
   const auto wrong = [](std::string what) {
@@ -213,6 +270,27 @@ std::vector<ToolCache> ToolCaches() {
   return caches;
 }
 
+std::vector<SettingsFile> SettingsFiles() {
+  std::vector<SettingsFile> files;
+  EachLine(EmbeddedLending(), [&](char letter, Text text) {
+    const auto list = std::ranges::find(kKeyLists, letter, &KeyList::letter);
+    if (letter == kSettings) {
+      const size_t one = text.find('\t'), two = text.find('\t', one + 1);
+      files.push_back({text.substr(0, one),
+                       text.substr(one + 1, two - one - 1),
+                       text.substr(two + 1),
+                       {},
+                       {},
+                       {},
+                       {}});
+    } else if (list != kKeyLists.end() && !files.empty()) {
+      (files.back().*list->field).push_back(text);
+    }
+    return letter != kEntry;
+  });
+  return files;
+}
+
 std::vector<Text> CacheRunners() {
   std::vector<Text> runners;
   EachLine(EmbeddedLending(), [&](char letter, Text text) {
@@ -282,7 +360,7 @@ Result<std::string> CompileLending(Text text) {
     return Fail(ErrorCode::kInvalid, "it has no schema 1 or no programs");
   for (const auto& [name, value] : json->items())
     if (name != "schema" && name != "all" && name != "programs" &&
-        name != "caches" && name != "runners")
+        name != "caches" && name != "runners" && name != "settings")
       return Fail(ErrorCode::kInvalid, "there is no member `" + name + "`");
   std::string image;
   if (json->contains("all")) {
@@ -292,6 +370,10 @@ Result<std::string> CompileLending(Text text) {
   if (json->contains("caches")) {
     GATE_TRY(const std::string caches, CompileCaches(json->at("caches")));
     image += caches;
+  }
+  if (json->contains("settings")) {
+    GATE_TRY(const std::string settings, CompileSettings(json->at("settings")));
+    image += settings;
   }
   if (json->contains("runners")) {
     if (!json->at("runners").is_array())

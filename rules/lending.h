@@ -62,6 +62,17 @@ struct ToolCache {
 };
 // In the order of the data: a directory comes before what lies in it.
 std::vector<ToolCache> ToolCaches();
+// A file below a home directory that mixes settings and secrets, and the keys
+// of it that are shown; of `public-keys` a directory, whose `.pub` are.
+struct SettingsFile {
+  std::string_view file;
+  std::string_view format;    // npmrc, ssh, known-hosts, public-keys
+  std::string_view programs;  // that read it, separated by blanks
+  // Keys, of which one `*` stands for any name.
+  std::vector<std::string_view> sources;  // URLs that nothing may stand in for
+  std::vector<std::string_view> urls, paths, words;
+};
+std::vector<SettingsFile> SettingsFiles();
 // Commands (NAME, or NAME SUB-COMMAND) that start other programs unseen.
 std::vector<std::string_view> CacheRunners();
 // Whether `words`, separated by blanks, have `word` among them.
