@@ -267,9 +267,9 @@ struct Outcome {
   // machine, or a name server, from a network that leads nowhere; only of
   // backends that can tell.
   bool tried_to_leave = false;
-  // What gate withheld that the line names, and what to do instead; and guesses
-  // about what else of it was missed, each of which begins with "probably".
-  // For a line that failed, filled in by who knows the line.
+  // What gate withheld of what the line names or left in the background, and
+  // what to do instead; and guesses about what else of it was missed, each of
+  // which begins with "probably". Filled in by who knows the line.
   std::vector<std::string> withheld;
   std::vector<std::string> hints;
   std::string instead;

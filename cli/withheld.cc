@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string_view>
 
@@ -15,6 +17,7 @@
 #include "cli/line.h"
 #include "cli/settings_copies.h"
 #include "engine/tool_access.h"
+#include "parser/read.h"
 #include "rules/lending.h"
 
 namespace gate::cli {
@@ -27,6 +30,8 @@ using parser::Invocation;
 // Things named at most; of more the first stand for the rest.
 constexpr size_t kMaxNamed = 4;
 constexpr size_t kMaxSettingsBytes = size_t{64} << 10;
+// Of the kernel's tables of sockets, some 7,000 lines.
+constexpr size_t kMaxSocketsBytes = size_t{1} << 20;
 
 constexpr const char* kByPerson =
     "tell the person, who can run it in a terminal of their own; do not try "
@@ -34,6 +39,56 @@ constexpr const char* kByPerson =
 
 bool Exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
+}
+
+// What the line's own words send to the background.
+struct Background {
+  bool any = false;
+  uint32_t end = 0;  // of the last such command's text
+};
+
+Background FindBackground(std::string_view code) {
+  parser::ReadOptions options;
+  options.compare = false;
+  const parser::Ast ast = parser::Read(code, options).ast;
+  Background found;
+  for (const parser::Node& node : ast.nodes)
+    for (size_t i = 0; i < node.asynchronous.size(); ++i) {
+      if (!node.asynchronous[i]) continue;
+      found.any = true;
+      found.end = std::max(found.end, ast.nodes[node.children[i]].span.end);
+    }
+  return found;
+}
+
+// Whether something listens on that TCP port in gate's own network; also where
+// that cannot be told. The tables are lines of
+//   "   0: 0100007F:1F40 00000000:0000 0A …"
+bool IsListenedOn(uint16_t port) {
+  char text[8];
+  std::snprintf(text, sizeof(text), ":%04X ", port);
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    const auto lines = ReadFile(table, kMaxSocketsBytes);
+    if (!lines) {
+      // Without IPv6 there is one table.
+      if (lines.error().code == ErrorCode::kNotFound) continue;
+      return true;
+    }
+    for (size_t at = lines->find(text); at != std::string::npos;
+         at = lines->find(text, at + 1)) {
+      // The remote side of one that listens is 0, and the state follows it.
+      const size_t remote = at + std::string_view(text).size();
+      const size_t state = lines->find(' ', remote);
+      if (state != std::string::npos && lines->compare(state, 4, " 0A ") == 0)
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether the backend counts what it ends when the command has ended.
+bool CountsProcesses(const router::Plan& plan) {
+  return plan.backend == "native";
 }
 
 bool IsBelowAny(const std::string& path,
@@ -45,20 +100,19 @@ bool IsBelowAny(const std::string& path,
 class Finder {
  public:
   Finder(const ProcessFacts& facts, const Judgement& judgement,
-         const parser::Analysis& analysis, backends::Outcome* outcome)
+         const parser::Analysis& analysis, Background background,
+         backends::Outcome* outcome)
       : facts_(facts),
         profile_(judgement.plan.profile),
         analysis_(analysis),
         line_(LineOf(judgement.question)),
+        background_(background),
+        counted_(CountsProcesses(judgement.plan)),
         outcome_(outcome) {}
 
   void Find() {
-    for (const parser::Effect& effect : analysis_.effects) OfEffect(effect);
-    for (const Invocation& invocation : analysis_.invocations)
-      OfProgram(invocation);
-    OfVariables();
-    if (outcome_->tried_to_leave && hosts_.empty())
-      Add("the network, which something of it tried to reach", kNetworkStep);
+    if (outcome_->exit_code != 0) OfFailure();
+    OfBackground();
     if (withheld().size() > kMaxNamed) withheld().resize(kMaxNamed);
   }
 
@@ -66,6 +120,90 @@ class Finder {
   static constexpr const char* kNetworkStep =
       "tell the person, who can give this command the network with a rule "
       "(`\"network\": \"open\"`); do not try another way";
+  static constexpr const char* kServerStep =
+      "start the server and ask it in one line, or tell the person";
+
+  void OfFailure() {
+    for (const parser::Effect& effect : analysis_.effects) OfEffect(effect);
+    for (const Invocation& invocation : analysis_.invocations)
+      OfProgram(invocation);
+    OfVariables();
+    if (outcome_->tried_to_leave && hosts_.empty())
+      Add("the network, which something of it tried to reach", kNetworkStep);
+  }
+
+  // A later line finds nothing of what this one left in the background: it
+  // ended with the run. Helpers and daemons that a program starts by itself are
+  // not told of.
+  void OfBackground() {
+    constexpr auto kMeantToStay = std::to_array<std::string_view>(
+        {"daemonize", "nohup", "screen", "setsid", "start-stop-daemon",
+         "tmux"});
+    const auto is_run = [&](const auto& names) {
+      return std::ranges::any_of(
+          analysis_.invocations, [&](const Invocation& invocation) {
+            return std::ranges::find(names, invocation.program) != names.end();
+          });
+    };
+    if (IsEndedByLine()) return;
+    constexpr const char* kStep =
+        "run what needs it in the same line, or let the person start it in a "
+        "terminal of their own";
+    if (!counted_) {
+      if (!background_.any) return;
+      Hint("what the line left in the background ended with it");
+      if (outcome_->instead.empty()) outcome_->instead = kStep;
+      return;
+    }
+    const uint64_t left = outcome_->left_running;
+    // Of a port that is known something else is said.
+    if (left == 0 ||
+        (outcome_->left_listening != 0 && outcome_->exit_code == 0) ||
+        !(background_.any || Listens() || is_run(kMeantToStay) ||
+          IsInnerBackground()))
+      return;
+    Add("running on in the background: " + std::to_string(left) +
+            (left == 1 ? " process that the line left was"
+                       : " processes that the line left were") +
+            " ended with it",
+        kStep);
+  }
+
+  // Whether the line waits for its jobs or ends them. What it has just told to
+  // end may still have been there.
+  bool IsEndedByLine() const {
+    constexpr auto kEndsIt = std::to_array<std::string_view>(
+        {"fg", "kill", "killall", "pkill", "wait"});
+    return background_.any &&
+           std::ranges::any_of(
+               analysis_.invocations, [&](const Invocation& invocation) {
+                 const bool asks = invocation.argv.size() > 1 &&
+                                   invocation.argv[1].text == "-0";
+                 return !asks && invocation.span.begin >= background_.end &&
+                        std::ranges::find(kEndsIt, invocation.program) !=
+                            kEndsIt.end();
+               });
+  }
+
+  // Of code that the line gives to a shell.
+  bool IsInnerBackground() const {
+    constexpr auto kShells =
+        std::to_array<std::string_view>({"bash", "dash", "eval", "sh", "zsh"});
+    return std::ranges::any_of(
+        analysis_.invocations, [&](const Invocation& invocation) {
+          return std::ranges::find(kShells, invocation.program) !=
+                     kShells.end() &&
+                 std::ranges::any_of(invocation.argv,
+                                     [](const parser::Argument& argument) {
+                                       return argument.text.contains('&') &&
+                                              FindBackground(argument.text).any;
+                                     });
+        });
+  }
+
+  bool Listens() const {
+    return std::ranges::any_of(analysis_.effects, &parser::Effect::listens);
+  }
 
   std::vector<std::string>& withheld() { return outcome_->withheld; }
 
@@ -150,10 +288,12 @@ class Finder {
         if (effect.target.known) OfPath(effect.target.text, true);
         break;
       case EffectKind::kNetwork: {
-        const bool inside = IsLoopback(NormaliseHost(effect.host).normal);
-        if (profile_.network == Network::kOpen || effect.listens ||
-            effect.host.empty() || inside)
+        if (effect.listens || effect.host.empty()) break;
+        if (IsLoopback(NormaliseHost(effect.host).normal)) {
+          OfLoopback(effect);
           break;
+        }
+        if (profile_.network == Network::kOpen) break;
         // A host stands once, with the port that is known best.
         if (std::ranges::find(hosts_, effect.host) != hosts_.end()) break;
         hosts_.push_back(effect.host);
@@ -168,6 +308,23 @@ class Finder {
       case EffectKind::kSystem:
       case EffectKind::kRemoteState:
         break;
+    }
+  }
+
+  // Whoever starts a server in one line looks for it in the next.
+  void OfLoopback(const parser::Effect& effect) {
+    if (background_.any || Listens()) return;  // its own is meant
+    if (profile_.network != Network::kOpen) {
+      Add("this machine's " + WithPort(effect) +
+              " and what an earlier line started there (a line has a network "
+              "of its own)",
+          kServerStep);
+    } else if (effect.port > 0 && effect.port <= UINT16_MAX &&
+               !IsListenedOn(static_cast<uint16_t>(effect.port))) {
+      Hint("a server of an earlier line is meant: nothing listens on port " +
+           std::to_string(effect.port) +
+           ", and what a line leaves in the background ends with it");
+      if (outcome_->instead.empty()) outcome_->instead = kServerStep;
     }
   }
 
@@ -310,6 +467,8 @@ class Finder {
   const backends::Profile& profile_;
   const parser::Analysis& analysis_;
   const std::string line_;
+  const Background background_;
+  const bool counted_;  // what was left is in the outcome
   backends::Outcome* outcome_;
   std::vector<std::string> hosts_;  // named as withheld
 };
@@ -320,16 +479,24 @@ void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
                   backends::Outcome* outcome) {
   using backends::OutcomeStatus;
   if (judgement.plan.mode != router::Mode::kSandbox ||
-      outcome->status != OutcomeStatus::kExited || outcome->exit_code == 0)
+      outcome->status != OutcomeStatus::kExited)
     return;
+  const bool failed = outcome->exit_code != 0;
+  const bool counted = CountsProcesses(judgement.plan);
+  if (!failed && counted && outcome->left_running == 0) return;
   const Question& question = judgement.question;
+  const Background background =
+      question.is_argv ? Background() : FindBackground(question.command);
+  if (!failed && !counted && !background.any) return;
   std::optional<parser::Analysis> again;
   if (judgement.analysis.invocations.empty()) {
     const parser::Context context = MakeContext(facts, question.cwd);
     again = question.is_argv ? parser::AnalyzeArgv(question.argv, context)
                              : parser::Analyze(question.command, context);
   }
-  Finder(facts, judgement, again ? *again : judgement.analysis, outcome).Find();
+  Finder(facts, judgement, again ? *again : judgement.analysis, background,
+         outcome)
+      .Find();
 }
 
 std::vector<std::string> WithheldLines(const backends::Outcome& outcome) {

@@ -1,8 +1,11 @@
-// What a contained line that failed was kept from.
+// What a contained line that failed was kept from, and what of any line ended
+// with its run.
 //
 // An agent that meets a bare "Permission denied" looks for another way. So a
 // line that ends with an error says, in at most three lines on stderr, what
-// gate withheld that it names, and one next step that works.
+// gate withheld that it names, and one next step that works. A server that was
+// left in the background for a later line is missed only then: so the line that
+// left it says that it ended.
 #pragma once
 
 #include <string>
@@ -13,12 +16,13 @@
 
 namespace gate::cli {
 
-// Fills `withheld`, `hints` and `instead` of an outcome of `judgement` that did
-// not end well. `withheld` is what the line's own commands name, as the parser
-// read them, and what the kernel counted; `hints` are guesses. Both stay empty
-// where nothing of the line is withheld. Reads the line again where the
-// judgement is a ticket's; a millisecond at most, and nothing where the line
-// ended with 0.
+// Fills `withheld`, `hints` and `instead` of an outcome of `judgement`.
+// `withheld` is what the line's own commands name, as the parser read them, and
+// what the kernel counted; `hints` are guesses. Both stay empty where nothing
+// of the line is withheld. Of a line that ended with 0 only what it left in the
+// background counts: what the backend counted, else by the line's text, which
+// is a guess. Reads the line again where the judgement is a ticket's; a
+// millisecond at most, and nothing where a line ended with 0 and left nothing.
 void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
                   backends::Outcome* outcome);
 

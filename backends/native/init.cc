@@ -156,11 +156,18 @@ uint16_t ListeningPort(const char* list) {
   return number;
 }
 
+constexpr int kMaxEnded = 4096;
+
 // Ends whatever the command left running, and waits until it is gone. Says in
 // `report` how many processes died of it, and not of themselves. `group`: of
 // the command, where what it listens on is to be told; else 0.
 void EndOthers(pid_t group, InitReport* report) {
-  if (waitpid(-1, nullptr, WNOHANG | __WALL) < 0 && errno == ECHILD) return;
+  // What ended before was not left running. What starts more and more is not
+  // waited for.
+  pid_t ended = 1;
+  for (int i = 0; i < kMaxEnded && ended > 0; ++i)
+    ended = waitpid(-1, nullptr, WNOHANG | __WALL);
+  if (ended < 0 && errno == ECHILD) return;
   // Daemons leave the group.
   if (group > 0 && kill(-group, 0) == 0) {
     report->listening = ListeningPort("/proc/net/tcp");
