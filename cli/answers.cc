@@ -26,6 +26,7 @@ std::vector<std::string> AskingRules(const Judgement& judgement) {
     rules.push_back("untrusted:" + judgement.untrusted);
   if (!judgement.binding.mark.empty())
     rules.push_back("bound:" + judgement.binding.mark);
+  if (!judgement.left_to.empty()) rules.push_back("left:" + judgement.left_to);
   std::sort(rules.begin(), rules.end());
   rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
   return rules;
@@ -38,6 +39,8 @@ std::string RevisionToApprove(const Judgement& judgement) {
   if (!judgement.untrusted.empty()) revision += "+" + judgement.untrusted;
   if (!judgement.binding.mark.empty())
     revision += "+bound:" + judgement.binding.mark;
+  // A yes to another sandbox than gate's is none to gate's, nor the reverse.
+  if (!judgement.left_to.empty()) revision += "+left:" + judgement.left_to;
   return revision;
 }
 
@@ -74,8 +77,10 @@ bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
     return true;
   }
   // A pause says nothing of single lines, so that it lets none out of the
-  // sandbox.
-  if (judgement->grants.kind != GrantKind::kSandbox) return false;
+  // sandbox, which is gate's own.
+  if (judgement->grants.kind != GrantKind::kSandbox ||
+      !judgement->left_to.empty())
+    return false;
   const auto pause = FindPause(state, now_ms);
   if (!pause || (!pause->workspace.empty() &&
                  pause->workspace != judgement->session.workspace))
@@ -97,7 +102,8 @@ PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms) {
   question.agent = judgement.question.agent;
   question.reason = judgement.decision.reason;
   question.runs = AfterYes(judgement);
-  question.grant = judgement.grants.kind;
+  question.grant = judgement.left_to.empty() ? judgement.grants.kind
+                                             : engine::GrantKind::kSandbox;
   question.session = judgement.question.session;
   question.workspace = judgement.session.workspace;
   question.rules = AskingRules(judgement);

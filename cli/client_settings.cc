@@ -2,12 +2,11 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "cli/codex_sandbox.h"
 #include "rules/data.h"
 
 namespace gate::cli {
 namespace {
-
-constexpr size_t kMaxConfigBytes = 4 << 20;
 
 const rules::DataValue* FindIn(const rules::DataValue* table, const char* key) {
   return table == nullptr ? nullptr : table->Find(key);
@@ -20,19 +19,6 @@ bool IsFalse(const rules::DataValue* value) {
 
 bool IsText(const rules::DataValue* value, std::string_view text) {
   return value != nullptr && value->IsText() && value->text == text;
-}
-
-// A config.toml of Codex; an empty table without one. kInvalid, with the path
-// in the message, when it cannot be read.
-Result<rules::DataValue> ReadCodexConfig(const std::string& path) {
-  auto text = ReadFile(path, kMaxConfigBytes);
-  if (!text && text.error().code != ErrorCode::kNotFound)
-    return Fail(ErrorCode::kInvalid, path + " cannot be read");
-  auto config = rules::ReadToml(text ? *text : "");
-  if (!config)
-    return Fail(ErrorCode::kInvalid,
-                path + " cannot be read: " + config.error().message);
-  return std::move(*config);
 }
 
 // The feature has had two names (openai/codex, docs of 18 May 2026).

@@ -88,6 +88,10 @@ std::string RowText(const audit::Record& record, bool colour) {
   if (command.size() > 100)
     command = Visible(record.command.substr(0, 96)) + "…";
   line += command;
+  // Contained, if at all, by another than gate.
+  if (record.kind == audit::Kind::kDecision && record.action == "sandbox" &&
+      record.status == Name(backends::OutcomeStatus::kUnobserved))
+    line += Paint(Colour::kDim, "  (unobserved: left to the client)", colour);
   if (!record.rule_id.empty())
     line += Paint(Colour::kDim, "  [" + record.rule_id + "]", colour);
   return line + "\n";

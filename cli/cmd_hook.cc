@@ -19,6 +19,7 @@
 #include "cli/gateway.h"
 #include "cli/hook_reads.h"
 #include "cli/hook_rewrite.h"
+#include "cli/left_to_client.h"
 #include "cli/line.h"
 #include "cli/render.h"
 #include "cli/written_places.h"
@@ -110,6 +111,7 @@ bool MaySayNothing(const Gateway& gateway, const hooks::Event& event,
 // The answer to a judgement that lets the command run, raw or contained.
 Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
                       const hooks::Event& event, const Judgement& judgement) {
+  if (!judgement.left_to.empty()) return AnswerLeft(gateway, event, judgement);
   Answer answer;
   answer.id = judgement.id;
   answer.reason = judgement.decision.reason;
@@ -251,9 +253,10 @@ hooks::Output AnswerDone(Gateway& gateway, const hooks::Adapter& adapter,
   return message ? adapter.Tell(*message) : hooks::Output{"", "", 0};
 }
 
+// `intent`: what gate would contain is left to the client's own sandbox.
 hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
                           const hooks::Adapter& adapter,
-                          const hooks::Event& event) {
+                          const hooks::Event& event, bool intent) {
   Question question = QuestionAbout(gateway, event);
   for (const std::string& path : event.paths)
     for (std::string& place :
@@ -266,6 +269,7 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
   const bool reads = event.kind == hooks::EventKind::kFileRead;
   Judgement judgement = reads ? JudgeReads(gateway, event, question)
                               : gateway.Judge(question, /*pin=*/true);
+  if (intent) LeaveToClient(gateway, event, &judgement);
   // What a tool writes may be what it has read elsewhere.
   if (!reads && !event.reads.empty()) {
     Question bare = QuestionAbout(gateway, event);
@@ -286,6 +290,9 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
     return Refused("the answer cannot be prepared: " + answer.error().message);
   judgement.unobserved = answer->kind == AnswerKind::kAllow &&
                          judgement.plan.mode == router::Mode::kDirect;
+  const bool runs = answer->kind == AnswerKind::kAllow ||
+                    answer->kind == AnswerKind::kRewrite;
+  if (runs && !judgement.left_to.empty()) RecordAsLeft(&judgement);
   if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
       !stored)
     return Refused(
@@ -300,23 +307,41 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   if (arguments.size() == 1 &&
       (arguments[0] == "--help" || arguments[0] == "-h")) {
     std::fputs(
-        "usage: gate hook CLIENT [--framed]\n\n"
+        "usage: gate hook CLIENT [--framed] [--mode contain|intent]\n\n"
         "Answers one event of the client, which is read from stdin, and exits\n"
         "with 0 or 2. Clients: claude, codex, generic. --framed: for the line\n"
         "that `gate install` writes, which takes the answer out of its "
-        "marks.\n",
+        "marks.\n"
+        "--mode intent (codex): denies and asks as ever, and leaves to Codex's "
+        "own\n"
+        "sandbox what gate would contain.\n",
         stdout);
     return 0;
   }
   ArmDeadline();
   // A client that does not read the answer: to be said by the exit code.
   ::signal(SIGPIPE, SIG_IGN);
-  const bool framed = arguments.size() == 2 && arguments[1] == "--framed";
+  bool framed = false;
+  bool understood = !arguments.empty();
+  std::string mode = "contain";
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i] == "--framed")
+      framed = true;
+    else if (arguments[i] == "--mode" && i + 1 < arguments.size())
+      mode = arguments[++i];
+    else
+      understood = false;
+  }
   const auto refuse = [&](const std::string& reason) {
     return Print(Refused(reason), framed);
   };
-  if (arguments.size() != 1 && !framed)
+  if (!understood)
     return refuse("usage: gate hook CLIENT, with the event on stdin");
+  const bool intent = mode == "intent";
+  if (mode != "contain" && (!intent || arguments[0] != "codex"))
+    return refuse("`" + Visible(mode) + "` is no mode of " +
+                  Visible(arguments[0]) +
+                  ": contain, and intent for codex alone");
   const hooks::Adapter* adapter = hooks::FindAdapter(arguments[0]);
   if (adapter == nullptr)
     return refuse("`" + Visible(arguments[0]) +
@@ -332,10 +357,11 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return Print(hooks::Output{"", "", 0}, framed);
 
   Gateway gateway(ReadProcessFacts(globals));
-  const int code = Print(event->kind == hooks::EventKind::kCommandDone
-                             ? AnswerDone(gateway, *adapter, *event)
-                             : AnswerEvent(gateway, globals, *adapter, *event),
-                         framed);
+  const int code =
+      Print(event->kind == hooks::EventKind::kCommandDone
+                ? AnswerDone(gateway, *adapter, *event)
+                : AnswerEvent(gateway, globals, *adapter, *event, intent),
+            framed);
   gateway.Maintain();
   return code;
 }

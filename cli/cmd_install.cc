@@ -12,6 +12,7 @@
 #include "cli/client_version.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/left_to_client.h"
 #include "cli/options.h"
 #include "cli/workspace.h"
 #include "hooks/client_rules.h"
@@ -46,11 +47,28 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
   app.Add("client", clients, "claude, codex").Required();
   app.Flag("--project", project,
            "the settings at the project's top, not the user's");
+  std::string mode = "contain";
+  if (install)
+    app.Add("--mode", mode,
+            "contain, or for codex intent: gate denies and asks, and Codex's "
+            "own sandbox contains");
   app.Flag("--dry-run", dry_run, "show the change, write nothing");
   if (auto code = ParseWith(app, arguments)) return *code;
   for (const std::string& client : clients)
     if (const Status known = hooks::CheckClient(client); !known) {
       Complain(known.error().message);
+      return kExitUsage;
+    }
+  if (mode != "contain" && mode != "intent") {
+    Complain("`" + Visible(mode) + "` is no mode: contain, intent");
+    return kExitUsage;
+  }
+  const bool intent = mode == "intent";
+  for (const std::string& client : clients)
+    if (intent && client != "codex") {
+      Complain(
+          "mode intent is for codex alone: no other client is known to "
+          "have a sandbox of its own that is on");
       return kExitUsage;
     }
   if (!dry_run)
@@ -62,6 +80,7 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
   for (const std::string& client : clients) {
     hooks::InstallOptions options = HookOptions(facts, client);
     options.project = project;
+    options.intent = intent;
     options.project_dir = root.empty() ? facts.cwd : root;
     std::optional<Version> version;
     if (install) version = AskVersion(client);
@@ -73,6 +92,13 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     if (!changes) {
       Complain(client + ": " + changes.error().message);
       return kExitInternal;
+    }
+    if (install && client == "codex") {
+      const CodexOutlook outlook =
+          ForesightOf(FindCodexSandbox(facts, facts.cwd, {}), facts, intent);
+      std::printf("codex: %s\n", outlook.text.c_str());
+      if (!outlook.help.empty())
+        std::printf("codex: what works: %s\n", outlook.help.c_str());
     }
     if (changes->empty()) {
       std::printf("%s: nothing to change\n", client.c_str());

@@ -3,6 +3,7 @@
 #include "cli/client_settings.h"
 #include "cli/client_version.h"
 #include "cli/doctor.h"
+#include "cli/left_to_client.h"
 #include "hooks/installed.h"
 
 namespace gate::cli {
@@ -94,10 +95,17 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
   for (const std::string client : {"claude", "codex"}) {
     const std::vector<Level> levels = LevelsOf(facts, project, client);
     bool said = false;
+    const Installed* codex = nullptr;
+    Installed used;
     for (const Level& level : levels) {
       const auto installed = hooks::FindInstalled(level.options);
       if (installed && installed->entry == Entry::kNone) continue;
       said = true;
+      if (installed && client == "codex" && installed->entry != Entry::kGone) {
+        // Every entry runs, and one that contains rewrites.
+        if (codex == nullptr || !installed->intent) used = *installed;
+        codex = &used;
+      }
       if (!installed)
         findings->push_back({Health::kBad, "hook",
                              client + ": " + installed.error().message, ""});
@@ -105,6 +113,15 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
         findings->push_back(Weigh(Describe(level, *installed), level,
                                   *installed,
                                   client == "claude" ? claude_runs_none : ""));
+    }
+    if (codex != nullptr) {
+      CodexOutlook outlook = ForesightOf(FindCodexSandbox(facts, facts.cwd, {}),
+                                         facts, codex->intent);
+      findings->push_back({outlook.works     ? Health::kGood
+                           : outlook.certain ? Health::kBad
+                                             : Health::kNote,
+                           "hook", "codex: " + std::move(outlook.text),
+                           std::move(outlook.help)});
     }
     if (said)
       if (std::string why = WhyTooOld(client, AskVersion(client)); !why.empty())

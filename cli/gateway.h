@@ -80,6 +80,9 @@ struct Judgement {
   std::string untrusted;
   bool policy_broken = false;  // a system or user file did not load
   bool unobserved = false;     // the client runs it raw, out of gate's sight
+  // The client's own sandbox that takes what is let through, for people; empty:
+  // gate contains.
+  std::string left_to;
   std::vector<Diagnostic> diagnostics;
   Timing timing;
 };

@@ -65,7 +65,8 @@ std::string DecisionDetail(const Judgement& judgement) {
   json.Flag("contain", decision.contain);
   json.Field("profile", decision.profile).Field("network", decision.network);
   if (decision.action == rules::Action::kAsk)
-    json.Field("grants", judgement.in_sandbox
+    json.Field("grants", !judgement.left_to.empty() ? "client"
+                         : judgement.in_sandbox
                              ? engine::Name(engine::GrantKind::kSandbox)
                              : engine::Name(judgement.grants.kind));
   if (!decision.rule.id.empty()) json.Field("source", decision.rule.source);
@@ -95,6 +96,8 @@ std::string DecisionDetail(const Judgement& judgement) {
   json.EndArray();
   PutLending(judgement, &json);
   json.EndObject();
+  if (judgement.unobserved && !judgement.left_to.empty())
+    json.Field("left_to", judgement.left_to);
   json.Field("workspace", judgement.session.workspace);
   json.EndObject();
   return json.Take();

@@ -292,6 +292,10 @@ std::string AfterYes(const Judgement& judgement) {
   if (judgement.grants.kind == GrantKind::kByHand)
     return "nowhere through gate, since " + judgement.grants.why +
            ": the person runs it";
+  if (!judgement.left_to.empty())
+    return "in " + judgement.left_to +
+           ", not in gate's, which does not see what it does" +
+           judgement.binding.text;
   if (judgement.grants.kind == GrantKind::kAsIs && !judgement.in_sandbox)
     return question.profile.empty() && question.backend.empty()
                ? "as the person would run it, without a sandbox" +

@@ -24,14 +24,16 @@ _gate() {
     rules:--allow-as) words="allow sandbox" ;;
     audit:--by) words="action rule agent backend mode status" ;;
     audit:--mode) words="hook check run sandbox" ;;
+    hook:--mode | install:--mode) words="contain intent" ;;
   esac
   [[ -n $words ]] || case $command in
     "") words="check run sandbox parse explain hook install uninstall doctor backends rules replay audit trust untrust approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
     check | explain | parse) words="--json --explain --why-not --batch --cwd --agent -c" ;;
     run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
     sandbox) words="--profile --backend --network --timeout -c --" ;;
-    hook) words="claude codex generic --framed" ;;
-    install | uninstall) words="claude codex --project --dry-run" ;;
+    hook) words="claude codex generic --framed --mode" ;;
+    install) words="claude codex --project --mode --dry-run" ;;
+    uninstall) words="claude codex --project --dry-run" ;;
     doctor) words="--json --prove" ;;
     backends) words="probe --json" ;;
     replay) words="--rules --since -n --json" ;;

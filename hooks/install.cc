@@ -186,8 +186,9 @@ std::string GuardLine(const InstallOptions& options) {
   // another program at that path, an answer cut short, a signal, any other exit
   // code; and so does an answer that the client does not take.
   line +=
-      " hook " + ShellQuote(options.client) +
-      " --framed); s=$?; trap \"\" PIPE; case $s$a in "
+      " hook " + ShellQuote(options.client) + " --framed" +
+      (options.intent ? kIntentOption : "") +
+      "); s=$?; trap \"\" PIPE; case $s$a in "
       "0gate::gate) ;; "
       "0gate:{*}:gate) a=${a#gate:}; printf %s\\\\n \"${a%:gate}\" || exit 2;; "
       "2gate::gate) exit 2;; "

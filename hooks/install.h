@@ -22,6 +22,8 @@ struct InstallOptions {
   // claude 2.1.295 and later: the client itself blocks when the hook fails.
   // False also where the version is not known: what an entry has, it keeps.
   bool block_on_failure = false;
+  // codex: gate denies and asks, and Codex's own sandbox contains.
+  bool intent = false;
   // The `timeout` program; found in /usr/bin when empty.
   std::string timeout_path;
 };

@@ -92,33 +92,30 @@ std::string CodexHash(const HookEntry& entry) {
   return "sha256:" + Hex(Sha256(identity));
 }
 
-}  // namespace
-
-Result<Installed> FindInstalled(const InstallOptions& options) {
-  Installed installed;
-  GATE_TRY(installed.path, SettingsPath(options));
-  GATE_TRY(const std::string text, ReadSettingsFile(installed.path));
-  auto found = FindHooks(text, options.client);
-  if (!found)
-    return Fail(found.error().code,
-                installed.path + ": " + found.error().message);
-  const std::vector<HookEntry> all = EntriesFor(options);
-  const HookEntry& wanted = all.front();
-  // From what does nothing to what does all.
+// From what does nothing to what does all.
+size_t Rank(Entry entry) {
   constexpr Entry kOrder[] = {Entry::kNone, Entry::kGone, Entry::kOther,
                               Entry::kChanged, Entry::kThis};
-  const auto rank = [&](Entry entry) {
-    size_t at = 0;
-    while (kOrder[at] != entry) ++at;
-    return at;
-  };
-  for (const FoundHook& hook : *found) {
+  size_t at = 0;
+  while (kOrder[at] != entry) ++at;
+  return at;
+}
+
+// What does most of `found`, against what `options` would write.
+Installed FindAs(const InstallOptions& options,
+                 const std::vector<FoundHook>& found) {
+  Installed installed;
+  const std::vector<HookEntry> all = EntriesFor(options);
+  const HookEntry& wanted = all.front();
+  for (const FoundHook& hook : found) {
     if (hook.entry.event != wanted.event) continue;
     const std::string program = ProgramOf(hook.entry.command);
     const Entry entry = Compare(hook.entry, wanted, program, options.gate_path);
-    if (rank(entry) <= rank(installed.entry)) continue;
+    if (Rank(entry) <= Rank(installed.entry)) continue;
     installed.entry = entry;
     installed.program = program;
+    installed.intent =
+        hook.entry.command.find(kIntentOption) != std::string::npos;
     installed.why_changed =
         entry == Entry::kChanged ? WhyChanged(hook.entry, wanted) : "";
     installed.codex_place = ":pre_tool_use:" + std::to_string(hook.group) +
@@ -127,7 +124,7 @@ Result<Installed> FindInstalled(const InstallOptions& options) {
   }
   if (installed.entry != Entry::kThis) return installed;
   for (const HookEntry& entry : all) {
-    if (std::ranges::any_of(*found, [&](const FoundHook& hook) {
+    if (std::ranges::any_of(found, [&](const FoundHook& hook) {
           return hook.entry.event == entry.event && IsAs(hook.entry, entry);
         }))
       continue;
@@ -136,6 +133,27 @@ Result<Installed> FindInstalled(const InstallOptions& options) {
                             " is missing, by which gate learns that a client "
                             "has run a command as it was";
   }
+  return installed;
+}
+
+}  // namespace
+
+Result<Installed> FindInstalled(const InstallOptions& options) {
+  GATE_TRY(std::string path, SettingsPath(options));
+  GATE_TRY(const std::string text, ReadSettingsFile(path));
+  const auto found = FindHooks(text, options.client);
+  if (!found)
+    return Fail(found.error().code, path + ": " + found.error().message);
+  // Which of its two modes a person chose is what the entry says.
+  InstallOptions as = options;
+  as.intent = false;
+  Installed installed = FindAs(as, *found);
+  as.intent = options.client == "codex";
+  if (as.intent && installed.entry != Entry::kThis)
+    if (Installed other = FindAs(as, *found);
+        Rank(other.entry) > Rank(installed.entry))
+      installed = std::move(other);
+  installed.path = std::move(path);
   return installed;
 }
 

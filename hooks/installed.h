@@ -22,6 +22,7 @@ struct Installed {
   std::string path;  // the settings file; it need not be there
   Entry entry = Entry::kNone;
   std::string program;      // of the entry, as its line names it
+  bool intent = false;      // its line says --mode intent
   std::string why_changed;  // kChanged: what the next install mends
   // Codex trusts an entry by where it stands, as the end of a key, and by a
   // hash of what it says (codex-rs/hooks/src/engine/discovery.rs and
@@ -31,9 +32,9 @@ struct Installed {
   std::string codex_hash;   // "sha256:…"
 };
 
-// Looks for the entry in the file that PlanInstall(options) would change; of
-// several for the one that does most. kInvalid when the file is not valid JSON
-// or its hooks have another shape.
+// Looks for the entry in the file that PlanInstall(options) would change, in
+// either mode; of several for the one that does most. kInvalid when the file is
+// not valid JSON or its hooks have another shape.
 Result<Installed> FindInstalled(const InstallOptions& options);
 
 // Whether the Claude Code settings at `path` say disableAllHooks. False when

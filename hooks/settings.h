@@ -14,6 +14,9 @@ namespace gate::hooks {
 inline constexpr size_t kMaxSettingsBytes = 4 << 20;
 
 // An entry that gate owns: one for each event of the client that it reads.
+// In the line of an entry whose client contains.
+inline constexpr const char* kIntentOption = " --mode intent";
+
 struct HookEntry {
   std::string event = "PreToolUse";
   std::string client;  // as in `gate hook CLIENT`

@@ -116,6 +116,7 @@ TEST(Manual, CompletionsOfferAnOptionsValues) {
       {{"audit", "stats", "--by"},
        {"action", "rule", "agent", "backend", "mode", "status"}},
       {{"audit", "list", "--mode"}, {"hook", "check", "run", "sandbox"}},
+      {{"install", "codex", "--mode"}, {"contain", "intent"}},
   };
   for (const auto& [words, values] : cases)
     EXPECT_EQ(Offered(machine, words), values) << testing::PrintToString(words);
