@@ -15,7 +15,7 @@
 #include "engine/coverage.h"
 #include "engine/examples.h"
 #include "parser/analysis.h"
-#include "rules/lint.h"
+#include "rules/names.h"
 
 namespace gate::cli {
 namespace {

@@ -7,14 +7,16 @@
 //                  joined with what every other matching rule says
 //   action of the line  = the join over all subjects and floors
 //
-// An allow lifts the default only: it never weakens what a rule says. What a
-// rule says is taken back only by an exception that may do so.
+// An allow lifts the default and, where it may, what shipped rules contain.
+// What else a rule says is taken back only by an exception that may do so
+// (engine/loosening.h).
 #include "engine/evaluate.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "base/locale.h"
+#include "engine/loosening.h"
 #include "engine/suggestion.h"
 #include "parser/programs.h"
 #include "rules/index.h"
@@ -35,17 +37,6 @@ using rules::Tri;
 // More commands than this in one line are not judged one by one.
 constexpr size_t kMaxInvocations = 20000;
 constexpr uint8_t kDefaultProfile = rules::kWorkspaceWrite;
-
-struct Hit {
-  const LoadedLayer* layer = nullptr;
-  uint32_t rule = 0;
-  Action action = Action::kDeny;
-  bool certain = true;
-  bool excepted = false;
-  bool error = false;    // it could not be evaluated, so it counts as a match
-  bool allowed = false;  // excepted by a rule that allows
-  const RuleRecord& record() const { return layer->view.rules[rule]; }
-};
 
 // What stands for one subject after its rules were tried.
 struct Judged {
@@ -112,8 +103,6 @@ class Evaluation {
   Judged Judge(const Subject& subject);
   void Try(const LoadedLayer& layer, uint32_t rule, const Subject& subject,
            Judged* judged);
-  bool MayExcept(const Hit& by, const Subject& subject);
-  void Except(Judged* judged, const Subject& subject);
   Action Base(const Subject& subject, const Judged& judged) const;
   bool HarmlessEnvironment(const parser::Invocation& invocation) const;
   void Join(const Judged& judged, uint32_t invocation, Decision* decision);
@@ -227,55 +216,6 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
   judged->hits.push_back(hit);
 }
 
-// Whether the exceptions of `by` count: its rule matches for certain, read as
-// strictly as a rule that allows. What a rule of the other actions takes for a
-// match (a program of that name anywhere, a sub-command that may be an option's
-// value, an error) is good for tightening only.
-bool Evaluation::MayExcept(const Hit& by, const Subject& subject) {
-  const RuleRecord& record = by.record();
-  if (record.except.count == 0 || !by.certain || by.error || record.observe)
-    return false;
-  if (record.action == static_cast<uint8_t>(Action::kAllow)) return true;
-  const rules::Verdict strict =
-      matcher_.Match(*by.layer, by.rule, subject, true);
-  return strict.tri == Tri::kYes && !strict.error;
-}
-
-// Takes back what exceptions name: rules of their own or a less trusted layer,
-// never locked ones. A rule that is itself named by one takes nothing back.
-void Evaluation::Except(Judged* judged, const Subject& subject) {
-  std::vector<Hit>& hits = judged->hits;
-  std::vector<size_t> by;
-  for (size_t i = 0; i < hits.size(); ++i)
-    if (MayExcept(hits[i], subject)) by.push_back(i);
-  if (by.empty()) return;
-  const auto names = [&](size_t from, size_t to) {
-    const Hit& hit = hits[to];
-    const LoadedLayer& layer = *hits[from].layer;
-    if (from == to || hit.layer->layer > layer.layer ||
-        hit.layer->Locked(hit.rule))
-      return false;
-    const std::string_view id = hit.layer->view.Text(hit.record().id);
-    const auto ids =
-        layer.view.In(layer.view.strings, hits[from].record().except);
-    return std::any_of(ids.begin(), ids.end(), [&](ImageText text) {
-      return layer.view.Text(text) == id;
-    });
-  };
-  for (const size_t from : by) {
-    if (std::any_of(by.begin(), by.end(),
-                    [&](size_t other) { return names(other, from); }))
-      continue;
-    for (size_t to = 0; to < hits.size(); ++to) {
-      if (!names(from, to)) continue;
-      hits[to].excepted = true;
-      hits[to].allowed |= hits[from].action == Action::kAllow;
-      Note(subject.number, *hits[to].layer, hits[to].rule,
-           "excepted by " + Text(*hits[from].layer, hits[from].record().id));
-    }
-  }
-}
-
 // Only settings on the shipped list leave a program what its name says.
 bool Evaluation::HarmlessEnvironment(
     const parser::Invocation& invocation) const {
@@ -332,7 +272,12 @@ Judged Evaluation::Judge(const Subject& subject) {
       Try(*layer, rule, subject, &judged);
     }
   }
-  Except(&judged, subject);
+  const auto taken_back = [&](const Hit& hit, const char* how, const Hit& by) {
+    if (trace_ != nullptr)
+      Note(subject.number, *hit.layer, hit.rule,
+           how + Text(*by.layer, by.record().id));
+  };
+  Except(matcher_, subject, &judged.hits, taken_back);
   if (subject.invocation != nullptr && subject.invocation->guessed) {
     for (Hit& hit : judged.hits) {
       hit.certain = false;
@@ -340,16 +285,21 @@ Judged Evaluation::Judge(const Subject& subject) {
         hit.action = std::min(hit.action, Action::kAsk);
     }
   }
+  // A person allows words that they wrote down; of words that are only known
+  // when it runs the shipped rules know which do no harm.
+  const bool settled = IsSettled(subject);
   for (const Hit& hit : judged.hits)
     if (hit.action == Action::kAllow && !hit.excepted &&
-        !hit.record().observe && hit.record().names_command)
+        !hit.record().observe && hit.record().names_command &&
+        (settled || hit.layer->layer == rules::Layer::kBuiltin))
       judged.allowed = true;
   if (subject.invocation != nullptr && judged.allowed &&
       !HarmlessEnvironment(*subject.invocation))
     judged.allowed = false;
+  if (judged.allowed && settled) Lift(subject, &judged.hits, taken_back);
   judged.action = Base(subject, judged);
   for (const Hit& hit : judged.hits)
-    if (!hit.excepted && !hit.record().observe)
+    if (!hit.excepted && !hit.lifted && !hit.record().observe)
       judged.action = rules::Strictest(judged.action, hit.action);
 
   // Effects that no allowed command accounts for: what redirections write and
@@ -373,7 +323,7 @@ Judged Evaluation::Judge(const Subject& subject) {
 void Evaluation::Join(const Judged& judged, uint32_t invocation,
                       Decision* decision) {
   for (const Hit& hit : judged.hits) {
-    if (hit.excepted) continue;
+    if (hit.excepted || hit.lifted) continue;
     const RuleRecord& record = hit.record();
     Match match;
     match.rule = {
@@ -416,7 +366,9 @@ void Evaluation::Floor(Action action, ReasonCode code, std::string reason,
 // what its rules name, else for workspace-write; the strictest profile and the
 // widest network stand, and a rule's `network_max` bounds it. A shipped rule
 // that nobody is asked about gives more than workspace-write only to a program
-// of the system: ./docker is a file of the workspace that has its name.
+// of the system: ./docker is a file of the workspace that has its name. What an
+// allow lifted speaks here all the same: a line that is contained for another
+// reason loses nothing by it.
 void Evaluation::Place(const std::vector<Judged>& all,
                        Decision* decision) const {
   uint8_t profile = 0, network = 1, most = 3;

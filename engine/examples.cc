@@ -50,6 +50,7 @@ bool TakenBack(const rules::Policy& policy, std::string_view command,
       trace.steps.begin(), trace.steps.end(), [&](const Trace::Step& step) {
         return step.rule == rule &&
                (step.outcome.starts_with("excepted") ||
+                step.outcome.starts_with("lifted") ||
                 step.outcome == "disabled" || step.outcome == "expired" ||
                 step.outcome == "not yet valid");
       });

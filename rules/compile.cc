@@ -318,6 +318,15 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
         Problem(file, member.key_begin, "rule-bad-value",
                 "only the yes to a question can be granted",
                 "`yes` belongs to an ask rule");
+    } else if (key == "lift") {
+      rule.lift = Choice(file, member, LiftNames(), "lift");
+      if (rule.action != static_cast<uint8_t>(Action::kSandbox))
+        Problem(file, member.key_begin, "rule-bad-value",
+                "only a sandbox is lifted", "`lift` belongs to a sandbox rule");
+      else if (options_.layer != Layer::kBuiltin)
+        Problem(file, member.key_begin, "rule-not-here",
+                "`lift` has no meaning in this layer: an allow never lifts it",
+                "leave it out", Severity::kWarning);
     } else if (key == "network") {
       rule.network = Choice(file, member, NetworkNames(), "network");
     } else if (key == "network_max") {
@@ -370,7 +379,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
           "id action match reason suggestion suggestions severity description "
           "tags "
           "examples except locked when_unknown unknown_text profile network "
-          "network_max yes since expires mode lint references owner");
+          "network_max yes lift since expires mode lint references owner");
     }
   }
   if (id.empty())
@@ -393,6 +402,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
   rule.id = writer_.Text(id);
   rule.match = match.node;
   rule.names_command = match.command ? 1 : 0;
+  rule.lifts = match.names == Names::kCommands ? 1 : 0;
   rule.effects = match.effects;
   rule.scope = match.scope != 0 ? match.scope : kPerLine;
   if (!id.empty()) {

@@ -39,6 +39,12 @@ std::string_view ProgramOf(std::string_view word) {
 
 }  // namespace
 
+Compiler::Names Compiler::NamesOf(std::string_view program, bool fixed) {
+  if (program.empty()) return Names::kAny;
+  return fixed || !RunsWhatItIsGiven(ProgramOf(program)) ? Names::kCommands
+                                                         : Names::kRunners;
+}
+
 uint32_t Compiler::AddNode(const Node& node) {
   nodes_.push_back(node);
   return static_cast<uint32_t>(nodes_.size() - 1);
@@ -91,9 +97,13 @@ Compiler::Match Compiler::MatchObject(File& file, const TreeNode& node) {
     links_.push_back(part.node);
     match.scope |= part.scope;
     match.command |= part.command;
+    match.subcommand |= part.subcommand;
+    match.names = std::max(match.names, part.names);
     match.effects |= part.effects;
     if (part.keys.Rank() > match.keys.Rank()) match.keys = std::move(part.keys);
   }
+  if (match.names == Names::kRunners && match.subcommand)
+    match.names = Names::kCommands;
   // Commands and line: what is said of commands decides where it is tried.
   if (match.scope & kPerInvocation && match.keys.Rank() == 3)
     match.scope = kPerInvocation;
@@ -111,6 +121,7 @@ Compiler::Match Compiler::MatchMember(File& file, const TreeNode& node,
   if (key == "program") return Program(file, node);
   if (key == "subcommand") {
     Match match = Strings(file, node, NodeKind::kSubcommand);
+    match.subcommand = true;
     nodes_[match.node].e = {only_node, 0};
     return match;
   }
@@ -169,15 +180,19 @@ Compiler::Match Compiler::Combination(File& file, const TreeNode& node,
   if (kind == NodeKind::kAny) {
     match.keys.always = false;
     match.command = true;  // when every branch does
+    match.names = Names::kCommands;
   }
   for (Match& part : parts) {
     links_.push_back(part.node);
     match.scope |= part.scope;
     match.effects |= part.effects;
-    if (kind == NodeKind::kAll)
+    if (kind == NodeKind::kAll) {
       match.command |= part.command;
-    else
+      match.names = std::max(match.names, part.names);
+    } else {
       match.command &= part.command;
+      match.names = std::min(match.names, part.names);
+    }
     if (kind == NodeKind::kAll) {
       if (part.keys.Rank() > match.keys.Rank())
         match.keys = std::move(part.keys);
@@ -278,8 +293,15 @@ Compiler::Match Compiler::Prefix(File& file, const TreeNode& node) {
   match.keys.always = false;
   const bool two =
       words.size() > 1 && words[0].size() * words[1].size() <= kMaxPrefixKeys;
+  // `bash -c` says no more than `bash`.
+  const bool fixed = words.size() > 1 &&
+                     std::ranges::none_of(words[1], [](std::string_view word) {
+                       return word.starts_with('-');
+                     });
+  match.names = Names::kCommands;
   for (const std::string_view first : words[0]) {
     const std::string_view program = ProgramOf(first);
+    match.names = std::min(match.names, NamesOf(program, fixed));
     if (!two) {
       match.keys.programs.emplace_back(program);
       continue;
@@ -295,6 +317,7 @@ Compiler::Match Compiler::Prefix(File& file, const TreeNode& node) {
 Compiler::Match Compiler::Glob(File& file, const TreeNode& node) {
   const auto patterns = StringList(file, node, "glob");
   Match match;
+  match.names = Names::kCommands;
   match.command = true;
   match.scope = kPerInvocation;
   match.keys.always = false;
@@ -307,6 +330,8 @@ Compiler::Match Compiler::Glob(File& file, const TreeNode& node) {
     const std::string_view word = FirstLiteralWord(pattern, false);
     if (word.empty()) match.keys.always = true;
     match.keys.programs.emplace_back(word);
+    match.names =
+        std::min(match.names, NamesOf(word, /*fixed=*/!HasWildcard(pattern)));
   }
   if (match.keys.always) match.keys = {};
   Node made;
@@ -342,6 +367,7 @@ Compiler::Match Compiler::RegexMatch(File& file, const TreeNode& node) {
     match.keys.always = false;
     match.keys.programs.emplace_back(word);
   }
+  match.names = NamesOf(word, /*fixed=*/false);
   const std::vector<std::string> required = Regex::RequiredAny(pattern);
   const Range atoms = AddStrings({required.begin(), required.end()});
   Node made;
@@ -366,6 +392,7 @@ Compiler::Match Compiler::LineMatch(File& file, const TreeNode& node) {
                                 ? NodeKind::kLine
                                 : NodeKind::kNever;
   match.command = false;
+  match.names = Names::kAny;
   match.scope = 0;
   match.keys = {};
   return match;
@@ -380,8 +407,12 @@ Compiler::Match Compiler::Program(File& file, const TreeNode& node) {
   match.command = true;
   match.scope = kPerInvocation;
   match.keys = ProgramKeys(names);
-  for (const std::string_view name : names)
+  match.names = Names::kCommands;
+  for (const std::string_view name : names) {
     if (HasWildcard(name)) made.flags = kHasPattern;
+    match.names = std::min(
+        match.names, NamesOf(HasWildcard(name) ? "" : name, /*fixed=*/false));
+  }
   for (const std::string_view name : names)
     if (name.find('/') != std::string_view::npos)
       Problem(file, node.begin, "rule-bad-value",

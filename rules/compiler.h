@@ -50,13 +50,24 @@ class Compiler {
     bool broken = false;
     std::vector<uint32_t> lines;  // offsets where lines start, made on demand
   };
+  // How closely a matcher says which commands it means.
+  enum class Names : uint8_t {
+    kAny,       // not by their programs
+    kRunners,   // programs, some of which run whatever they are given
+    kCommands,  // programs, and what runs in those
+  };
   struct Match {  // a compiled matcher
     uint32_t node = 0;
     uint32_t scope = 0;
-    bool command = false;  // it says which command is meant
+    bool command = false;     // it says which command is meant
+    bool subcommand = false;  // it says which sub-command
+    Names names = Names::kAny;
     uint16_t effects = 0;  // kinds of effects that it speaks of
     KeySet keys;
   };
+
+  // How closely `program` names commands; `fixed`: with what it runs.
+  static Names NamesOf(std::string_view program, bool fixed);
 
   // compile.cc
   void ReadHeader(File& file);

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "rules/data.h"
 #include "rules/import.h"
-#include "rules/lint.h"
+#include "rules/names.h"
 
 namespace gate::rules {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "rules/glob.h"
 #include "rules/import.h"
-#include "rules/lint.h"
+#include "rules/names.h"
 
 namespace gate::rules {
 namespace {

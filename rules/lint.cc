@@ -1,12 +1,12 @@
 #include "rules/lint.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <unordered_map>
 
 #include "base/text.h"
 #include "rules/lint_internal.h"
+#include "rules/names.h"
 #include "rules/policy_impl.h"
 #include "rules/relations.h"
 
@@ -15,19 +15,6 @@ namespace {
 
 // Programs that run what they are given: an allow of them is an allow of
 // everything.
-constexpr std::array<std::string_view, 46> kRunners = {
-    "bash",     "sh",      "dash",    "zsh",     "ksh",    "fish",   "python",
-    "python3",  "perl",    "ruby",    "node",    "deno",   "bun",    "php",
-    "lua",      "awk",     "gawk",    "sudo",    "doas",   "su",     "env",
-    "xargs",    "nohup",   "setsid",  "timeout", "nice",   "ionice", "stdbuf",
-    "time",     "command", "exec",    "eval",    "source", "find",   "ssh",
-    "parallel", "watch",   "strace",  "script",  "make",   "npx",    "uvx",
-    "docker",   "kubectl", "busybox", "gdb"};
-
-bool IsRunner(std::string_view name) {
-  return std::find(kRunners.begin(), kRunners.end(), name) != kRunners.end();
-}
-
 // Text of shell syntax in a pattern; empty when there is none. What remains of
 // operators in a command is quoted, so they never stand between blanks.
 // A home directory as only the line writes it: gate matches what it stands for.
@@ -285,7 +272,7 @@ class Linter {
         Report("lint-broad-allow",
                "the rule `" + id + "` allows programs of any name", "",
                Severity::kError);
-      } else if (IsRunner(program) && !HasConditions(rule.match)) {
+      } else if (RunsWhatItIsGiven(program) && !HasConditions(rule.match)) {
         Report("lint-allow-interpreter",
                "the rule `" + id + "` allows `" + program +
                    "`, which runs whatever it is given",
@@ -389,10 +376,6 @@ class Linter {
 };
 
 }  // namespace
-
-bool RunsWhatItIsGiven(std::string_view program) {
-  return IsRunner(program.substr(program.rfind('/') + 1));
-}
 
 Finding MakeFinding(const LoadedLayer& layer, uint32_t rule, Severity severity,
                     std::string_view code, std::string message,

@@ -37,10 +37,6 @@ struct Finding {
 // severity and, for ask and deny, a suggestion or "no_alternative" among tags.
 std::vector<Finding> Lint(const Policy& policy, uint64_t now_ms);
 
-// Whether the program runs what it is given (shells, interpreters, wrappers):
-// a rule that lets it through lets everything through.
-bool RunsWhatItIsGiven(std::string_view program);
-
 // --- For those who add findings ---
 
 struct LoadedLayer;

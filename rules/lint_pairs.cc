@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "rules/lifting.h"
 #include "rules/lint_internal.h"
 #include "rules/relations.h"
 
@@ -98,6 +99,8 @@ class Pairs {
     if (other.action() < rule.action() || excepted_.contains(other.id()) ||
         excepted_.contains(rule.id()))
       return false;
+    // An allow that lifts the other decides.
+    if (Lifts(*rule.layer, rule.rule, *other.layer, other.rule)) return false;
     // It says more than its action.
     const bool says_more = record.except.count > 0 || record.profile != 0 ||
                            record.network != 0 || record.network_max != 0 ||

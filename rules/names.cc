@@ -31,7 +31,17 @@ constexpr std::array<Text, 5> kSeverities = {"", "low", "medium", "high",
 constexpr std::array<Text, 5> kProfiles = {"", "read-only", "workspace-write",
                                            "tool", "full-access"};
 constexpr std::array<Text, 4> kYes = {"", "sandbox", "as-is", "by-hand"};
+constexpr std::array<Text, 3> kLifts = {"", "allow", "except"};
 constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
+
+constexpr std::array<Text, 46> kRunners = {
+    "bash",     "sh",      "dash",    "zsh",     "ksh",    "fish",   "python",
+    "python3",  "perl",    "ruby",    "node",    "deno",   "bun",    "php",
+    "lua",      "awk",     "gawk",    "sudo",    "doas",   "su",     "env",
+    "xargs",    "nohup",   "setsid",  "timeout", "nice",   "ionice", "stdbuf",
+    "time",     "command", "exec",    "eval",    "source", "find",   "ssh",
+    "parallel", "watch",   "strace",  "script",  "make",   "npx",    "uvx",
+    "docker",   "kubectl", "busybox", "gdb"};
 
 }  // namespace
 
@@ -42,6 +52,7 @@ std::span<const Text> ActNames() { return kActs; }
 std::span<const Text> RedirectNames() { return kRedirects; }
 std::span<const Text> SeverityNames() { return kSeverities; }
 std::span<const Text> YesNames() { return kYes; }
+std::span<const Text> LiftNames() { return kLifts; }
 std::span<const Text> ProfileNames() { return kProfiles; }
 std::span<const Text> NetworkNames() { return kNetworks; }
 
@@ -49,6 +60,11 @@ std::optional<size_t> FindName(std::span<const Text> names, Text name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) return std::nullopt;
   return static_cast<size_t>(found - names.begin());
+}
+
+bool RunsWhatItIsGiven(std::string_view program) {
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  return std::ranges::find(kRunners, name) != kRunners.end();
 }
 
 }  // namespace gate::rules

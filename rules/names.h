@@ -21,6 +21,9 @@ std::span<const std::string_view> RedirectNames();
 std::span<const std::string_view> SeverityNames();  // "", low … critical
 // What the yes to a question needs: "", sandbox, as-is, by-hand.
 std::span<const std::string_view> YesNames();
+// What lifts a shipped sandbox rule: "" and allow, a person's allow rule for
+// the command; except, only one that names the rule.
+std::span<const std::string_view> LiftNames();
 std::span<const std::string_view> ProfileNames();  // "", read-only …
 std::span<const std::string_view> NetworkNames();  // "", none, loopback, open
 
@@ -31,5 +34,9 @@ inline constexpr unsigned char kWorkspaceWrite = 2;
 // The position of `name` in `names`.
 std::optional<size_t> FindName(std::span<const std::string_view> names,
                                std::string_view name);
+
+// Whether the program runs what it is given (shells, interpreters, wrappers):
+// a rule that lets it through lets everything through.
+bool RunsWhatItIsGiven(std::string_view program);
 
 }  // namespace gate::rules

@@ -13,7 +13,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/11";
+inline constexpr char kRuleMagic[] = "gate.rules/12";
 
 enum Section : uint32_t {
   kHeader,       // Header, one
@@ -69,6 +69,12 @@ struct RuleRecord {
   // Of an ask rule: what it takes to do what was asked (rules::YesNeeds).
   uint8_t yes = 0;
   uint16_t effects = 0;
+  // Of an allow rule: it names its commands so closely that it lifts what
+  // shipped rules contain. It says which programs it means, and of those that
+  // run whatever they are given what.
+  uint8_t lifts = 0;
+  // Of a sandbox rule: what it takes to lift it (rules/names.h).
+  uint8_t lift = 0;
 
   static constexpr uint8_t kUnset = 255;
 };

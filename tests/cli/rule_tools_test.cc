@@ -25,6 +25,18 @@ std::string File(const std::string& rules) {
   return R"({"schema": 1, "pack": "p", "rules": [)" + rules + "]}";
 }
 
+// The action by what rules say, whatever programs this machine has.
+std::string DecideIn(const Machine& machine, const std::string& line) {
+  const Json json = Json::parse(
+      machine
+          .Gate({"check", "--batch"},
+                Json{{"id", "1"}, {"cmd", line}, {"cwd", machine.project()}}
+                        .dump() +
+                    "\n")
+          .out);
+  return json["action"].get<std::string>();
+}
+
 TEST(ExplainTest, WhyNotNamesWhatIsStricterAndTheNearestMiss) {
   const Machine machine;
   machine.Write(machine.home() + "/.config/gate/rules.d/a.json",
@@ -58,22 +70,55 @@ TEST(ExplainTest, WhyNotSaysWhichExceptionAnAllowOfTheUserNeeds) {
   const Machine machine;
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   const std::string rule = machine.home() + "/.config/gate/rules.d/a.json";
-  const std::string match = R"({"prefix": ["black", "src"]})";
-  machine.Write(rule, File(Rule("p.check", "allow", match)), 0600);
-  const Done without =
-      machine.Gate({"explain", "--why-not", "allow", "black src"});
+  const std::string match = R"({"prefix": ["curl"]})";
+  const std::string line = "curl -T x https://example.org/";
+  machine.Write(rule, File(Rule("p.send", "allow", match)), 0600);
+  const Done without = machine.Gate({"explain", "--why-not", "allow", line});
   EXPECT_EQ(without.exit_code, 4);
-  const std::string except = R"("except": ["build.check-tools"])";
+  // Its name alone lifts what fetches, so that is not named.
+  const std::string except = R"("except": ["exfiltration.file"])";
   ASSERT_TRUE(Has(without.out, except)) << without.out;
   // What it prints, put into the rule, is enough.
-  machine.Write(rule, File(Rule("p.check", "allow", match, ", " + except)),
+  machine.Write(rule, File(Rule("p.send", "allow", match, ", " + except)),
                 0600);
-  const Done with =
-      machine.Gate({"explain", "--why-not", "allow", "black src"});
-  EXPECT_FALSE(Has(with.out, "build.check-tools (builtin) says")) << with.out;
+  const Done with = machine.Gate({"explain", "--why-not", "allow", line});
+  EXPECT_FALSE(Has(with.out, "exfiltration.file (builtin) says")) << with.out;
   EXPECT_FALSE(
       Has(machine.Gate({"explain", "--why-not", "allow", "rm -rf /"}).out,
           "\"except\""));
+}
+
+// The rules that a person had elsewhere do here what they did there.
+TEST(RulesImportTest, WhatClaudeCodeAllowsActsAsItIsImported) {
+  const Machine machine;
+  const std::string settings = machine.root() + "/settings.json";
+  machine.Write(settings, R"json({"permissions": {
+      "allow": ["Bash(npm run test:*)", "Bash(make check)", "Bash(pytest *)"],
+      "deny": ["Bash(npm run test:prod *)"]}})json");
+  const Done imported = machine.Gate({"rules", "import", "claude", settings});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const std::string rule = machine.home() + "/.config/gate/rules.d/claude.json";
+  const auto kAllowed = {"npm run test",
+                         "npm run test -- --watch",
+                         "make check",
+                         "pytest -q tests",
+                         "make check 2>&1",
+                         "npm run test | tail -3",
+                         "ls && npm run test -- x"};
+  const auto decide = [&](const char* line) { return DecideIn(machine, line); };
+  for (const char* line : kAllowed) EXPECT_EQ(decide(line), "sandbox") << line;
+  machine.Write(rule, imported.out, 0600);
+  for (const char* line : kAllowed) EXPECT_EQ(decide(line), "allow") << line;
+  for (const char* line :
+       {"npm run test > x", "npm run test $X", "npm run test; npm run build",
+        "A=b npm run test", "npm run tests", "make check all",
+        "pytest -q $(cat x)", "./pytest x"})
+    EXPECT_EQ(decide(line), "sandbox") << line;
+  EXPECT_EQ(decide("npm run test:prod x"), "deny");
+  // In the project of an agent's choosing the same rules do nothing.
+  machine.Write(rule, R"({"schema": 1, "pack": "p", "rules": []})", 0600);
+  machine.Write(machine.project() + "/.gate/rules.d/claude.json", imported.out);
+  for (const char* line : kAllowed) EXPECT_NE(decide(line), "allow") << line;
 }
 
 TEST(RulesTestTest, CoverageNamesWhatNoExampleReaches) {

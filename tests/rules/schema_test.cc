@@ -386,7 +386,9 @@ const char kEveryKey[] = R"({
                "all": [{"env": ["A"]}, {"macro": "m"}],
                "any": [{"any_flow": {"kind": ["file_to_code"]}},
                        {"any_effect": {"kind": "delete", "path": "@l2"}}],
-               "unless": [{"env": "A"}]}}]})";
+               "unless": [{"env": "A"}]}},
+    {"id": "r3", "action": "sandbox", "reason": "r", "lift": "except",
+     "match": {"program": "x"}}]})";
 
 TEST(Schema, AndTheLoaderAgreeOnEveryChangeOfAnyValue) {
   std::string text = kEveryKey;
