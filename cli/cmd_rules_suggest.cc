@@ -11,17 +11,15 @@
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "cli/process_facts.h"
-#include "cli/rule_paths.h"
+#include "cli/rule_draft.h"
 #include "engine/coverage.h"
 #include "engine/examples.h"
-#include "parser/analysis.h"
 #include "rules/names.h"
 
 namespace gate::cli {
 namespace {
 
 constexpr uint64_t kMaxRecords = 5000;
-constexpr size_t kShownWitnesses = 5;
 
 struct Group {
   std::vector<std::string> words;  // what all its commands start with
@@ -29,27 +27,6 @@ struct Group {
   std::set<std::string> commands;
   size_t approvals = 0;
 };
-
-// The words of a line that is one command, all known and unquoted globs
-// absent; empty for anything else.
-std::vector<std::string> Words(const std::string& command) {
-  parser::Context context;
-  context.cwd = "/";
-  const parser::Analysis analysis = parser::Analyze(command, context);
-  if (analysis.invocations.size() != 1 || analysis.hides_commands ||
-      analysis.parse_error || !analysis.unknowns.empty())
-    return {};
-  const parser::Invocation& invocation = analysis.invocations[0];
-  if (!invocation.environment.empty()) return {};
-  for (const parser::Effect& effect : analysis.effects)
-    if (effect.from_redirect) return {};
-  std::vector<std::string> words;
-  for (const parser::Argument& word : invocation.argv) {
-    if (!word.known || word.glob) return {};
-    words.push_back(word.text);
-  }
-  return words;
-}
 
 // Two commands belong together by program and first word after it, which must
 // be a sub-command: an option or a path says too little.
@@ -67,7 +44,7 @@ std::map<std::string, Group> Collect(
   std::map<std::string, Group> groups;
   for (const audit::Record& record : records) {
     if (record.mode != "approve") continue;
-    const std::vector<std::string> words = Words(record.command);
+    const std::vector<std::string> words = WordsOf(record.command);
     if (words.empty()) continue;
     Group& group = groups[KeyOf(words)];
     if (group.words.empty()) {
@@ -109,31 +86,6 @@ std::string RuleText(const Group& group) {
   return Dump(rule);
 }
 
-// The policy of `files`, with the rule when there is one.
-rules::Policy WithRule(std::vector<rules::RuleFile> files,
-                       const std::string& rule) {
-  if (!rule.empty()) {
-    rules::RuleFile file;
-    file.name = "suggestion";
-    file.layer = rules::Layer::kUser;
-    file.text = R"({"schema": 1, "pack": "mine", "rules": [)" + rule + "]}";
-    files.push_back(std::move(file));
-  }
-  return rules::MakePolicy(files, true);
-}
-
-// The rules that had asked are the person's own as often as the shipped ones.
-std::vector<rules::RuleFile> OwnFiles(const ProcessFacts& facts) {
-  std::vector<rules::RuleFile> files;
-  const std::pair<std::string, rules::Layer> places[] = {
-      {facts.places.system + "/rules.d", rules::Layer::kSystem},
-      {facts.places.config + "/rules.d", rules::Layer::kUser}};
-  for (const auto& [place, layer] : places)
-    if (auto found = ReadRuleFiles(place, layer))
-      for (rules::RuleFile& file : *found) files.push_back(std::move(file));
-  return files;
-}
-
 // Whether some of `commands` are spared, as far as can be told elsewhere than
 // where they were asked: a locked or more trusted rule would ask again.
 bool Helps(const rules::Policy& now, const rules::Policy& then,
@@ -146,15 +98,6 @@ bool Helps(const rules::Policy& now, const rules::Policy& then,
     spared |= engine::DecideExample(then, command).action < rules::Action::kAsk;
   }
   return spared || !asked;
-}
-
-// Commands that the suggested prefix would take along, besides the examples of
-// rules: what is made up of it.
-std::vector<std::string> Beyond(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words)
-    line += (line.empty() ? "" : " ") + ShellQuote(word);
-  return {line, line + " anything-else", line + " --force"};
 }
 
 }  // namespace
@@ -203,20 +146,15 @@ int RulesSuggestCommand(const GlobalOptions& globals,
       continue;
     ++suggested;
     std::printf("%s\n", Visible(text).c_str());
-    size_t shown = 0;
-    std::vector<std::string> tried = Beyond(group.words);
-    tried.insert(tried.end(), examples.begin(), examples.end());
-    for (const std::string& command : tried) {
-      if (group.commands.contains(command)) continue;
-      const auto before = engine::DecideExample(now, command).action;
-      const auto after = engine::DecideExample(then, command).action;
-      if (after >= before) continue;
-      if (++shown <= kShownWitnesses)
-        std::printf("//   would also let through (%s, now %s): %s\n",
-                    Name(after), Name(before), Visible(command).c_str());
-    }
-    if (shown > kShownWitnesses)
-      std::printf("//   and %zu examples more\n", shown - kShownWitnesses);
+    const std::vector<Witness> beyond =
+        Beyond(now, then, group.words, group.commands, examples);
+    for (size_t i = 0; i < std::min(beyond.size(), kShownWitnesses); ++i)
+      std::printf("//   would also let through (%s, now %s): %s\n",
+                  Name(beyond[i].after), Name(beyond[i].before),
+                  Visible(beyond[i].command).c_str());
+    if (beyond.size() > kShownWitnesses)
+      std::printf("//   and %zu examples more\n",
+                  beyond.size() - kShownWitnesses);
   }
   if (suggested == 0) std::puts("// nothing to suggest");
   return 0;

@@ -33,6 +33,7 @@ int RulesSuggestCommand(const GlobalOptions& globals,
                         const Arguments& arguments);
 int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments);
 int AuditCommand(const GlobalOptions& globals, const Arguments& arguments);
+int AllowCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments);
 int PendingCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ApprovalsCommand(const GlobalOptions& globals, const Arguments& arguments);

@@ -53,6 +53,8 @@ constexpr Command kCommands[] = {
     {"audit", AuditCommand, "query and verify the audit log"},
     {"trust", TrustCommand, "trust a project's rules and agent settings"},
     {"untrust", UntrustCommand, "take that trust back"},
+    {"allow", AllowCommand,
+     "write a rule that allows a command (a person's act)"},
     {"approve", ApproveCommand, "answer a waiting question (a person's act)"},
     {"pending", PendingCommand, "list the questions that wait"},
     {"approvals", ApprovalsCommand, "list or revoke what was approved"},

@@ -9,7 +9,7 @@
 namespace gate::cli {
 
 struct PersonAct {
-  std::string mode;     // approve, trust, untrust, pause, revoke
+  std::string mode;     // allow, approve, trust, untrust, pause, revoke
   std::string command;  // what it is about; may be empty
   std::string cwd;
   std::string agent;

@@ -27,7 +27,7 @@ _gate() {
     hook:--mode | install:--mode) words="contain intent" ;;
   esac
   [[ -n $words ]] || case $command in
-    "") words="check run sandbox parse explain hook install uninstall doctor backends rules replay audit trust untrust approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
+    "") words="check run sandbox parse explain hook install uninstall doctor backends rules replay audit trust untrust allow approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
     check | explain | parse) words="--json --explain --why-not --batch --cwd --agent -c" ;;
     run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
     sandbox) words="--profile --backend --network --timeout -c --" ;;
@@ -38,6 +38,7 @@ _gate() {
     backends) words="probe --json" ;;
     replay) words="--rules --since -n --json" ;;
     trust) words="--show --json" ;;
+    allow) words="--with-arguments --show --json" ;;
     approve) words="--session --for --project --sandbox" ;;
     pending) words="list show commit discard --json" ;;
     approvals)
