@@ -1,0 +1,132 @@
+#include "credentials/pinned_remotes.h"
+
+#include <algorithm>
+
+namespace gate::credentials {
+namespace {
+
+constexpr std::string_view kHeader = "gate.remotes/1";
+
+bool IsOneLine(std::string_view text) {
+  return !text.empty() && std::ranges::none_of(text, [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
+  });
+}
+
+void Put(std::vector<std::string>* list, const std::string& url) {
+  if (IsOneLine(url) && list->size() < kMaxPinned &&
+      std::ranges::find(*list, url) == list->end())
+    list->push_back(url);
+}
+
+// git's alias_url(): the longest prefix, the first among equals.
+const UrlRewrite* RewriteOf(const std::vector<UrlRewrite>& rewrites,
+                            std::string_view url, bool push) {
+  const UrlRewrite* best = nullptr;
+  for (const UrlRewrite& rewrite : rewrites)
+    if (rewrite.push == push && url.starts_with(rewrite.prefix) &&
+        (best == nullptr || rewrite.prefix.size() > best->prefix.size()))
+      best = &rewrite;
+  return best;
+}
+
+}  // namespace
+
+void AddRemotes(const std::vector<GitEntry>& entries, PinnedRemotes* remotes) {
+  for (const GitEntry& entry : entries) {
+    const std::string_view key = entry.key;
+    const size_t first = key.find('.'), last = key.rfind('.');
+    if (first == key.npos || first == last) continue;
+    const std::string_view section = key.substr(0, first);
+    const std::string_view name = key.substr(last + 1);
+    if ((section == "remote" || section == "submodule") && name == "url")
+      Put(&remotes->fetch, entry.value);
+    if (section == "remote" && name == "pushurl")
+      Put(&remotes->push, entry.value);
+    if (section != "url" || (name != "insteadof" && name != "pushinsteadof"))
+      continue;
+    UrlRewrite rewrite;
+    rewrite.base = key.substr(first + 1, last - first - 1);
+    rewrite.prefix = entry.value;
+    rewrite.push = name == "pushinsteadof";
+    if (IsOneLine(rewrite.base) && IsOneLine(rewrite.prefix) &&
+        remotes->rewrites.size() < kMaxPinned)
+      remotes->rewrites.push_back(std::move(rewrite));
+  }
+}
+
+std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
+                              const PinnedRemotes& person, SshService service) {
+  std::vector<UrlRewrite> rewrites = person.rewrites;
+  rewrites.insert(rewrites.end(), remotes.rewrites.begin(),
+                  remotes.rewrites.end());
+  std::set<SshTarget> targets;
+  const auto add = [&](const std::string& url) {
+    if (auto target = ParseSshUrl(url)) targets.insert(std::move(*target));
+  };
+  const auto add_all = [&](const std::string& url, bool push) {
+    add(url);
+    if (const UrlRewrite* rewrite = RewriteOf(rewrites, url, push))
+      add(rewrite->base + url.substr(rewrite->prefix.size()));
+  };
+  const bool push = service == SshService::kPush;
+  if (push)
+    for (const std::string& url : remotes.push) add_all(url, false);
+  if (push && !remotes.push.empty()) return targets;
+  for (const std::string& url : remotes.fetch) {
+    add_all(url, false);
+    if (push) add_all(url, true);
+  }
+  return targets;
+}
+
+std::string Serialise(const PinnedRemotes& remotes) {
+  std::string text(kHeader);
+  text += '\n';
+  for (const std::string& url : remotes.fetch) text += "fetch\t" + url + "\n";
+  for (const std::string& url : remotes.push) text += "push\t" + url + "\n";
+  for (const UrlRewrite& rewrite : remotes.rewrites)
+    text += std::string(rewrite.push ? "push-in-place" : "in-place") + "\t" +
+            rewrite.base + "\t" + rewrite.prefix + "\n";
+  return text;
+}
+
+Result<PinnedRemotes> ParsePinned(std::string_view text) {
+  const auto corrupt = [] {
+    return Fail(ErrorCode::kCorrupt, "the pinned remotes cannot be read");
+  };
+  PinnedRemotes remotes;
+  bool header = true;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    if (end == text.npos) return corrupt();
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    if (header) {
+      if (line != kHeader) return corrupt();
+      header = false;
+      continue;
+    }
+    const size_t tab = line.find('\t');
+    if (tab == line.npos) return corrupt();
+    const std::string_view kind = line.substr(0, tab);
+    const std::string value(line.substr(tab + 1));
+    if (kind == "fetch") {
+      remotes.fetch.push_back(value);
+    } else if (kind == "push") {
+      remotes.push.push_back(value);
+    } else if (kind == "in-place" || kind == "push-in-place") {
+      const size_t second = value.find('\t');
+      if (second == value.npos) return corrupt();
+      remotes.rewrites.push_back({value.substr(0, second),
+                                  value.substr(second + 1),
+                                  kind == "push-in-place"});
+    } else {
+      return corrupt();
+    }
+  }
+  if (header) return corrupt();
+  return remotes;
+}
+
+}  // namespace gate::credentials

@@ -1,0 +1,71 @@
+// The process outside that uses the person's ssh login for git of one contained
+// run, which itself has neither keys nor agent.
+//
+//   git -> stub (ssh_stub.h) -> socket of this run -> broker -> ssh -> machine
+//
+// It starts `ssh` for the targets that it was given and nothing else, whatever
+// is asked of it, and passes the streams. It opens no file of the workspace and
+// runs no git. It ends, with everything it started, when its owner does.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "credentials/ssh_target.h"
+
+namespace gate::credentials {
+
+// Of one run. What comes beyond is refused.
+inline constexpr size_t kMaxTransports = 64;
+// At the same time; others wait.
+inline constexpr size_t kMaxConnections = 8;
+
+struct BrokerSetup {
+  std::string directory;      // gate's own, closed to sandboxes: for the socket
+  std::set<SshTarget> fetch;  // where git may fetch from
+  std::string program;        // ssh, absolute; empty: there is none
+  std::vector<std::string> environment;  // of ssh, NAME=VALUE
+};
+
+// One time that git inside asked for ssh.
+struct Transport {
+  std::string service;    // "git-upload-pack"; empty: not understood
+  std::string target;     // as Describe writes it
+  std::string refused;    // why; empty: ssh was started
+  bool unpinned = false;  // refused because the target is not among the given
+  int exit_code = -1;     // of ssh; -1: it was ended
+  uint64_t sent = 0, received = 0;  // bytes to and from the other machine
+};
+
+class SshBroker {
+ public:
+  // Makes a directory below `setup.directory` with the socket, and starts the
+  // process. kIo, kPermission; kTooLarge when the socket's name is too long for
+  // the kernel. Removes what killed brokers left there. A millisecond.
+  static Result<SshBroker> Start(const BrokerSetup& setup);
+  SshBroker(SshBroker&&) noexcept;
+  SshBroker(const SshBroker&) = delete;  // owns a process
+  SshBroker& operator=(const SshBroker&) = delete;
+  ~SshBroker();  // as Finish
+
+  const std::string& socket() const { return socket_; }
+
+  // Ends the process and what it started, and says what it did. Once; later
+  // calls return nothing.
+  std::vector<Transport> Finish();
+
+ private:
+  SshBroker() = default;
+  std::string socket_;
+  Fd leash_;  // the process ends when this is closed
+  Fd report_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace gate::credentials

@@ -1,0 +1,315 @@
+#include "credentials/ssh_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <list>
+#include <string_view>
+
+#include "base/text.h"
+#include "credentials/transport_wire.h"
+
+namespace gate::credentials {
+namespace {
+
+constexpr int kSshFailed = 255;
+// What waits for a side that does not read. Then nothing more is read for it.
+constexpr size_t kMaxWaiting = size_t{256} << 10;
+constexpr size_t kReadBytes = size_t{32} << 10;
+constexpr int kNever = -1;  // a descriptor that poll(2) passes over
+
+// Starts ssh with the three ends of pipes; the kernel ends it with the broker.
+pid_t StartSsh(const BrokerSetup& setup, const SshRequest& request, int in,
+               int out, int err) {
+  std::vector<std::string> words = SshArguments(request);
+  words.insert(words.begin(), setup.program);
+  std::vector<std::string> environment = setup.environment;
+  if (request.protocol != 0)
+    environment.push_back("GIT_PROTOCOL=version=" +
+                          std::to_string(request.protocol));
+  std::vector<char*> argv, envp;
+  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& entry : environment) envp.push_back(entry.data());
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+  const pid_t broker = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  // A session of its own: no terminal to ask on, and one group to end.
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != broker) ::_exit(1);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
+                           SIGPIPE, SIGTSTP, SIGTTOU, SIGTTIN})
+    ::signal(signal, SIG_DFL);
+  // The broker's own descriptors close by themselves.
+  if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(1);
+  ::execve(argv[0], argv.data(), envp.data());
+  ::_exit(127);
+}
+
+bool MakePipe(Fd* reader, Fd* writer) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  *reader = Fd(ends[0]);
+  *writer = Fd(ends[1]);
+  return true;
+}
+
+void DoNotWait(const Fd& fd) {
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+}
+
+// Writes what it can of `*waiting`. False when nobody will read more.
+bool WriteSome(int fd, std::string* waiting) {
+  size_t done = 0;
+  bool open = true;
+  while (done < waiting->size()) {
+    const ssize_t wrote =
+        ::write(fd, waiting->data() + done, waiting->size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) open = errno == EAGAIN;
+    if (wrote <= 0) break;
+    done += static_cast<size_t>(wrote);
+  }
+  waiting->erase(0, done);
+  return open;
+}
+
+class Session {
+ public:
+  Session(Fd peer, size_t number) : peer_(std::move(peer)), number_(number) {}
+  ~Session() { End(); }
+  Session(const Session&) = delete;  // owns a process
+  Session& operator=(const Session&) = delete;
+
+  size_t number() const { return number_; }
+  bool over() const { return over_; }
+  const Transport& transport() const { return transport_; }
+
+  static constexpr size_t kPolled = 5;
+
+  void Want(pollfd* wanted) const {
+    const bool room_inside = to_peer_.size() < kMaxWaiting;
+    const bool room_outside = to_ssh_.size() < kMaxWaiting;
+    short peer = room_outside && !exited_ ? POLLIN : 0;
+    if (!to_peer_.empty()) peer |= POLLOUT;
+    wanted[0] = {peer_.get(), peer, 0};
+    wanted[1] = {to_ssh_.empty() ? kNever : in_.get(), POLLOUT, 0};
+    wanted[2] = {room_inside ? out_.get() : kNever, POLLIN, 0};
+    wanted[3] = {room_inside ? err_.get() : kNever, POLLIN, 0};
+    wanted[4] = {pidfd_.get(), POLLIN, 0};
+  }
+
+  void Serve(const pollfd* ready, const BrokerSetup& setup) {
+    if ((ready[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) ReadPeer(setup);
+    if (over_) return;
+    FlushInput();
+    if (ready[2].revents != 0) ReadSsh(&out_, FrameType::kOutput);
+    if (ready[3].revents != 0) ReadSsh(&err_, FrameType::kError);
+    if (ready[4].revents != 0) Reap();
+    if (!WriteSome(peer_.get(), &to_peer_)) over_ = true;
+    if (exited_ && to_peer_.empty()) over_ = true;
+  }
+
+  // Ends ssh and what it started.
+  void End() {
+    if (pid_ <= 0) return;
+    ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+  }
+
+ private:
+  void Refuse(const std::string& why) {
+    transport_.refused = why;
+    PutFrame(FrameType::kError, "gate: " + why + "\n", &to_peer_);
+    Exit(kSshFailed);
+  }
+
+  void Exit(int code) {
+    const char byte = static_cast<char>(code);
+    PutFrame(FrameType::kExit, {&byte, 1}, &to_peer_);
+    exited_ = true;
+  }
+
+  void ReadPeer(const BrokerSetup& setup) {
+    std::array<char, kReadBytes> buffer;
+    const ssize_t got = ::read(peer_.get(), buffer.data(), buffer.size());
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) {
+      over_ = true;  // git inside is gone
+      return;
+    }
+    if (exited_) return;
+    from_peer_.append(buffer.data(), static_cast<size_t>(got));
+    size_t taken = 0;
+    while (!exited_) {
+      const auto frame = TakeFrame(from_peer_, &taken);
+      if (!frame || (*frame && !Obey(**frame, setup))) {
+        over_ = true;
+        return;
+      }
+      if (!*frame) break;
+    }
+    from_peer_.erase(0, taken);
+  }
+
+  // False for what no stub says here.
+  bool Obey(const Frame& frame, const BrokerSetup& setup) {
+    if (!asked_) {
+      asked_ = true;
+      if (frame.type != FrameType::kRequest) return false;
+      Start(frame.bytes, setup);
+      return true;
+    }
+    if (input_ended_) return false;
+    if (frame.type == FrameType::kInput) {
+      transport_.sent += frame.bytes.size();
+      if (in_) to_ssh_.append(frame.bytes);
+      return true;
+    }
+    input_ended_ = frame.type == FrameType::kInputEnd;
+    return input_ended_;
+  }
+
+  void Start(std::string_view bytes, const BrokerSetup& setup) {
+    const auto words = DecodeWords(bytes);
+    if (!words || words->empty()) return Refuse("git's request is not one");
+    const auto request =
+        ParseSshArguments({words->begin() + 1, words->end()}, words->front());
+    if (!request) return Refuse(request.error().message);
+    transport_.service = Name(request->service);
+    transport_.target = Describe(request->target);
+    if (request->service != SshService::kFetch)
+      return Refuse("pushing over ssh is not passed on from a sandbox");
+    if (!setup.fetch.contains(request->target)) {
+      transport_.unpinned = true;
+      return Refuse(transport_.target +
+                    " is not a remote that this repository had when gate "
+                    "first saw it");
+    }
+    if (setup.program.empty()) return Refuse("there is no ssh on this machine");
+    Fd in, out, err;
+    if (!MakePipe(&in, &in_) || !MakePipe(&out_, &out) ||
+        !MakePipe(&err_, &err))
+      return Refuse("ssh cannot be started");
+    pid_ = StartSsh(setup, *request, in.get(), out.get(), err.get());
+    // The call, since the C library may be older than its name there.
+    if (pid_ > 0)
+      pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+    if (!pidfd_) {
+      End();
+      return Refuse("ssh cannot be started");
+    }
+    DoNotWait(in_);
+    DoNotWait(out_);
+    DoNotWait(err_);
+  }
+
+  void FlushInput() {
+    if (in_ && !WriteSome(in_.get(), &to_ssh_)) in_.reset();
+    if (!in_) to_ssh_.clear();
+    if (in_ && input_ended_ && to_ssh_.empty()) in_.reset();
+  }
+
+  // False when there is no more at the moment.
+  bool ReadSsh(Fd* from, FrameType type) {
+    std::array<char, kReadBytes> buffer;
+    const ssize_t got = ::read(from->get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) return true;
+    if (got < 0 && errno == EAGAIN) return false;
+    if (got <= 0) {
+      from->reset();
+      return false;
+    }
+    if (type == FrameType::kOutput)
+      transport_.received += static_cast<uint64_t>(got);
+    PutFrame(type, {buffer.data(), static_cast<size_t>(got)}, &to_peer_);
+    return true;
+  }
+
+  // What ssh wrote last is still in its pipes, which hold 64 KiB each; what
+  // others hold open is not waited for.
+  void Reap() {
+    // While it is not waited for, its group's number is nobody else's.
+    ::kill(-pid_, SIGKILL);
+    int status = 0;
+    if (::waitpid(pid_, &status, WNOHANG) != pid_) return;
+    pid_ = -1;
+    pidfd_.reset();
+    while (out_ && ReadSsh(&out_, FrameType::kOutput)) {
+    }
+    while (err_ && ReadSsh(&err_, FrameType::kError)) {
+    }
+    out_.reset();
+    err_.reset();
+    in_.reset();
+    transport_.exit_code =
+        WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    Exit(transport_.exit_code);
+  }
+
+  Fd peer_;
+  size_t number_;
+  Fd in_, out_, err_, pidfd_;
+  pid_t pid_ = -1;
+  std::string from_peer_, to_peer_, to_ssh_;
+  bool asked_ = false, input_ended_ = false, exited_ = false, over_ = false;
+  Transport transport_;
+};
+
+}  // namespace
+
+std::vector<Transport> ServeSessions(const BrokerSetup& setup, int listener,
+                                     int leash) {
+  std::vector<Transport> all;
+  std::list<Session> sessions;
+  std::vector<pollfd> wanted;
+  const auto remove = [&](std::list<Session>::iterator at) {
+    at->End();
+    all[at->number()] = at->transport();
+    return sessions.erase(at);
+  };
+  for (;;) {
+    wanted.assign(2 + sessions.size() * Session::kPolled, {});
+    wanted[0] = {leash, POLLIN, 0};
+    const bool room = sessions.size() < kMaxConnections;
+    wanted[1] = {room ? listener : kNever, POLLIN, 0};
+    size_t at = 2;
+    for (const Session& session : sessions) {
+      session.Want(&wanted[at]);
+      at += Session::kPolled;
+    }
+    if (::poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) break;
+    if (wanted[0].revents != 0) break;
+    at = 2;
+    for (auto session = sessions.begin(); session != sessions.end();) {
+      session->Serve(&wanted[at], setup);
+      at += Session::kPolled;
+      session = session->over() ? remove(session) : std::next(session);
+    }
+    if (wanted[1].revents == 0) continue;
+    Fd peer(
+        ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    // What comes beyond is not even listed.
+    if (!peer || all.size() >= kMaxTransports) continue;
+    sessions.emplace_back(std::move(peer), all.size());
+    all.emplace_back();
+  }
+  while (!sessions.empty()) remove(sessions.begin());
+  return all;
+}
+
+}  // namespace gate::credentials

@@ -1,0 +1,130 @@
+#include "credentials/ssh_stub.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+
+#include "base/file.h"
+#include "credentials/transport_wire.h"
+
+namespace gate::credentials {
+namespace {
+
+constexpr int kSshFailed = 255;  // ssh(1), "EXIT STATUS"
+constexpr int kInput = 0, kOutput = 1, kError = 2;
+
+int Complain(std::string_view what) {
+  (void)WriteAll(kError, "gate: " + std::string(what) + "\n");
+  return kSshFailed;
+}
+
+Fd Connect() {
+  Fd peer(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  ::strncpy(address.sun_path, kTransportSocket, sizeof(address.sun_path) - 1);
+  if (peer && ::connect(peer.get(), reinterpret_cast<sockaddr*>(&address),
+                        sizeof(address)) != 0) {
+    const int error = errno;
+    peer.reset();
+    errno = error;
+  }
+  return peer;
+}
+
+// One read; 0 at the end, -1 for an error.
+ssize_t ReadSome(int fd, char* buffer, size_t size) {
+  ssize_t got = 0;
+  do {
+    got = ::read(fd, buffer, size);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+// Sends what it can of `*waiting` without waiting. False: the broker is gone.
+bool SendSome(int peer, std::string* waiting) {
+  while (!waiting->empty()) {
+    const ssize_t sent = ::send(peer, waiting->data(), waiting->size(),
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return errno == EAGAIN;
+    waiting->erase(0, static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+}  // namespace
+
+int RunGitSsh(const std::vector<std::string>& words) {
+  const Fd peer = Connect();
+  if (!peer)
+    return Complain(
+        std::string("git over ssh is passed on for lines that run git fetch, "
+                    "pull, clone or ls-remote themselves; this run has no such "
+                    "way out: ") +
+        ::strerror(errno));
+  const char* protocol = ::getenv("GIT_PROTOCOL");
+  std::vector<std::string> request = {protocol == nullptr ? "" : protocol};
+  request.insert(request.end(), words.begin(), words.end());
+  const std::string encoded = EncodeWords(request);
+  if (encoded.size() > kMaxFrameBytes)
+    return Complain("git's request for ssh is too long");
+  std::string waiting, received;
+  PutFrame(FrameType::kRequest, encoded, &waiting);
+  std::array<char, size_t{32} << 10> buffer{};
+  bool input = true;
+  for (;;) {
+    // What the broker no longer takes shows in what it says.
+    if (!SendSome(peer.get(), &waiting)) waiting.clear();
+    const short events = waiting.empty() ? POLLIN : POLLIN | POLLOUT;
+    std::array<pollfd, 2> wanted = {
+        pollfd{peer.get(), events, 0},
+        pollfd{input && waiting.empty() ? kInput : -1, POLLIN, 0},
+    };
+    if (::poll(wanted.data(), wanted.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      return Complain("git's ssh cannot wait");
+    }
+    if (wanted[1].revents != 0) {
+      const ssize_t got = ReadSome(kInput, buffer.data(), buffer.size());
+      input = got > 0;
+      PutFrame(input ? FrameType::kInput : FrameType::kInputEnd,
+               {buffer.data(), input ? static_cast<size_t>(got) : 0}, &waiting);
+    }
+    if ((wanted[0].revents & ~POLLOUT) == 0) continue;
+    const ssize_t got = ReadSome(peer.get(), buffer.data(), buffer.size());
+    if (got <= 0) return Complain("the way to the other machine ended early");
+    received.append(buffer.data(), static_cast<size_t>(got));
+    size_t taken = 0;
+    for (;;) {
+      const auto frame = TakeFrame(received, &taken);
+      if (!frame) return Complain("the answer of gate's broker is none");
+      if (!*frame) break;
+      const std::string_view bytes = (*frame)->bytes;
+      switch ((*frame)->type) {
+        case FrameType::kOutput:
+          // git that has gone takes nothing; then this ends too.
+          if (!WriteAll(kOutput, bytes)) return kSshFailed;
+          break;
+        case FrameType::kError:
+          (void)WriteAll(kError, bytes);
+          break;
+        case FrameType::kExit:
+          return bytes.empty() ? kSshFailed
+                               : static_cast<unsigned char>(bytes[0]);
+        default:
+          return Complain("the answer of gate's broker is none");
+      }
+    }
+    received.erase(0, taken);
+  }
+}
+
+}  // namespace gate::credentials
