@@ -8,12 +8,14 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/git_transport.h"
 #include "cli/json_writer.h"
 #include "cli/options.h"
 #include "cli/person_act.h"
 #include "cli/terminal.h"
 #include "cli/trust.h"
 #include "cli/workspace.h"
+#include "credentials/ssh_target.h"
 
 namespace gate::cli {
 namespace {
@@ -98,6 +100,37 @@ std::string FilesDetail(const std::vector<TrustItem>& items) {
   return json.Take();
 }
 
+int TrustRemote(const ProcessFacts& facts, const std::string& workspace,
+                const std::string& url, bool show) {
+  const auto target = credentials::ParseSshUrl(url);
+  if (!target || show) {
+    Complain(show ? "`--remote` adds a URL and shows nothing"
+                  : "`" + Visible(url) + "` is no plain URL of ssh");
+    return kExitUsage;
+  }
+  const std::string shown = credentials::Describe(*target);
+  if (!ConfirmByPerson("Let git in " + Visible(workspace) + " fetch from " +
+                       shown + " with your ssh login?")) {
+    Complain("nothing was trusted");
+    return kExitRefused;
+  }
+  PersonAct act;
+  act.mode = "trust";
+  act.cwd = workspace;
+  act.reason = "a person let git of this project fetch from " + shown;
+  JsonWriter detail;
+  detail.BeginObject().Field("remote", url).EndObject();
+  act.detail = detail.Take();
+  Status stored = RecordAct(facts, act);
+  if (stored) stored = PinRemote(facts, workspace, url);
+  if (!stored) {
+    Complain("nothing was trusted: " + stored.error().message);
+    return kExitInternal;
+  }
+  std::puts("trusted; `gate untrust --remote` takes it back");
+  return 0;
+}
+
 }  // namespace
 
 int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
@@ -108,8 +141,11 @@ int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
       "un-trusts it.",
       "gate trust");
   bool show = false, json = false;
+  std::string remote;
   app.Flag("--show", show, "only show what is trusted and what is not");
   app.Flag("--json", json, "show it as a JSON object a line");
+  app.Add("--remote", remote,
+          "let git of this project fetch from URL with your ssh login");
   if (auto code = ParseWith(app, arguments)) return *code;
   show |= json;
   if (!show)
@@ -117,6 +153,7 @@ int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const ProcessFacts facts = ReadProcessFacts(globals);
   const auto workspace = WorkspaceHere(facts);
   if (!workspace) return kExitInternal;
+  if (!remote.empty()) return TrustRemote(facts, *workspace, remote, show);
   const std::string directory = IsWithin(Normalise(facts.cwd, "/"), *workspace)
                                     ? Normalise(facts.cwd, "/")
                                     : *workspace;
@@ -175,12 +212,29 @@ int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
 int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
   Options app("Trusts nothing of the project here any more.", "gate untrust");
   std::vector<std::string> paths;
+  std::string remote;
   app.Add("path", paths, "only these files");
+  app.Add("--remote", remote, "only this URL of a remote, for fetching");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (auto code = RequirePerson("untrusting")) return *code;
   const ProcessFacts facts = ReadProcessFacts(globals);
   const auto workspace = WorkspaceHere(facts);
   if (!workspace) return kExitInternal;
+  PersonAct act;
+  act.mode = "untrust";
+  act.cwd = *workspace;
+  act.reason = "a person took trust back";
+  if (!remote.empty()) {
+    act.reason += " from the remote " + Visible(remote);
+    Status stored = RecordAct(facts, act);
+    if (stored) stored = UnpinRemote(facts, *workspace, remote);
+    if (!stored) {
+      Complain("nothing was changed: " + stored.error().message);
+      return kExitInternal;
+    }
+    std::puts("untrusted");
+    return 0;
+  }
   auto record = LoadTrust(facts.places.state, *workspace);
   TrustRecord next = record ? *record : TrustRecord{};
   if (paths.empty()) next.files.clear();
@@ -189,10 +243,6 @@ int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
     Complain("`" + Visible(path) + "` is not trusted");
     return kExitInternal;
   }
-  PersonAct act;
-  act.mode = "untrust";
-  act.cwd = *workspace;
-  act.reason = "a person took trust back";
   Status stored = RecordAct(facts, act);
   if (stored) stored = SaveTrust(facts.places.state, *workspace, next);
   if (!stored) {

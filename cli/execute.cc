@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/git_transport.h"
 #include "cli/json_writer.h"
 #include "cli/log.h"
 #include "cli/names.h"
@@ -28,6 +29,7 @@
 #include "cli/tool_caches.h"
 #include "cli/trust.h"
 #include "cli/withheld.h"
+#include "credentials/ssh_stub.h"
 
 namespace gate::cli {
 namespace {
@@ -133,6 +135,10 @@ std::vector<std::vector<std::string>> StartsOf(
 backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
                                  const backends::ExecEvent& event) {
   if (!event.complete) return {false, "its arguments cannot be read"};
+  // What git starts as its ssh, and what that may is judged outside.
+  if (event.file == gateway.facts().executable && event.interpreters.empty() &&
+      event.argv.size() > 1 && event.argv[1] == credentials::kGitSshCommand)
+    return {true, ""};
   const bool named =
       IsPartOf(line.analysis, event, gateway.facts().environment);
   const bool approved = named && line.decision.action == rules::Action::kAsk;
@@ -226,7 +232,21 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   backend->Prepare(plan.profile);
   const std::vector<backends::Violation> finished =
       backends::FinishKilledRuns(gateway.facts().places.state + "/runs");
+  if (const Status noted =
+          NoteRemotes(gateway.facts(), judgement->session.workspace,
+                      judgement->plan.profile);
+      !noted)
+    return NotStarted("the remotes of its repository cannot be noted: " +
+                      noted.error().message);
+  Result<std::optional<credentials::SshBroker>> broker =
+      OfferGitTransport(gateway, judgement);
   const auto with_finished = [&](Outcome outcome) {
+    if (broker && *broker)
+      for (credentials::Transport& transport : (*broker)->Finish())
+        judgement->transports.push_back(std::move(transport));
+    else if (!broker)
+      judgement->transports.push_back(
+          {"", "", "git over ssh has no broker: " + broker.error().message});
     FillWithheld(gateway.facts(), *judgement, &outcome);
     outcome.violations.insert(outcome.violations.begin(), finished.begin(),
                               finished.end());

@@ -20,6 +20,7 @@
 #include "cli/settings.h"
 #include "cli/workspace.h"
 #include "cli/yes_binding.h"
+#include "credentials/ssh_broker.h"
 #include "engine/decision.h"
 #include "engine/evaluate.h"
 #include "engine/grants.h"
@@ -74,6 +75,8 @@ struct Judgement {
   std::optional<router::Lending> lending;
   Session session;
   std::string preview;  // JSON for the outcome's record
+  // What git of the line asked for over ssh; filled in by its run.
+  std::vector<credentials::Transport> transports;
   std::string policy_revision;
   // Names the settings of the project that it would load and nobody trusts, as
   // they are now; empty when there are none.

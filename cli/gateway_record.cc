@@ -103,6 +103,23 @@ std::string DecisionDetail(const Judgement& judgement) {
   return json.Take();
 }
 
+// Each use of the person's ssh login, and each that was refused.
+void PutTransports(const Judgement& judgement, JsonWriter* json) {
+  if (judgement.transports.empty()) return;
+  json->Key("transports").BeginArray();
+  for (const credentials::Transport& transport : judgement.transports) {
+    json->BeginObject().Field("service", transport.service);
+    json->Field("target", transport.target);
+    if (!transport.refused.empty()) json->Field("refused", transport.refused);
+    if (transport.refused.empty() && transport.exit_code >= 0)
+      json->Field("exit_code", int64_t{transport.exit_code});
+    json->Field("sent", static_cast<int64_t>(transport.sent));
+    json->Field("received", static_cast<int64_t>(transport.received));
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
 std::string OutcomeDetail(const Judgement& judgement,
                           const backends::Outcome& outcome) {
   JsonWriter json;
@@ -120,6 +137,7 @@ std::string OutcomeDetail(const Judgement& judgement,
     for (const std::string& one : *list) json.String(one);
     json.EndArray();
   }
+  PutTransports(judgement, &json);
   json.Key("violations").BeginArray();
   for (const backends::Violation& violation : outcome.violations)
     json.BeginObject()

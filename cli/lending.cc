@@ -253,24 +253,6 @@ std::string GitInTheWay(const ProcessFacts& facts,
   return "";
 }
 
-// PATH without what sandboxed commands may write: what the program starts by a
-// name alone is the system's or the person's.
-std::string SafePath(const std::string& path,
-                     const std::vector<std::string>& writable) {
-  std::string safe;
-  std::string_view rest = path;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find(':'), rest.size());
-    const std::string entry(rest.substr(0, end));
-    const std::string real = entry.empty() ? "" : RealPath(entry);
-    if (entry.starts_with('/') && !IsWritablePlace(entry, writable) &&
-        !real.empty() && !IsWritablePlace(real, writable))
-      safe += (safe.empty() ? "" : ":") + entry;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return safe.empty() ? "/usr/local/bin:/usr/bin:/bin" : safe;
-}
-
 }  // namespace
 
 Result<router::Lending> FindLending(const ProcessFacts& facts,
@@ -303,6 +285,22 @@ Result<router::Lending> FindLending(const ProcessFacts& facts,
   lending.program = access.program;
   lending.path = SafePath(facts.path, writable);
   return lending;
+}
+
+std::string SafePath(const std::string& path,
+                     const std::vector<std::string>& writable) {
+  std::string safe;
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(':'), rest.size());
+    const std::string entry(rest.substr(0, end));
+    const std::string real = entry.empty() ? "" : RealPath(entry);
+    if (entry.starts_with('/') && !IsWritablePlace(entry, writable) &&
+        !real.empty() && !IsWritablePlace(real, writable))
+      safe += (safe.empty() ? "" : ":") + entry;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return safe.empty() ? "/usr/local/bin:/usr/bin:/bin" : safe;
 }
 
 }  // namespace gate::cli

@@ -24,4 +24,10 @@ Result<router::Lending> FindLending(const ProcessFacts& facts,
                                     const std::string& workspace,
                                     const std::vector<std::string>& writable);
 
+// `path` (PATH) without what sandboxed commands may write: what is started by a
+// name alone is the system's or the person's. The system's places where nothing
+// is left.
+std::string SafePath(const std::string& path,
+                     const std::vector<std::string>& writable);
+
 }  // namespace gate::cli

@@ -22,6 +22,7 @@
 #include "cli/log.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "credentials/ssh_stub.h"
 #include "hooks/adapter.h"
 
 #ifndef GATE_VERSION
@@ -263,6 +264,8 @@ int main(int argc, char** argv) {
     if (const int code = gate::backends::RunExecWords(argv[2], argv[3]);
         code >= 0)
       return code;
+  if (argc > 1 && std::string_view(argv[1]) == gate::credentials::kGitSshCommand)
+    return gate::credentials::RunGitSsh({argv + 2, argv + argc});
   // Every client takes this code for a refusal.
   if (!gate::cli::OpenClosedStreams(
           !gate::cli::StartsCommands(gate::cli::FirstCommand(argc, argv))))

@@ -103,6 +103,7 @@ class Finder {
          const parser::Analysis& analysis, Background background,
          backends::Outcome* outcome)
       : facts_(facts),
+        transports_(judgement.transports),
         profile_(judgement.plan.profile),
         analysis_(analysis),
         line_(LineOf(judgement.question)),
@@ -124,6 +125,7 @@ class Finder {
       "start the server and ask it in one line, or tell the person";
 
   void OfFailure() {
+    OfTransports();
     for (const parser::Effect& effect : analysis_.effects) OfEffect(effect);
     for (const Invocation& invocation : analysis_.invocations)
       OfProgram(invocation);
@@ -390,6 +392,20 @@ class Finder {
     }
   }
 
+  // What git asked of the person's ssh login, and did not get.
+  void OfTransports() {
+    for (const credentials::Transport& transport : transports_) {
+      if (transport.refused.empty()) continue;
+      if (transport.unpinned)
+        Add("the ssh login for " + transport.target +
+                " (no remote of this repository when gate first saw it)",
+            "let the person run: gate trust --remote " +
+                ShellQuote(transport.target) + "; do not change the remote");
+      else
+        Add("the ssh login (" + transport.refused + ")", kByPerson);
+    }
+  }
+
   // What git itself uses is not in the line.
   void OfGit(const Invocation& invocation) {
     constexpr auto kTalks = std::to_array<std::string_view>(
@@ -403,6 +419,7 @@ class Finder {
     };
     // Git ends so when another side could not be read.
     constexpr int kFatal = 128;
+    if (!transports_.empty() && is(kTalks)) return;  // known, not guessed
     if (is(kTalks) && outcome_->exit_code == kFatal) {
       Hint("git's ssh keys, ssh agent and credential helper are withheld");
       if (outcome_->instead.empty())
@@ -464,6 +481,7 @@ class Finder {
   }
 
   const ProcessFacts& facts_;
+  const std::vector<credentials::Transport>& transports_;
   const backends::Profile& profile_;
   const parser::Analysis& analysis_;
   const std::string line_;

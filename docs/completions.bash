@@ -37,8 +37,9 @@ _gate() {
     doctor) words="--json --prove" ;;
     backends) words="probe --json" ;;
     replay) words="--rules --since -n --json" ;;
-    trust) words="--show --json" ;;
+    trust) words="--show --json --remote" ;;
     allow) words="--with-arguments --show --json" ;;
+    untrust) words="--remote" ;;
     approve) words="--session --for --project --sandbox" ;;
     pending) words="list show commit discard --json" ;;
     approvals)
