@@ -298,6 +298,9 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
     return Refused(
         "the decision could not be recorded, so the command is refused: " +
         stored.error().message);
+  // Other clients that run this hook know the exit code alone.
+  answer->by_object = answer->kind == AnswerKind::kDeny &&
+                      FindRewriteWay(gateway.facts(), event).rewrites;
   return adapter.Format(event, *answer);
 }
 

@@ -86,6 +86,9 @@ struct Answer {
   // kRewrite: let the client's person confirm, where the client can ask. Off
   // where what is rewritten runs in a sandbox and may change what it holds.
   bool confirm = false;
+  // kDeny: the client is known to read a refusal from the answer's object. Else
+  // it is said by the exit code, which every client takes.
+  bool by_object = false;
 };
 
 // What to print and how to exit. Exit codes are 0 and 2 only.

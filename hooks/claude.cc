@@ -1,7 +1,8 @@
 // Claude Code, event PreToolUse. Silence with exit 0 lets the client's own
-// permissions decide; exit 2 with a reason on stderr refuses; one JSON object
-// on stdout rewrites or asks. updatedInput replaces the whole input of the
-// tool, so that every field of it is echoed.
+// permissions decide; one JSON object on stdout rewrites, asks or refuses; exit
+// 2 with a reason on stderr refuses too, and the client shows it as the error
+// of a hook, with the hook's whole line. updatedInput replaces the whole input
+// of the tool, so that every field of it is echoed.
 #include <string>
 #include <utility>
 
@@ -67,6 +68,10 @@ Result<ToolRead> ReadOf(const ReadTool& tool, const Json& input) {
       mode.empty() || mode == "files_with_matches" || mode == "count";
   return read;
 }
+
+// Longer reasons are told by the exit code: the client cuts what hooks say in
+// an object after 10,000 characters (Claude Code, hooks reference).
+constexpr size_t kMaxObjectReason = 8000;
 
 // Modes in which the client shows its person a question. In dontAsk and
 // bypassPermissions nobody is asked; a mode not known here is taken as one of
@@ -209,7 +214,10 @@ class ClaudeAdapter final : public Adapter {
         if (!event.can_ask) break;
         return Decide(event, answer, "ask");
       case AnswerKind::kDeny:
-        break;
+        if (!answer.by_object || !answer.command.empty() ||
+            answer.reason.size() > kMaxObjectReason)
+          break;
+        return Decide(event, answer, "deny");
     }
     return RefuseWith(event, answer);
   }

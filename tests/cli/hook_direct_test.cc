@@ -33,9 +33,8 @@ std::string Line(const Machine& machine, const std::string& client,
   if (done.exit_code != 0) return "";
   if (done.out.empty()) return command;
   const auto json = ParseJson(done.out);
-  return json ? (*json)["hookSpecificOutput"]["updatedInput"].value("command",
-                                                                    "")
-              : "";
+  if (!json || !test::RefusalIn(done).empty()) return "";
+  return (*json)["hookSpecificOutput"]["updatedInput"].value("command", "");
 }
 
 bool HasTicket(const std::string& line) {

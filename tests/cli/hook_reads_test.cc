@@ -51,7 +51,7 @@ class HookReadsTest : public ::testing::Test {
             R"(","tool_input":)" + text + R"(,"tool_use_id":"t"})");
   }
 
-  // allow: silence; ask: the client's person is asked; deny: exit 2.
+  // allow: silence; ask: the client's person is asked; deny: RefusalIn.
   static std::string Answer(const Done& done) {
     if (done.exit_code == 2) return done.err.empty() ? "broken" : "deny";
     if (done.exit_code != 0) return "broken";
@@ -247,7 +247,8 @@ TEST_F(HookReadsTest, AreRefusedWhereNobodyIsAskedUntilAPersonApproves) {
   for (const char* mode : {"dontAsk", "bypassPermissions"}) {
     const Done done = Ask("Read", input, mode);
     EXPECT_EQ(Answer(done), "deny") << mode;
-    EXPECT_NE(done.err.find("gate approve "), std::string::npos) << done.err;
+    EXPECT_NE(test::RefusalIn(done).find("gate approve "), std::string::npos)
+        << done.out << done.err;
   }
   const Done codex =
       Ask("view_image", R"({"path":"$HOME/.ssh/id_rsa"})", "default", "codex");

@@ -18,6 +18,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/json.h"
+
 namespace gate::test {
 
 std::string GateBinary() { return GATE_BINARY; }
@@ -28,6 +30,20 @@ size_t Count(const std::string& text, const std::string& part) {
        at = text.find(part, at + part.size()))
     ++count;
   return count;
+}
+
+std::string RefusalIn(const Done& done) {
+  if (done.exit_code == 2) return done.out.empty() ? done.err : "";
+  if (done.exit_code != 0 || !done.err.empty()) return "";
+  const auto json = ParseJson(done.out);
+  if (!json || json->size() != 1 || !json->contains("hookSpecificOutput"))
+    return "";
+  const Json& answer = (*json)["hookSpecificOutput"];
+  return answer.size() == 3 &&
+                 answer.value("hookEventName", "") == "PreToolUse" &&
+                 answer.value("permissionDecision", "") == "deny"
+             ? answer.value("permissionDecisionReason", "")
+             : "";
 }
 
 bool HasSandbox(const Machine& machine) {

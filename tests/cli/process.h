@@ -15,6 +15,11 @@ struct Done {
   std::string err;
 };
 
+// Why the answer of a hook refuses: exit 2 with a reason on stderr, or Claude
+// Code's object that denies, with exit 0. Empty where it does not refuse, or
+// not as a client takes it.
+std::string RefusalIn(const Done& done);
+
 // A temporary directory with home, project and state; removed at the end.
 class Machine {
  public:

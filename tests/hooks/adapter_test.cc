@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "hooks/client_rules.h"
 
@@ -403,6 +405,51 @@ TEST(Output, IsExactlyWhatTheClientTakes) {
     EXPECT_EQ(output.err, c.err) << c.client;
     EXPECT_EQ(output.exit_code, c.exit_code) << c.client;
   }
+}
+
+TEST(Output, ClaudeIsToldADenialInItsObjectOnlyWhereItIsKnownToReadIt) {
+  const Adapter* claude = FindAdapter("claude");
+  const Event event = Parsed("claude", kClaudeBash);
+  Answer deny = Say(AnswerKind::kDeny);
+  ExpectRefusal(claude->Format(event, deny));
+  deny.by_object = true;
+  const std::string object =
+      R"({"hookSpecificOutput":{"hookEventName":"PreToolUse",)"
+      R"("permissionDecision":"deny",)"
+      R"("permissionDecisionReason":"gate: it pushes"}})";
+  const Output output = claude->Format(event, deny);
+  EXPECT_EQ(output.out, object + "\n");
+  EXPECT_EQ(output.err, "");
+  EXPECT_EQ(output.exit_code, 0);
+  EXPECT_EQ(Framed(output), "gate:" + object + ":gate\n");
+  // Whatever the reason holds, the answer is one line with a reason.
+  for (const char* reason :
+       {"", " ", "a\nb", "\xff\xfe", "\"}}", "}:gate", ":gate\ngate:{}:gate",
+        "\x1b[2J", "a\\", "'$(id)`id`",
+        "\xe2\x80\xae"
+        "abc"}) {
+    deny.reason = reason;
+    const Output said = claude->Format(event, deny);
+    const auto json = ParseJson(said.out);
+    ASSERT_TRUE(json) << said.out;
+    EXPECT_EQ((*json)["hookSpecificOutput"].value("permissionDecision", ""),
+              "deny");
+    EXPECT_GT((*json)["hookSpecificOutput"]
+                  .value("permissionDecisionReason", "")
+                  .size(),
+              6u);
+    EXPECT_EQ(std::ranges::count(said.out, '\n'), 1) << said.out;
+  }
+  // Longer than the client shows, or with a command: by the exit code.
+  deny.reason = std::string(9000, 'x');
+  ExpectRefusal(claude->Format(event, deny));
+  deny = Say(AnswerKind::kDeny, "ls");
+  deny.by_object = true;
+  ExpectRefusal(claude->Format(event, deny));
+  // Codex shows both ways alike, and its object's schema is closed.
+  deny.command = "";
+  ExpectRefusal(
+      FindAdapter("codex")->Format(Parsed("codex", kCodexBash), deny));
 }
 
 TEST(Output, ClaudeAsksOnlyWhereSomebodyIsAsked) {
