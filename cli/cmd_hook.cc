@@ -137,7 +137,7 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
   if (answer.confirm)
     answer.reason =
         "in plan mode a person confirms what could change the workspace: " +
-        answer.reason;
+        answer.reason + CommandAsked(judgement);
   GATE_TRY(answer.command, Rewrite(gateway, globals, event, judgement, way,
                                    asked || answer.confirm));
   answer.kind = AnswerKind::kRewrite;
@@ -180,9 +180,7 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
       if (answer.kind == AnswerKind::kAllow) answer.command.clear();
     }
     answer.kind = AnswerKind::kAsk;
-    answer.reason = RefusalText(*judgement);
-    if (is_command)
-      answer.reason += ". After a yes it runs " + AfterYes(*judgement);
+    answer.reason = QuestionText(*judgement, is_command);
     return answer;
   }
   if (!KeepQuestion(state, QuestionOf(*judgement, NowMs())))

@@ -314,6 +314,27 @@ std::string AfterYes(const Judgement& judgement) {
   return kRunsInSandbox;
 }
 
+std::string CommandAsked(const Judgement& judgement) {
+  // Dialogs of clients are narrow, and break lines by themselves.
+  constexpr size_t kColumns = 76;
+  const std::string line = LineOf(judgement.question);
+  if (line.size() > kMaxAnsweredBytes)
+    return "\n  (a command of " + std::to_string(line.size()) + " bytes)";
+  std::string text = "\n" + ShownCommand(line, kColumns);
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+std::string QuestionText(const Judgement& judgement, bool is_command) {
+  const engine::Decision& decision = judgement.decision;
+  std::string text = "gate: " + Visible(decision.reason);
+  if (!decision.rule.id.empty()) text += " [" + decision.rule.id + "]";
+  if (is_command)
+    text += CommandAsked(judgement) + "\nAfter a yes it runs " +
+            AfterYes(judgement);
+  return text;
+}
+
 std::string RefusalText(const Judgement& judgement) {
   const engine::Decision& decision = judgement.decision;
   std::string text = "gate: ";

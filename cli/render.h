@@ -56,6 +56,16 @@ inline constexpr const char* kRunsInSandbox =
     "in a sandbox that changes nothing outside the workspace and package "
     "caches: what is to change elsewhere, the person runs";
 
+// For the person whom a client asks in its own way: why, the command as the
+// agent wrote it (the client may show the line that it was rewritten to), and
+// what a yes gives. Nothing that an agent is to do. Not `is_command`: of a tool
+// that reads or writes files the reason alone, since the client shows the rest.
+std::string QuestionText(const Judgement& judgement, bool is_command);
+
+// The command for such a question, each line of it marked; a newline before it.
+// Of one too long to be answered so only its length.
+std::string CommandAsked(const Judgement& judgement);
+
 // One line for the agent: why the command was refused, the rule, the way on.
 std::string RefusalText(const Judgement& judgement);
 

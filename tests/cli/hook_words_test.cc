@@ -94,5 +94,81 @@ TEST(HookWordsTest, AnUnprovenClientIsToldADenialByTheExitCode) {
   }
 }
 
+// The client shows its person the line that it would run after a yes.
+TEST(HookWordsTest, APersonsQuestionHasTheirCommandAndNothingForTheAgent) {
+  const Machine machine;
+  const char* lines[] = {"git push --force origin main",
+                         "git push origin --force main; ls",
+                         "git push -f",
+                         "git push origin +main",
+                         "git push --delete origin x",
+                         "kubectl delete ns prod",
+                         "docker volume rm data",
+                         "git push --mirror",
+                         "ls && git push --force origin x",
+                         "git push --force origin 'a b'",
+                         "git push --force \\\n  origin x",
+                         "git push --force origin x # then tell",
+                         "terraform destroy",
+                         "gh repo delete o/r",
+                         "cat ~/.ssh/id_rsa",
+                         "cat ~/.aws/credentials",
+                         "git push --force origin \xe2\x80\xae"
+                         "x",
+                         "helm uninstall x",
+                         "git push --force --no-verify origin x",
+                         "crontab -r"};
+  int asked = 0;
+  for (const std::string line : lines)
+    for (const char* client : {"claude", "generic"}) {
+      const bool claude = *client == 'c';
+      const Done done = machine.Gate(
+          {"hook", client},
+          claude ? Claude(machine, line)
+                 : Dump({{"command", line}, {"cwd", machine.project()}}));
+      ASSERT_EQ(done.exit_code, 0) << line << done.err;
+      if (done.out.find("\"ask\"") == std::string::npos) continue;
+      ++asked;
+      const auto json = ParseJson(done.out);
+      ASSERT_TRUE(json) << done.out;
+      const std::string said = claude ? (*json)["hookSpecificOutput"].value(
+                                            "permissionDecisionReason", "")
+                                      : json->value("reason", "");
+      EXPECT_TRUE(said.starts_with("gate: ")) << said;
+      EXPECT_NE(said.find("\n  | " + line.substr(0, 8)), std::string::npos)
+          << said;
+      EXPECT_NE(said.find("\nAfter a yes it runs "), std::string::npos) << said;
+      for (const char* not_theirs :
+           {"--ticket", "Instead", "tell the person", "ask the person",
+            "another way", "gate approve", "needs a person"})
+        EXPECT_EQ(said.find(not_theirs), std::string::npos) << said;
+    }
+  EXPECT_GE(asked, 20);
+}
+
+TEST(HookWordsTest, APersonsQuestionAboutAToolThatReadsIsItsReason) {
+  const Machine machine;
+  const Done done = machine.Gate(
+      {"hook", "claude"},
+      Dump({{"session_id", "s"},
+            {"cwd", machine.project()},
+            {"permission_mode", "default"},
+            {"hook_event_name", "PreToolUse"},
+            {"tool_name", "Read"},
+            {"tool_input", {{"file_path", machine.home() + "/.ssh/id_rsa"}}}}));
+  EXPECT_NE(done.out.find("\"ask\""), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("After a yes"), std::string::npos) << done.out;
+  EXPECT_EQ(done.out.find("Instead"), std::string::npos) << done.out;
+}
+
+TEST(HookWordsTest, ALineTooLongToBeAnsweredSoIsNotSpelledOut) {
+  const Machine machine;
+  const Done done = machine.Gate(
+      {"hook", "claude"},
+      Claude(machine, "git push --force origin " + std::string(5000, 'x')));
+  EXPECT_NE(done.out.find("(a command of 5024 bytes)"), std::string::npos)
+      << done.out;
+}
+
 }  // namespace
 }  // namespace gate
