@@ -40,7 +40,8 @@ constexpr int kBusyTimeoutMs = 1500;
 
 void OnDeadline(int) {
   static constexpr char kMessage[] =
-      "gate: no decision within 2 s, so the command is refused\n";
+      "gate: no decision within 2 s, so the command is refused. Do not try "
+      "another way; tell the person\n";
   [[maybe_unused]] const ssize_t ignored =
       ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
   ::_exit(kExitHookRefused);
@@ -74,6 +75,12 @@ int Print(hooks::Output output, bool framed) {
     return kExitHookRefused;
   }
   return output.exit_code == 0 ? 0 : kExitHookRefused;
+}
+
+// gate could not decide about what the agent wants.
+hooks::Output Undecided(const std::string& reason) {
+  return hooks::Refuse("gate: " + reason +
+                       ". Do not try another way; tell the person");
 }
 
 hooks::Output Refused(const std::string& reason) {
@@ -144,11 +151,11 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
   return answer;
 }
 
-Answer Deny(const Judgement& judgement, const std::string& more = "") {
+Answer Deny(const Judgement& judgement, std::string_view yes_id = "") {
   Answer answer;
   answer.kind = AnswerKind::kDeny;
   answer.id = judgement.id;
-  answer.reason = RefusalText(judgement) + more;
+  answer.reason = RefusalText(judgement, yes_id);
   return answer;
 }
 
@@ -158,7 +165,7 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
   const std::string& state = gateway.facts().places.state;
   const bool is_command = event.kind == hooks::EventKind::kCommand;
   if (judgement->grants.kind == engine::GrantKind::kByHand)
-    return Deny(*judgement, ". Do not reach it another way");
+    return Deny(*judgement);
   if (TakeAnswer(gateway.facts(), judgement, NowMs())) {
     if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
     gateway.Replan(judgement, /*approved=*/true);
@@ -185,10 +192,7 @@ Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
   }
   if (!KeepQuestion(state, QuestionOf(*judgement, NowMs())))
     return Deny(*judgement);
-  return Deny(*judgement,
-              ". Do not reach it another way; ask the user, who can allow this "
-              "exact command with: gate approve " +
-                  judgement->id);
+  return Deny(*judgement, judgement->id);
 }
 
 // The answer to the line that an earlier refusal told the agent to run.
@@ -262,7 +266,7 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
       question.file_writes.push_back(std::move(place));
   if (event.kind == hooks::EventKind::kFileWrite &&
       question.file_writes.empty())
-    return Refused("a tool that writes files names no file");
+    return Undecided("a tool that writes files names no file");
 
   const bool reads = event.kind == hooks::EventKind::kFileRead;
   Judgement judgement = reads ? JudgeReads(gateway, event, question)
@@ -285,7 +289,8 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
   else
     answer = AnswerTo(gateway, globals, event, &judgement);
   if (!answer)
-    return Refused("the answer cannot be prepared: " + answer.error().message);
+    return Undecided("the answer cannot be prepared: " +
+                     answer.error().message);
   judgement.unobserved = answer->kind == AnswerKind::kAllow &&
                          judgement.plan.mode == router::Mode::kDirect;
   const bool runs = answer->kind == AnswerKind::kAllow ||
@@ -293,7 +298,7 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
   if (runs && !judgement.left_to.empty()) RecordAsLeft(&judgement);
   if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
       !stored)
-    return Refused(
+    return Undecided(
         "the decision could not be recorded, so the command is refused: " +
         stored.error().message);
   // Other clients that run this hook know the exit code alone.

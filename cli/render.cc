@@ -335,7 +335,24 @@ std::string QuestionText(const Judgement& judgement, bool is_command) {
   return text;
 }
 
-std::string RefusalText(const Judgement& judgement) {
+namespace {
+
+// What ends a refusal, once: what not to do.
+constexpr const char kNoOtherWay[] = ". Do not try another way";
+constexpr const char kElseNoOtherWay[] =
+    ". Otherwise do not try another way; tell the person";
+
+// `way`, and what not to do. A way that leads to the person already does not
+// name them twice.
+std::string WithEnd(std::string way) {
+  while (way.ends_with('.') || way.ends_with(' ')) way.pop_back();
+  const bool tells = way.find("the person") != std::string::npos;
+  return way + (tells ? kNoOtherWay : kElseNoOtherWay);
+}
+
+}  // namespace
+
+std::string RefusalText(const Judgement& judgement, std::string_view yes_id) {
   const engine::Decision& decision = judgement.decision;
   std::string text = "gate: ";
   // Of an ask there is such an error only once it was answered.
@@ -346,7 +363,7 @@ std::string RefusalText(const Judgement& judgement) {
            !judgement.policy_broken && decision.action <= Action::kSandbox)
     // The rules let it run, the settings do not (never_sandbox).
     return text + "refused: " + Visible(judgement.plan.why) +
-           ". Instead: ask the person to look at gate doctor";
+           ". Instead: " + WithEnd("ask the person to look at gate doctor");
   else
     text += std::string(decision.action == Action::kAsk ? "needs a person: "
                                                         : "denied: ") +
@@ -356,12 +373,19 @@ std::string RefusalText(const Judgement& judgement) {
       judgement.grants.kind == engine::GrantKind::kByHand)
     return text + ". gate runs it for nobody, since " +
            Visible(judgement.grants.why) + ". Instead: " +
-           (judgement.grants.instead.empty()
-                ? "tell the person to run it in a terminal of their own"
-                : Visible(judgement.grants.instead) +
-                      ", or tell the person to run it in a terminal of their "
-                      "own");
-  return text + ". Instead: " + Visible(WayOn(judgement));
+           WithEnd((judgement.grants.instead.empty()
+                        ? ""
+                        : Visible(judgement.grants.instead) + ", or ") +
+                   "tell the person to run it in a terminal of their own");
+  const std::string way = Visible(WayOn(judgement));
+  if (!yes_id.empty())
+    return text + ". Instead: " + way +
+           (way.find("the person") == std::string::npos
+                ? "; or tell the person, who"
+                : "; they") +
+           " can allow this exact command with: gate approve " +
+           std::string(yes_id) + kNoOtherWay;
+  return text + ". Instead: " + WithEnd(way);
 }
 
 }  // namespace gate::cli

@@ -66,7 +66,10 @@ std::string QuestionText(const Judgement& judgement, bool is_command);
 // Of one too long to be answered so only its length.
 std::string CommandAsked(const Judgement& judgement);
 
-// One line for the agent: why the command was refused, the rule, the way on.
-std::string RefusalText(const Judgement& judgement);
+// One line for the agent: why the command was refused, the rule, the way on,
+// and at its end what not to do. `yes_id`: of the question that a person can
+// answer by `gate approve`.
+std::string RefusalText(const Judgement& judgement,
+                        std::string_view yes_id = "");
 
 }  // namespace gate::cli
