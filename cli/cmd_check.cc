@@ -63,7 +63,7 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
     Complain("nothing is decided: " + found.error().message);
     return kExitUsage;
   }
-  options.explain |= !record || !options.why_not.empty();
+  options.explain |= !record || options.trace || !options.why_not.empty();
 
   Gateway gateway(facts);
   engine::Trace trace;
@@ -87,7 +87,7 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
       out +=
           RenderWhyNot(judgement, trace, *rules::ParseAction(options.why_not));
     else if (options.explain)
-      out += RenderExplanation(judgement, trace, colour);
+      out += RenderExplanation(judgement, trace, options.trace, colour);
   }
   if (!WriteAll(STDOUT_FILENO, out)) {
     Complain("the answer could not be written");

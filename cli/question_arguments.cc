@@ -31,7 +31,9 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
   std::vector<std::string> words;
   std::string line;
   app.Flag("--json", options->json, "print one JSON object");
-  app.Flag("--explain", options->explain, "show what was tried, and why");
+  app.Flag("--explain", options->explain, "show why: what matched, what runs");
+  app.Flag("--trace", options->trace,
+           "show every rule that was tried, and what it missed");
   app.Add("--why-not", options->why_not,
           "say what keeps the decision from being this action")
       .OneOf({"allow", "sandbox", "ask", "deny"});

@@ -11,6 +11,7 @@ namespace gate::cli {
 struct LookOptions {
   bool json = false;
   bool explain = false;
+  bool trace = false;  // with every rule that was tried
   bool batch = false;
   std::string why_not;  // allow, sandbox, ask or deny; empty: not asked
   std::string cwd;      // as given; may be relative

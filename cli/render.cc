@@ -231,10 +231,26 @@ std::string RenderAnalysis(std::string_view source,
 }
 
 std::string RenderExplanation(const Judgement& judgement,
-                              const engine::Trace& trace, bool colour) {
+                              const engine::Trace& trace, bool misses,
+                              bool colour) {
   const std::string line = LineOf(judgement.question);
   const auto& actions = judgement.decision.per_invocation;
-  std::string out = "\nwhat runs\n";
+  std::string out = "\n";
+  if (!judgement.decision.matches.empty()) out += "rules that matched\n";
+  for (const engine::Match& match : judgement.decision.matches) {
+    std::string verdict = Name(match.action);
+    verdict.resize(8, ' ');
+    out += "  " + Paint(ColourOf(match.action), verdict, colour) +
+           match.rule.id + (match.certain ? "" : " (possibly)") +
+           (match.observed_only ? " (observed only)" : "") + "  " +
+           Visible(match.reason) + "\n";
+  }
+  if (!judgement.analysis.unknowns.empty()) out += "what is not known\n";
+  for (const parser::Unknown& unknown : judgement.analysis.unknowns)
+    out += "  " + std::string(Name(unknown.code)) + "  " +
+           Shorten(Visible(unknown.text)) + "\n" +
+           RenderCarets(line, unknown.span, colour);
+  out += "what runs\n";
   for (size_t i = 0; i < judgement.analysis.invocations.size(); ++i) {
     const Action action = i < actions.size() ? actions[i] : Action::kDeny;
     std::string verdict = Name(action);
@@ -249,20 +265,8 @@ std::string RenderExplanation(const Judgement& judgement,
   if (!judgement.analysis.effects.empty()) out += "what it does\n";
   for (const Effect& effect : judgement.analysis.effects)
     out += "  " + EffectText(effect) + "\n";
-  if (!judgement.analysis.unknowns.empty()) out += "what is not known\n";
-  for (const parser::Unknown& unknown : judgement.analysis.unknowns)
-    out += "  " + std::string(Name(unknown.code)) + "  " +
-           Shorten(Visible(unknown.text)) + "\n" +
-           RenderCarets(line, unknown.span, colour);
-  if (!judgement.decision.matches.empty()) out += "rules that matched\n";
-  for (const engine::Match& match : judgement.decision.matches) {
-    std::string verdict = Name(match.action);
-    verdict.resize(8, ' ');
-    out += "  " + Paint(ColourOf(match.action), verdict, colour) +
-           match.rule.id + (match.certain ? "" : " (possibly)") +
-           (match.observed_only ? " (observed only)" : "") + "  " +
-           Visible(match.reason) + "\n";
-  }
+  out += RenderSetAside(trace);
+  if (!misses) return out;
   if (const std::string nearest = RenderNearest(trace, nullptr, 3);
       !nearest.empty())
     out += "nearest misses (rules that would need little more)\n" + nearest;

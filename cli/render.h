@@ -15,15 +15,23 @@ std::string RenderDecision(const Judgement& judgement, bool colour);
 std::string RenderAsked(const Judgement& judgement, bool colour,
                         size_t columns);
 
-// What `--explain` adds: every command of the line with its own verdict, the
-// effects, the unknowns with carets under the source, the rules tried.
+// What `--explain` adds, the reasons first: the rules that matched, the
+// unknowns with carets under the source, every command of the line with its own
+// verdict, the effects, and the rules that matched and were set aside. With
+// `misses` also the nearest ones, and every rule that was tried.
 std::string RenderExplanation(const Judgement& judgement,
-                              const engine::Trace& trace, bool colour);
+                              const engine::Trace& trace, bool misses,
+                              bool colour);
+
+// The rules that hold but do not count (excepted, disabled, expired …), with
+// why; empty where there are none.
+std::string RenderSetAside(const engine::Trace& trace);
 
 // One command as a person would write it; what is unknown stands as ‹?›.
 std::string CommandText(const parser::Invocation& invocation);
 
-// For `explain`: every rule that was tried, by command, and how it fared.
+// For `explain --trace`: every rule that was tried, by command, and how it
+// fared.
 std::string RenderTried(const Judgement& judgement, const engine::Trace& trace,
                         bool colour);
 

@@ -39,6 +39,19 @@ std::string RenderNearest(const engine::Trace& trace, const Action* wanted,
   return out;
 }
 
+std::string RenderSetAside(const engine::Trace& trace) {
+  std::vector<std::string> lines;
+  for (const engine::Trace::Step& step : trace.steps) {
+    if (step.outcome == "missed" || step.outcome == "matched") continue;
+    std::string line = "  " + step.rule + ": " + Visible(step.outcome) + "\n";
+    if (std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  }
+  std::string out;
+  for (const std::string& line : lines) out += line;
+  return out.empty() ? "" : "rules that were set aside\n" + out;
+}
+
 // Command by command, as they stand in the line; what did more than miss
 // first.
 std::string RenderTried(const Judgement& judgement, const engine::Trace& trace,

@@ -28,7 +28,7 @@ _gate() {
   esac
   [[ -n $words ]] || case $command in
     "") words="check run sandbox parse explain hook install uninstall doctor backends rules replay audit trust untrust allow approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
-    check | explain | parse) words="--json --explain --why-not --batch --cwd --agent -c" ;;
+    check | explain | parse) words="--json --explain --trace --why-not --batch --cwd --agent -c" ;;
     run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
     sandbox) words="--profile --backend --network --timeout -c --" ;;
     hook) words="claude codex generic --framed --mode" ;;

@@ -52,10 +52,11 @@ TEST(ExplainTest, WhyNotNamesWhatIsStricterAndTheNearestMiss) {
       machine.Gate({"explain", "--why-not", "deny", "frobnicate all later"});
   EXPECT_TRUE(Has(near.out, "p.near (deny): 2 of 3")) << near.out;
   EXPECT_TRUE(Has(near.out, "prefix (2 of 3 words)")) << near.out;
-  EXPECT_TRUE(Has(machine.Gate({"explain", "frobnicate all later"}).out,
-                  "nearest misses"));
+  EXPECT_TRUE(
+      Has(machine.Gate({"explain", "--trace", "frobnicate all later"}).out,
+          "nearest misses"));
   const std::string tried =
-      machine.Gate({"explain", "frobnicate all later; ls"}).out;
+      machine.Gate({"explain", "--trace", "frobnicate all later; ls"}).out;
   const size_t one =
       tried.find("rules that were tried on frobnicate all later");
   const size_t two = tried.find("rules that were tried on ls");
