@@ -1,9 +1,26 @@
 # bash completion for gate(1). A test holds it and the commands' help together.
+
+# The ids in what the gate that is called prints of WORDS, one JSON object a
+# line; only of the schema $1 where that is given. Nothing where it fails.
+_gate_ids() {
+  local schema=$1 line
+  shift
+  while IFS= read -r line; do
+    [[ -z $schema || $line == *"\"schema\":\"$schema\""* ]] || continue
+    [[ $line =~ \"id\":\"([A-Za-z0-9._-]+)\" ]] &&
+      printf '%s ' "${BASH_REMATCH[1]}"
+  done < <("${COMP_WORDS[0]}" "${places[@]}" "$@" --json 2>/dev/null </dev/null)
+}
+
 _gate() {
-  local word=${COMP_WORDS[COMP_CWORD]} command="" second="" i words=""
+  local word=${COMP_WORDS[COMP_CWORD]} command="" second="" i words="" ids=""
+  local -a places=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --config-dir | --state-dir) ((i++)) ;;
+      --config-dir | --state-dir)
+        places+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
+        ((i++))
+        ;;
       -*) ;;
       *)
         if [[ -z $command ]]; then
@@ -73,7 +90,18 @@ _gate() {
       esac
       ;;
   esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+  # What waits or is kept, by its id.
+  case $command:$second:$word in
+    *:-*) ;;
+    approve::*) ids=$(_gate_ids gate.pending/1 pending) ;;
+    pending:show:* | pending:commit:* | pending:discard:*)
+      ids=$(_gate_ids gate.preview/1 pending)
+      ;;
+    approvals:revoke:*) ids=$(_gate_ids gate.approval/1 approvals list) ;;
+    audit:show:*) ids=$(_gate_ids gate.record/1 audit list -n 20) ;;
+    rules:show:*) ids=$(_gate_ids gate.rule/1 rules list) ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words $ids" -- "$word")
   # Files stand where nothing else is known.
   if [[ ${#COMPREPLY[@]} -eq 0 ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -122,6 +122,76 @@ TEST(Manual, CompletionsOfferAnOptionsValues) {
     EXPECT_EQ(Offered(machine, words), values) << testing::PrintToString(words);
 }
 
+// What is offered behind `gate WORDS`, with the program that was built.
+std::set<std::string> OfferedByTheProgram(const Machine& machine,
+                                          const std::vector<std::string>& words,
+                                          const std::string& last = "") {
+  std::string line = "source '" GATE_SOURCE_DIR
+                     "/docs/completions.bash'; COMP_WORDS=('" +
+                     test::GateBinary() + "'";
+  for (const std::string& word : words) line += " '" + word + "'";
+  line += " '" + last + "'); COMP_CWORD=" + std::to_string(words.size() + 1) +
+          "; _gate; printf '%s\\n' \"${COMPREPLY[@]}\"";
+  std::istringstream out(machine.Run({"/bin/bash", "-c", line}).out);
+  std::set<std::string> offered;
+  for (std::string word; std::getline(out, word);) offered.insert(word);
+  return offered;
+}
+
+TEST(Manual, CompletionsOfferIdsOfWhatWaitsOrIsKept) {
+  using Words = std::vector<std::string>;
+  const Machine machine;
+  const Words state = {"--state-dir", machine.state()};
+  const auto with = [&state](const Words& words) {
+    Words all = state;
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+  };
+  // Nothing waits, nothing is recorded: nothing is made up.
+  EXPECT_FALSE(machine.Exists(machine.state() + "/audit.db"));
+  for (const std::string& word :
+       OfferedByTheProgram(machine, with({"approve"})))
+    EXPECT_TRUE(word.empty() || word.starts_with("--")) << word;
+  const Done asked =
+      machine.Gate({"run", "-c", "git push --force origin main"});
+  const size_t at = asked.err.find("gate approve ");
+  ASSERT_NE(at, std::string::npos) << asked.err;
+  const std::string id = asked.err.substr(at + 13, 36);
+  const Words takers[] = {{"approve"},
+                          {"approve", "--session"},
+                          {"approve", "--sandbox"},
+                          {"audit", "show"}};
+  for (const Words& words : takers) {
+    const auto offered = OfferedByTheProgram(machine, with(words));
+    EXPECT_TRUE(offered.contains(id)) << testing::PrintToString(words);
+    EXPECT_EQ(OfferedByTheProgram(machine, with(words), id.substr(0, 20)),
+              std::set<std::string>{id})
+        << testing::PrintToString(words);
+  }
+  // An option, or a question's id where a preview's is wanted: none.
+  const Words others[] = {{"pending", "show"},
+                          {"pending", "commit"},
+                          {"pending", "discard"},
+                          {"approvals", "revoke"},
+                          {"rules", "show"},
+                          {"pending"},
+                          {"approvals"},
+                          {"pause"},
+                          {"check"},
+                          {"trust"}};
+  for (const Words& words : others)
+    EXPECT_FALSE(OfferedByTheProgram(machine, with(words)).contains(id))
+        << testing::PrintToString(words);
+  for (const std::string& word :
+       OfferedByTheProgram(machine, with({"approve"}), "--"))
+    EXPECT_TRUE(word.starts_with("--")) << word;
+  EXPECT_TRUE(OfferedByTheProgram(machine, with({"rules", "show"}))
+                  .contains("core.read"));
+  // A program that is not there, or that fails, offers nothing more.
+  EXPECT_FALSE(
+      Offered(machine, {"--state-dir", "/not/there", "approve"}).contains(id));
+}
+
 TEST(Manual, CompletionsOfferTheCommandsBelowACommand) {
   const Machine machine;
   for (const auto& words : kBelow) {
