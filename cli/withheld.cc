@@ -237,7 +237,8 @@ class Finder {
   }
 
   void OfPath(const std::string& path, bool writes) {
-    if (path.empty() || IsLent(path)) return;
+    if (!path.starts_with('/')) return;  // a name, no place
+    if (IsLent(path)) return;
     if (IsBelowAny(path, profile_.deny_read)) {
       if (Exists(path)) Add(Shown(path) + " (credentials)", kByPerson);
       return;

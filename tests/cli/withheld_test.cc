@@ -59,6 +59,8 @@ TEST(WithheldTest, NamesWhatTheLineTouchedAndOneWayOn) {
       {"grep -r x /etc/passwd src", "withheld /etc/passwd"},
       {"make < /etc/passwd", "withheld /etc/passwd"},
       {"touch ../q", "withheld writing ~/q; instead: write below ~/p"},
+      {"git config --global alias.st status",
+       "withheld writing ~/.gitconfig; instead: "},
       {"rm -rf /srv/old", "withheld writing /srv/old"},
       {"cp a /opt/a", "withheld writing /opt/a"},
       {"mv a ~/b", "withheld writing ~/b"},
