@@ -162,4 +162,19 @@ void StoreCandidates(const ProcessFacts& facts,
   WriteStore(facts.places.state, StoreKey(facts), candidates);
 }
 
+const router::Candidate* ContainsHere(
+    const std::vector<router::Candidate>& candidates,
+    const router::Settings& settings) {
+  const router::Candidate* used = nullptr;
+  for (const router::Candidate& candidate : candidates) {
+    if (candidate.strength == backends::Strength::kNone ||
+        !candidate.availability.available ||
+        candidate.strength < settings.required)
+      continue;
+    if (used == nullptr || candidate.priority < used->priority)
+      used = &candidate;
+  }
+  return used;
+}
+
 }  // namespace gate::cli

@@ -25,4 +25,10 @@ std::vector<router::Candidate> FindCandidates(
 void StoreCandidates(const ProcessFacts& facts,
                      const std::vector<router::Candidate>& candidates);
 
+// The one that contains commands here: of those that work and are as strong as
+// `settings` ask, the first. Null where there is none.
+const router::Candidate* ContainsHere(
+    const std::vector<router::Candidate>& candidates,
+    const router::Settings& settings);
+
 }  // namespace gate::cli

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 
 #include "audit/log.h"
 #include "audit/time.h"
-#include "backends/backend.h"
 #include "base/json.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -16,6 +14,7 @@
 #include "cli/exit_codes.h"
 #include "cli/json_writer.h"
 #include "cli/options.h"
+#include "cli/record_text.h"
 #include "cli/terminal.h"
 
 namespace gate::cli {
@@ -26,18 +25,6 @@ namespace {
 // (docs/audit-format.md).
 constexpr int kNothingFound = 1;
 constexpr int kStorage = 3;
-
-std::string TimeText(uint64_t ns) {
-  const auto seconds = static_cast<time_t>(ns / 1000000000);
-  tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  char out[48];
-  std::snprintf(out, sizeof out, "%s.%03uZ", text,
-                static_cast<unsigned>(ns / 1000000 % 1000));
-  return out;
-}
 
 std::string ToJson(const audit::Record& record) {
   JsonWriter json;
@@ -62,39 +49,6 @@ std::string ToJson(const audit::Record& record) {
   json.Field("prev", record.previous).Field("hash", record.hash);
   json.EndObject();
   return json.Take();
-}
-
-std::string RowText(const audit::Record& record, bool colour) {
-  std::string what = record.action.empty() ? record.status : record.action;
-  if (record.kind == audit::Kind::kConfig) what = record.mode;
-  what.resize(std::max<size_t>(what.size(), 9), ' ');
-  Colour tint = Colour::kDim;
-  if (record.action == "deny") tint = Colour::kRed;
-  if (record.action == "ask") tint = Colour::kYellow;
-  if (record.action == "sandbox") tint = Colour::kBlue;
-  if (record.action == "allow") tint = Colour::kGreen;
-  std::string line = std::to_string(record.sequence);
-  line.resize(std::max<size_t>(line.size(), 6), ' ');
-  line += " " + TimeText(record.time_ns) + "  " + Paint(tint, what, colour);
-  line += ' ';
-  if (record.kind == audit::Kind::kOutcome) {
-    // -1: it ended otherwise, or out of sight.
-    if (record.exit_code >= 0)
-      line += "exit " + std::to_string(record.exit_code) + ", ";
-    if (record.status != Name(backends::OutcomeStatus::kUnobserved))
-      line += std::to_string(record.duration_ms) + " ms ";
-  }
-  std::string command = Visible(record.command);
-  if (command.size() > 100)
-    command = Visible(record.command.substr(0, 96)) + "…";
-  line += command;
-  // Contained, if at all, by another than gate.
-  if (record.kind == audit::Kind::kDecision && record.action == "sandbox" &&
-      record.status == Name(backends::OutcomeStatus::kUnobserved))
-    line += Paint(Colour::kDim, "  (unobserved: left to the client)", colour);
-  if (!record.rule_id.empty())
-    line += Paint(Colour::kDim, "  [" + record.rule_id + "]", colour);
-  return line + "\n";
 }
 
 struct FilterOptions {
@@ -212,12 +166,7 @@ int Show(const ProcessFacts& facts, const Arguments& arguments) {
       std::puts(ToJson(one).c_str());
       continue;
     }
-    const auto parsed = ParseJson(ToJson(one));
-    std::puts(parsed ? Visible(parsed->dump(2, ' ', false,
-                                            Json::error_handler_t::replace),
-                               true)
-                           .c_str()
-                     : "?");
+    std::fputs(RecordText(one, WantsColour(STDOUT_FILENO)).c_str(), stdout);
   }
   return 0;
 }

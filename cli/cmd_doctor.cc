@@ -62,15 +62,7 @@ void CheckWorkspace(const std::string& workspace,
 void CheckBackends(const std::vector<router::Candidate>& candidates,
                    const router::Settings& settings,
                    std::vector<Finding>* findings) {
-  const router::Candidate* used = nullptr;
-  for (const router::Candidate& candidate : candidates) {
-    if (candidate.strength == backends::Strength::kNone ||
-        !candidate.availability.available ||
-        candidate.strength < settings.required)
-      continue;
-    if (used == nullptr || candidate.priority < used->priority)
-      used = &candidate;
-  }
+  const router::Candidate* used = ContainsHere(candidates, settings);
   if (used == nullptr) {
     findings->push_back({Health::kBad, "sandbox",
                          std::string("nothing here is as strong as `") +

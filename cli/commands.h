@@ -23,6 +23,7 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments);
 int InstallCommand(const GlobalOptions& globals, const Arguments& arguments);
 int UninstallCommand(const GlobalOptions& globals, const Arguments& arguments);
 int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments);
+int StatusCommand(const GlobalOptions& globals, const Arguments& arguments);
 int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments);
 int RulesCommand(const GlobalOptions& globals, const Arguments& arguments);
 int RulesDiffCommand(const Arguments& arguments);

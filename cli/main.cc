@@ -47,6 +47,7 @@ constexpr Command kCommands[] = {
     {"hook", HookCommand, "answer an agent's pre-exec hook (JSON on stdin)"},
     {"install", InstallCommand, "put gate into a client's settings"},
     {"uninstall", UninstallCommand, "take gate out of a client's settings"},
+    {"status", StatusCommand, "show what holds here and what happened last"},
     {"doctor", DoctorCommand, "say what is enforced here and what is not"},
     {"backends", BackendsCommand, "list the sandboxes that work here"},
     {"rules", RulesCommand, "list, show, lint and test rules"},

@@ -44,13 +44,14 @@ _gate() {
     hook:--mode | install:--mode) words="contain intent" ;;
   esac
   [[ -n $words ]] || case $command in
-    "") words="check run sandbox parse explain hook install uninstall doctor backends rules replay audit trust untrust allow approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
+    "") words="check run sandbox parse explain hook install uninstall status doctor backends rules replay audit trust untrust allow approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
     check | explain | parse) words="--json --explain --trace --why-not --batch --cwd --agent -c" ;;
     run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
     sandbox) words="--profile --backend --network --timeout -c --" ;;
     hook) words="claude codex generic --framed --mode" ;;
     install) words="claude codex --project --mode --dry-run" ;;
     uninstall) words="claude codex --project --dry-run" ;;
+    status) words="--json" ;;
     doctor) words="--json --prove" ;;
     backends) words="probe --json" ;;
     replay) words="--rules --since -n --json" ;;

@@ -22,8 +22,11 @@ TEST(AuditCommandTest, ListShowStatsVerify) {
   EXPECT_EQ(
       machine.Gate({"audit", "list", "--text", "nothing like it"}).exit_code,
       1);
-  EXPECT_NE(machine.Gate({"audit", "show"}).out.find("\"action\": \"deny\""),
-            std::string::npos);
+  const std::string shown = machine.Gate({"audit", "show"}).out;
+  for (const char* part :
+       {"decision 2  20", "\n  command    rm -rf /\n", "\n  decided    deny",
+        "\n  rule       files.delete-system\n", "\n  hash       "})
+    EXPECT_NE(shown.find(part), std::string::npos) << part << shown;
   EXPECT_NE(machine.Gate({"audit", "stats"}).out.find("2 records"),
             std::string::npos);
   // Ok, but nothing outside vouches for the end of it.

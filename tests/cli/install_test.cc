@@ -91,7 +91,9 @@ TEST_F(InstallTest, TheInstalledLineAnswersAsGateDoes) {
        R"({"command":"git push --force origin x # %s \\n $x \" )" + quoted +
            "\"}",
        0, "{\"hookSpecificOutput\":"},
-      {"Bash", R"({"command":"rm -rf /"})", 2, ""},
+      {"Bash", R"({"command":"rm -rf /"})", 0,
+       R"({"hookSpecificOutput":{"hookEventName":"PreToolUse",)"
+       R"("permissionDecision":"deny",)"},
       {"Bash", "{}", 2, ""},
       {"Read", "{}", 2, ""},
   };

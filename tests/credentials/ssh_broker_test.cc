@@ -266,8 +266,14 @@ TEST(SshBrokerTest, RemovesWhatAKilledOneLeft) {
 TEST(SshBrokerTest, CountsTheTransportsOfOneRun) {
   const Outside outside("exit 0");
   SshBroker broker = StartIn(outside);
-  for (size_t i = 0; i < kMaxTransports + 3; ++i)
-    Ask(broker, Request({"git@host", "git-upload-pack 'other'"}));
+  const std::string bytes = Request({"git@host", "git-upload-pack 'other'"});
+  for (size_t i = 0; i < kMaxTransports; ++i) Ask(broker, bytes);
+  // Those beyond are closed, perhaps before they have asked.
+  for (size_t i = 0; i < 3; ++i) {
+    const Fd peer = Connect(broker.socket());
+    (void)::send(peer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    EXPECT_EQ(ReadAnswer(peer.get()).out, "");
+  }
   EXPECT_EQ(broker.Finish().size(), kMaxTransports);
 }
 
