@@ -188,7 +188,7 @@ void ShowRecords(const Recorded& recorded, Screen* screen) {
         .EndObject();
   out.EndArray();
   if (!recorded.problem.empty()) screen->Print("record", recorded.problem);
-  if (!day.empty()) screen->Print("24 hours", day + "");
+  if (!day.empty()) screen->Print("24 hours", day);
   if (screen->json()) return;
   for (const audit::Record& record : recorded.last)
     std::fputs(("  " + RowText(record, screen->colour())).c_str(), stdout);

@@ -265,7 +265,8 @@ int main(int argc, char** argv) {
     if (const int code = gate::backends::RunExecWords(argv[2], argv[3]);
         code >= 0)
       return code;
-  if (argc > 1 && std::string_view(argv[1]) == gate::credentials::kGitSshCommand)
+  if (argc > 1 &&
+      std::string_view(argv[1]) == gate::credentials::kGitSshCommand)
     return gate::credentials::RunGitSsh({argv + 2, argv + argc});
   // Every client takes this code for a refusal.
   if (!gate::cli::OpenClosedStreams(

@@ -1,9 +1,9 @@
 // Runs the examples that stand in rules.
 //
 // An example of `match` holds when its rule is among the decision's matches,
-// or was and an allow, exception, `disable` or date took it back; one of `no_match`
-// when it is not. Examples are read as a line typed by a developer in a project
-// (ExampleRequest), not on this machine: no file is looked at.
+// or was and an allow, exception, `disable` or date took it back; one of
+// `no_match` when it is not. Examples are read as a line typed by a developer
+// in a project (ExampleRequest), not on this machine: no file is looked at.
 #pragma once
 
 #include <functional>
