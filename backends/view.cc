@@ -590,16 +590,6 @@ class Builder {
 
 }  // namespace
 
-LocalSockets LocalSocketsOf(const View& view) {
-  return view.unknown_sockets.empty() ? LocalSockets::kAll
-                                      : LocalSockets::kPairsOnly;
-}
-
-void ReportSockets(const std::string& unknown, Outcome* outcome) {
-  if (unknown.empty() || outcome->status == OutcomeStatus::kSetupFailed) return;
-  outcome->violations.push_back({"sockets", "unix sockets: " + unknown});
-}
-
 Result<View> MakeView(const Profile& profile, const Guard& guard,
                       const RunUser& user, const std::string& cwd,
                       const std::vector<std::string>& show) {

@@ -64,8 +64,14 @@ struct View {
 
 // What of local sockets a command may make that sees this; the report of it,
 // when that is not all.
-LocalSockets LocalSocketsOf(const View& view);
-void ReportSockets(const std::string& unknown, Outcome* outcome);
+inline LocalSockets LocalSocketsOf(const View& view) {
+  return view.unknown_sockets.empty() ? LocalSockets::kAll
+                                      : LocalSockets::kPairsOnly;
+}
+inline void ReportSockets(const std::string& unknown, Outcome* outcome) {
+  if (unknown.empty() || outcome->status == OutcomeStatus::kSetupFailed) return;
+  outcome->violations.push_back({"sockets", "unix sockets: " + unknown});
+}
 
 // kInvalid for a root that cannot be writable or a hidden "/", and for a `cwd`
 // that a private place covers; kNotFound for a workspace that is not there.
