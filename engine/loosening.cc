@@ -8,7 +8,6 @@
 namespace gate::engine {
 namespace {
 
-using rules::Layer;
 using rules::LoadedLayer;
 using rules::RuleRecord;
 using rules::Subject;
