@@ -90,8 +90,8 @@ bool CopyFile(int from, const char* name, int to, const char* new_name,
   constexpr size_t kBuffer = size_t{1} << 16;
   const auto buffer = std::make_unique<char[]>(kBuffer);
   // A file of holes is as large as it likes to say.
-  for (off_t at = lseek(in.get(), 0, SEEK_DATA); at >= 0 && at < info.st_size;
-       at = lseek(in.get(), at, SEEK_DATA)) {
+  off_t at = lseek(in.get(), 0, SEEK_DATA);
+  for (; at >= 0 && at < info.st_size; at = lseek(in.get(), at, SEEK_DATA)) {
     const off_t end = lseek(in.get(), at, SEEK_HOLE);
     if (end < 0) return false;
     while (at < end) {
@@ -105,7 +105,7 @@ bool CopyFile(int from, const char* name, int to, const char* new_name,
       at += got;
     }
   }
-  return true;
+  return at >= 0 || errno == ENXIO;  // behind the last data
 }
 
 bool Copy(int from, const char* name, int to, const char* new_name, int depth,

@@ -282,8 +282,7 @@ std::optional<std::vector<std::string>> CollapsedIn(std::string_view bytes,
 }
 
 Gitlinks FindGitlinks(const std::string& path, GitHash hash,
-                      const std::string& worktree, bool* alone) {
-  if (alone != nullptr) *alone = false;
+                      const std::string& worktree) {
   auto text = ReadFile(path, kMaxBytes);
   if (!text) {
     return text.error().code == ErrorCode::kNotFound ? Gitlinks::kNone
@@ -291,7 +290,6 @@ Gitlinks FindGitlinks(const std::string& path, GitHash hash,
   }
   std::string shared;
   const Gitlinks found = GitlinksIn(*text, hash, &shared);
-  if (alone != nullptr) *alone = found == Gitlinks::kNone && shared.empty();
   if (found == Gitlinks::kUnknown && !worktree.empty()) {
     const auto collapsed = CollapsedIn(*text, hash);
     if (collapsed && AreAbsent(*collapsed, worktree)) return Gitlinks::kNone;

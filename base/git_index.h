@@ -37,10 +37,8 @@ enum class Gitlinks {
 // the work tree, at `worktree`, does not have the directory. So such an index
 // names nothing where none of them is there, and is unknown else; always when
 // `worktree` is empty. One look at the file system for each directory.
-//
-// `*alone` says whether the bytes of the file at `path` alone gave the answer.
 Gitlinks FindGitlinks(const std::string& path, GitHash hash,
-                      const std::string& worktree = "", bool* alone = nullptr);
+                      const std::string& worktree = "");
 
 // The same of the bytes of one index file. `*shared` becomes the name of the
 // shared index (`sharedindex.…`) whose entries git adds, or empty. Unknown for

@@ -17,6 +17,7 @@ namespace gate {
 namespace {
 
 constexpr size_t kRemembered = 32;
+constexpr size_t kMaxIndex = size_t{64} << 20;
 
 // As it stands in the file, of this machine's byte order.
 struct Seen {
@@ -98,12 +99,10 @@ Gitlinks FindGitlinksRemembered(const std::string& path, GitHash hash,
                                 const std::string& worktree,
                                 const std::string& memory, uint64_t now_ms) {
   struct stat info = {};
-  const auto find = [&](bool* alone) {
-    return FindGitlinks(path, hash, worktree, alone);
-  };
+  const auto find = [&] { return FindGitlinks(path, hash, worktree); };
   if (memory.empty() || ::stat(path.c_str(), &info) != 0 ||
       !S_ISREG(info.st_mode) || static_cast<size_t>(info.st_size) < kSmallIndex)
-    return find(nullptr);
+    return find();
   const Seen seen = SeenOf(info, hash);
   std::vector<Seen> all = Load(memory);
   if (std::ranges::find(all, seen) != all.end()) return Gitlinks::kNone;
@@ -113,14 +112,19 @@ Gitlinks FindGitlinksRemembered(const std::string& path, GitHash hash,
   // Before it is read: who opens it for writing after this gives it new times.
   const bool lasts = file && IsSettled(info, now_ms) &&
                      KeepsTimes(file.get()) && NobodyWrites(file.get());
-  bool alone = false;
-  const Gitlinks found = find(&alone);
-  if (!lasts || !alone || found != Gitlinks::kNone) return found;
+  // Of this very file, whatever the name leads to meanwhile.
+  std::string shared;
+  const auto text = lasts ? ReadAll(file.get(), kMaxIndex)
+                          : Result<std::string>(Fail(ErrorCode::kIo, ""));
+  if (!text || GitlinksIn(*text, hash, &shared) != Gitlinks::kNone ||
+      !shared.empty())
+    return find();
   struct stat opened = {}, named = {};
-  if (::fstat(file.get(), &opened) == 0 && SeenOf(opened, hash) == seen &&
-      ::stat(path.c_str(), &named) == 0 && SeenOf(named, hash) == seen)
-    Store(memory, std::move(all), seen);
-  return found;
+  if (::fstat(file.get(), &opened) != 0 || SeenOf(opened, hash) != seen ||
+      ::stat(path.c_str(), &named) != 0 || SeenOf(named, hash) != seen)
+    return find();
+  Store(memory, std::move(all), seen);
+  return Gitlinks::kNone;
 }
 
 }  // namespace gate

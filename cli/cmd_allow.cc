@@ -156,7 +156,9 @@ std::string ShownDraft(const Draft& draft, const std::string& path,
                     Visible(draft.rule) + "\n";
   for (const std::string& id : draft.except)
     out += "it takes back `" + Visible(id) + "` for this command\n";
-  out += "an allowed command runs as it is, without a sandbox\n";
+  out +=
+      "an allowed command runs as it is, without a sandbox, with whatever the "
+      "files that it runs say then, in any directory\n";
   if (arguments) out += "the rule holds with any further words\n";
   if (beyond.empty())
     out += "no other command that was tried is let through by it\n";
@@ -243,14 +245,16 @@ int AllowCommand(const GlobalOptions& globals, const Arguments& arguments) {
     Complain("`" + Visible(command) + "` is not one plain command");
     std::fputs(
         "help: leave out redirections, variables, patterns and further "
-        "commands; they are judged by themselves\n",
+        "commands, which are judged by themselves; of a program that runs what "
+        "it is given, name that\n",
         stderr);
     return kExitUsage;
   }
-  if (more && (words.size() < 2 || (rules::RunsWhatItIsGiven(words[0]) &&
-                                    words[1].starts_with('-')))) {
-    Complain("`" + Visible(command) +
-             "` says too little to be followed by anything");
+  const bool runner = rules::RunsWhatItIsGiven(words[0]);
+  if ((runner && words.size() < 2) ||
+      (more && (words.size() < 2 || words.back().starts_with('-') ||
+                (runner && words[1].starts_with('-'))))) {
+    Complain("`" + Visible(command) + "` says too little of what it would run");
     std::fputs("help: name the sub-command or the script as well\n", stderr);
     return kExitUsage;
   }

@@ -263,8 +263,7 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     Complain("judged again in this environment");
     return std::nullopt;
   }
-  if (ticket->asked && !ticket->bound.empty() &&
-      !IsBoundHere(gateway, question, ticket->bound)) {
+  if (ticket->asked && !IsBoundHere(gateway, question, ticket->bound)) {
     Complain("what the yes was given to has changed; deciding afresh");
     return std::nullopt;
   }
@@ -324,6 +323,12 @@ bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
   if (IdOf(question.cwd) != question.directory) {
     Complain("not started: " + Visible(question.cwd) +
              " is another directory than when it was asked about");
+    return false;
+  }
+  if (judgement->grants.kind != engine::GrantKind::kByHand &&
+      !judgement->in_sandbox &&
+      !IsBoundHere(gateway, question, judgement->binding.mark)) {
+    Complain("not started: what the line reads changed while it was asked");
     return false;
   }
   gateway.Replan(judgement, /*approved=*/true);

@@ -299,7 +299,12 @@ void TakeWords(const std::vector<std::string>& words, Joined* joined) {
     }
     return std::nullopt;
   };
+  bool typed = false, overridden = false;
   for (size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    // There the client that is connected says what holds.
+    if (words[i] == "app-server" || words[i] == "mcp-server" ||
+        words[i] == "mcp" || words[i] == "proto")
+      return Trouble("it was started as " + words[i], joined);
     if (words[i] == "--yolo" ||
         words[i] == "--dangerously-bypass-approvals-and-sandbox") {
       joined->mode = CodexMode::kFullAccess;
@@ -308,6 +313,7 @@ void TakeWords(const std::vector<std::string>& words, Joined* joined) {
       return;
     }
     if (const auto mode = value(&i, "-s", "--sandbox")) {
+      typed = true;
       joined->mode = ModeCalled(*mode);
       joined->mode_from = "its command line";
       joined->profile_mode.reset();
@@ -318,9 +324,22 @@ void TakeWords(const std::vector<std::string>& words, Joined* joined) {
       Trouble("its command line names the profile " + Visible(*profile),
               joined);
     } else if (const auto setting = value(&i, "-c", "--config")) {
+      overridden |= setting->starts_with("sandbox_mode");
       TakeOverride(*setting, joined);
+    } else if (words[i].starts_with("--add-dir") ||
+               words[i].starts_with("-C") || words[i].starts_with("--cd")) {
+      const auto directory = words[i].starts_with("--add-dir")
+                                 ? value(&i, "--add-dir", "--add-dir")
+                                 : value(&i, "-C", "--cd");
+      if (directory && directory->starts_with('/'))
+        joined->roots.push_back(*directory);
+      else
+        Trouble("its command line names a directory that gate cannot place",
+                joined);
     }
   }
+  if (typed && overridden)
+    Trouble("its command line names two sandboxes", joined);
 }
 
 // What an administrator allows.
@@ -449,15 +468,20 @@ std::string Describe(const CodexSandbox& sandbox) {
   return std::string(NameOf(sandbox.mode)) + ", by " + Visible(sandbox.from);
 }
 
-std::vector<std::string> WordsOfCodex() {
+std::optional<std::vector<std::string>> WordsOfCodex() {
   int pid = ::getppid();
   for (int step = 0; step < kMaxAncestors && pid > 1; ++step) {
     const auto process = hooks::ReadProcess(pid);
     if (!process) break;
-    if (process->name.starts_with("codex")) return process->words;
+    // A wrapper is called otherwise (`.codex-wrapped`), or starts it as codex.
+    const std::string_view first =
+        process->words.empty() ? "" : BaseName(process->words.front());
+    if (process->name.find("codex") != std::string::npos ||
+        first.find("codex") != first.npos)
+      return process->words;
     pid = process->parent;
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace gate::cli

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,8 @@ CodexSandbox ReadCodexSandbox(const CodexPlaces& places);
 // "workspace-write, by PATH"; of kUnknown why.
 std::string Describe(const CodexSandbox& sandbox);
 
-// The arguments of the nearest ancestor called codex; empty without one.
-std::vector<std::string> WordsOfCodex();
+// The arguments of the nearest ancestor that has codex in its name. Nothing
+// where there is none: then it is not known how Codex was started.
+std::optional<std::vector<std::string>> WordsOfCodex();
 
 }  // namespace gate::cli

@@ -78,18 +78,37 @@ bool CouldBeWritten(const ProcessFacts& facts, std::string directory) {
   }
 }
 
+// Whether `git` is the repository of its work tree: its `.git` is a directory
+// there, or the repository's own list of worktrees has it. A `.git` file or a
+// bare layout that somebody wrote could name any other, or be made of files
+// that look like nothing.
+bool IsItsOwn(const GitDirectories& git, const std::string& own,
+              const std::string& common) {
+  const std::string dot_git = git.worktree + "/.git";
+  struct stat info = {};
+  if (::lstat(dot_git.c_str(), &info) != 0) return false;
+  if (S_ISDIR(info.st_mode)) return own == RealPath(dot_git) && own == common;
+  if (!S_ISREG(info.st_mode) || DirName(own) != common + "/worktrees")
+    return false;
+  const auto back = ReadFile(own + "/gitdir", kMaxConfigBytes, false);
+  return back && std::string(GitPathIn(*back)) == dot_git;
+}
+
 // The remotes of the repository around `directory`, and `*common`, the git
-// directory that it shares with other worktrees.
+// directory that it shares with other worktrees; empty where it has none of its
+// own.
 PinnedRemotes FirstSightOf(const ProcessFacts& facts,
                            const std::string& directory, std::string* common) {
   const GitDirectories git = FindGitDirectories(directory);
   *common = RealPath(git.common);
   const std::string own = RealPath(git.own);
-  if (common->empty() || own.empty()) return {};
-  if (auto known = ReadRecord(facts, *common)) return std::move(*known);
-  if (CouldBeWritten(facts, *common) || CouldBeWritten(facts, own) ||
-      CouldBeWritten(facts, directory))
+  if (common->empty() || own.empty() || !IsItsOwn(git, own, *common)) {
+    common->clear();
     return {};
+  }
+  if (CouldBeWritten(facts, directory)) return {};
+  if (auto known = ReadRecord(facts, *common)) return std::move(*known);
+  if (CouldBeWritten(facts, *common) || CouldBeWritten(facts, own)) return {};
   PinnedRemotes remotes;
   for (const std::string& file :
        {*common + "/config", own + "/config.worktree"}) {

@@ -114,8 +114,10 @@ void LeaveToClient(Gateway& gateway, const hooks::Event& event,
   if (event.kind != hooks::EventKind::kCommand || judgement->unwrapped ||
       judgement->decision.action == rules::Action::kDeny)
     return;
+  auto words = WordsOfCodex();
+  if (!words) return;
   const CodexSandbox sandbox = FindCodexSandbox(
-      gateway.facts(), judgement->question.cwd, WordsOfCodex());
+      gateway.facts(), judgement->question.cwd, std::move(*words));
   if (sandbox.mode != CodexMode::kReadOnly &&
       sandbox.mode != CodexMode::kWorkspaceWrite)
     return;

@@ -18,7 +18,9 @@ std::vector<std::string> WordsOf(const std::string& command) {
     return {};
   // That the command runs a file says nothing of its words.
   for (const parser::Unknown& unknown : analysis.unknowns)
-    if (unknown.code != parser::UnknownCode::kScriptFile) return {};
+    if (unknown.code != parser::UnknownCode::kScriptFile ||
+        unknown.text == "standard input")  // which is anything
+      return {};
   const parser::Invocation& invocation = analysis.invocations[0];
   if (!invocation.environment.empty()) return {};
   for (const parser::Effect& effect : analysis.effects)

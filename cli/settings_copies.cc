@@ -28,6 +28,8 @@ constexpr size_t kMaxLookedAt = 256;
 constexpr time_t kIdleSeconds = time_t{24} * 3600;
 // A longer word of a value, without blanks and slashes, may be a token.
 constexpr size_t kMaxWordBytes = 40, kMaxPlainBytes = 15;
+// Of a part of a URL's path, which services also put tokens in.
+constexpr size_t kMaxPartWithDigits = 12, kMaxPart = 24;
 
 constexpr Text kBlanks = " \t\r\f\v";
 
@@ -81,6 +83,20 @@ bool IsPlainPath(Text path) {
   return true;
 }
 
+// Whether no part of a URL's path is as long as what a service would call by a
+// number, a key or an identifier.
+bool IsShortPath(Text path) {
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find('/', at), path.size());
+    const Text part = path.substr(at, end - at);
+    if (part.size() >
+        (std::ranges::any_of(part, IsDigit) ? kMaxPartWithDigits : kMaxPart))
+      return false;
+    at = end + 1;
+  }
+  return true;
+}
+
 // http(s)://HOST[:PORT][/PATH] and nothing else.
 bool IsPlainUrl(Text url) {
   const std::string lower = Lower(url);
@@ -98,7 +114,8 @@ bool IsPlainUrl(Text url) {
   return IsOf(host.substr(0, colon), ".-_") &&
          IsPlainPath(host.substr(0, colon)) && !port.empty() &&
          port.size() <= 5 && std::ranges::all_of(port, IsDigit) &&
-         (path.empty() || (IsOf(path, "/.-_~+@") && IsPlainPath(path)));
+         (path.empty() ||
+          (IsOf(path, "/.-_~+@") && IsPlainPath(path) && IsShortPath(path)));
 }
 
 bool IsPlainFile(Text path) {

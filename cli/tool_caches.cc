@@ -148,11 +148,28 @@ void SweepOthers(const std::string& root, const std::string& mine) {
   }
 }
 
+// Names the directory that is there now, and no later one of its name.
+std::string IdentityOf(const std::string& workspace) {
+  struct statx info = {};
+  if (::statx(AT_FDCWD, workspace.c_str(), AT_SYMLINK_NOFOLLOW,
+              STATX_INO | STATX_BTIME, &info) != 0)
+    return "";
+  std::string identity = workspace;
+  for (const uint64_t part :
+       {uint64_t{info.stx_dev_major}, uint64_t{info.stx_dev_minor},
+        uint64_t{info.stx_ino}, static_cast<uint64_t>(info.stx_btime.tv_sec),
+        uint64_t{info.stx_btime.tv_nsec}})
+    identity += '\0' + std::to_string(part);
+  return identity;
+}
+
 // Where the caches of `workspace` are kept; empty when that cannot be made.
 std::string PlaceOf(const ProcessFacts& facts, const std::string& workspace) {
   constexpr size_t kNameBytes = 32;
   const std::string root = facts.places.state + kOwnCaches;
-  const std::string name = Hex(Sha256(workspace)).substr(0, kNameBytes);
+  const std::string identity = IdentityOf(workspace);
+  if (identity.empty()) return "";
+  const std::string name = Hex(Sha256(identity)).substr(0, kNameBytes);
   const std::string place = root + "/" + name;
   const std::string file = place + "/" + kOwnerFile;
   if (::utimensat(AT_FDCWD, file.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0)

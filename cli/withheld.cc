@@ -228,9 +228,9 @@ class Finder {
                : path;
   }
 
-  bool IsLent(const std::string& path) const {
+  bool IsLent(const std::string& path, bool writes) const {
     const auto holds = [&](const backends::Lent& lent) {
-      return IsWithin(path, lent.path);
+      return IsWithin(path, lent.path) && (lent.copy || !writes);
     };
     return std::ranges::any_of(profile_.lend, holds) ||
            std::ranges::any_of(profile_.substitutes, holds);
@@ -238,7 +238,7 @@ class Finder {
 
   void OfPath(const std::string& path, bool writes) {
     if (!path.starts_with('/')) return;  // a name, no place
-    if (IsLent(path)) return;
+    if (IsLent(path, writes)) return;
     if (IsBelowAny(path, profile_.deny_read)) {
       if (Exists(path)) Add(Shown(path) + " (credentials)", kByPerson);
       return;

@@ -20,11 +20,10 @@ namespace {
 // A question that names more is not read.
 constexpr size_t kMaxNamed = 3;
 
-// What a command reads, by one effect.
+// What a command reads, or may read; of a directory all that is in it.
 struct Read {
   std::string path;
-  bool below = false;      // what is in a directory counts
-  bool far_below = false;  // and in its directories
+  bool far_below = true;  // in its directories, too
 
   auto operator<=>(const Read&) const = default;
 };
@@ -35,7 +34,36 @@ Read ReadOfPattern(const std::string& pattern) {
   const size_t slash = pattern.rfind('/', first);
   const bool deeper = first != std::string::npos &&
                       pattern.find('/', first) != std::string::npos;
-  return {slash == 0 ? "/" : pattern.substr(0, slash), true, deeper};
+  return {slash == 0 ? "/" : pattern.substr(0, slash), deeper};
+}
+
+// The words of a command, and what stands behind `=`, `@`, `,` and `://` in
+// them, that name something there: a program may read it although its
+// description does not say so. The directory itself is no such name.
+void AddWords(const parser::Invocation& invocation, std::set<Read>* reads) {
+  const std::vector<std::string> places = parser::DirectoriesOf(invocation);
+  const auto add = [&](std::string_view name) {
+    if (name.empty() || name == "." || name == "..") return;
+    for (const std::string& place : places) {
+      const std::string path = Normalise(name, place);
+      struct stat info = {};
+      if (path != place && ::lstat(path.c_str(), &info) == 0)
+        reads->insert(Read{path});
+    }
+  };
+  for (size_t i = 1; i < invocation.argv.size(); ++i) {
+    const parser::Argument& word = invocation.argv[i];
+    if (!word.known || word.glob) continue;
+    add(word.text);
+    std::string_view rest = word.text;
+    for (size_t at; (at = rest.find_first_of("=@,:")) != rest.npos;) {
+      add(rest.substr(0, at));
+      rest.remove_prefix(at + 1);
+      while (rest.starts_with('/') && rest.size() > 1 && rest[1] == '/')
+        rest.remove_prefix(1);
+      add(rest);
+    }
+  }
 }
 
 bool IsRead(parser::EffectKind kind) {
@@ -98,8 +126,7 @@ class Marker {
       AddText("absent");
     } else if (S_ISDIR(info.st_mode)) {
       AddText("directory");
-      if (depth == 0 ? read.below : read.far_below)
-        AddDirectory(path, read, depth);
+      if (depth == 0 || read.far_below) AddDirectory(path, read, depth);
     } else {
       AddFile(path, info);
     }
@@ -163,10 +190,13 @@ YesBinding BindYes(const parser::Analysis& analysis,
     if (!IsRead(effect.kind)) continue;
     unknown |= !effect.path.known;
     if (effect.path.text.empty()) continue;
-    reads.insert(effect.path.glob
-                     ? ReadOfPattern(effect.path.text)
-                     : Read{effect.path.text, true, effect.recursive});
+    // What a program reads of a directory, and how deep, its description need
+    // not say.
+    reads.insert(effect.path.glob ? ReadOfPattern(effect.path.text)
+                                  : Read{effect.path.text});
   }
+  for (const parser::Invocation& invocation : analysis.invocations)
+    AddWords(invocation, &reads);
   Marker marker(writable);
   if (unknown) {
     YesBinding none;

@@ -178,6 +178,8 @@ std::vector<Transport> SshBroker::Finish() {
   if (pid_ < 0) return {};
   leash_.reset();
   const Result<std::string> report = ReadAll(report_.get(), kMaxReportBytes);
+  // So that a broker with more to say does not wait for its reader.
+  report_.reset();
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

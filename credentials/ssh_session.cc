@@ -24,6 +24,7 @@ constexpr int kSshFailed = 255;
 // What waits for a side that does not read. Then nothing more is read for it.
 constexpr size_t kMaxWaiting = size_t{256} << 10;
 constexpr size_t kReadBytes = size_t{32} << 10;
+constexpr size_t kMaxReason = 1024;
 constexpr int kNever = -1;  // a descriptor that poll(2) passes over
 
 // Starts ssh with the three ends of pipes; the kernel ends it with the broker.
@@ -132,7 +133,9 @@ class Session {
   }
 
  private:
-  void Refuse(const std::string& why) {
+  // What git inside says is in the reason; the report has room for all.
+  void Refuse(std::string why) {
+    if (why.size() > kMaxReason) why = why.substr(0, kMaxReason) + "…";
     transport_.refused = why;
     PutFrame(FrameType::kError, "gate: " + why + "\n", &to_peer_);
     Exit(kSshFailed);
@@ -191,7 +194,7 @@ class Session {
         ParseSshArguments({words->begin() + 1, words->end()}, words->front());
     if (!request) return Refuse(request.error().message);
     transport_.service = Name(request->service);
-    transport_.target = Describe(request->target);
+    transport_.target = Describe(request->target).substr(0, kMaxReason);
     if (request->service != SshService::kFetch)
       return Refuse("pushing over ssh is not passed on from a sandbox");
     if (!setup.fetch.contains(request->target)) {
@@ -249,9 +252,14 @@ class Session {
     if (::waitpid(pid_, &status, WNOHANG) != pid_) return;
     pid_ = -1;
     pidfd_.reset();
-    while (out_ && ReadSsh(&out_, FrameType::kOutput)) {
+    // Where ssh went through a connection that was there, another process
+    // holds the pipes and may write on.
+    const size_t most = to_peer_.size() + kMaxWaiting;
+    while (out_ && to_peer_.size() < most &&
+           ReadSsh(&out_, FrameType::kOutput)) {
     }
-    while (err_ && ReadSsh(&err_, FrameType::kError)) {
+    while (err_ && to_peer_.size() < most &&
+           ReadSsh(&err_, FrameType::kError)) {
     }
     out_.reset();
     err_.reset();

@@ -34,14 +34,15 @@ constexpr std::array<Text, 4> kYes = {"", "sandbox", "as-is", "by-hand"};
 constexpr std::array<Text, 3> kLifts = {"", "allow", "except"};
 constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
 
-constexpr std::array<Text, 46> kRunners = {
-    "bash",     "sh",      "dash",    "zsh",     "ksh",    "fish",   "python",
-    "python3",  "perl",    "ruby",    "node",    "deno",   "bun",    "php",
-    "lua",      "awk",     "gawk",    "sudo",    "doas",   "su",     "env",
-    "xargs",    "nohup",   "setsid",  "timeout", "nice",   "ionice", "stdbuf",
-    "time",     "command", "exec",    "eval",    "source", "find",   "ssh",
-    "parallel", "watch",   "strace",  "script",  "make",   "npx",    "uvx",
-    "docker",   "kubectl", "busybox", "gdb"};
+constexpr std::array<Text, 56> kRunners = {
+    "bash",     "sh",      "dash",    "zsh",     "ksh",    "fish",    "python",
+    "python3",  "perl",    "ruby",    "node",    "deno",   "bun",     "php",
+    "lua",      "awk",     "gawk",    "sudo",    "doas",   "su",      "env",
+    "xargs",    "nohup",   "setsid",  "timeout", "nice",   "ionice",  "stdbuf",
+    "time",     "command", "exec",    "eval",    "source", "find",    "ssh",
+    "parallel", "watch",   "strace",  "script",  "make",   "npx",     "uvx",
+    "docker",   "kubectl", "busybox", "gdb",     "nodejs", "pypy",    "pypy3",
+    "gmake",    "tclsh",   "Rscript", "mksh",    "podman", "nerdctl", "bunx"};
 
 }  // namespace
 

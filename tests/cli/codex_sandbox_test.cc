@@ -387,10 +387,24 @@ TEST_F(IntentTest, AClientWithoutASandboxOnItsCommandLineIsContained) {
   EXPECT_TRUE(
       Line(machine_.Run({codex, "exec"}, event)).starts_with("test . -ef "));
   for (const char* word :
-       {"--yolo", "--sandbox=danger-full-access", "--profile=x"})
+       {"--yolo", "--sandbox=danger-full-access", "--profile=x", "app-server",
+        "mcp-server", "--add-dir=../x"})
     EXPECT_FALSE(
         Line(machine_.Run({codex, word}, event)).starts_with("test . -ef "))
         << word;
+  // Which of two counts is not for gate to guess.
+  EXPECT_FALSE(Line(machine_.Run({codex, "-s", "danger-full-access", "-c",
+                                  "sandbox_mode=workspace-write"},
+                                 event))
+                   .starts_with("test . -ef "));
+  EXPECT_FALSE(Line(machine_.Run({codex, "-s", "workspace-write", "--add-dir",
+                                  machine_.state()},
+                                 event))
+                   .starts_with("test . -ef "));
+  const std::string wrapped = machine_.root() + "/.codex-wrapped";
+  std::filesystem::copy_file(codex, wrapped);
+  EXPECT_FALSE(Line(machine_.Run({wrapped, "--yolo"}, event))
+                   .starts_with("test . -ef "));
 }
 
 TEST_F(IntentTest, SettingsThatAreSomewhereElseAreFoundOrNotKnown) {
