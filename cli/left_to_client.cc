@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "cli/git_transport.h"
 #include "cli/line.h"
 #include "hooks/plain_line.h"
 
@@ -127,6 +128,11 @@ void LeaveToClient(Gateway& gateway, const hooks::Event& event,
   const auto agent = agents.find(judgement->question.agent);
   if (agent != agents.end() && AskForMore(agent->second, sandbox)) return;
   if (MayReplaceAQuestion(gateway, judgement->decision)) return;
+  // What the line writes must not look like what was there before.
+  backends::Profile written;
+  written.write = sandbox.writable;
+  if (!NoteRemotes(gateway.facts(), judgement->session.workspace, written))
+    return;
   judgement->left_to = "Codex's own sandbox (" + Describe(sandbox) +
                        (sandbox.network ? ", with network" : "") + ")";
 }

@@ -222,6 +222,43 @@ TEST_P(GitTransportTest, PinsNothingThatAContainedRunCouldWrite) {
   EXPECT_EQ(Asked(), 0u);
 }
 
+// What names or copies the layout of a repository has not its remotes.
+TEST_P(GitTransportTest, PinsNothingOfARepositoryThatIsOnlyNamed) {
+  const std::string home = machine_.home();
+  Outside(
+      "mkdir -p ../file ../bare/objects ../bare/refs && "
+      "echo 'gitdir: " +
+      machine_.project() +
+      "/.git' > ../file/.git && "
+      "cp .git/HEAD .git/config ../bare && "
+      "git worktree add -q ../tree && mkdir ../false && "
+      "cp ../tree/.git ../false");
+  const std::string line = "git ls-remote " + url();
+  for (const char* named : {"/file", "/bare", "/false"}) {
+    EXPECT_NE(Inside(line, home + named).exit_code, 0) << named;
+    EXPECT_EQ(Asked(), 0u) << named;
+  }
+  // The repository itself lost nothing by it, and has this worktree.
+  EXPECT_EQ(Inside(line, home + "/tree").exit_code, 0);
+  EXPECT_EQ(Inside(line).exit_code, 0);
+}
+
+// More than the broker's report would hold.
+TEST_P(GitTransportTest, LongRequestsAreNotWaitedFor) {
+  machine_.Write(machine_.project() + "/long.sh",
+                 "x=$(head -c 60000 /dev/zero | tr '\\0' '\\001')\n"
+                 "for i in $(seq 40); do\n"
+                 "  $GIT_SSH_COMMAND \"-$x\" 2>/dev/null && echo went\n"
+                 "done\n");
+  const Done done = Inside("git ls-remote " + url() + "; sh long.sh; exit 3");
+  EXPECT_EQ(done.out.find("went"), std::string::npos);
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  EXPECT_EQ(Asked(), 1u);
+  EXPECT_NE(machine_.Gate({"audit", "list", "--json", "-n", "1"})
+                .out.find("host.example"),
+            std::string::npos);
+}
+
 TEST_P(GitTransportTest, SurvivesAnotherSideThatLies) {
   const char* const kAnswers[] = {
       "printf garbage",

@@ -218,6 +218,12 @@ TEST_F(ToolCachesTest, CachesGoWithTheirWorkspace) {
     return count;
   };
   EXPECT_EQ(kept(), 1U);
+  // What is there later by the same name is another workspace.
+  std::filesystem::rename(other_, other_ + ".old");
+  std::filesystem::copy(other_ + ".old", other_,
+                        std::filesystem::copy_options::recursive);
+  EXPECT_EQ(Line("native", "npm ci", other_).exit_code, 0);
+  EXPECT_EQ(kept(), 2U);
   std::filesystem::remove_all(other_);
   EXPECT_EQ(Line("native", "npm ci").exit_code, 0);
   EXPECT_EQ(kept(), 1U);

@@ -117,6 +117,11 @@ TEST(YesBindingTest, AYesHoldsForTheContentThatWasThere) {
       {"cp conf/*.yml ~/out", put("conf/b.yml", "x"), false},
       {"cp conf/*/c.yml ~/out", put("conf/deep/c.yml", "x"), false},
       {"cp < a.yml - ~/out", put("a.yml", "x"), false},
+      // What only the program knows it reads.
+      {"cp --from=a.yml conf/b.yml ~/out", put("a.yml", "x"), false},
+      {"cp --from k=@a.yml conf/b.yml ~/out", put("a.yml", "x"), false},
+      {"cp conf/b.yml,a.yml ~/out", put("a.yml", "x"), false},
+      {"cp -k conf ~/out", put("conf/deep/c.yml", "x"), false},
   };
   for (const auto& row : kRows)
     for (const bool once : {true, false})
