@@ -12,7 +12,6 @@
 namespace gate {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{64} << 20;
 // Of a sparse index; a large repository of packages has some thousands.
 constexpr size_t kMaxCollapsed = 10'000;
 constexpr size_t kHeader = 12;
@@ -283,7 +282,7 @@ std::optional<std::vector<std::string>> CollapsedIn(std::string_view bytes,
 
 Gitlinks FindGitlinks(const std::string& path, GitHash hash,
                       const std::string& worktree) {
-  auto text = ReadFile(path, kMaxBytes);
+  auto text = ReadFile(path, kMaxGitIndexBytes);
   if (!text) {
     return text.error().code == ErrorCode::kNotFound ? Gitlinks::kNone
                                                      : Gitlinks::kUnknown;
@@ -295,7 +294,7 @@ Gitlinks FindGitlinks(const std::string& path, GitHash hash,
     if (collapsed && AreAbsent(*collapsed, worktree)) return Gitlinks::kNone;
   }
   if (found != Gitlinks::kNone || shared.empty()) return found;
-  text = ReadFile(std::string(DirName(path)) + "/" + shared, kMaxBytes);
+  text = ReadFile(std::string(DirName(path)) + "/" + shared, kMaxGitIndexBytes);
   if (!text) return Gitlinks::kUnknown;
   std::string next;
   const Gitlinks base = GitlinksIn(*text, hash, &next);

@@ -9,6 +9,7 @@
 // by an offset table that must agree with the entries.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,9 @@
 #include "base/git_format.h"
 
 namespace gate {
+
+// A larger index is not read.
+inline constexpr size_t kMaxGitIndexBytes = size_t{64} << 20;
 
 enum class Gitlinks {
   kNone,

@@ -17,7 +17,6 @@ namespace gate {
 namespace {
 
 constexpr size_t kRemembered = 32;
-constexpr size_t kMaxIndex = size_t{64} << 20;
 
 // As it stands in the file, of this machine's byte order.
 struct Seen {
@@ -114,7 +113,7 @@ Gitlinks FindGitlinksRemembered(const std::string& path, GitHash hash,
                      KeepsTimes(file.get()) && NobodyWrites(file.get());
   // Of this very file, whatever the name leads to meanwhile.
   std::string shared;
-  const auto text = lasts ? ReadAll(file.get(), kMaxIndex)
+  const auto text = lasts ? ReadAll(file.get(), kMaxGitIndexBytes)
                           : Result<std::string>(Fail(ErrorCode::kIo, ""));
   if (!text || GitlinksIn(*text, hash, &shared) != Gitlinks::kNone ||
       !shared.empty())

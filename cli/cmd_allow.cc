@@ -261,11 +261,7 @@ int AllowCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const ProcessFacts facts = ReadProcessFacts(globals);
   const std::vector<rules::RuleFile> files = OwnFiles(facts);
   const rules::Policy now = WithRule(files, "");
-  if (HasErrors(now.diagnostics())) {
-    for (const Diagnostic& diagnostic : now.diagnostics())
-      std::fputs(Render(diagnostic).c_str(), stderr);
-    return kExitPolicy;
-  }
+  if (TellErrors(now)) return kExitPolicy;
   const std::string line = LineOf(words), path = facts.places.config + kFile;
   const Action before = engine::DecideExample(now, line).action;
   const Draft draft = MakeDraft(files, words, more);

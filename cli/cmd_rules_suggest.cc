@@ -124,11 +124,7 @@ int RulesSuggestCommand(const GlobalOptions& globals,
   }
   const std::vector<rules::RuleFile> files = OwnFiles(facts);
   const rules::Policy now = WithRule(files, "");
-  if (HasErrors(now.diagnostics())) {
-    for (const Diagnostic& diagnostic : now.diagnostics())
-      std::fputs(Render(diagnostic).c_str(), stderr);
-    return kExitPolicy;
-  }
+  if (TellErrors(now)) return kExitPolicy;
   const std::vector<std::string> examples = engine::WitnessCommands(now);
   size_t suggested = 0;
   for (const auto& [key, group] : Collect(*records)) {

@@ -1,5 +1,6 @@
 #include "cli/rule_draft.h"
 
+#include <cstdio>
 #include <utility>
 
 #include "base/text.h"
@@ -43,6 +44,13 @@ rules::Policy WithRule(std::vector<rules::RuleFile> files,
     files.push_back(std::move(file));
   }
   return rules::MakePolicy(files, true);
+}
+
+bool TellErrors(const rules::Policy& policy) {
+  if (!HasErrors(policy.diagnostics())) return false;
+  for (const Diagnostic& diagnostic : policy.diagnostics())
+    std::fputs(Render(diagnostic).c_str(), stderr);
+  return true;
 }
 
 std::vector<rules::RuleFile> OwnFiles(const ProcessFacts& facts) {

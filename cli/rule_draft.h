@@ -17,6 +17,10 @@ using rules::Action;
 // all words known and without patterns; empty for anything else.
 std::vector<std::string> WordsOf(const std::string& command);
 
+// Prints what is wrong with a policy that does not load, and says whether
+// anything is.
+bool TellErrors(const rules::Policy& policy);
+
 // The rule files of the system and the user. What cannot be read is left out:
 // a policy of them says so where it matters.
 std::vector<rules::RuleFile> OwnFiles(const ProcessFacts& facts);

@@ -21,7 +21,7 @@ class GitTransportTest : public ::testing::TestWithParam<const char*> {
   void SetUp() override {
     if (GetParam() == std::string("bwrap") &&
         machine_.Run({"bwrap", "--version"}).exit_code != 0)
-      GTEST_SKIP() << "no bwrap here";
+      GATE_SKIP_WITHOUT("bwrap") << "no bwrap here";
     machine_.environment = {
         "PATH=" + machine_.project() + "/bin:" + bin() + ":/usr/bin:/bin",
         "SSH_AUTH_SOCK=" + machine_.root() + "/agent.sock"};
