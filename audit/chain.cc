@@ -1,5 +1,6 @@
 #include "audit/chain.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace gate::audit {
@@ -17,6 +18,43 @@ void PutNumber(uint64_t value, std::string* out) {
 void PutText(std::string_view text, std::string* out) {
   PutNumber(text.size(), out);
   out->append(text);
+}
+
+// Takes fields off the front; a missing one makes all that follow empty.
+class Fields {
+ public:
+  explicit Fields(std::string_view rest) : rest_(rest) {}
+  bool whole() const { return whole_ && rest_.empty(); }
+
+  std::string_view Bytes(uint64_t size) {
+    if (size > rest_.size()) whole_ = false;
+    if (!whole_) return {};
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+  uint64_t Number() {
+    uint64_t value = 0;
+    for (const char c : Bytes(8)) {
+      value = value << 8 | static_cast<unsigned char>(c);
+    }
+    return value;
+  }
+  std::string Text() { return std::string(Bytes(Number())); }
+
+ private:
+  std::string_view rest_;
+  bool whole_ = true;
+};
+
+bool ParseKind(std::string_view name, Kind* out) {
+  for (const Kind kind : {Kind::kDecision, Kind::kOutcome, Kind::kConfig,
+                          Kind::kCheckpoint, Kind::kNote}) {
+    if (name != Name(kind)) continue;
+    *out = kind;
+    return true;
+  }
+  return false;
 }
 
 bool IsHex(std::string_view text) {
@@ -57,6 +95,39 @@ std::string CanonicalBytes(const Record& record, uint64_t sequence,
   PutNumber(record.duration_ms, &out);
   PutText(record.detail, &out);
   return out;
+}
+
+bool ParseCanonical(std::string_view bytes, Record* record, uint64_t* sequence,
+                    Hash* previous) {
+  Fields fields(bytes);
+  if (fields.Bytes(kDomain.size()) != kDomain) return false;
+  const std::string_view hash = fields.Bytes(kHashBytes);
+  if (hash.size() != kHashBytes) return false;
+  std::copy(hash.begin(), hash.end(), previous->begin());
+  *sequence = fields.Number();
+  const std::string kind = fields.Text();
+  record->id = fields.Text();
+  record->parent = fields.Text();
+  record->time_ns = fields.Number();
+  record->agent = fields.Text();
+  record->session = fields.Text();
+  record->mode = fields.Text();
+  const uint64_t enforced = fields.Number();
+  record->enforced = enforced == 1;
+  record->command = fields.Text();
+  record->cwd = fields.Text();
+  record->action = fields.Text();
+  record->reason = fields.Text();
+  record->rule_id = fields.Text();
+  record->policy_revision = fields.Text();
+  record->backend = fields.Text();
+  record->status = fields.Text();
+  const auto exit_code = static_cast<int64_t>(fields.Number());
+  record->exit_code = static_cast<int>(exit_code);
+  record->duration_ms = fields.Number();
+  record->detail = fields.Text();
+  return fields.whole() && ParseKind(kind, &record->kind) && enforced <= 1 &&
+         record->exit_code == exit_code && *sequence > 0;
 }
 
 Hash ChainHash(const Record& record, uint64_t sequence, const Hash& previous) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "audit/record.h"
 #include "base/hash.h"
@@ -20,6 +21,11 @@ inline constexpr int kRecordVersion = 1;
 // hash `previous`. Reads nothing of record.sequence, .previous and .hash.
 std::string CanonicalBytes(const Record& record, uint64_t sequence,
                            const Hash& previous);
+
+// The opposite: false unless `bytes` are what CanonicalBytes makes of a record
+// of this version. Leaves record.sequence, .previous and .hash as they are.
+bool ParseCanonical(std::string_view bytes, Record* record, uint64_t* sequence,
+                    Hash* previous);
 
 Hash ChainHash(const Record& record, uint64_t sequence, const Hash& previous);
 

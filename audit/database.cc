@@ -96,8 +96,6 @@ Status Database::Open(const std::string& file) {
   }
   sqlite3_busy_handler(handle, OnBusy, this);
   sqlite3_wal_hook(handle, OnCommit, this);
-  Arm();
-  armed_for_first = true;
   return {};
 }
 
@@ -106,13 +104,15 @@ void Database::Close() {
   handle = nullptr;
 }
 
+void Database::StartClock() {
+  deadline_us = NowMicroseconds() +
+                static_cast<uint64_t>(std::max(busy_timeout_ms, 0)) * 1000u;
+}
+
 void Database::Arm() {
   // Open and the first record share one time limit, because the caller has
   // one deadline for both.
-  if (!std::exchange(armed_for_first, false)) {
-    deadline_us = NowMicroseconds() +
-                  static_cast<uint64_t>(std::max(busy_timeout_ms, 0)) * 1000u;
-  }
+  if (!std::exchange(armed_for_first, false)) StartClock();
 }
 
 std::unexpected<Error> Database::Failed(int code, const char* doing) const {

@@ -66,6 +66,9 @@ struct Database {
   void Close();
 
   // Starts the clock of the busy handler.
+  void StartClock();
+  // Starts it for the next step, unless that is the first after Open: the two
+  // have one limit.
   void Arm();
 
   Status Execute(const char* sql);
@@ -83,7 +86,7 @@ struct Database {
   bool armed_for_first = false;
   bool wal = true;
   uint32_t wal_pages = 0;  // after the newest commit of this connection
-  uint64_t newest = 0;     // sequence number of its newest record
+  uint64_t newest = 0;     // of the records that went straight into the table
 };
 
 // The columns of table `log`, in the order in which ReadRecord wants them.
@@ -100,6 +103,10 @@ Record ReadRecord(const Statement& row);
 // Chains and inserts `record` into the open transaction: no redaction, no
 // commit. Fills sequence, previous and hash.
 Status InsertRecord(Database* db, Record* record);
+
+// Inserts a record that is chained already. The caller has checked the table.
+Status InsertRow(Database* db, const Record& record, uint64_t sequence,
+                 const Hash& previous, const Hash& hash);
 
 // Rolls back unless Commit succeeded.
 class Transaction {

@@ -1,8 +1,8 @@
-// Append is on the way of every answer, so the steps are counted: four file
-// system calls to check what is opened, SQLite's open, the parse of one table,
-// one transaction with two statements, close. The header of the file says that
-// it is in WAL mode and of this version; only when it does not is anything
-// asked by SQL. Everything else (checkpoint, prune) waits for Maintain.
+// Append is on the way of every answer, so the steps are counted: the
+// directory and the two files of the database are looked at, audit.pending is
+// opened, locked, read (its header) and written twice. SQLite comes in only
+// when the database is not as the newest record left it, and when the log is
+// read. Everything else (folding, checkpoint, prune) waits for Maintain.
 #include "audit/log.h"
 
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 
 #include "audit/chain.h"
 #include "audit/cut.h"
+#include "audit/fold.h"
 #include "audit/log_impl.h"
 #include "audit/redact.h"
 #include "audit/schema.h"
@@ -169,6 +170,15 @@ void Clean(Record* record) {
   }
 }
 
+Hash RandomHash() {
+  Hash out{};
+  const std::string random = RandomBytes(out.size());
+  for (size_t i = 0; i < out.size() && i < random.size(); ++i) {
+    out[i] = static_cast<unsigned char>(random[i]);
+  }
+  return out;
+}
+
 }  // namespace
 
 Log::Log(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -179,28 +189,39 @@ Log::~Log() = default;
 Result<Log> Log::Open(const std::string& state_dir, const Options& options) {
   GATE_CHECK(CheckDirectory(state_dir, true));
   auto impl = std::make_unique<Impl>();
+  impl->options = options;
   Database& db = impl->db;
   db.directory = state_dir;
   db.busy_timeout_ms = options.busy_timeout_ms;
-  const std::string path = DatabasePath(state_dir);
-  if (auto checked = CheckFile(path); !checked) {
+  db.path = DatabasePath(state_dir);
+  db.armed_for_first = true;
+  if (auto checked = CheckFile(db.path); !checked) {
     if (checked.error().code != ErrorCode::kNotFound) {
       return std::unexpected(checked.error());
     }
-    GATE_CHECK(CreateFile(path));
+    GATE_CHECK(CreateFile(db.path));
   }
-  GATE_CHECK(db.Open(path));
-  db.wal = !options.rollback_journal && !IsNetworkFileSystem(path.c_str());
-  GATE_TRY(const Header header, ReadHeader(&db));
-  if (!header.empty && !header.database) {
-    return Fail(ErrorCode::kCorrupt, "audit log " + path + ": not a database");
+  db.StartClock();
+  const bool direct =
+      options.rollback_journal || IsNetworkFileSystem(db.path.c_str());
+  auto pending = PendingFile::Open(state_dir, !direct);
+  if (pending) {
+    impl->pending = std::move(*pending);
+  } else if (pending.error().code != ErrorCode::kNotFound) {
+    return std::unexpected(pending.error());
   }
-  if (header.wal != db.wal || header.version != kSchemaVersion ||
-      header.application != kApplicationId) {
-    GATE_CHECK(Prepare(&db));
+  if (impl->pending && !direct) {
+    const auto header = impl->pending->ReadHeader();
+    GATE_TRY(const DatabaseState state, StateOfDatabase(db.path));
+    if (header && header->database == state) return Log(std::move(impl));
   }
-  GATE_CHECK(db.Execute(options.full_durability ? "PRAGMA synchronous=FULL"
-                                                : "PRAGMA synchronous=NORMAL"));
+  // The slow way, which also says what is wrong with the database.
+  GATE_CHECK(impl->Connect());
+  if (direct && impl->pending) {
+    // Left from when the directory was on this machine's own disk.
+    GATE_CHECK(impl->Settle());
+    impl->pending.reset();
+  }
   return Log(std::move(impl));
 }
 
@@ -208,12 +229,66 @@ Result<Log> Log::OpenReadOnly(const std::string& state_dir) {
   GATE_CHECK(CheckDirectory(state_dir, false));
   GATE_CHECK(CheckFile(DatabasePath(state_dir)));
   GATE_TRY(Log log, Open(state_dir, Options{}));
-  GATE_CHECK(log.impl_->db.Execute("PRAGMA query_only=1"));
+  GATE_CHECK(log.impl_->Connect());
+  log.impl_->read_only = true;
   return log;
 }
 
+Status Log::Impl::CheckOpen() const {
+  if (!closed) return {};
+  return Fail(ErrorCode::kInternal, "audit log: closed");
+}
+
+Status Log::Impl::Connect() {
+  if (db.handle != nullptr) return {};
+  GATE_CHECK(db.Open(db.path));
+  db.wal = !options.rollback_journal && !IsNetworkFileSystem(db.path.c_str());
+  GATE_TRY(const Header header, ReadHeader(&db));
+  if (!header.empty && !header.database) {
+    db.Close();
+    return Fail(ErrorCode::kCorrupt,
+                "audit log " + db.path + ": not a database");
+  }
+  Status ready{};
+  if (header.wal != db.wal || header.version != kSchemaVersion ||
+      header.application != kApplicationId) {
+    ready = Prepare(&db);
+  }
+  if (ready) {
+    ready = db.Execute(options.full_durability ? "PRAGMA synchronous=FULL"
+                                               : "PRAGMA synchronous=NORMAL");
+  }
+  if (!ready) db.Close();
+  return ready;
+}
+
+Result<PendingHeader> Log::Impl::Refresh() {
+  GATE_CHECK(Connect());
+  GATE_TRY(PendingHeader header, Fold(&db, &*pending));
+  pending_end = header.end;
+  return header;
+}
+
+Status Log::Impl::Settle() {
+  GATE_CHECK(CheckOpen());
+  db.Arm();
+  if (pending) {
+    GATE_CHECK(pending->Lock(db.deadline_us));
+    const PendingLock lock(&*pending);
+    const auto header = pending->ReadHeader();
+    if (!header || header->end != kPendingStart) {
+      GATE_TRY(const PendingHeader settled, Refresh());
+      pending_end = settled.end;
+    }
+  }
+  return Connect();
+}
+
 void Log::Close() {
-  if (impl_ != nullptr) impl_->db.Close();
+  if (impl_ == nullptr) return;
+  impl_->db.Close();
+  impl_->pending.reset();
+  impl_->closed = true;
 }
 
 Status InsertRecord(Database* db, Record* record) {
@@ -232,39 +307,45 @@ Status InsertRecord(Database* db, Record* record) {
       }
     } else if (code == SQLITE_DONE) {
       // The first record stands on a random value: it names this log.
-      const std::string random = RandomBytes(previous.size());
-      for (size_t i = 0; i < previous.size() && i < random.size(); ++i) {
-        previous[i] = static_cast<unsigned char>(random[i]);
-      }
+      previous = RandomHash();
     } else {
       return db->Failed(code, "read the newest record");
     }
   }
   const Hash hash = ChainHash(*record, sequence, previous);
+  GATE_CHECK(InsertRow(db, *record, sequence, previous, hash));
+  record->sequence = sequence;
+  record->previous = Hex(previous);
+  record->hash = Hex(hash);
+  return {};
+}
+
+Status InsertRow(Database* db, const Record& record, uint64_t sequence,
+                 const Hash& previous, const Hash& hash) {
   GATE_TRY(Statement row,
            db->Prepare("INSERT INTO log VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
                        "?,?,?,?,?,?,?)"));
   row.Bind(1, sequence);
   row.Bind(2, uint64_t{kRecordVersion});
-  row.Bind(3, Name(record->kind));
-  row.Bind(4, record->id);
-  row.Bind(5, record->parent);
-  row.Bind(6, record->time_ns);
-  row.Bind(7, record->agent);
-  row.Bind(8, record->session);
-  row.Bind(9, record->mode);
-  row.Bind(10, uint64_t{record->enforced});
-  row.Bind(11, record->command);
-  row.Bind(12, record->cwd);
-  row.Bind(13, record->action);
-  row.Bind(14, record->reason);
-  row.Bind(15, record->rule_id);
-  row.Bind(16, record->policy_revision);
-  row.Bind(17, record->backend);
-  row.Bind(18, record->status);
-  row.Bind(19, static_cast<uint64_t>(static_cast<int64_t>(record->exit_code)));
-  row.Bind(20, record->duration_ms);
-  row.Bind(21, record->detail);
+  row.Bind(3, Name(record.kind));
+  row.Bind(4, record.id);
+  row.Bind(5, record.parent);
+  row.Bind(6, record.time_ns);
+  row.Bind(7, record.agent);
+  row.Bind(8, record.session);
+  row.Bind(9, record.mode);
+  row.Bind(10, uint64_t{record.enforced});
+  row.Bind(11, record.command);
+  row.Bind(12, record.cwd);
+  row.Bind(13, record.action);
+  row.Bind(14, record.reason);
+  row.Bind(15, record.rule_id);
+  row.Bind(16, record.policy_revision);
+  row.Bind(17, record.backend);
+  row.Bind(18, record.status);
+  row.Bind(19, static_cast<uint64_t>(static_cast<int64_t>(record.exit_code)));
+  row.Bind(20, record.duration_ms);
+  row.Bind(21, record.detail);
   row.Bind(22, previous);
   row.Bind(23, hash);
   const int code = row.Step();
@@ -273,33 +354,62 @@ Status InsertRecord(Database* db, Record* record) {
     return Fail(ErrorCode::kCorrupt,
                 "audit log " + db->path + ": the record was not taken");
   }
-  record->sequence = sequence;
-  record->previous = Hex(previous);
-  record->hash = Hex(hash);
+  return {};
+}
+
+// Into the table, in a transaction of its own.
+Status StoreInTable(Database* db, Record* record) {
+  GATE_CHECK(db->handle != nullptr
+                 ? Status{}
+                 : Fail(ErrorCode::kInternal, "audit log: not open"));
+  Transaction transaction(db);
+  GATE_CHECK(transaction.Begin());
+  GATE_CHECK(InsertRecord(db, record));
+  GATE_CHECK(transaction.Commit());
+  db->newest = record->sequence;
   return {};
 }
 
 Status Log::Append(Record* record) {
-  Database& db = impl_->db;
-  if (db.handle == nullptr) {
-    return Fail(ErrorCode::kInternal, "audit log: closed");
+  Impl& impl = *impl_;
+  GATE_CHECK(impl.CheckOpen());
+  if (impl.read_only) {
+    return Fail(ErrorCode::kPermission, "audit log: opened for reading");
   }
   if (record->id.empty()) record->id = NewUuid(record->time_ns / 1000000u);
   Clean(record);
-  db.Arm();
-  const auto store = [&]() -> Status {
-    Transaction transaction(&db);
-    GATE_CHECK(transaction.Begin());
-    GATE_CHECK(InsertRecord(&db, record));
-    return transaction.Commit();
-  };
-  if (auto stored = store(); !stored) {
+  impl.db.Arm();
+  const Status stored =
+      impl.pending ? impl.Store(record) : StoreInTable(&impl.db, record);
+  if (!stored) {
     record->sequence = 0;
     record->previous.clear();
     record->hash.clear();
-    return stored;
   }
-  db.newest = record->sequence;
+  return stored;
+}
+
+Status Log::Impl::Store(Record* record) {
+  GATE_CHECK(pending->Lock(db.deadline_us));
+  const PendingLock lock(&*pending);
+  GATE_TRY(const DatabaseState state, StateOfDatabase(db.path));
+  auto header = pending->ReadHeader();
+  if (!header || header->database != state || header->end > kPendingMostBytes) {
+    header = Refresh();
+    if (!header) return std::unexpected(header.error());
+  }
+  const uint64_t sequence = header->newest + 1;
+  Hash previous = header->hash;
+  // The first record stands on a random value: it names this log.
+  if (sequence == 1) previous = RandomHash();
+  const std::string bytes = CanonicalBytes(*record, sequence, previous);
+  const Hash hash = Sha256(bytes);
+  GATE_CHECK(pending->Append(bytes, hash, sequence, options.full_durability,
+                             &*header));
+  pending_end = header->end;
+  record->sequence = sequence;
+  record->previous = Hex(previous);
+  record->hash = Hex(hash);
   return {};
 }
 

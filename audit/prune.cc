@@ -138,6 +138,28 @@ Result<uint64_t> PruneChunk(Database* db, uint64_t through,
   return removed;
 }
 
+// A prefix: up to the first record that is not old enough, whatever the clock
+// did before it.
+Result<uint64_t> PruneOld(Database* db, uint64_t before_ns,
+                          const std::string& reason) {
+  uint64_t through = 0;
+  {
+    GATE_TRY(Statement kept,
+             db->Prepare("SELECT seq FROM log WHERE time_ns>=? ORDER BY seq "
+                         "LIMIT 1"));
+    kept.Bind(1, std::min<uint64_t>(before_ns, INT64_MAX));
+    const int code = kept.Step();
+    if (code == SQLITE_ROW) {
+      through = kept.Number(0) - 1;
+    } else if (code == SQLITE_DONE) {
+      GATE_TRY(through, db->Number("SELECT max(seq) FROM log"));
+    } else {
+      return db->Failed(code, "read");
+    }
+  }
+  return PruneChunk(db, through, reason);
+}
+
 }  // namespace
 
 uint64_t NowNanoseconds() {
@@ -149,92 +171,99 @@ uint64_t NowNanoseconds() {
 
 bool Log::MaintenanceDue() const {
   const Database& db = impl_->db;
+  if (impl_->pending_end - kPendingStart > kPendingDueBytes) return true;
   if (!db.wal) return db.newest != 0 && db.newest % kRollbackInterval == 0;
   return db.wal_pages > kMaxWalBytes / (kPageBytes + kWalFrameOverhead);
 }
 
-void Log::Maintain(uint64_t now_ns) {
-  Database& db = impl_->db;
-  if (db.handle == nullptr) return;
-  if (db.newest != 0) {
-    // This connection has committed and knows.
-    if (!MaintenanceDue()) return;
-  } else if (db.wal) {
-    sqlite3_file* wal = nullptr;
-    sqlite3_int64 size = 0;
-    if (!db.Number("SELECT count(*) FROM sqlite_master")) return;
-    sqlite3_file_control(db.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
-    if (wal == nullptr || wal->pMethods == nullptr ||
-        wal->pMethods->xFileSize(wal, &size) != SQLITE_OK ||
-        size <= kMaxWalBytes) {
-      return;
-    }
+namespace {
+
+// Whether there is work for Maintain, in a process that has not appended.
+bool IsLarge(Database* db, const PendingHeader* header) {
+  if (header != nullptr && header->end - kPendingStart > kPendingDueBytes) {
+    return true;
   }
+  const auto wal = StateOf(db->path + "-wal");
+  return !wal || wal->size > kMaxWalBytes;
+}
+
+// Truncates the WAL and prunes a first part of what is too old or too much.
+void Shrink(Database* db, uint64_t now_ns) {
+  if (db->wal && !TruncateWal(db)) return;
+  const auto pages = db->Number("PRAGMA page_count");
+  const auto unused = db->Number("PRAGMA freelist_count");
+  const auto oldest =
+      db->Number("SELECT time_ns FROM log ORDER BY seq LIMIT 1");
+  if (!pages || !unused || !oldest) return;
+  const uint64_t bytes = (*pages - *unused) * kPageBytes;
+  const uint64_t age = now_ns > *oldest ? now_ns - *oldest : 0;
+  // A failure leaves the log longer than it should be: nothing is lost.
+  if (bytes > kMaxDatabaseBytes) {
+    (void)PruneChunk(db, UINT64_MAX, "size above 256 MB");
+  } else if (*oldest != 0 &&
+             age > (kMaxAgeDays + kAgeSlackDays) * kNanosecondsPerDay) {
+    (void)PruneOld(db, now_ns - kMaxAgeDays * kNanosecondsPerDay,
+                   "older than 90 days");
+  } else {
+    return;
+  }
+  if (db->wal) TruncateWal(db);
+}
+
+}  // namespace
+
+void Log::Maintain(uint64_t now_ns) {
+  Impl& impl = *impl_;
+  Database& db = impl.db;
+  if (impl.closed || impl.read_only) return;
   const int timeout = std::exchange(db.busy_timeout_ms, 0);
   db.armed_for_first = false;
   db.Arm();
-  if (!db.wal || TruncateWal(&db)) {
-    const auto pages = db.Number("PRAGMA page_count");
-    const auto unused = db.Number("PRAGMA freelist_count");
-    const auto oldest =
-        db.Number("SELECT time_ns FROM log ORDER BY seq LIMIT 1");
-    if (pages && unused && oldest) {
-      const uint64_t bytes = (*pages - *unused) * kPageBytes;
-      const uint64_t age = now_ns > *oldest ? now_ns - *oldest : 0;
-      if (bytes > kMaxDatabaseBytes) {
-        // A failure leaves the log longer than it should be: nothing is lost.
-        (void)PruneChunk(&db, UINT64_MAX, "size above 256 MB");
-        if (db.wal) TruncateWal(&db);
-      } else if (*oldest != 0 &&
-                 age > (kMaxAgeDays + kAgeSlackDays) * kNanosecondsPerDay) {
-        (void)Prune(now_ns - kMaxAgeDays * kNanosecondsPerDay,
-                    "older than 90 days");
-      }
+  if (!impl.pending) {
+    if (MaintenanceDue()) Shrink(&db, now_ns);
+  } else if (impl.pending->Lock(db.deadline_us)) {
+    const PendingLock lock(&*impl.pending);
+    const auto header = impl.pending->ReadHeader();
+    if (IsLarge(&db, header ? &*header : nullptr) && impl.Refresh()) {
+      Shrink(&db, now_ns);
+      // The header says what the database is now. Where this fails, the next
+      // record finds out for itself.
+      (void)impl.Refresh();
     }
   }
   db.busy_timeout_ms = timeout;
 }
 
 Result<uint64_t> Log::Prune(uint64_t before_ns, const std::string& reason) {
-  Database& db = impl_->db;
-  if (db.handle == nullptr) {
-    return Fail(ErrorCode::kInternal, "audit log: closed");
-  }
-  db.Arm();
-  // A prefix: up to the first record that is not old enough, whatever the
-  // clock did before it.
-  uint64_t through = 0;
-  {
-    GATE_TRY(Statement kept,
-             db.Prepare("SELECT seq FROM log WHERE time_ns>=? ORDER BY seq "
-                        "LIMIT 1"));
-    kept.Bind(1, std::min<uint64_t>(before_ns, INT64_MAX));
-    const int code = kept.Step();
-    if (code == SQLITE_ROW) {
-      through = kept.Number(0) - 1;
-    } else if (code == SQLITE_DONE) {
-      GATE_TRY(through, db.Number("SELECT max(seq) FROM log"));
-    } else {
-      return db.Failed(code, "read");
-    }
+  Impl& impl = *impl_;
+  if (impl.read_only) {
+    return Fail(ErrorCode::kPermission, "audit log: opened for reading");
   }
   uint64_t removed = 0;
   while (true) {
-    db.Arm();
-    GATE_TRY(const uint64_t chunk, PruneChunk(&db, through, reason));
+    GATE_CHECK(impl.Settle());
+    // Let go between two chunks: a writer waits for one of them at most.
+    std::optional<PendingLock> lock;
+    if (impl.pending) {
+      GATE_CHECK(impl.pending->Lock(impl.db.deadline_us));
+      lock.emplace(&*impl.pending);
+      GATE_TRY(const PendingHeader settled, impl.Refresh());
+      (void)settled;
+    }
+    GATE_TRY(const uint64_t chunk, PruneOld(&impl.db, before_ns, reason));
     removed += chunk;
-    if (db.wal) TruncateWal(&db);
-    if (chunk < kChunk) break;
+    if (impl.db.wal) TruncateWal(&impl.db);
+    if (impl.pending) {
+      GATE_TRY(const PendingHeader settled, impl.Refresh());
+      (void)settled;
+    }
+    if (chunk < kChunk) return removed;
   }
-  return removed;
 }
 
 Result<std::string> Log::Head() const {
+  GATE_CHECK(impl_->Settle());
   Database& db = impl_->db;
-  if (db.handle == nullptr) {
-    return Fail(ErrorCode::kInternal, "audit log: closed");
-  }
-  db.Arm();
   GATE_TRY(Statement row,
            db.Prepare("SELECT seq,hash FROM log ORDER BY seq DESC LIMIT 1"));
   const int code = row.Step();

@@ -90,17 +90,11 @@ Result<std::vector<Record>> ReadRows(Database* db, Statement row) {
 
 std::string Select() { return std::string("SELECT ") + kColumns + " FROM log"; }
 
-Status CheckOpen(const Database& db) {
-  if (db.handle != nullptr) return {};
-  return Fail(ErrorCode::kInternal, "audit log: closed");
-}
-
 }  // namespace
 
 Result<std::vector<Record>> Log::Query(const Filter& filter) const {
   Database& db = impl_->db;
-  GATE_CHECK(CheckOpen(db));
-  db.Arm();
+  GATE_CHECK(impl_->Settle());
   const Where where = Translate(filter);
   GATE_TRY(
       Statement row,
@@ -113,8 +107,7 @@ Result<std::vector<Record>> Log::Query(const Filter& filter) const {
 
 Result<Record> Log::Find(const std::string& reference) const {
   Database& db = impl_->db;
-  GATE_CHECK(CheckOpen(db));
-  db.Arm();
+  GATE_CHECK(impl_->Settle());
   uint64_t sequence = 0;
   const char* end = reference.data() + reference.size();
   const auto [stop, error] = std::from_chars(reference.data(), end, sequence);
@@ -139,9 +132,8 @@ Result<Record> Log::Find(const std::string& reference) const {
 
 Result<std::vector<Record>> Log::Children(const std::string& id) const {
   Database& db = impl_->db;
-  GATE_CHECK(CheckOpen(db));
   if (id.empty()) return std::vector<Record>{};
-  db.Arm();
+  GATE_CHECK(impl_->Settle());
   // A child is younger than its parent, so that the scan starts there.
   GATE_TRY(Statement row,
            db.Prepare(Select() +
@@ -173,8 +165,7 @@ Result<Stats> Log::Count(const std::string& by, const Filter& filter) const {
                     "session");
   }
   Database& db = impl_->db;
-  GATE_CHECK(CheckOpen(db));
-  db.Arm();
+  GATE_CHECK(impl_->Settle());
   const Where where = Translate(filter);
   Stats stats;
   {

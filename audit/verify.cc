@@ -202,15 +202,17 @@ const char* Name(Finding finding) {
 
 Result<Verdict> Log::Verify(const std::string& anchor_text) const {
   Database& db = impl_->db;
-  if (db.handle == nullptr) {
-    return Fail(ErrorCode::kInternal, "audit log: closed");
-  }
   Anchor anchor;
   if (!anchor_text.empty() && !ParseAnchor(anchor_text, &anchor)) {
     return Fail(ErrorCode::kInvalid,
                 "not an anchor: expected LOG:SEQUENCE:HASH or a hash");
   }
-  db.Arm();
+  const Status settled = impl_->Settle();
+  if (!settled && settled.error().code != ErrorCode::kCorrupt) {
+    return std::unexpected(settled.error());
+  }
+  // A changed table takes no record and can still be read.
+  GATE_CHECK(impl_->Connect());
   Verdict verdict;
   GATE_TRY(const std::string schema, SchemaDifference(&db));
   auto newest = db.Number("SELECT max(seq) FROM log");
@@ -311,6 +313,9 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
   // The records stand, and records may have been kept out of the log.
   if (verdict.finding == Finding::kOk && !schema.empty()) {
     Bad(&verdict, Finding::kEdited, 0, schema);
+  }
+  if (verdict.finding == Finding::kOk && !settled) {
+    Bad(&verdict, Finding::kUnreadable, 0, settled.error().message);
   }
   return verdict;
 }

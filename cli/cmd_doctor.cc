@@ -108,11 +108,13 @@ std::string WhyNotWritable(const std::string& state) {
         .error()
         .message;
   ::rmdir(made.c_str());
-  const std::string log = state + "/audit.db";
-  if (::access(log.c_str(), F_OK) == 0 && ::access(log.c_str(), W_OK) != 0)
-    return FailErrno("`" + Visible(log) + "` cannot be written")
-        .error()
-        .message;
+  for (const char* name : {"/audit.db", "/audit.pending"}) {
+    const std::string log = state + name;
+    if (::access(log.c_str(), F_OK) == 0 && ::access(log.c_str(), W_OK) != 0)
+      return FailErrno("`" + Visible(log) + "` cannot be written")
+          .error()
+          .message;
+  }
   return "";
 }
 

@@ -42,7 +42,7 @@ class TemporaryState : public ::testing::Test {
     return record;
   }
 
-  // Opens, appends `count` decisions, closes.
+  // Opens, appends `count` decisions, brings them into the table, closes.
   void Fill(int count) {
     auto log = Log::Open(state_, Options{});
     ASSERT_TRUE(log) << log.error().message;
@@ -51,6 +51,8 @@ class TemporaryState : public ::testing::Test {
       const auto status = log->Append(&record);
       ASSERT_TRUE(status) << status.error().message;
     }
+    const auto folded = log->Head();
+    ASSERT_TRUE(folded) << folded.error().message;
   }
 
   Verdict VerifyLog(const std::string& anchor = "") {

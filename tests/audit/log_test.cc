@@ -1,4 +1,5 @@
 #include "audit/log.h"
+#include "audit/pending.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -338,15 +339,16 @@ TEST_F(LogTest, MaintainKeepsTheWalSmall) {
   for (int i = 0; i < 200; ++i) {
     auto log = Log::Open(state_, Options{});
     ASSERT_TRUE(log);
-    Record record = Decision("command " + std::to_string(i));
+    Record record = Decision(std::string(2000, 'c') + std::to_string(i));
     ASSERT_TRUE(log->Append(&record));
     if (log->MaintenanceDue()) {
       ++due;
       log->Maintain(record.time_ns);
     }
     log->Close();
-    largest = std::max<uint64_t>(
-        largest, std::filesystem::file_size(database_ + "-wal"));
+    for (const std::string& file : {database_ + "-wal", PendingPath(state_)}) {
+      largest = std::max<uint64_t>(largest, std::filesystem::file_size(file));
+    }
   }
   EXPECT_GT(due, 2);
   EXPECT_LT(largest, 150u * 1024);
@@ -371,7 +373,7 @@ TEST_F(LogTest, MaintainDropsRecordsOlderThan90Days) {
   ASSERT_TRUE(log);
   const uint64_t day = 86400ull * 1000000000ull;
   for (int i = 0; i < 100; ++i) {
-    Record record = Decision("command " + std::to_string(i));
+    Record record = Decision(std::string(2000, 'c') + std::to_string(i));
     if (i >= 60) record.time_ns += 100 * day;
     ASSERT_TRUE(log->Append(&record));
   }

@@ -1,7 +1,9 @@
 // What someone with a copy of SQLite can do to the file, and how Verify calls
 // it. Also the stopped writer, which needs a transaction held open.
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -197,6 +199,7 @@ TEST_F(TamperTest, OnlyTheVeryValuesThatWereWrittenVerify) {
         record.exit_code = 0;
         ASSERT_TRUE(log->Append(&record));
       }
+      ASSERT_TRUE(log->Head());  // which brings them into the table
       log->Close();
       sqlite3* db = nullptr;
       ASSERT_EQ(sqlite3_open(database_.c_str(), &db), SQLITE_OK);
@@ -391,20 +394,19 @@ TEST_F(TamperTest, CanonicalBytesAreFixed) {
             Hex(Sha256(CanonicalBytes(record, 7, previous))));
 }
 
-// A writer stopped in the middle of its transaction: the others give up after
-// their time limit, and go on when it does.
+// A writer stopped in the middle of its record: the others give up after their
+// time limit, and go on when it does.
 TEST_F(TamperTest, StoppedWriterDelaysOthersNoLongerThanTheirLimit) {
   Fill(1);
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
   const pid_t holder = fork();
   if (holder == 0) {
-    sqlite3* db = nullptr;
-    sqlite3_open(database_.c_str(), &db);
-    sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+    const int file = open((state_ + "/audit.pending").c_str(), O_RDWR);
+    if (flock(file, LOCK_EX) != 0) _exit(1);
     if (write(ready[1], "x", 1) != 1) _exit(1);
     raise(SIGSTOP);
-    _exit(0);  // without COMMIT: rolled back
+    _exit(0);
   }
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
@@ -424,6 +426,29 @@ TEST_F(TamperTest, StoppedWriterDelaysOthersNoLongerThanTheirLimit) {
   waitpid(holder, &status, 0);
   EXPECT_TRUE(log->Append(&record));
   EXPECT_EQ(record.sequence, 2u);
+  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+}
+
+// Another program in the middle of a transaction on the table keeps no record
+// from being stored; who reads the log waits for it, no longer than its limit.
+TEST_F(TamperTest, AHeldTableDelaysReadersAndNoRecord) {
+  Fill(1);
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(database_.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  auto log = Log::Open(state_, Options{.busy_timeout_ms = 50});
+  ASSERT_TRUE(log);
+  Record record = Decision("goes on");
+  EXPECT_TRUE(log->Append(&record));
+  EXPECT_EQ(record.sequence, 2u);
+  const auto read = log->Query({});
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kTimeout);
+  sqlite3_close(db);
+  const auto again = log->Query({});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->size(), 2u);
   EXPECT_EQ(VerifyLog().finding, Finding::kOk);
 }
 
