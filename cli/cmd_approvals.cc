@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/duration.h"
 #include "cli/exit_codes.h"
+#include "cli/help.h"
 #include "cli/json_writer.h"
 #include "cli/options.h"
 #include "cli/pause.h"
@@ -116,7 +117,17 @@ int ApprovalsCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1),
                        arguments.end());
   if (name == "--help" || name == "-h") {
-    std::puts("usage: gate approvals [list [--json] | revoke (ID | --all)]");
+    std::fputs(
+        WithExamples("usage: gate approvals [list | revoke] [OPTIONS]\n\n"
+                     "Lists what was approved for longer than once, and takes "
+                     "it back.\n\n"
+                     "  list    the approvals that hold (the default)\n"
+                     "  revoke  take one or all of them back\n\n"
+                     "`gate approvals COMMAND --help` shows the options of "
+                     "each.\n",
+                     "approvals")
+            .c_str(),
+        stdout);
     return 0;
   }
   if (name == "list") return List(globals, rest);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/help.h"
 #include "cli/json_writer.h"
 #include "cli/options.h"
 #include "cli/record_text.h"
@@ -64,10 +65,10 @@ void AddFilter(Options& app, FilterOptions* options) {
           "Z it is UTC, as what is listed)");
   app.Add("--until", options->until, "the same forms");
   app.Add("--action", options->actions, "deny,ask,sandbox,allow");
-  app.Add("--agent", options->filter.agent, "");
-  app.Add("--session", options->filter.session, "");
-  app.Add("--rule", options->filter.rule_id, "");
-  app.Add("--backend", options->filter.backend, "");
+  app.Add("--agent", options->filter.agent, "the agent that asked");
+  app.Add("--session", options->filter.session, "a session of an agent");
+  app.Add("--rule", options->filter.rule_id, "the rule that decided");
+  app.Add("--backend", options->filter.backend, "where it ran");
   app.Add("--mode", options->filter.mode, "hook, check, run, sandbox");
   app.Add("--cwd", options->filter.cwd_prefix, "at or below");
   app.Add("--text", options->filter.text, "part of the command");
@@ -288,7 +289,18 @@ int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
                                               : Arguments(arguments.begin() + 1,
                                                           arguments.end()));
   if (name == "--help" || name == "-h") {
-    std::puts("usage: gate audit list|show|stats|verify [OPTIONS]");
+    std::fputs(
+        WithExamples("usage: gate audit [list | show | stats | verify] "
+                     "[OPTIONS]\n\n"
+                     "Queries and verifies the audit log.\n\n"
+                     "  list    records, newest first (the default)\n"
+                     "  show    one record whole\n"
+                     "  stats   how many, by a column\n"
+                     "  verify  whether the log was changed\n\n"
+                     "`gate audit COMMAND --help` shows the options of each.\n",
+                     "audit")
+            .c_str(),
+        stdout);
     return 0;
   }
   Complain("`" + name + "` is not a command of gate audit");

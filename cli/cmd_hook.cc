@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
+#include "cli/help.h"
 #include "cli/hook_reads.h"
 #include "cli/hook_rewrite.h"
 #include "cli/left_to_client.h"
@@ -313,14 +314,22 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   if (arguments.size() == 1 &&
       (arguments[0] == "--help" || arguments[0] == "-h")) {
     std::fputs(
-        "usage: gate hook CLIENT [--framed] [--mode contain|intent]\n\n"
-        "Answers one event of the client, which is read from stdin, and exits\n"
-        "with 0 or 2. Clients: claude, codex, generic. --framed: for the line\n"
-        "that `gate install` writes, which takes the answer out of its "
-        "marks.\n"
-        "--mode intent (codex): denies and asks as ever, and leaves to Codex's "
-        "own\n"
-        "sandbox what gate would contain.\n",
+        WithExamples(
+            "usage: gate hook CLIENT [OPTIONS]\n\n"
+            "Answers one event of the client, which is read from stdin, and "
+            "exits\n"
+            "with 0 or 2. Clients: claude, codex, generic.\n\n"
+            "  --framed              for the line that `gate install` writes, "
+            "which\n"
+            "                        takes the answer out of its marks\n"
+            "  --mode contain|intent codex: intent denies and asks as ever, "
+            "and\n"
+            "                        leaves to Codex's own sandbox what gate "
+            "would\n"
+            "                        contain\n"
+            "  -h, --help            show this help\n",
+            "hook")
+            .c_str(),
         stdout);
     return 0;
   }

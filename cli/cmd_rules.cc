@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
+#include "cli/help.h"
 #include "cli/json_writer.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -250,18 +251,22 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
       {"list", List}, {"show", Show}, {"test", Test}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
-    std::puts(
-        "usage: gate rules list|show|lint|test|fmt|diff|import|suggest "
-        "[OPTIONS]\n\n"
-        "  list       the rules that hold here, by layer\n"
-        "  show ID    one rule whole\n"
-        "  lint       what is wrong or doubtful in the rules\n"
-        "  test       run the examples that stand in the rules\n"
-        "  fmt        lay rule files out\n"
-        "  diff       commands whose decision differs between two policies\n"
-        "  import     another tool's rules as a rule file\n"
-        "  suggest    rules that would have spared repeated approvals\n\n"
-        "`gate rules COMMAND --help` shows the options of each.");
+    std::fputs(
+        WithExamples(
+            "usage: gate rules COMMAND [OPTIONS]\n\n"
+            "Lists, shows, checks and compares rules.\n\n"
+            "  list     the rules that hold here, by layer\n"
+            "  show     one rule whole\n"
+            "  lint     what is wrong or doubtful in the rules\n"
+            "  test     run the examples that stand in the rules\n"
+            "  fmt      lay rule files out\n"
+            "  diff     commands whose decision differs between two policies\n"
+            "  import   another tool's rules as a rule file\n"
+            "  suggest  rules that would have spared repeated approvals\n\n"
+            "`gate rules COMMAND --help` shows the options of each.\n",
+            "rules")
+            .c_str(),
+        stdout);
     return 0;
   }
   if (!arguments.empty()) {

@@ -14,6 +14,7 @@
 #include "cli/execute.h"
 #include "cli/exit_codes.h"
 #include "cli/gateway.h"
+#include "cli/help.h"
 #include "cli/line.h"
 #include "cli/plan_json.h"
 #include "cli/preview_run.h"
@@ -32,36 +33,44 @@ namespace {
 using rules::Action;
 
 constexpr const char* kRunHelp =
-    "usage: gate run [--profile P] [--backend B] [--network N] [--timeout S]\n"
-    "                [--json] [--cwd DIR] [--agent NAME] [--session ID]\n"
-    "                [--ticket T] [--preview[=auto]]\n"
-    "                (CMD | -c CMD | -- ARGV…)\n\n"
+    "usage: gate run [OPTIONS] (COMMAND | -c COMMAND | -- ARGV…)\n\n"
     "Decides on the command, records the decision, runs the command as "
     "decided\n"
     "and passes its exit code on. gate's own: 124 timeout, 125 gate failed,\n"
-    "126 refused, 127 not found. On a person's terminal an `ask` is asked.\n"
-    "--json prints the decision and, after the run, how it ended on stderr, "
-    "an\n"
-    "object a line.\n"
-    "--preview runs the command on a copy of the workspace and lists what it\n"
-    "changed: you commit all, some or nothing of it; without a person's\n"
-    "terminal it is kept for a day (gate pending). --preview=auto commits by\n"
-    "itself what the policy would have let run anyway.\n";
+    "126 refused, 127 not found. On a person's terminal an `ask` is asked.\n\n"
+    "  --profile NAME        read-only, workspace-write or full-access\n"
+    "  --backend NAME        where it is contained (gate backends)\n"
+    "  --network NAME        none, loopback or open\n"
+    "  --timeout SECONDS     end it after so long\n"
+    "  --preview[=auto]      run on a copy of the workspace and list what\n"
+    "                        changed: you commit all, some or nothing of it;\n"
+    "                        without a person's terminal it is kept for a day\n"
+    "                        (gate pending). auto: commit what the policy\n"
+    "                        would have let run anyway\n"
+    "  --json                the decision and how it ended on stderr, an "
+    "object\n"
+    "                        a line\n"
+    "  --cwd DIR             the directory it runs in\n"
+    "  --agent NAME          the agent that asks\n"
+    "  --session ID          the agent's session\n"
+    "  --ticket T            what a hook decided (from the hook's rewrite)\n"
+    "  -h, --help            show this help\n";
 constexpr const char* kSandboxHelp =
-    "usage: gate sandbox [--profile P] [--backend B] [--network N]\n"
-    "                    [--timeout S] (CMD | -c CMD | -- ARGV…)\n\n"
-    "Runs the command contained, without asking the policy. Profiles:\n"
-    "read-only, workspace-write (default), full-access (tool, which lends\n"
-    "credentials, is for the policy to give). Networks: none\n"
-    "(default) and loopback, which are the run's own loopback alone.\n";
+    "usage: gate sandbox [OPTIONS] (COMMAND | -c COMMAND | -- ARGV…)\n\n"
+    "Runs the command contained, without asking the policy.\n\n"
+    "  --profile NAME        read-only, workspace-write (default) or "
+    "full-access;\n"
+    "                        tool, which lends credentials, is for the policy\n"
+    "                        to give\n"
+    "  --backend NAME        where it is contained (gate backends)\n"
+    "  --network NAME        none (default) or loopback: the run's own "
+    "loopback\n"
+    "                        alone\n"
+    "  --timeout SECONDS     end it after so long\n"
+    "  -h, --help            show this help\n";
 
 constexpr const char* kNotRecorded =
     "the decision could not be recorded, so nothing runs: ";
-
-bool WantsHelp(const Arguments& arguments) {
-  return !arguments.empty() &&
-         (arguments[0] == "--help" || arguments[0] == "-h");
-}
 
 Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
   Question question;
@@ -339,7 +348,7 @@ bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
 
 int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   if (WantsHelp(words)) {
-    std::fputs(kRunHelp, stdout);
+    std::fputs(WithExamples(kRunHelp, "run").c_str(), stdout);
     return 0;
   }
   const auto arguments = ParseRunArguments(words);
@@ -427,7 +436,7 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
 
 int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   if (WantsHelp(words)) {
-    std::fputs(kSandboxHelp, stdout);
+    std::fputs(WithExamples(kSandboxHelp, "sandbox").c_str(), stdout);
     return 0;
   }
   const auto arguments = ParseRunArguments(words);

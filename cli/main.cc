@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/help.h"
 #include "cli/log.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -66,8 +67,8 @@ constexpr Command kCommands[] = {
 
 void PrintHelp() {
   std::fputs(
-      "gate: a command gateway for AI agents\n\n"
-      "usage: gate [--config-dir DIR] [--state-dir DIR] COMMAND …\n\n",
+      "usage: gate [--config-dir DIR] [--state-dir DIR] COMMAND …\n\n"
+      "A command gateway for AI agents.\n\n",
       stdout);
   for (const Command& command : kCommands)
     std::printf("  %-10s %s\n", command.name, command.help);
@@ -75,6 +76,7 @@ void PrintHelp() {
       "\n`gate COMMAND --help` shows a command's options.\n"
       "Exit codes of check: 0 allow, 4 sandbox, 3 ask, 2 deny, 1 failure.\n",
       stdout);
+  std::fputs(WithExamples("", "").c_str(), stdout);
 }
 
 // What an abort must not look like: some clients take any exit code but 2 for

@@ -34,7 +34,8 @@ std::set<std::string> LongOptions(const std::string& text) {
 
 // The commands that `gate --help` lists.
 std::vector<std::string> Commands(const Machine& machine) {
-  const Done help = machine.Gate({"--help"});
+  Done help = machine.Gate({"--help"});
+  help.out.resize(help.out.find("\nexamples:\n") + 1);
   static const std::regex kRow("\n  ([a-z]+) +[^\n]+");
   std::vector<std::string> names;
   for (std::sregex_iterator at(help.out.begin(), help.out.end(), kRow), end;
@@ -70,6 +71,57 @@ const std::vector<std::vector<std::string>> kBelow = {
     {"audit", "show"},     {"audit", "stats"},      {"audit", "verify"},
     {"approvals", "list"}, {"approvals", "revoke"},
 };
+
+// Everything that has a help of its own, by its words.
+std::vector<std::vector<std::string>> EveryCommand(const Machine& machine) {
+  auto all = kBelow;
+  all.emplace_back();
+  for (const std::string& command : Commands(machine)) all.push_back({command});
+  return all;
+}
+
+TEST(Manual, HelpHasOneLayout) {
+  const Machine machine;
+  for (const auto& words : EveryCommand(machine)) {
+    std::string name = "gate";
+    for (const std::string& word : words) name += " " + word;
+    const std::string help = Help(machine, words);
+    EXPECT_TRUE(help.starts_with("usage: " + name + " ")) << help;
+    EXPECT_NE(help.find("\nexamples:\n  gate "), std::string::npos) << help;
+    EXPECT_TRUE(help.ends_with("\n")) << help;
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_FALSE(line.ends_with(" ")) << name << ": " << line;
+      EXPECT_LE(line.size(), 125u) << name << ": " << line;
+    }
+  }
+}
+
+// An example is understood up to the place where it would begin to act: its
+// command has the option, which the help of that command therefore lists.
+TEST(Manual, ExamplesUseWhatTheirCommandTakes) {
+  const Machine machine;
+  for (const auto& words : EveryCommand(machine)) {
+    const std::string help = Help(machine, words);
+    const size_t at = help.find("\nexamples:\n");
+    ASSERT_NE(at, std::string::npos);
+    const std::set<std::string> known = LongOptions(help.substr(0, at));
+    std::istringstream lines(help.substr(at + 11));
+    for (std::string line; std::getline(lines, line);) {
+      std::string example = line.substr(0, line.find("  # "));
+      // What is in quotes, or behind `--`, is another program's.
+      example = std::regex_replace(example, std::regex("'[^']*'"), "X");
+      example = example.substr(0, example.find(" -- "));
+      EXPECT_TRUE(example.starts_with("  gate ")) << line;
+      // A command of commands shows examples of those.
+      if (words.empty() || words[0] == "rules" || words[0] == "audit" ||
+          words[0] == "approvals")
+        if (words.size() < 2) continue;
+      for (const std::string& option : LongOptions(example))
+        EXPECT_TRUE(known.contains(option)) << line;
+    }
+  }
+}
 
 TEST(Manual, CompletionsOfferEveryCommand) {
   const Machine machine;
