@@ -227,7 +227,12 @@ Result<Log> Log::Open(const std::string& state_dir, const Options& options) {
 
 Result<Log> Log::OpenReadOnly(const std::string& state_dir) {
   GATE_CHECK(CheckDirectory(state_dir, false));
-  GATE_CHECK(CheckFile(DatabasePath(state_dir)));
+  // Records may wait for a database that somebody removed.
+  if (auto there = CheckFile(DatabasePath(state_dir));
+      !there && (there.error().code != ErrorCode::kNotFound ||
+                 access(PendingPath(state_dir).c_str(), F_OK) != 0)) {
+    return std::unexpected(there.error());
+  }
   GATE_TRY(Log log, Open(state_dir, Options{}));
   GATE_CHECK(log.impl_->Connect());
   log.impl_->read_only = true;

@@ -162,6 +162,8 @@ TEST_F(LogTest, SecretsNeverReachTheFiles) {
   for (const char* suffix : {"", "-wal", "-shm"}) {
     EXPECT_EQ(Bytes(database_ + suffix).find(secret), std::string::npos);
   }
+  EXPECT_EQ(Bytes(PendingPath(state_)).find(secret), std::string::npos);
+  EXPECT_NE(Bytes(PendingPath(state_)).find("[redacted:"), std::string::npos);
   auto again = Log::Open(state_, Options{});
   ASSERT_TRUE(again);
   ASSERT_TRUE(again->Prune(0, "none"));  // checkpoints the WAL

@@ -160,6 +160,15 @@ TEST_F(PendingTest, ARemovedDatabaseBeginsANewLogThatSaysSo) {
   ExpectOk(4);
 }
 
+TEST_F(PendingTest, PendingRecordsOfARemovedDatabaseAreRead) {
+  Leave(2);
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(database_ + suffix);
+  }
+  EXPECT_EQ(Read(), (std::vector<std::string>{"pending 1", "pending 2"}));
+  ExpectOk(2);
+}
+
 TEST_F(PendingTest, AnOlderCopyOfTheDatabaseIsContinuedAndSaid) {
   Fill(2);
   const std::string copy = root_ + "/copy";
