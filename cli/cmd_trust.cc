@@ -109,15 +109,17 @@ int TrustRemote(const ProcessFacts& facts, const std::string& workspace,
     return kExitUsage;
   }
   const std::string shown = credentials::Describe(*target);
-  if (!ConfirmByPerson("Let git in " + Visible(workspace) + " fetch from " +
-                       shown + " with your ssh login?")) {
+  if (!ConfirmByPerson("Let git in " + Visible(workspace) +
+                       " fetch from, and push to, " + shown +
+                       " with your ssh login?")) {
     Complain("nothing was trusted");
     return kExitRefused;
   }
   PersonAct act;
   act.mode = "trust";
   act.cwd = workspace;
-  act.reason = "a person let git of this project fetch from " + shown;
+  act.reason =
+      "a person let git of this project fetch from, and push to, " + shown;
   JsonWriter detail;
   detail.BeginObject().Field("remote", url).EndObject();
   act.detail = detail.Take();
@@ -144,8 +146,10 @@ int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
   std::string remote;
   app.Flag("--show", show, "only show what is trusted and what is not");
   app.Flag("--json", json, "show it as a JSON object a line");
-  app.Add("--remote", remote,
-          "let git of this project fetch from URL with your ssh login");
+  app.Add(
+      "--remote", remote,
+      "let git of this project fetch from URL, and push to it, with your ssh "
+      "login");
   if (auto code = ParseWith(app, arguments)) return *code;
   show |= json;
   if (!show)
@@ -214,7 +218,7 @@ int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
   std::vector<std::string> paths;
   std::string remote;
   app.Add("path", paths, "only these files");
-  app.Add("--remote", remote, "only this URL of a remote, for fetching");
+  app.Add("--remote", remote, "only this URL of a remote");
   if (auto code = ParseWith(app, arguments)) return *code;
   if (auto code = RequirePerson("untrusting")) return *code;
   const ProcessFacts facts = ReadProcessFacts(globals);

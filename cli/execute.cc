@@ -245,8 +245,8 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       for (credentials::Transport& transport : (*broker)->Finish())
         judgement->transports.push_back(std::move(transport));
     else if (!broker)
-      judgement->transports.push_back(
-          {"", "", "git over ssh has no broker: " + broker.error().message});
+      judgement->transports.emplace_back().refused =
+          "git over ssh has no broker: " + broker.error().message;
     FillWithheld(gateway.facts(), *judgement, &outcome);
     outcome.violations.insert(outcome.violations.begin(), finished.begin(),
                               finished.end());

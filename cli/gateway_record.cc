@@ -113,6 +113,7 @@ void PutTransports(const Judgement& judgement, JsonWriter* json) {
     if (!transport.refused.empty()) json->Field("refused", transport.refused);
     if (transport.refused.empty() && transport.exit_code >= 0)
       json->Field("exit_code", int64_t{transport.exit_code});
+    if (!transport.pushed.empty()) json->Field("pushed", transport.pushed);
     json->Field("sent", static_cast<int64_t>(transport.sent));
     json->Field("received", static_cast<int64_t>(transport.received));
     json->EndObject();

@@ -1,6 +1,8 @@
 #include "cli/git_transport.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include "base/hash.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "cli/git_push_scope.h"
 #include "cli/lending.h"
 #include "cli/line.h"
 #include "cli/names.h"
@@ -26,7 +29,8 @@ using credentials::PinnedRemotes;
 using credentials::SshBroker;
 
 constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-constexpr int kMaxIncludes = 10;  // git's own limit
+constexpr std::string_view kNowhere = "-";  // no URL of ssh
+constexpr int kMaxIncludes = 10;            // git's own limit
 constexpr std::string_view kDomain = "remotes";
 
 // A record by the name of a directory: its remotes, and that a contained run
@@ -70,6 +74,20 @@ Status AddRecord(const ProcessFacts& facts, const std::string& directory,
   return {};
 }
 
+// Of two runs that begin at once in nested directories one must have noted what
+// it can write before the other reads. Held for some file reads; a killed
+// holder holds nothing.
+Result<Fd> TakeTurn(const ProcessFacts& facts) {
+  const std::string directory = facts.places.state + "/remotes";
+  GATE_CHECK(MakeDirectories(directory, 0700));
+  Fd turn(::open((directory + "/turn").c_str(),
+                 O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  while (turn && ::flock(turn.get(), LOCK_EX) != 0)
+    if (errno != EINTR) turn.reset();
+  if (!turn) return FailErrno("cannot wait for other runs");
+  return turn;
+}
+
 bool CouldBeWritten(const ProcessFacts& facts, std::string directory) {
   for (;;) {
     if (Exists(RecordOf(facts, directory))) return true;
@@ -110,13 +128,15 @@ PinnedRemotes FirstSightOf(const ProcessFacts& facts,
   if (auto known = ReadRecord(facts, *common)) return std::move(*known);
   if (CouldBeWritten(facts, *common) || CouldBeWritten(facts, own)) return {};
   PinnedRemotes remotes;
+  std::vector<GitEntry> all;
   for (const std::string& file :
        {*common + "/config", own + "/config.worktree"}) {
     const auto text = ReadFile(file, kMaxConfigBytes, /*follow=*/false);
     std::vector<GitEntry> entries;
     if (text && ParseGitConfig(*text, &entries))
-      credentials::AddRemotes(entries, &remotes);
+      std::ranges::move(entries, std::back_inserter(all));
   }
+  credentials::AddRemotes(all, &remotes);
   return remotes;
 }
 
@@ -173,27 +193,29 @@ class PersonsRewrites {
   PinnedRemotes remotes_;
 };
 
-// Whether the line itself runs a command of git that fetches.
-bool Fetches(const ProcessFacts& facts, const Judgement& judgement) {
+// Whether the line itself runs a command of git that goes to another machine.
+bool Fetches(const parser::Analysis& analysis) {
   constexpr auto kFetching = std::to_array<std::string_view>(
       {"clone", "fetch", "ls-remote", "pull", "push", "remote", "submodule"});
-  const auto fetches = [&](const parser::Analysis& analysis) {
-    return std::ranges::any_of(
-        analysis.invocations, [&](const parser::Invocation& invocation) {
-          return invocation.program == "git" && !invocation.guessed &&
-                 !invocation.subcommand.empty() &&
-                 std::ranges::find(kFetching, invocation.subcommand.front()) !=
-                     kFetching.end();
-        });
-  };
-  if (!judgement.analysis.invocations.empty())
-    return fetches(judgement.analysis);
-  // A ticket's line was judged elsewhere.
+  return std::ranges::any_of(
+      analysis.invocations, [&](const parser::Invocation& invocation) {
+        return invocation.program == "git" && !invocation.guessed &&
+               !invocation.subcommand.empty() &&
+               std::ranges::find(kFetching, invocation.subcommand.front()) !=
+                   kFetching.end();
+      });
+}
+
+// A ticket's line was judged elsewhere, and is read again where git may be in
+// it.
+std::optional<parser::Analysis> ReadAgain(const ProcessFacts& facts,
+                                          const Judgement& judgement) {
+  if (!judgement.analysis.invocations.empty()) return std::nullopt;
   const Question& question = judgement.question;
-  if (LineOf(question).find("git") == std::string::npos) return false;
+  if (LineOf(question).find("git") == std::string::npos) return std::nullopt;
   const parser::Context context = MakeContext(facts, question.cwd);
-  return fetches(question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                                  : parser::Analyze(question.command, context));
+  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
+                          : parser::Analyze(question.command, context);
 }
 
 // Whether no contained run and no other user can have put something at `path`.
@@ -245,6 +267,7 @@ Status NoteRemotes(const ProcessFacts& facts, const std::string& workspace,
   const std::string noted =
       facts.places.state + "/remotes/" + Hex(Sha256("all of " + all));
   if (Exists(noted)) return {};
+  GATE_TRY(const Fd turn, TakeTurn(facts));
   // All are read before any is noted: a root may lie in another.
   std::vector<std::pair<std::string, PinnedRemotes>> fresh;
   for (const std::string& root : roots) {
@@ -267,16 +290,23 @@ Result<PinnedRemotes> PinnedRemotesOf(const ProcessFacts& facts,
 
 Status UnpinRemote(const ProcessFacts& facts, const std::string& workspace,
                    const std::string& url) {
+  GATE_TRY(const Fd turn, TakeTurn(facts));
   GATE_TRY(PinnedRemotes remotes, ReadRecord(facts, workspace));
   const auto target = credentials::ParseSshUrl(url);
-  std::erase_if(remotes.fetch, [&](const std::string& each) {
+  const auto is_it = [&](const std::string& each) {
     return each == url || (target && credentials::ParseSshUrl(each) == target);
-  });
-  const auto left =
-      credentials::TargetsOf(remotes, {}, credentials::SshService::kFetch);
-  if (target && left.contains(*target))
-    return Fail(ErrorCode::kInvalid,
-                "a rewrite of URLs that the repository has leads there");
+  };
+  std::erase_if(remotes.fetch, is_it);
+  // Without any the URLs for fetching would be for pushing as well: what is
+  // left there goes nowhere, and keeps it so.
+  if (std::erase_if(remotes.push, is_it) > 0 && remotes.push.empty())
+    remotes.push.emplace_back(kNowhere);
+  for (const auto service :
+       {credentials::SshService::kFetch, credentials::SshService::kPush})
+    if (target &&
+        credentials::TargetsOf(remotes, {}, service).contains(*target))
+      return Fail(ErrorCode::kInvalid,
+                  "a rewrite of URLs that the repository has leads there");
   return WriteSealed(facts.places.state, kDomain, RecordOf(facts, workspace),
                      BodyOf(workspace, remotes));
 }
@@ -288,9 +318,13 @@ Status PinRemote(const ProcessFacts& facts, const std::string& workspace,
                 "`" + Visible(url) + "` is no plain URL of ssh");
   backends::Profile none;
   GATE_CHECK(NoteRemotes(facts, workspace, none));
+  GATE_TRY(const Fd turn, TakeTurn(facts));
   GATE_TRY(PinnedRemotes remotes, ReadRecord(facts, workspace));
-  if (std::ranges::find(remotes.fetch, url) != remotes.fetch.end()) return {};
-  remotes.fetch.push_back(url);
+  const auto add = [&](std::vector<std::string>* urls) {
+    if (std::ranges::find(*urls, url) == urls->end()) urls->push_back(url);
+  };
+  add(&remotes.fetch);
+  if (!remotes.push.empty()) add(&remotes.push);
   return WriteSealed(facts.places.state, kDomain, RecordOf(facts, workspace),
                      BodyOf(workspace, remotes));
 }
@@ -299,9 +333,10 @@ Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
                                                    Judgement* judgement) {
   const ProcessFacts& facts = gateway.facts();
   backends::Profile& profile = judgement->plan.profile;
-  if (profile.network != backends::Network::kOpen ||
-      !Fetches(facts, *judgement))
-    return std::nullopt;
+  if (profile.network != backends::Network::kOpen) return std::nullopt;
+  const std::optional<parser::Analysis> again = ReadAgain(facts, *judgement);
+  const parser::Analysis& analysis = again ? *again : judgement->analysis;
+  if (!Fetches(analysis)) return std::nullopt;
   const auto& candidates = gateway.candidates();
   const auto candidate = std::ranges::find(candidates, judgement->plan.backend,
                                            &router::Candidate::name);
@@ -317,10 +352,14 @@ Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
   if (!workspace.empty()) {
     // Of a repository that cannot be read nothing is pinned.
     const auto pinned = PinnedRemotesOf(facts, workspace);
-    if (pinned)
+    if (pinned) {
       setup.fetch = credentials::TargetsOf(*pinned, person,
                                            credentials::SshService::kFetch);
+      setup.push = credentials::TargetsOf(*pinned, person,
+                                          credentials::SshService::kPush);
+    }
   }
+  setup.scope = PushScopeOf(analysis, LineOf(judgement->question));
   const std::string path = SafePath(facts.path, writable);
   const ProgramFile ssh = ResolveProgram("ssh", path, "/");
   if (!ssh.real.empty() && !IsWritablePlace(ssh.real, writable))

@@ -24,6 +24,7 @@ namespace gate::cli {
 namespace {
 
 using backends::Network;
+using parser::Argument;
 using parser::EffectKind;
 using parser::Invocation;
 
@@ -33,6 +34,7 @@ constexpr size_t kMaxSettingsBytes = size_t{64} << 10;
 // Of the kernel's tables of sockets, some 7,000 lines.
 constexpr size_t kMaxSocketsBytes = size_t{1} << 20;
 
+constexpr size_t kMaxShownLine = 300;
 constexpr const char* kByPerson =
     "tell the person, who can run it in a terminal of their own; do not try "
     "another way";
@@ -395,16 +397,43 @@ class Finder {
 
   // What git asked of the person's ssh login, and did not get.
   void OfTransports() {
+    static const std::string kPush =
+        credentials::Name(credentials::SshService::kPush);
     for (const credentials::Transport& transport : transports_) {
       if (transport.refused.empty()) continue;
       if (transport.unpinned)
         Add("the ssh login for " + transport.target +
-                " (no remote of this repository when gate first saw it)",
+                (transport.service == kPush
+                     ? " (not where this repository pushed to when gate first "
+                       "saw it)"
+                     : " (no remote of this repository when gate first saw "
+                       "it)"),
             "let the person run: gate trust --remote " +
                 ShellQuote(transport.target) + "; do not change the remote");
+      else if (transport.service == kPush)
+        Add("the push to " + transport.target + " (" +
+                transport.refused.substr(0, transport.refused.find("; ")) + ")",
+            PushByPerson());
       else
         Add("the ssh login (" + transport.refused + ")", kByPerson);
     }
+  }
+
+  // The line's push, where it has one that can be written out.
+  std::string PushByPerson() const {
+    const Invocation* push = nullptr;
+    size_t pushes = 0;
+    for (const Invocation& invocation : analysis_.invocations)
+      if (invocation.program == "git" && !invocation.subcommand.empty() &&
+          invocation.subcommand.front() == "push" && ++pushes == 1)
+        push = &invocation;
+    if (pushes != 1 || !std::ranges::all_of(push->argv, &Argument::known))
+      return kByPerson;
+    std::string line = parser::NormalisedLine(*push);
+    if (line.size() > kMaxShownLine) return kByPerson;
+    return "look at it with the person, who can run in a terminal of their "
+           "own: " +
+           Visible(line) + "; do not try another way";
   }
 
   // What git itself uses is not in the line.

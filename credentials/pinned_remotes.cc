@@ -1,6 +1,7 @@
 #include "credentials/pinned_remotes.h"
 
 #include <algorithm>
+#include <map>
 
 namespace gate::credentials {
 namespace {
@@ -33,16 +34,24 @@ const UrlRewrite* RewriteOf(const std::vector<UrlRewrite>& rewrites,
 }  // namespace
 
 void AddRemotes(const std::vector<GitEntry>& entries, PinnedRemotes* remotes) {
+  // By the remote's name: its URLs, and whether it has others for pushing.
+  std::map<std::string_view, std::vector<std::string>> named;
+  std::set<std::string_view> pushes_elsewhere;
   for (const GitEntry& entry : entries) {
     const std::string_view key = entry.key;
     const size_t first = key.find('.'), last = key.rfind('.');
     if (first == key.npos || first == last) continue;
     const std::string_view section = key.substr(0, first);
     const std::string_view name = key.substr(last + 1);
-    if ((section == "remote" || section == "submodule") && name == "url")
+    const std::string_view whole = key.substr(0, last);
+    if ((section == "remote" || section == "submodule") && name == "url") {
       Put(&remotes->fetch, entry.value);
-    if (section == "remote" && name == "pushurl")
+      named[whole].push_back(entry.value);
+    }
+    if (section == "remote" && name == "pushurl") {
       Put(&remotes->push, entry.value);
+      pushes_elsewhere.insert(whole);
+    }
     if (section != "url" || (name != "insteadof" && name != "pushinsteadof"))
       continue;
     UrlRewrite rewrite;
@@ -53,6 +62,11 @@ void AddRemotes(const std::vector<GitEntry>& entries, PinnedRemotes* remotes) {
         remotes->rewrites.size() < kMaxPinned)
       remotes->rewrites.push_back(std::move(rewrite));
   }
+  // git-config(1), remote.<name>.pushurl: the other remotes keep their own.
+  if (pushes_elsewhere.empty()) return;
+  for (const auto& [remote, urls] : named)
+    if (!pushes_elsewhere.contains(remote))
+      for (const std::string& url : urls) Put(&remotes->push, url);
 }
 
 std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
@@ -71,7 +85,12 @@ std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
   };
   const bool push = service == SshService::kPush;
   if (push)
-    for (const std::string& url : remotes.push) add_all(url, false);
+    for (const std::string& url : remotes.push) {
+      add_all(url, false);
+      // A pushurl is not rewritten for pushing; a remote's only URL is.
+      if (std::ranges::find(remotes.fetch, url) != remotes.fetch.end())
+        add_all(url, true);
+    }
   if (push && !remotes.push.empty()) return targets;
   for (const std::string& url : remotes.fetch) {
     add_all(url, false);

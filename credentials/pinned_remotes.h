@@ -29,19 +29,21 @@ struct UrlRewrite {
 
 struct PinnedRemotes {
   std::vector<std::string> fetch;  // remote.*.url and submodule.*.url
-  std::vector<std::string> push;   // remote.*.pushurl
+  // Where some remote has a pushurl: those, and the URLs of the remotes without
+  // one.
+  std::vector<std::string> push;
   std::vector<UrlRewrite> rewrites;
   bool operator==(const PinnedRemotes&) const = default;
 };
 
-// Adds what `entries` of one configuration file say. What has control
-// characters is left out.
+// Adds what `entries` say, of all files of one configuration together, as a
+// remote may be spread over them. What has control characters is left out.
 void AddRemotes(const std::vector<GitEntry>& entries, PinnedRemotes* remotes);
 
 // Where those lead that begin with ssh, as they stand and rewritten by the
 // repository's own rules and the person's (`person.rewrites`, which stand
-// before them). A URL for fetching is one for pushing as well, unless
-// `service` is kPush and a pushurl stands in the same set.
+// before them). A URL for fetching is one for pushing as well, unless `push` is
+// not empty.
 std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
                               const PinnedRemotes& person, SshService service);
 

@@ -66,28 +66,45 @@ Result<Fd> Listen(const std::string& path) {
 
 // Text of one transport in the report, and back.
 std::string Encode(const Transport& transport) {
-  return EncodeWords(
-      {transport.service, transport.target, transport.refused,
-       transport.unpinned ? "1" : "", std::to_string(transport.exit_code),
-       std::to_string(transport.sent), std::to_string(transport.received)});
+  return EncodeWords({transport.service, transport.target, transport.refused,
+                      transport.unpinned ? "1" : "", transport.pushed,
+                      std::to_string(transport.exit_code),
+                      std::to_string(transport.sent),
+                      std::to_string(transport.received)});
 }
 
 template <class Number>
-Number NumberOf(const std::string& text) {
-  Number number = {};
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+bool ReadNumber(const std::string& text, Number* number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, *number);
+  return error == std::errc() && stop == end;
 }
 
-std::vector<Transport> DecodeReport(const std::string& report) {
-  constexpr size_t kFields = 7;
+// Stands behind all transports: a report without it was cut off.
+constexpr const char* kWhole = "whole";
+
+std::vector<Transport> DecodeReport(const Result<std::string>& report) {
+  constexpr size_t kFields = 8;
   std::vector<Transport> transports;
-  const auto words = DecodeWords(report);
-  for (size_t i = 0; words && i + kFields <= words->size(); i += kFields) {
+  const auto words = DecodeWords(report ? std::string_view(*report) : "");
+  const size_t count = words ? words->size() : 0;
+  bool whole = count % kFields == 1 && words->back() == kWhole;
+  for (size_t i = 0; i + kFields <= count; i += kFields) {
     const std::string* field = &(*words)[i];
-    transports.push_back({field[0], field[1], field[2], !field[3].empty(),
-                          NumberOf<int>(field[4]), NumberOf<uint64_t>(field[5]),
-                          NumberOf<uint64_t>(field[6])});
+    Transport transport;
+    transport.service = field[0];
+    transport.target = field[1];
+    transport.refused = field[2];
+    transport.unpinned = !field[3].empty();
+    transport.pushed = field[4];
+    whole &= ReadNumber(field[5], &transport.exit_code) &&
+             ReadNumber(field[6], &transport.sent) &&
+             ReadNumber(field[7], &transport.received);
+    transports.push_back(std::move(transport));
+  }
+  if (!whole) {
+    transports.emplace_back();
+    transports.back().service = kUnknownService;
   }
   return transports;
 }
@@ -119,6 +136,7 @@ std::vector<Transport> DecodeReport(const std::string& report) {
   for (const Transport& transport :
        ServeSessions(setup, kFirstKept, kFirstKept + 1))
     text += Encode(transport);
+  text += EncodeWords({kWhole});
   ::unlink((directory + kSocketName).c_str());
   ::rmdir(directory.c_str());
   (void)WriteAll(kFirstKept + 2, text);
@@ -184,7 +202,7 @@ std::vector<Transport> SshBroker::Finish() {
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  return report ? DecodeReport(*report) : std::vector<Transport>();
+  return DecodeReport(report);
 }
 
 }  // namespace gate::credentials

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "credentials/push_guard.h"
 #include "credentials/ssh_target.h"
 
 namespace gate::credentials {
@@ -29,9 +30,15 @@ inline constexpr size_t kMaxConnections = 8;
 struct BrokerSetup {
   std::string directory;      // gate's own, closed to sandboxes: for the socket
   std::set<SshTarget> fetch;  // where git may fetch from
+  std::set<SshTarget> push;   // where it may push to
+  PushScope scope;            // and what (push_guard.h)
   std::string program;        // ssh, absolute; empty: there is none
   std::vector<std::string> environment;  // of ssh, NAME=VALUE
 };
+
+// Of a transport of which nothing is known: the broker was killed, or its
+// report cannot be read.
+inline constexpr const char* kUnknownService = "unknown";
 
 // One time that git inside asked for ssh.
 struct Transport {
@@ -39,6 +46,8 @@ struct Transport {
   std::string target;     // as Describe writes it
   std::string refused;    // why; empty: ssh was started
   bool unpinned = false;  // refused because the target is not among the given
+  std::string pushed;     // what it changes there, in short; of a push that
+                          // was passed on
   int exit_code = -1;     // of ssh; -1: it was ended
   uint64_t sent = 0, received = 0;  // bytes to and from the other machine
 };
@@ -57,7 +66,8 @@ class SshBroker {
   const std::string& socket() const { return socket_; }
 
   // Ends the process and what it started, and says what it did. Once; later
-  // calls return nothing.
+  // calls return nothing. Where that cannot be read the last entry says so: its
+  // service is kUnknownService, and what it did is nobody's guess.
   std::vector<Transport> Finish();
 
  private:

@@ -12,6 +12,8 @@
 
 #include <array>
 #include <list>
+#include <map>
+#include <optional>
 #include <string_view>
 
 #include "base/text.h"
@@ -87,7 +89,9 @@ bool WriteSome(int fd, std::string* waiting) {
 
 class Session {
  public:
-  Session(Fd peer, size_t number) : peer_(std::move(peer)), number_(number) {}
+  // `pushes`: the sessions that have begun for each target, of all.
+  Session(Fd peer, size_t number, std::map<SshTarget, size_t>* pushes)
+      : peer_(std::move(peer)), number_(number), pushes_(pushes) {}
   ~Session() { End(); }
   Session(const Session&) = delete;  // owns a process
   Session& operator=(const Session&) = delete;
@@ -114,9 +118,9 @@ class Session {
     if ((ready[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) ReadPeer(setup);
     if (over_) return;
     FlushInput();
-    if (ready[2].revents != 0) ReadSsh(&out_, FrameType::kOutput);
-    if (ready[3].revents != 0) ReadSsh(&err_, FrameType::kError);
-    if (ready[4].revents != 0) Reap();
+    if (out_ && ready[2].revents != 0) ReadSsh(&out_, FrameType::kOutput);
+    if (err_ && ready[3].revents != 0) ReadSsh(&err_, FrameType::kError);
+    if (pidfd_ && ready[4].revents != 0) Reap();
     if (!WriteSome(peer_.get(), &to_peer_)) over_ = true;
     if (exited_ && to_peer_.empty()) over_ = true;
   }
@@ -134,11 +138,35 @@ class Session {
 
  private:
   // What git inside says is in the reason; the report has room for all.
-  void Refuse(std::string why) {
+  void Refuse(std::string why, const std::string& what = "") {
     if (why.size() > kMaxReason) why = why.substr(0, kMaxReason) + "…";
     transport_.refused = why;
-    PutFrame(FrameType::kError, "gate: " + why + "\n", &to_peer_);
+    PutFrame(FrameType::kError, "gate: " + what + why + "\n", &to_peer_);
     Exit(kSshFailed);
+  }
+
+  // Ends a push of which nothing was passed on.
+  void RefusePush(const Error& why) {
+    End();
+    for (Fd* fd : {&in_, &out_, &err_, &pidfd_}) fd->reset();
+    to_ssh_.clear();
+    guard_.reset();
+    Refuse(why.message,
+           "the push to " + transport_.target + " is not passed on: ");
+  }
+
+  // Goes on with a push as far as what was said allows it.
+  void Judge(const Status& said) {
+    if (!said) return RefusePush(said.error());
+    if (const auto claim = guard_->NextClaim())
+      PutFrame(FrameType::kProve, claim->ancestor + " " + claim->commit,
+               &to_peer_);
+    if (!guard_->passed()) return;
+    transport_.pushed = guard_->pushed();
+    const std::string held = guard_->TakeHeld();
+    transport_.sent += held.size();
+    to_ssh_ += held;
+    guard_.reset();
   }
 
   void Exit(int code) {
@@ -177,7 +205,17 @@ class Session {
       Start(frame.bytes, setup);
       return true;
     }
+    if (frame.type == FrameType::kProof || frame.type == FrameType::kProofEnd) {
+      if (!guard_) return false;
+      Judge(frame.type == FrameType::kProof ? guard_->AddProof(frame.bytes)
+                                            : guard_->EndProof());
+      return true;
+    }
     if (input_ended_) return false;
+    if (frame.type == FrameType::kInput && guard_) {
+      Judge(guard_->FromGit(frame.bytes));
+      return true;
+    }
     if (frame.type == FrameType::kInput) {
       transport_.sent += frame.bytes.size();
       if (in_) to_ssh_.append(frame.bytes);
@@ -195,14 +233,21 @@ class Session {
     if (!request) return Refuse(request.error().message);
     transport_.service = Name(request->service);
     transport_.target = Describe(request->target).substr(0, kMaxReason);
-    if (request->service != SshService::kFetch)
-      return Refuse("pushing over ssh is not passed on from a sandbox");
-    if (!setup.fetch.contains(request->target)) {
+    const bool push = request->service == SshService::kPush;
+    if (push && setup.scope.sessions == 0)
+      return Refuse("the line does not run `git push` itself");
+    if (!(push ? setup.push : setup.fetch).contains(request->target)) {
       transport_.unpinned = true;
       return Refuse(transport_.target +
-                    " is not a remote that this repository had when gate "
-                    "first saw it");
+                    (push ? " is not where this repository pushed to when gate "
+                            "first saw it"
+                          : " is not a remote that this repository had when "
+                            "gate first saw it"));
     }
+    if (push && ++(*pushes_)[request->target] > setup.scope.sessions)
+      return Refuse(
+          "it is one push more than the line has; a hook's own is not "
+          "passed on");
     if (setup.program.empty()) return Refuse("there is no ssh on this machine");
     Fd in, out, err;
     if (!MakePipe(&in, &in_) || !MakePipe(&out_, &out) ||
@@ -219,12 +264,15 @@ class Session {
     DoNotWait(in_);
     DoNotWait(out_);
     DoNotWait(err_);
+    if (push) guard_.emplace(setup.scope);
   }
 
   void FlushInput() {
     if (in_ && !WriteSome(in_.get(), &to_ssh_)) in_.reset();
     if (!in_) to_ssh_.clear();
-    if (in_ && input_ended_ && to_ssh_.empty()) in_.reset();
+    // What may be passed on goes before the end.
+    const bool waits = guard_ && guard_->waits();
+    if (in_ && input_ended_ && to_ssh_.empty() && !waits) in_.reset();
   }
 
   // False when there is no more at the moment.
@@ -237,9 +285,16 @@ class Session {
       from->reset();
       return false;
     }
-    if (type == FrameType::kOutput)
-      transport_.received += static_cast<uint64_t>(got);
-    PutFrame(type, {buffer.data(), static_cast<size_t>(got)}, &to_peer_);
+    const std::string_view bytes(buffer.data(), static_cast<size_t>(got));
+    if (type == FrameType::kOutput) transport_.received += bytes.size();
+    if (guard_ && type == FrameType::kOutput) {
+      // Before git inside has it, so that a list that is none ends here.
+      const Status read = guard_->FromServer(bytes);
+      if (read) PutFrame(type, bytes, &to_peer_);
+      Judge(read);
+      return !exited_;
+    }
+    PutFrame(type, bytes, &to_peer_);
     return true;
   }
 
@@ -261,6 +316,7 @@ class Session {
     while (err_ && to_peer_.size() < most &&
            ReadSsh(&err_, FrameType::kError)) {
     }
+    if (exited_) return;  // what it wrote last was refused
     out_.reset();
     err_.reset();
     in_.reset();
@@ -271,6 +327,8 @@ class Session {
 
   Fd peer_;
   size_t number_;
+  std::map<SshTarget, size_t>* pushes_;
+  std::optional<PushGuard> guard_;  // of a push, until it is judged
   Fd in_, out_, err_, pidfd_;
   pid_t pid_ = -1;
   std::string from_peer_, to_peer_, to_ssh_;
@@ -284,6 +342,7 @@ std::vector<Transport> ServeSessions(const BrokerSetup& setup, int listener,
                                      int leash) {
   std::vector<Transport> all;
   std::list<Session> sessions;
+  std::map<SshTarget, size_t> pushes;
   std::vector<pollfd> wanted;
   const auto remove = [&](std::list<Session>::iterator at) {
     at->End();
@@ -313,7 +372,7 @@ std::vector<Transport> ServeSessions(const BrokerSetup& setup, int listener,
         ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     // What comes beyond is not even listed.
     if (!peer || all.size() >= kMaxTransports) continue;
-    sessions.emplace_back(std::move(peer), all.size());
+    sessions.emplace_back(std::move(peer), all.size(), &pushes);
     all.emplace_back();
   }
   while (!sessions.empty()) remove(sessions.begin());

@@ -30,7 +30,7 @@ void PutFrame(FrameType type, std::string_view bytes, std::string* out) {
 Result<std::optional<Frame>> TakeFrame(std::string_view buffer, size_t* begin) {
   const std::string_view rest = buffer.substr(*begin);
   if (rest.empty()) return std::nullopt;
-  constexpr std::string_view kTypes = "RIEOSX";
+  constexpr std::string_view kTypes = "RIEOSXCDP";
   if (kTypes.find(rest[0]) == kTypes.npos) return Malformed();
   if (rest.size() < kFrameHead) return std::nullopt;
   const size_t length = LengthAt(rest.substr(1));

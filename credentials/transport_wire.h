@@ -17,9 +17,13 @@ enum class FrameType : unsigned char {
   kRequest = 'R',  // from inside, first: the words, see EncodeWords
   kInput = 'I',    // from inside: for the other machine
   kInputEnd = 'E',
-  kOutput = 'O',  // from outside: for git
-  kError = 'S',   // from outside: for people
-  kExit = 'X',    // from outside, last: one byte
+  kProof = 'C',     // from inside: of what kProve asked for (commit_chain.h)
+  kProofEnd = 'D',  // from inside: no more of it
+  kProve = 'P',     // from outside: that the first of two commits, a blank
+                    // between them, is an ancestor of the second
+  kOutput = 'O',    // from outside: for git
+  kError = 'S',     // from outside: for people
+  kExit = 'X',      // from outside, last: one byte
 };
 
 inline constexpr size_t kFrameHead = 5;

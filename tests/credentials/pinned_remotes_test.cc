@@ -89,5 +89,31 @@ TEST(PinnedRemotesTest, AreStoredAndReadBack) {
     EXPECT_FALSE(ParsePinned(text)) << text;
 }
 
+TEST(PinnedRemotesTest, PushWhereEachRemotePushes) {
+  const struct {
+    const char *config, *person, *push;
+  } kRows[] = {
+      {"[remote \"o\"]\nurl = git@h:a\n", "", "git@h:a\n"},
+      {"[remote \"o\"]\nurl = git@h:a\npushurl = git@h:b\n", "", "git@h:b\n"},
+      {"[remote \"o\"]\nurl = git@h:a\npushurl = no_push\n", "", ""},
+      // One remote's pushurl is not another's.
+      {"[remote \"o\"]\nurl = git@h:a\n[remote \"u\"]\nurl = git@h:u\n"
+       "pushurl = no_push\n",
+       "", "git@h:a\n"},
+      {"[remote \"u\"]\npushurl = git@h:p\n[remote \"o\"]\nurl = git@h:a\n"
+       "[remote \"u\"]\nurl = git@h:u\n",
+       "", "git@h:a\ngit@h:p\n"},
+      {"[remote \"o\"]\nurl = https://h/a\n",
+       "[url \"git@h:\"]\npushInsteadOf = https://h/\n", "git@h:a\n"},
+      {"[remote \"o\"]\nurl = https://h/a\n[remote \"u\"]\nurl = git@h:u\n"
+       "pushurl = https://h/p\n",
+       "[url \"git@h:\"]\npushInsteadOf = https://h/\n", "git@h:a\n"},
+      {"[submodule \"s\"]\nurl = git@h:s\n", "", "git@h:s\n"},
+  };
+  for (const auto& row : kRows)
+    EXPECT_EQ(Targets(row.config, row.person, SshService::kPush), row.push)
+        << row.config;
+}
+
 }  // namespace
 }  // namespace gate::credentials

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -275,6 +276,93 @@ TEST(SshBrokerTest, CountsTheTransportsOfOneRun) {
     EXPECT_EQ(ReadAnswer(peer.get()).out, "");
   }
   EXPECT_EQ(broker.Finish().size(), kMaxTransports);
+}
+
+TEST(SshBrokerTest, SaysWhenWhatItDidIsNotKnown) {
+  const Outside outside("exit 0");
+  SshBroker broker = StartIn(outside);
+  EXPECT_EQ(Ask(broker, Request({"git@host", "git-upload-pack 'a'"})).exit_code,
+            0);
+  std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) +
+                         "/children");
+  pid_t pid = 0;
+  if (!(children >> pid)) GTEST_SKIP() << "no list of children here";
+  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+  const auto transports = broker.Finish();
+  ASSERT_EQ(transports.size(), 1u);
+  EXPECT_EQ(transports[0].service, kUnknownService);
+  EXPECT_TRUE(broker.Finish().empty());
+}
+
+constexpr const char* kOld = "1111111111111111111111111111111111111111";
+constexpr const char* kNew = "2222222222222222222222222222222222222222";
+
+// One ref, which is at kOld, and what comes then.
+std::string Receiver(const std::string& then) {
+  return "printf '003d" + std::string(kOld) + " refs/heads/main\\n0000'; " +
+         then;
+}
+
+TEST(SshBrokerTest, PushesWhereAndAsOftenAsTheLineDoes) {
+  Outside outside(Receiver("cat >/dev/null"));
+  outside.setup.push = {{"git", "host", 0, "a"}};
+  const std::string bytes =
+      Request({"git@host", "git-receive-pack 'a'"}, "0000");
+  SshBroker none = StartIn(outside);
+  EXPECT_NE(Ask(none, bytes).err.find("does not run `git push`"),
+            std::string::npos);
+  outside.setup.scope.sessions = 1;
+  outside.setup.scope.refs = {"refs/heads/main"};
+  SshBroker broker = StartIn(outside);
+  EXPECT_NE(Ask(broker, Request({"host", "-p", "22", "x"})).exit_code, 0);
+  EXPECT_NE(Ask(broker, Request({"git@host", "git-receive-pack 'b'"}))
+                .err.find("is not where this repository pushed to"),
+            std::string::npos);
+  EXPECT_EQ(Ask(broker, bytes).exit_code, 0);
+  EXPECT_NE(Ask(broker, bytes).err.find("one push more"), std::string::npos);
+}
+
+TEST(SshBrokerTest, HoldsAPushUntilItIsProven) {
+  Outside outside(Receiver("cat >>" + std::string("\"$0\".got")));
+  outside.setup.push = {{"git", "host", 0, "a"}};
+  outside.setup.scope.sessions = 10;
+  outside.setup.scope.refs = {"refs/heads/main"};
+  SshBroker broker = StartIn(outside);
+  const std::string text = std::string(kOld) + " " + kNew + " refs/heads/main";
+  char length[8];
+  std::snprintf(length, sizeof(length), "%04zx", text.size() + 4);
+  const std::string push = length + text + "0000PACK";
+  // Ends its input, and proves nothing, another thing, or what nobody asked.
+  for (const char* proof : {"", "garbage", "x commit 1\ny\n"}) {
+    std::string bytes = Request({"git@host", "git-receive-pack 'a'"}, push);
+    const Fd peer = Connect(broker.socket());
+    ASSERT_TRUE(WriteAll(peer.get(), bytes));
+    // Until it is asked for the proof.
+    std::string seen;
+    char buffer[4096];
+    while (seen.find(std::string(kOld) + " " + kNew) == seen.npos) {
+      const ssize_t got = ::read(peer.get(), buffer, sizeof(buffer));
+      ASSERT_GT(got, 0);
+      seen.append(buffer, static_cast<size_t>(got));
+    }
+    bytes.clear();
+    PutFrame(FrameType::kProof, proof, &bytes);
+    PutFrame(FrameType::kProofEnd, "", &bytes);
+    ASSERT_TRUE(WriteAll(peer.get(), bytes));
+    const Answer answer = ReadAnswer(peer.get());
+    EXPECT_EQ(answer.exit_code, 255);
+    EXPECT_NE(answer.err.find("replaces commits of refs/heads/main"),
+              std::string::npos)
+        << answer.err;
+  }
+  std::string early = Request({"git@host", "git-receive-pack 'a'"});
+  PutFrame(FrameType::kProof, "x", &early);
+  EXPECT_EQ(Ask(broker, early).out.find("unpack"), std::string::npos);
+  for (const Transport& transport : broker.Finish()) {
+    EXPECT_EQ(transport.pushed, "");
+    EXPECT_EQ(transport.sent, 0u);
+  }
+  EXPECT_EQ(outside.Read("ssh.got"), "");
 }
 
 }  // namespace
