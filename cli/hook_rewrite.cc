@@ -1,13 +1,12 @@
 #include "cli/hook_rewrite.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/client_record.h"
+#include "cli/directory_after.h"
 #include "cli/line.h"
 #include "cli/plan_json.h"
 #include "cli/render.h"
@@ -36,61 +35,29 @@ bool FitsAnArgument(const std::string& line) {
 
 // The line that the client is to run instead. Of one that could not be started
 // the ticket alone knows the command, as of an empty one. `after`: where the
-// client's shell is to stand then, if elsewhere than in `cwd`.
+// client's shell is to stand then.
 std::string RewrittenLine(const ProcessFacts& facts,
                           const GlobalOptions& globals,
                           const std::string& preview, const std::string& ticket,
                           const std::string& command, const std::string& cwd,
-                          const std::string& after) {
+                          const DirectoryAfter& after) {
   std::string line = ShellQuote(facts.executable);
   if (!globals.config_dir.empty())
     line += " --config-dir " + ShellQuote(globals.config_dir);
   if (!globals.state_dir.empty())
     line += " --state-dir " + ShellQuote(globals.state_dir);
   line += " run" + preview + " --ticket " + ticket;
-  if (!after.empty()) {
-    line.insert(0, "cd " + ShellQuote(after) + " && ");
+  const std::string go = "cd " + ShellQuote(after.path);
+  std::string last;
+  if (after.when == WhenThere::kAnyway) {
+    line.insert(0, go + " && ");
     line += " --cwd " + ShellQuote(cwd);
+  } else if (after.when == WhenThere::kOnSuccess) {
+    last = " && " + go;
   }
-  if (command.empty()) return line;
-  std::string whole = line + " -c " + ShellQuote(command);
-  return FitsAnArgument(whole) ? whole : line;
-}
-
-// Where the client's next command starts after a line that runs in a shell of
-// gate's: there the line ends for certain, or goes first of all, and otherwise
-// only stays. Empty: where this one starts, as far as can be told.
-std::string DirectoryAfter(const hooks::Event& event,
-                           const Judgement& judgement) {
-  const std::string& here = judgement.question.cwd;
-  const parser::Analysis& analysis = judgement.analysis;
-  if (!event.keeps_directory || analysis.invocations.empty()) return "";
-  std::string there;
-  bool may_stay = false;
-  for (const std::string& end : analysis.leaves_cwds) {
-    if (end == here)
-      may_stay = true;
-    else if (there.empty())
-      there = end;
-    else
-      return "";
-  }
-  const parser::Invocation& first = analysis.invocations.front();
-  const auto goes = std::ranges::count_if(
-      analysis.invocations, [](const parser::Invocation& one) {
-        return one.builtin && (one.program == "cd" || one.program == "pushd" ||
-                               one.program == "popd");
-      });
-  if (may_stay &&
-      !(first.program == "cd" && goes == 1 && first.certain &&
-        first.via.empty() && first.argv.size() == 2 && first.argv[1].known &&
-        Normalise(first.argv[1].text, here) == there))
-    return "";
-  struct stat info = {};
-  return !there.empty() && stat(there.c_str(), &info) == 0 &&
-                 S_ISDIR(info.st_mode)
-             ? there
-             : "";
+  std::string whole =
+      line + (command.empty() ? "" : " -c " + ShellQuote(command)) + last;
+  return FitsAnArgument(whole) ? whole : line + last;
 }
 
 // What of `judgement` a ticket carries.
@@ -140,7 +107,7 @@ std::string GivenLine(const Gateway& gateway, const GlobalOptions& globals,
       FindHidden(ticket.command).empty() &&
       ticket.command.find_first_of("\n\r\t") == std::string::npos;
   return RewrittenLine(gateway.facts(), globals, PreviewOption(judgement), name,
-                       readable ? ticket.command : "", ticket.cwd, "");
+                       readable ? ticket.command : "", ticket.cwd, {});
 }
 
 // The name of a call for its ticket; empty for one without a name.
@@ -203,9 +170,10 @@ Result<std::string> Rewrite(const Gateway& gateway,
   GATE_TRY(const std::string name,
            hooks::IssueTicket(gateway.facts().places.state, ticket,
                               way.client.empty() ? "" : CallOf(event)));
-  return RewrittenLine(gateway.facts(), globals, PreviewOption(judgement), name,
-                       ticket.command, ticket.cwd,
-                       DirectoryAfter(event, judgement));
+  return RewrittenLine(
+      gateway.facts(), globals, PreviewOption(judgement), name, ticket.command,
+      ticket.cwd,
+      event.keeps_directory ? FindDirectoryAfter(judgement) : DirectoryAfter());
 }
 
 Result<hooks::Answer> RefuseWithLine(const Gateway& gateway,
