@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/line.h"
 #include "cli/settings_copies.h"
+#include "cli/withheld_programs.h"
 #include "engine/tool_access.h"
 #include "parser/read.h"
 #include "rules/lending.h"
@@ -350,9 +351,13 @@ class Finder {
     if (invocation.guessed) return;
     OfSettings(invocation);
     if (invocation.program == "git") return OfGit(invocation);
-    if (invocation.program == "ssh" || invocation.program == "scp" ||
-        invocation.program == "sftp")
-      return OfSsh();
+    if (GoesBySsh(invocation)) return OfSsh();
+    if (const auto missed = MissedByProgram(invocation.program);
+        !missed.empty()) {
+      Hint(std::string(missed) + " is withheld from `" + invocation.program +
+           "`");
+      if (outcome_->instead.empty()) outcome_->instead = kByPerson;
+    }
     const auto lending = rules::FindLending(invocation.program);
     if (!lending || profile_.name == engine::kToolProfile) return;
     const std::string name(lending->program);
@@ -450,6 +455,8 @@ class Finder {
     // Git ends so when another side could not be read.
     constexpr int kFatal = 128;
     if (!transports_.empty() && is(kTalks)) return;  // known, not guessed
+    for (const std::string& place : PushedPlaces(invocation))
+      OfPath(place, true);
     if (is(kTalks) && outcome_->exit_code == kFatal) {
       Hint("git's ssh keys, ssh agent and credential helper are withheld");
       if (outcome_->instead.empty())
