@@ -37,6 +37,8 @@ constexpr auto kNeeds = std::to_array<Need>({
      "the services of this machine (their sockets in /run)"},
     {" xclip xsel wl-copy wl-paste xdg-open xdotool wmctrl ",
      "the desktop (its sockets)"},
+    {" crontab at atq atrm batch ",
+     "what is planned to run later (it is kept with other rights)"},
     {" ssh-add ", "the ssh agent"},
     {" gpg gpg2 gpgsm gpg-connect-agent pass gopass ",
      "the keyring of gpg and its agent"},

@@ -57,6 +57,7 @@ TEST(WithheldProgramsTest, AGuessNamesTheProgramAndSendsToThePerson) {
       {"notify-send done", "sockets in /run"},
       {"xclip -o", "desktop"},
       {"echo x | wl-copy", "desktop"},
+      {"crontab -l", "planned to run later"},
       {"ssh-add -l", "ssh agent"},
       {"gpg --detach-sign a", "keyring of gpg"},
       {"pass show x", "keyring of gpg"},
