@@ -114,6 +114,7 @@ printf '[package]\nname = "crate"\nversion = "0.1.0"\nedition = "2021"\n[workspa
 printf 'fn main() { println!("{}", 3); }\n#[test]\nfn t() { assert_eq!(1, 1); }\n' >crate/src/main.rs
 printf 'FROM scratch\nCOPY web /web\n' >Dockerfile
 printf 'node_modules\ndist\nbuild\nprog\n.venv\n__pycache__\n*.log\n' >.gitignore
+: >tests/__init__.py
 printf '# app\n' >README.md
 printf 'create table item (id serial primary key, name text);\n' >schema.sql
 git add -A

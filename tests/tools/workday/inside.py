@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """inside.py: one copy of the fixture of `run`, in the namespaces that it made. Reads the task on stdin, answers on stdout.
 
-Mounts a /home, /srv, /tmp and /run of its own, makes the user `worker` there, starts the servers, and does the rows one by
+Mounts places of its own over all that a user may write, makes the user `worker` there, starts the servers, and does the rows one by
 one, each in a fresh home. Ends with everything that it started, since it is process 1.
 """
 import fcntl
@@ -33,9 +33,14 @@ def mounts(gate):
     if gate:
         with open(gate, 'rb') as f:
             kept['gate'] = f.read()
-    for place in ('/home', '/srv', '/tmp', '/run'):
-        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=%s' % ('1777' if place == '/tmp' else '755'), 'fixture', place],
-                       check=True)
+    # All that an ordinary user may write, and where `crontab` writes for one.
+    crontabs = '/var/spool/cron/crontabs'
+    group = os.stat(crontabs).st_gid if os.path.isdir(crontabs) else 0
+    for place, mode in (('/home', '755'), ('/srv', '755'), ('/run', '755'), ('/tmp', '1777'), ('/var/tmp', '1777'),
+                        ('/dev/shm', '1777')) + (((crontabs, '1730'),) if os.path.isdir(crontabs) else ()):
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'mode=' + mode, 'fixture', place], check=True)
+    if group and os.geteuid() == 0:
+        os.chown(crontabs, 0, group)
     os.makedirs('/home/bin')
     for name, data in kept.items():
         with open('/home/bin/' + name, 'wb') as f:
