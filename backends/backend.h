@@ -108,6 +108,17 @@ struct Lent {
   bool operator==(const Lent&) const = default;
 };
 
+// A TCP port of this machine's loopback that a command with a network of its
+// own finds on its own loopback.
+struct LocalService {
+  uint16_t port = 0;
+  // Who has to listen there (services::IdentityOf), and the same for people.
+  std::string identity, shown;
+  bool asked = false;            // a person has to say yes, or has
+  bool four = true, six = true;  // where: 127.0.0.1, ::1
+  bool operator==(const LocalService&) const = default;
+};
+
 // What a contained command may touch. Paths are absolute and normalised.
 struct Profile {
   std::string name = "read-only";
@@ -149,6 +160,9 @@ struct Profile {
   // own tools.
   std::string image;
   Network network = Network::kNone;
+  // Without effect where the network is open, and without
+  // Command::take_listeners (native).
+  std::vector<LocalService> services;
   bool watch_execs = false;     // Command::judge_exec sees every program start
   bool report_blocked = false;  // refused writes and connections are reported
   bool report_reads = false;    // attempts to read hidden paths are reported
@@ -206,6 +220,10 @@ struct Command {
   // With Profile::watch_execs: called in the caller's thread for every program
   // start but the command's own. None: every start is refused.
   std::function<ExecVerdict(const ExecEvent&)> judge_exec;
+  // Called once for each of Profile::services, in the caller's thread, with the
+  // sockets that listen inside for it where it listens outside. Whoever takes
+  // them passes on what comes. None: nothing listens inside.
+  std::function<void(uint16_t port, std::vector<Fd> listeners)> take_listeners;
   // Not empty: may be called once with what Run is about to return, when
   // nothing of the command runs any more and only the sandbox is taken down.
   // Saves the caller that time. Backends that gain nothing do not call it.

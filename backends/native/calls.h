@@ -37,6 +37,10 @@ inline constexpr size_t kMaxReported = 32;  // violations of one run
 Result<Fd> ReceiveListener(int socket, void* message, size_t size,
                            ssize_t* got);
 inline constexpr int kMaxDescriptors = 4;
+// One message, and the descriptors that came with it (kMaxDescriptors). The
+// bytes of the message, -1 with errno.
+ssize_t ReceiveMessage(int socket, void* message, size_t size, int* files,
+                       int* count);
 // Descriptors from gate to process 1 and back, over a socket of that kind. 0,
 // or -1 with errno. Async-signal-safe.
 int SendDescriptors(int socket, const int* files, int count);

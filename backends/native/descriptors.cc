@@ -7,11 +7,9 @@
 #include "backends/native/calls.h"
 
 namespace gate::backends {
-namespace {
 
-// One message, and how many descriptors came with it. -1 with errno.
-ssize_t Receive(int socket, void* message, size_t size, int* files,
-                int* count) {
+ssize_t ReceiveMessage(int socket, void* message, size_t size, int* files,
+                       int* count) {
   iovec part = {message, size};
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))] = {};
   msghdr header = {};
@@ -32,12 +30,10 @@ ssize_t Receive(int socket, void* message, size_t size, int* files,
   return got;
 }
 
-}  // namespace
-
 Result<Fd> ReceiveListener(int socket, void* message, size_t size,
                            ssize_t* got) {
   int files[kMaxDescriptors], count = 0;
-  *got = Receive(socket, message, size, files, &count);
+  *got = ReceiveMessage(socket, message, size, files, &count);
   if (count == 0) return Fail(ErrorCode::kNotFound, "no descriptor came");
   return Fd(files[0]);  // only one is ever sent
 }
@@ -63,7 +59,7 @@ int SendDescriptors(int socket, const int* files, int count) {
 int ReceiveDescriptors(int socket, int* files, int count) {
   char byte = 0;
   int all[kMaxDescriptors], came = 0;
-  const ssize_t got = Receive(socket, &byte, 1, all, &came);
+  const ssize_t got = ReceiveMessage(socket, &byte, 1, all, &came);
   if (got < 0) return -1;
   if (came != count) {
     errno = EPROTO;

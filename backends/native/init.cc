@@ -295,7 +295,8 @@ void RunInit(const InitContext& context) {
 
   const bool overlay = context.probe && TryOverlay();
   int listener = -1;
-  if (!RaiseWalls(*plan, &network, &listener, &error)) FinishSetup(error);
+  if (!RaiseWalls(*plan, &network, kReport, &listener, &error))
+    FinishSetup(error);
   if (listener >= 0) {
     // Whoever holds it could answer for gate: only gate does.
     if (SendListener(kReport, listener) != 0) {

@@ -17,6 +17,7 @@
 #include "backends/mounts.h"
 #include "backends/native/calls.h"
 #include "backends/native/init.h"
+#include "backends/native/listen.h"
 #include "backends/native/plan.h"
 #include "backends/native/process_one.h"
 #include "backends/outcome.h"
@@ -311,6 +312,24 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   InitReport report;
   bool reported = false, over = false, interrupted = false;
   bool listening = !plan->asks.Any();
+  size_t ports_left = plan->ports.size();
+  // What listens for the next port; false for anything else, which is then
+  // the report.
+  const auto take_port = [&] {
+    std::vector<Fd> listeners;
+    ssize_t got = 0;
+    const size_t index = plan->ports.size() - ports_left;
+    if (ReceivePortListeners(one->report(), &listeners, &report, sizeof(report),
+                             &got)) {
+      --ports_left;
+      command.take_listeners(plan->ports[index].number, std::move(listeners));
+      return true;
+    }
+    ports_left = 0;
+    listening = true;
+    if (got != static_cast<ssize_t>(sizeof(report))) report = InitReport();
+    return false;
+  };
   CallWatch calls(profile, command, *plan, guard);
   Watch watch;
   watch.pidfd = one->pidfd();
@@ -328,7 +347,9 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   watch.served.push_back(
       {[&] { return pollfd{reported ? -1 : one->report(), POLLIN, 0}; },
        [&](short) {
-         if (!listening) {
+         if (ports_left > 0) {
+           if (take_port()) return;
+         } else if (!listening) {
            ssize_t got = 0;
            Result<Fd> listener =
                ReceiveListener(one->report(), &report, sizeof(report), &got);
@@ -354,6 +375,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   if (!over) one->Forget();
   places.Remove();
   (*relay)->Drain(timed_out ? kGraceMs : -1);
+  while (!reported && ports_left > 0) reported = !take_port();
   if (!reported && !listening) {
     ssize_t got = 0;
     const Result<Fd> listener =

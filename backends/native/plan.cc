@@ -352,6 +352,9 @@ Status MakeNativePlan(const Profile& profile, const Command& command,
   if (!command.cwd.starts_with('/'))
     return Fail(ErrorCode::kInvalid, "the working directory is not absolute");
   try {
+    if (command.take_listeners && profile.network != Network::kOpen)
+      for (const LocalService& service : profile.services)
+        plan->ports.push_back({service.port, service.four, service.six});
     return Planner(profile, command, guard, plan, places).Run(user);
   } catch (const std::bad_alloc&) {
     return Fail(ErrorCode::kInvalid, kTooLarge);

@@ -16,6 +16,7 @@
 #include "backends/limits.h"
 #include "backends/native/account.h"
 #include "backends/native/landlock.h"
+#include "backends/native/listen.h"
 #include "backends/native/seccomp.h"
 #include "backends/native/stand_ins.h"
 
@@ -99,6 +100,8 @@ struct NativePlan {
   bool write_everything = false;   // "/" is a writable root
   bool terminal = false;           // stdin is one
   const char* terminal_path = "";  // its name outside, where it has one
+  // On which process 1 listens for gate (native/listen.h).
+  std::pmr::vector<ListenPort> ports{space};
   int doors = 0;  // files of control groups that process 1 is sent
   std::atomic<bool> begun = false;  // to be followed, by process 1
   // The first `early_count` of kMaxEarlyClones, which stay where they are.

@@ -22,6 +22,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
+#include "backends/native/listen.h"
 #include "backends/native/network.h"
 #include "backends/native/overlay.h"
 #include "backends/native/sys.h"
@@ -55,9 +56,10 @@ constexpr const char* kStages[] = {
     "the kernel refuses new namespaces",
     "entering a control group",
     "the set of processors",
+    "listening for a service of this machine",
 };
 static_assert(sizeof(kStages) / sizeof(kStages[0]) ==
-              static_cast<size_t>(Stage::kProcessors) + 1);
+              static_cast<size_t>(Stage::kListen) + 1);
 
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr char kScratchPlace[] = "/dev";
@@ -546,8 +548,8 @@ bool BuildView(NativePlan* plan, const Early& early, SetupError* error) {
   return true;
 }
 
-bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int* listener,
-                SetupError* error) {
+bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int report,
+                int* listener, SetupError* error) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return Fail(error, Stage::kNoNewPrivileges);
   if (plan.abi > 0 &&
@@ -556,6 +558,9 @@ bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int* listener,
     return Fail(error, Stage::kLandlock);
   // As late as it can be: it may still be in the making.
   if (!network->Enter(error)) return false;
+  // While ports below 1024 may still be had.
+  if (SendPortListeners(plan.ports.data(), plan.ports.size(), report) != 0)
+    return Fail(error, Stage::kListen);
   if (!DropCapabilities(plan.user.all_ids))
     return Fail(error, Stage::kCapabilities);
   if (plan.asks.Any()) {

@@ -34,6 +34,7 @@ enum class Stage : uint32_t {
   kNamespaces,
   kCgroup,
   kProcessors,
+  kListen,
 };
 const char* Name(Stage stage);
 
@@ -73,9 +74,9 @@ bool BecomeUser(NativePlan* plan, SetupError* error);
 bool BuildView(NativePlan* plan, const Early& early, SetupError* error);
 
 // no_new_privs, Landlock, the network, capabilities, seccomp; the last thing
-// before the command is started. `listener`: of the filter, when the plan asks
-// for one.
-bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int* listener,
-                SetupError* error);
+// before the command is started. `report`: takes what listens for the plan's
+// ports. `listener`: of the filter, when the plan asks for one.
+bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int report,
+                int* listener, SetupError* error);
 
 }  // namespace gate::backends
