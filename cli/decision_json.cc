@@ -37,6 +37,17 @@ void WriteMatches(const engine::Decision& decision, JsonWriter* json) {
   json->EndArray();
 }
 
+// Ports of this machine.
+void WriteServices(const std::vector<backends::LocalService>& services,
+                   const char* key, JsonWriter* json) {
+  json->Key(key).BeginArray();
+  for (const backends::LocalService& service : services) {
+    json->BeginObject().Field("port", int64_t{service.port});
+    json->Field("who", service.shown).EndObject();
+  }
+  json->EndArray();
+}
+
 void WritePlan(const Judgement& judgement, JsonWriter* json) {
   const router::Plan& plan = judgement.plan;
   json->BeginObject().Field("mode", router::Name(plan.mode));
@@ -49,6 +60,8 @@ void WritePlan(const Judgement& judgement, JsonWriter* json) {
   }
   if (judgement.lending && plan.profile.name == engine::kToolProfile)
     json->Field("lends", judgement.lending->program);
+  if (!plan.profile.services.empty())
+    WriteServices(plan.profile.services, "services", json);
   json->Key("lost").BeginArray();
   for (const std::string& lost : plan.lost) json->String(lost);
   json->EndArray().Field("why", plan.why).EndObject();
@@ -88,6 +101,9 @@ std::string DecisionToJson(const Judgement& judgement,
   json.Key("grants");
   if (decision.action == rules::Action::kAsk) {
     json.BeginObject().Field("kind", engine::Name(judgement.grants.kind));
+    if (!judgement.services.ports.empty() &&
+        judgement.grants.kind == engine::GrantKind::kSandbox)
+      WriteServices(judgement.services.ports, "services", &json);
     if (!judgement.grants.why.empty()) json.Field("why", judgement.grants.why);
     if (!judgement.grants.instead.empty())
       json.Field("instead", judgement.grants.instead);

@@ -240,7 +240,7 @@ Result<std::string> FindEngineSocket(const ProcessFacts& facts,
   return real;
 }
 
-Result<EngineAnswer> ReadEngineAnswer(std::string_view text) {
+Result<EngineAnswer> ReadEngineAnswer(std::string_view text, EngineBody kind) {
   const auto first = TakeLine(&text);
   constexpr std::string_view kVersion = "HTTP/1.1 ";
   if (!first || !first->starts_with(kVersion)) return Junk();
@@ -294,13 +294,17 @@ Result<EngineAnswer> ReadEngineAnswer(std::string_view text) {
     body = text;
   }
   auto json = ParseJson(body);
-  if (!json || !json->is_object()) return Junk();
+  if (!json ||
+      !(kind == EngineBody::kList && answer.status == 200 ? json->is_array()
+                                                          : json->is_object()))
+    return Junk();
   answer.body = std::move(*json);
   return answer;
 }
 
 Result<EngineAnswer> AskEngine(const std::string& socket,
-                               const std::string& path, uint64_t deadline_us) {
+                               const std::string& path, uint64_t deadline_us,
+                               EngineBody kind) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (socket.empty() || socket.size() >= sizeof address.sun_path)
@@ -331,13 +335,14 @@ Result<EngineAnswer> AskEngine(const std::string& socket,
     if (!Wait(connection.get(), POLLIN, deadline_us)) return Silent();
     char buffer[16 * 1024];
     const ssize_t got = ::recv(connection.get(), buffer, sizeof buffer, 0);
-    if (got == 0) return ReadEngineAnswer(text);
+    if (got == 0) return ReadEngineAnswer(text, kind);
     if (got < 0) {
       if (errno == EAGAIN || errno == EINTR) continue;
       return Silent();
     }
     text.append(buffer, static_cast<size_t>(got));
-    if (text.size() > kMaxEngineAnswer)
+    if (text.size() >
+        (kind == EngineBody::kList ? kMaxEngineList : kMaxEngineAnswer))
       return Fail(ErrorCode::kTooLarge, "the engine's answer is too long");
   }
 }

@@ -31,19 +31,24 @@ Result<std::string> FindEngineSocket(const ProcessFacts& facts,
 
 struct EngineAnswer {
   int status = 0;
-  Json body;  // an object
+  Json body;  // an object, or a list where one was asked for
 };
+enum class EngineBody : uint8_t { kObject, kList };
+// A list is that much longer.
+inline constexpr size_t kMaxEngineList = 1024 * 1024;
 
 // A whole answer: `text` is all that came until the engine hung up. kInvalid
-// unless it is HTTP/1.1 with a JSON object, its length told by Content-Length
-// or chunks, and nothing behind it.
-Result<EngineAnswer> ReadEngineAnswer(std::string_view text);
+// unless it is HTTP/1.1 with a JSON object (or, if asked for, a list), its
+// length told by Content-Length or chunks, and nothing behind it.
+Result<EngineAnswer> ReadEngineAnswer(std::string_view text,
+                                      EngineBody kind = EngineBody::kObject);
 
 // Sends `GET path` to `socket` and waits until `deadline_us` (MonotonicUs) for
 // the whole answer. `path` holds nothing that HTTP would read otherwise.
 // kUnavailable when nobody listens or answers in time, kTooLarge beyond
 // kMaxEngineAnswer, kInvalid for junk.
 Result<EngineAnswer> AskEngine(const std::string& socket,
-                               const std::string& path, uint64_t deadline_us);
+                               const std::string& path, uint64_t deadline_us,
+                               EngineBody kind = EngineBody::kObject);
 
 }  // namespace gate::cli

@@ -144,6 +144,7 @@ backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
   const bool approved = named && line.decision.action == rules::Action::kAsk;
   Question question;
   question.is_argv = true;
+  question.inside_run = true;
   question.cwd = event.cwd;
   question.agent = line.question.agent;
   question.session = line.question.session;
@@ -229,6 +230,13 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
     return NotStarted("there is no backend `" + plan.backend + "`");
   ShowSettings(gateway.facts(), &judgement->plan.profile);
   GiveToolCaches(gateway, *judgement, &judgement->plan.profile);
+  Result<std::optional<services::Forwarder>> forwarder =
+      OfferLocalServices(gateway, judgement);
+  if (forwarder && *forwarder)
+    command.take_listeners = [&](uint16_t port, std::vector<Fd> listeners) {
+      // Where it is gone, nothing listens inside any more.
+      (void)(*forwarder)->Give(port, listeners);
+    };
   backend->Prepare(plan.profile);
   const std::vector<backends::Violation> finished =
       backends::FinishKilledRuns(gateway.facts().places.state + "/runs");
@@ -247,6 +255,15 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
     else if (!broker)
       judgement->transports.emplace_back().refused =
           "git over ssh has no broker: " + broker.error().message;
+    if (forwarder && *forwarder)
+      for (const services::Forwarded& one : (*forwarder)->Finish())
+        judgement->forwarded.push_back(one);
+    if (!forwarder) {
+      outcome.withheld.push_back(
+          "ports of this machine, which could not be forwarded: " +
+          forwarder.error().message);
+      outcome.instead = "send the line again, or tell the person";
+    }
     FillWithheld(gateway.facts(), *judgement, &outcome);
     outcome.violations.insert(outcome.violations.begin(), finished.begin(),
                               finished.end());

@@ -509,7 +509,10 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
 
   if (!question.preview.empty()) decision.contain = true;
   JudgeYes(&judgement);
-  if (question.file_writes.empty()) Replan(&judgement, question.approved);
+  if (question.file_writes.empty()) {
+    Replan(&judgement, question.approved);
+    JudgeServices(&judgement);
+  }
   return judgement;
 }
 

@@ -15,6 +15,7 @@
 #include "audit/log.h"
 #include "backends/backend.h"
 #include "cli/engine_names.h"
+#include "cli/local_services.h"
 #include "cli/names.h"
 #include "cli/process_facts.h"
 #include "cli/settings.h"
@@ -42,6 +43,8 @@ struct Question {
   // file system says. Not so for lines of a batch or a record.
   bool on_this_machine = true;
   std::string agent, session, project;
+  // A program that a contained line starts: it is in that line's sandbox.
+  bool inside_run = false;
   bool interactive = false;  // a person can be asked here and now
   bool approved = false;     // a person has said yes already
   // What the person wants beyond policy; joined, never weaker.
@@ -68,6 +71,8 @@ struct Judgement {
   engine::Grants grants;    // of an ask: what a yes gives
   YesBinding binding;       // and what it holds for
   bool in_sandbox = false;  // the person said yes to the sandbox alone
+  // Of this machine, that the line asks by name.
+  LocalServices services;
   router::Plan plan;
   std::string plan_error;         // why there is no plan; the mode is refused
   bool plan_unavailable = false;  // the error is a missing backend
@@ -77,6 +82,8 @@ struct Judgement {
   std::string preview;  // JSON for the outcome's record
   // What git of the line asked for over ssh; filled in by its run.
   std::vector<credentials::Transport> transports;
+  // What became of the ports of its plan, likewise.
+  std::vector<services::Forwarded> forwarded;
   std::string policy_revision;
   // Names the settings of the project that it would load and nobody trusts, as
   // they are now; empty when there are none.
@@ -89,6 +96,10 @@ struct Judgement {
   std::vector<Diagnostic> diagnostics;
   Timing timing;
 };
+
+// Whether a run of `plan` can have ports of this machine: its backend lets gate
+// listen inside, and its network is its own.
+bool ForwardsPorts(const router::Plan& plan);
 
 // Makes the decision of `judgement` what `gate run` would do with it, for those
 // that only answer: an allow that the settings contain is a sandbox, and what
@@ -162,6 +173,8 @@ class Gateway {
   // Finds out whether a line that asks for the profile `tool` gets it; where it
   // does not, the decision becomes a question.
   void JudgeTool(Judgement* judgement);
+  // Finds out which services of this machine a line asks, and whether it may.
+  void JudgeServices(Judgement* judgement);
   // Finds out what a yes to a question gives.
   void JudgeYes(Judgement* judgement);
   // Of a line that is asked only because of what its names may stand for.

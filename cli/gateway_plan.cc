@@ -1,4 +1,8 @@
 // What a yes to a decision gives, and where the line then runs.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "backends/file_count.h"
 #include "cli/gateway.h"
 #include "cli/git_doubts.h"
@@ -25,7 +29,20 @@ Decision AsGranted(const Judgement& judgement) {
   return decision;
 }
 
+// Whether a line with the network of this machine has its loopback as well.
+bool SharesLoopback(const router::Plan& plan) {
+  constexpr auto kShare =
+      std::to_array<std::string_view>({"native", "bwrap", "landlock"});
+  return plan.profile.network == backends::Network::kOpen &&
+         std::ranges::find(kShare, plan.backend) != kShare.end();
+}
+
 }  // namespace
+
+bool ForwardsPorts(const router::Plan& plan) {
+  return plan.mode == router::Mode::kSandbox && plan.backend == "native" &&
+         plan.profile.network != backends::Network::kOpen;
+}
 
 void JoinWithPlan(Judgement* judgement) {
   Decision& decision = judgement->decision;
@@ -48,6 +65,50 @@ void JoinWithPlan(Judgement* judgement) {
   decision.contain = true;
   decision.code = engine::ReasonCode::kPlan;
   decision.rule = {};
+}
+
+void Gateway::JudgeServices(Judgement* judgement) {
+  const Question& question = judgement->question;
+  Decision& decision = judgement->decision;
+  const router::Plan& plan = judgement->plan;
+  const bool asks = decision.action == Action::kAsk;
+  if (!question.on_this_machine || question.inside_run ||
+      !question.preview.empty() ||
+      !(asks || (decision.action == Action::kSandbox &&
+                 (ForwardsPorts(plan) || SharesLoopback(plan)))))
+    return;
+  LocalServices found = FindLocalServices(
+      facts_, judgement->analysis, settings().local_services,
+      judgement->session.workspace, WritablePlaces(judgement->session));
+  const bool none =
+      settings().local_services.mode == LocalServicesSetting::Mode::kNone;
+  const bool nobody = settings().preset == engine::Preset::kAutonomous;
+  if ((none && ForwardsPorts(plan)) || found.ports.empty()) return;
+  if (nobody) {
+    // What would be asked is not there.
+    std::erase_if(found.ports, &backends::LocalService::asked);
+    if (!found.why.empty() && !asks) decision.network = "none";
+    found.why.clear();
+    found.mark.clear();
+  }
+  judgement->services = std::move(found);
+  const std::string& why = judgement->services.why;
+  if (!why.empty() && asks) {
+    decision.reason += "; and " + why;
+  } else if (!why.empty()) {
+    decision.action = Action::kAsk;
+    decision.contain = true;
+    decision.code = engine::ReasonCode::kNotAsItSeems;
+    decision.reason = why;
+    decision.suggestion =
+        "start a server of the line's own, in the same line, and ask that";
+    decision.rule = {};
+    JudgeYes(judgement);
+  }
+  // A yes is to those who listen now.
+  if (!why.empty())
+    judgement->binding.mark += " services " + judgement->services.mark;
+  Replan(judgement, question.approved);
 }
 
 void Gateway::JudgeYes(Judgement* judgement) {
@@ -124,6 +185,12 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
       judgement->plan.profile.show =
           PlacesToShow(judgement->analysis, judgement->session.workspace);
       backends::NameUncounted(judgement->plan.profile, &judgement->plan.lost);
+      const bool yes_to_all =
+          answered && judgement->grants.kind == engine::GrantKind::kSandbox;
+      if (ForwardsPorts(judgement->plan))
+        for (const backends::LocalService& service : judgement->services.ports)
+          if (!service.asked || yes_to_all)
+            judgement->plan.profile.services.push_back(service);
     }
   } else {
     judgement->plan.why = plan.error().message;

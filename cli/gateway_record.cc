@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/gateway.h"
@@ -95,6 +97,13 @@ std::string DecisionDetail(const Judgement& judgement) {
   for (const std::string& lost : judgement.plan.lost) json.String(lost);
   json.EndArray();
   PutLending(judgement, &json);
+  if (!judgement.services.ports.empty()) {
+    json.Key("services").BeginArray();
+    for (const backends::LocalService& service : judgement.services.ports)
+      json.String("localhost:" + std::to_string(service.port) + " " +
+                  service.shown);
+    json.EndArray();
+  }
   json.EndObject();
   if (judgement.unobserved && !judgement.left_to.empty())
     json.Field("left_to", judgement.left_to);
@@ -121,6 +130,26 @@ void PutTransports(const Judgement& judgement, JsonWriter* json) {
   json->EndArray();
 }
 
+// Each port of this machine that was given, and what went through it.
+void PutForwarded(const Judgement& judgement, JsonWriter* json) {
+  if (judgement.forwarded.empty()) return;
+  const auto& given = judgement.plan.profile.services;
+  json->Key("forwarded").BeginArray();
+  for (const services::Forwarded& one : judgement.forwarded) {
+    json->BeginObject().Field("port", int64_t{one.port});
+    const auto service =
+        std::ranges::find(given, one.port, &backends::LocalService::port);
+    if (service != given.end()) json->Field("service", service->shown);
+    json->Field("connections", static_cast<int64_t>(one.connections));
+    json->Field("refused", static_cast<int64_t>(one.refused));
+    json->Field("sent", static_cast<int64_t>(one.sent));
+    json->Field("received", static_cast<int64_t>(one.received));
+    if (one.changed) json->Flag("changed", true);
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
 std::string OutcomeDetail(const Judgement& judgement,
                           const backends::Outcome& outcome) {
   JsonWriter json;
@@ -139,6 +168,7 @@ std::string OutcomeDetail(const Judgement& judgement,
     json.EndArray();
   }
   PutTransports(judgement, &json);
+  PutForwarded(judgement, &json);
   json.Key("violations").BeginArray();
   for (const backends::Violation& violation : outcome.violations)
     json.BeginObject()

@@ -81,6 +81,16 @@ std::string PlanToJson(const Plan& plan) {
   if (!profile.image.empty()) out.Field("image", profile.image);
   for (const ListRow& row : kLists) list(row.name, profile.*row.field);
   for (const FlagRow& row : kFlags) out.Flag(row.name, profile.*row.field);
+  if (!profile.services.empty()) {
+    out.Key("services").BeginArray();
+    for (const backends::LocalService& service : profile.services) {
+      out.BeginObject().Field("port", int64_t{service.port});
+      out.Field("identity", service.identity).Field("shown", service.shown);
+      out.Flag("asked", service.asked);
+      out.Flag("four", service.four).Flag("six", service.six).EndObject();
+    }
+    out.EndArray();
+  }
   out.Key("limits").BeginObject();
   for (const LimitRow& row : kLimits)
     out.Key(row.name).Raw(std::to_string(profile.limits.*row.field));
@@ -127,6 +137,14 @@ Result<Plan> PlanFromJson(std::string_view text) {
       profile.*row.field = in.at(row.name).get<std::vector<std::string>>();
     for (const FlagRow& row : kFlags)
       profile.*row.field = in.at(row.name).get<bool>();
+    if (in.contains("services"))
+      for (const Json& service : in.at("services"))
+        profile.services.push_back({service.at("port").get<uint16_t>(),
+                                    service.at("identity").get<std::string>(),
+                                    service.at("shown").get<std::string>(),
+                                    service.at("asked").get<bool>(),
+                                    service.at("four").get<bool>(),
+                                    service.at("six").get<bool>()});
     for (const LimitRow& row : kLimits)
       profile.limits.*row.field = in.at("limits").at(row.name).get<uint64_t>();
     for (const Json& name : in.at("required")) {

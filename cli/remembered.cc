@@ -133,8 +133,9 @@ std::optional<RememberedApproval> FindRemembered(const std::string& state_dir,
   const auto approvals = ListRemembered(state_dir, now_ms);
   if (!approvals) return std::nullopt;
   for (const RememberedApproval& approval : *approvals) {
-    if (approval.command != asked.command || asked.place.empty() ||
-        approval.place != asked.place || approval.workspace != asked.workspace)
+    if (approval.scope == kServiceScope || approval.command != asked.command ||
+        asked.place.empty() || approval.place != asked.place ||
+        approval.workspace != asked.workspace)
       continue;
     if (approval.scope == "session" &&
         (approval.session.empty() || approval.session != asked.session))

@@ -18,9 +18,14 @@ namespace gate::cli {
 
 inline constexpr uint64_t kLongestApprovalMs = 30ull * 24 * 60 * 60 * 1000;
 
+// A yes to a service of this machine (cli/local_services.h): `command` is its
+// address and who listened, `rules` holds what that was. It answers no question
+// about a command.
+inline constexpr const char* kServiceScope = "service";
+
 struct RememberedApproval {
   std::string id;     // of the question that was answered
-  std::string scope;  // session, time, project
+  std::string scope;  // session, time, project, service
   std::string command, cwd, workspace;
   std::string place;               // what `cwd` was (BoundPlace)
   std::string session;             // scope session

@@ -122,6 +122,11 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
     std::string text = plan.backend + ", " + plan.profile.name + ", network " +
                        backends::Name(plan.profile.network);
     out += Labelled("runs in", text, colour);
+    for (const backends::LocalService& service : plan.profile.services)
+      out += Labelled("with",
+                      shown("localhost:" + std::to_string(service.port) +
+                            " of this machine, " + service.shown),
+                      colour);
     for (const std::string& lost : plan.lost)
       out += Labelled("but", shown(lost), colour);
   } else if (plan.mode == router::Mode::kDirect) {
@@ -288,6 +293,22 @@ std::string WayOn(const Judgement& judgement) {
   return "tell the person what you want to reach, and why";
 }
 
+namespace {
+
+// What of this machine a yes to the sandbox gives.
+std::string ServicesText(const Judgement& judgement) {
+  std::string text;
+  for (const backends::LocalService& service : judgement.services.ports)
+    if (service.asked)
+      text += (text.empty() ? "" : ", ") + std::string("localhost:") +
+              std::to_string(service.port);
+  return text.empty() ? ""
+                      : "with " + text +
+                            " of this machine (until what listens there ends) ";
+}
+
+}  // namespace
+
 std::string AfterYes(const Judgement& judgement) {
   using engine::GrantKind;
   const engine::Decision& decision = judgement.decision;
@@ -310,12 +331,14 @@ std::string AfterYes(const Judgement& judgement) {
           ? decision.profile
           : router::JoinProfiles(decision.profile, question.profile);
   if (profile == "full-access" && judgement.grants.kind == GrantKind::kSandbox)
-    return "in a sandbox with full access to files";
+    return ServicesText(judgement) + "in a sandbox with full access to files";
   if (profile == "tool")
-    return "in a sandbox with the credentials of its one program" +
+    return ServicesText(judgement) +
+           "in a sandbox with the credentials of its one program" +
            judgement.binding.text;
-  if (profile == "read-only") return "in a sandbox that changes no file";
-  return kRunsInSandbox;
+  if (profile == "read-only")
+    return ServicesText(judgement) + "in a sandbox that changes no file";
+  return ServicesText(judgement) + kRunsInSandbox;
 }
 
 std::string CommandAsked(const Judgement& judgement) {

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -156,6 +157,9 @@ class Reader {
           return Wrong(at, "terminals are names of programs, or their paths");
         out_->terminals.push_back(named);
       }
+    } else if (key == "local_services" &&
+               (value.is_string() || value.is_array())) {
+      ReadServices(at, value);
     } else if (key == "image" && value.is_string()) {
       if (!backends::IsPinnedImage(value.get<std::string>()))
         return Wrong(at,
@@ -170,6 +174,50 @@ class Reader {
     } else if (key != "$schema") {
       Wrong(at, "`" + key + "` is not a setting, or has the wrong type");
     }
+  }
+
+  void ReadServices(const std::string& at, const Json& value) {
+    using Mode = LocalServicesSetting::Mode;
+    LocalServicesSetting said;
+    if (value.is_string()) {
+      if (value != "none" && value != "containers")
+        return Wrong(at,
+                     "local services are \"none\", \"containers\" or a list of "
+                     "ports");
+      said.mode = value == "none" ? Mode::kNone : Mode::kContainers;
+    } else {
+      said.mode = Mode::kListed;
+      for (const Json& entry : value) {
+        ListedService one;
+        bool known = entry.is_object();
+        for (const auto& [name, part] : entry.items()) {
+          if (name == "port" && part.is_number_unsigned() &&
+              part.get<uint64_t>() > 0 && part.get<uint64_t>() <= UINT16_MAX)
+            one.port = part.get<uint16_t>();
+          else if (name == "program" && part.is_string())
+            one.program = part.get<std::string>();
+          else if (name == "user" && part.is_string())
+            one.user = part.get<std::string>();
+          else
+            known = false;
+        }
+        if (!known || one.port == 0 ||
+            (one.program.empty() && one.user.empty()))
+          return Wrong(at,
+                       "a local service is {\"port\": N, \"program\": NAME or "
+                       "PATH}, with \"user\" beside it or in its place");
+        said.listed.push_back(std::move(one));
+      }
+    }
+    LocalServicesSetting& all = out_->local_services;
+    if (!out_->services_said || said.mode < all.mode) {
+      all = std::move(said);
+    } else if (said.mode == all.mode) {
+      std::erase_if(all.listed, [&](const ListedService& one) {
+        return std::ranges::find(said.listed, one) == said.listed.end();
+      });
+    }
+    out_->services_said = true;
   }
 
   void ReadLimit(const std::string& parent, const std::string& name,

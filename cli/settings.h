@@ -17,11 +17,34 @@
 
 namespace gate::cli {
 
+// A service of this machine that contained lines may ask by name.
+struct ListedService {
+  uint16_t port = 0;
+  std::string program;  // base name or absolute path; empty: any
+  std::string user;     // of who listens; empty: any. One of both is said
+  bool operator==(const ListedService&) const = default;
+};
+
+struct LocalServicesSetting {
+  // The stricter first.
+  enum class Mode : uint8_t {
+    kNone,
+    kContainers,  // of containers that have nothing of this machine
+    kListed,      // …and what is listed
+  };
+  Mode mode = Mode::kContainers;
+  std::vector<ListedService> listed;
+};
+
 struct LoadedSettings {
   router::Settings router;
   // As the stricter of the layers that name one says.
   std::optional<engine::Preset> preset;
-  bool loss_said = false;              // a file has `accept_loss`
+  bool loss_said = false;  // a file has `accept_loss`
+  // As the stricter of the layers that say something; of two lists what both
+  // have.
+  LocalServicesSetting local_services;
+  bool services_said = false;
   bool full_durability = false;        // audit.durability = "full"
   std::vector<std::string> caches;     // more writable tool caches
   std::vector<std::string> terminals;  // more programs that people type into

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string_view>
 
@@ -20,6 +19,7 @@
 #include "engine/tool_access.h"
 #include "parser/read.h"
 #include "rules/lending.h"
+#include "services/listeners.h"
 
 namespace gate::cli {
 namespace {
@@ -32,8 +32,6 @@ using parser::Invocation;
 // Things named at most; of more the first stand for the rest.
 constexpr size_t kMaxNamed = 4;
 constexpr size_t kMaxSettingsBytes = size_t{64} << 10;
-// Of the kernel's tables of sockets, some 7,000 lines.
-constexpr size_t kMaxSocketsBytes = size_t{1} << 20;
 
 constexpr size_t kMaxShownLine = 300;
 constexpr const char* kByPerson =
@@ -64,29 +62,11 @@ Background FindBackground(std::string_view code) {
   return found;
 }
 
-// Whether something listens on that TCP port in gate's own network; also where
-// that cannot be told. The tables are lines of
-//   "   0: 0100007F:1F40 00000000:0000 0A …"
+// Whether something listens on that TCP port of gate's own loopback; also where
+// that cannot be told.
 bool IsListenedOn(uint16_t port) {
-  char text[8];
-  std::snprintf(text, sizeof(text), ":%04X ", port);
-  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    const auto lines = ReadFile(table, kMaxSocketsBytes);
-    if (!lines) {
-      // Without IPv6 there is one table.
-      if (lines.error().code == ErrorCode::kNotFound) continue;
-      return true;
-    }
-    for (size_t at = lines->find(text); at != std::string::npos;
-         at = lines->find(text, at + 1)) {
-      // The remote side of one that listens is 0, and the state follows it.
-      const size_t remote = at + std::string_view(text).size();
-      const size_t state = lines->find(' ', remote);
-      if (state != std::string::npos && lines->compare(state, 4, " 0A ") == 0)
-        return true;
-    }
-  }
-  return false;
+  const auto listening = services::FindListening({}, port);
+  return !listening || !listening->empty();
 }
 
 // Whether the backend counts what it ends when the command has ended.
@@ -107,6 +87,7 @@ class Finder {
          backends::Outcome* outcome)
       : facts_(facts),
         transports_(judgement.transports),
+        forwarded_(judgement.forwarded),
         profile_(judgement.plan.profile),
         analysis_(analysis),
         line_(LineOf(judgement.question)),
@@ -320,6 +301,7 @@ class Finder {
   // Whoever starts a server in one line looks for it in the next.
   void OfLoopback(const parser::Effect& effect) {
     if (background_.any || Listens()) return;  // its own is meant
+    if (WasForwarded(effect)) return;
     if (profile_.network != Network::kOpen) {
       Add("this machine's " + WithPort(effect) +
               " and what an earlier line started there (a line has a network "
@@ -332,6 +314,21 @@ class Finder {
            ", and what a line leaves in the background ends with it");
       if (outcome_->instead.empty()) outcome_->instead = kServerStep;
     }
+  }
+
+  // Whether a service of this machine was there for it. One that changed is
+  // told.
+  bool WasForwarded(const parser::Effect& effect) {
+    for (const services::Forwarded& one : forwarded_) {
+      if (effect.port != one.port && (effect.port != 0 || !one.changed))
+        continue;
+      if (one.changed)
+        Add("localhost:" + std::to_string(one.port) +
+                " of this machine: somebody else listens there by now",
+            "send the line again, so that a person can be asked");
+      return true;
+    }
+    return effect.port == 0 && !forwarded_.empty();
   }
 
   std::string WithPort(const parser::Effect& effect) const {
@@ -519,6 +516,7 @@ class Finder {
 
   const ProcessFacts& facts_;
   const std::vector<credentials::Transport>& transports_;
+  const std::vector<services::Forwarded>& forwarded_;
   const backends::Profile& profile_;
   const parser::Analysis& analysis_;
   const std::string line_;

@@ -1,0 +1,553 @@
+// Services of this machine that a contained line asks by name.
+#include "cli/local_services.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/plan_json.h"
+#include "tests/cli/engine_fixture.h"
+#include "tests/services/servers.h"
+
+namespace gate::cli {
+namespace {
+
+using test::Done;
+using test::Server;
+
+// Answers every connection with "yes", as a web server would.
+class Yes {
+ public:
+  explicit Yes(uint16_t port = 0) : server_(AF_INET, false, port) {
+    thread_ = std::thread([this] {
+      while (true) {
+        const Fd one(server_.Accept());
+        if (!one) return;
+        ++asked;
+        char space[4096];
+        (void)!::recv(one.get(), space, sizeof(space), 0);
+        constexpr std::string_view kAnswer =
+            "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nyes";
+        (void)!::send(one.get(), kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL);
+      }
+    });
+  }
+  ~Yes() {
+    ::shutdown(server_.socket(), SHUT_RDWR);
+    thread_.join();
+  }
+  uint16_t port() const { return server_.port(); }
+  std::string address() const { return "localhost:" + std::to_string(port()); }
+  std::atomic<int> asked = 0;
+
+ private:
+  Server server_;
+  std::thread thread_;
+};
+
+// Another process that listens, until it is let go.
+class Other {
+ public:
+  explicit Other(uint16_t port) {
+    int ready[2] = {-1, -1}, end[2] = {-1, -1};
+    EXPECT_EQ(::pipe2(ready, O_CLOEXEC) | ::pipe2(end, O_CLOEXEC), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::close(end[1]);
+      const Server server(AF_INET, false, port);
+      char byte = server.port() == port ? 'y' : 'n';
+      (void)!::write(ready[1], &byte, 1);
+      (void)!::read(end[0], &byte, 1);
+      ::_exit(0);
+    }
+    ::close(ready[1]);
+    ::close(end[0]);
+    end_ = Fd(end[1]);
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    EXPECT_EQ(byte, 'y');
+    ::close(ready[0]);
+  }
+  ~Other() {
+    end_.reset();
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  Fd end_;
+};
+
+std::string This() {
+  return std::filesystem::read_symlink("/proc/self/exe").filename();
+}
+
+// A line that asks what `addresses` name, and prints the answers.
+std::string Line(const std::vector<std::string>& addresses) {
+  std::string line;
+  for (size_t i = 0; i < addresses.size(); ++i)
+    line += "URL" + std::to_string(i) + "=http://" + addresses[i] + "/ ";
+  return line + "python3 ask.py";
+}
+
+class LocalServicesTest : public testing::Test {
+ protected:
+  LocalServicesTest() {
+    machine_.Write(machine_.project() + "/ask.py", R"(
+import os, urllib.request
+for name in sorted(os.environ):
+  if not name.startswith("URL"): continue
+  try: print(urllib.request.urlopen(os.environ[name], None, 20).read().decode())
+  except OSError as error: print("no")
+)");
+  }
+
+  void List(uint16_t port) {
+    machine_.Write(machine_.home() + "/.config/gate/config.json",
+                   R"({"local_services": [{"port": )" + std::to_string(port) +
+                       R"(, "program": ")" + This() + "\"}]}");
+  }
+
+  Machine machine_;
+};
+
+TEST_F(LocalServicesTest, WhatListensOutsideIsAsked) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Yes server;
+  const std::string port = std::to_string(server.port());
+  for (const std::string& line :
+       {"curl -s " + server.address(),
+        "curl -s http://127.0.0.1:" + port + "/x",
+        "wget -qO- " + server.address(), "psql -h localhost -p " + port,
+        "redis-cli -p " + port + " ping", "nc -z localhost " + port,
+        "PGHOST=localhost PGPORT=" + port + " psql", Line({server.address()}),
+        // With this machine's network as well.
+        "curl -s https://example.org/ " + server.address(),
+        "DATABASE_URL=postgres://" + server.address() + "/x npm test"}) {
+    const Done done = machine_.Gate({"check", "--json", "-c", line});
+    EXPECT_EQ(done.exit_code, 3) << line << done.out;
+    EXPECT_NE(done.out.find("it runs outside the sandbox and does what it is "
+                            "sent"),
+              std::string::npos)
+        << line;
+    EXPECT_NE(done.out.find(R"("kind":"sandbox","services":[{"port":)" + port),
+              std::string::npos)
+        << line << done.out;
+    // Of many lines nobody looks.
+    EXPECT_NE(
+        machine_
+            .Gate({"check", "--batch"}, R"({"id":1,"cmd":")" + line + "\"}\n")
+            .out.find(R"("action":"sandbox")"),
+        std::string::npos)
+        << line;
+  }
+  const Done run = machine_.Gate({"run", "-c", Line({server.address()})});
+  EXPECT_EQ(run.exit_code, 126);
+  EXPECT_EQ(server.asked, 0);
+}
+
+TEST_F(LocalServicesTest, WhereNobodyListensNothingIsAsked) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  uint16_t port = 0;
+  port = Server(AF_INET).port();
+  const std::string address = "localhost:" + std::to_string(port);
+  for (const std::string& line :
+       {"curl -s " + address + "/health",
+        "psql -h localhost -p " + std::to_string(port), Line({address})})
+    EXPECT_EQ(machine_.Gate({"check", "-c", line}).exit_code, 4) << line;
+  const Done done = machine_.Gate({"run", "-c", Line({address})});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "no\n");
+  // A server of the line's own is the line's own, whoever listens outside.
+  const Yes server;
+  EXPECT_EQ(
+      machine_
+          .Gate({"check", "-c",
+                 "python3 -m http.server " + std::to_string(server.port()) +
+                     " & curl -s " + server.address()})
+          .exit_code,
+      4);
+}
+
+TEST_F(LocalServicesTest, OnlyWhatIsListedIsThere) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Yes server, other;
+  List(server.port());
+  Done done = machine_.Gate({"run", "--json", "-c", Line({server.address()})});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "yes\n") << done.err;
+  EXPECT_NE(
+      done.err.find(R"("services":[{"port":)" + std::to_string(server.port())),
+      std::string::npos)
+      << done.err;
+  EXPECT_EQ(server.asked, 1);
+  // The record says what went through.
+  const Done list = machine_.Gate({"audit", "list", "--json"});
+  EXPECT_NE(list.out.find("\"forwarded\""), std::string::npos) << list.out;
+  EXPECT_NE(list.out.find("connections"), std::string::npos);
+  // What the line finds out by itself is not there.
+  machine_.Write(machine_.project() + "/hidden.py",
+                 "import socket\ntry:\n  socket.create_connection(('127.0.0.1'"
+                 ", " +
+                     std::to_string(other.port()) +
+                     "), 20)\n  print('there')\nexcept OSError: print('no')\n");
+  done = machine_.Gate(
+      {"run", "-c", Line({server.address()}) + "; python3 hidden.py"});
+  EXPECT_EQ(done.out, "yes\nno\n") << done.err;
+  EXPECT_EQ(other.asked, 0);
+  // Nor is any other line's.
+  done = machine_.Gate({"run", "-c", "python3 hidden.py"});
+  EXPECT_EQ(done.out, "no\n");
+}
+
+TEST_F(LocalServicesTest, AThousandConnectionsOfOneLine) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Yes server;
+  List(server.port());
+  machine_.Write(machine_.project() + "/many.py", R"(
+import os, urllib.request
+print(sum(urllib.request.urlopen(os.environ["URL"], None, 60).read() == b"yes" for i in range(1000)))
+)");
+  const Done done = machine_.Gate(
+      {"run", "-c", "URL=http://" + server.address() + "/ python3 many.py"});
+  EXPECT_EQ(done.out, "1000\n") << done.err;
+  EXPECT_EQ(server.asked, 1000);
+}
+
+// Low ports are to be had inside as well; the machine's may be in use.
+TEST_F(LocalServicesTest, APortBelow1024IsThereToo) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  uint16_t port = 700;
+  while (port < 1024 && Server(AF_INET, false, port).port() != port) ++port;
+  if (port == 1024) GTEST_SKIP() << "this user has no low ports";
+  const Yes server(port);
+  List(port);
+  const Done done = machine_.Gate({"run", "-c", Line({server.address()})});
+  EXPECT_EQ(done.out, "yes\n") << done.err;
+}
+
+// A ticket was given for who listened then.
+TEST_F(LocalServicesTest, APortThatChangesHandsBeforeTheRunIsNotThere) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  std::optional<Yes> server(std::in_place);
+  const uint16_t port = server->port();
+  const std::string address = server->address();
+  List(port);
+  Gateway gateway([&] {
+    GlobalOptions options;
+    options.config_dir = machine_.home() + "/.config/gate";
+    options.state_dir = machine_.state();
+    return ReadProcessFacts(options);
+  }());
+  Question question;
+  question.command = Line({address});
+  question.cwd = machine_.project();
+  Judgement judgement = gateway.Judge(question, /*pin=*/false);
+  ASSERT_EQ(judgement.plan.profile.services.size(), 1u);
+  // As a ticket carries it.
+  const auto carried = PlanFromJson(PlanToJson(judgement.plan));
+  ASSERT_TRUE(carried);
+  EXPECT_EQ(carried->profile.services, judgement.plan.profile.services);
+  server.reset();
+  const Other other(port);
+  const auto forwarder = OfferLocalServices(gateway, &judgement);
+  ASSERT_TRUE(forwarder);
+  EXPECT_FALSE(*forwarder);
+  EXPECT_TRUE(judgement.plan.profile.services.empty());
+  ASSERT_EQ(judgement.forwarded.size(), 1u);
+  EXPECT_TRUE(judgement.forwarded[0].changed);
+}
+
+TEST_F(LocalServicesTest, AYesHoldsUntilWhatListensEnds) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  std::optional<Yes> server(std::in_place);
+  const uint16_t port = server->port();
+  const std::string line = Line({server->address()});
+  const Done asked = machine_.Gate({"run", "-c", line});
+  ASSERT_EQ(asked.exit_code, 126) << asked.err;
+  const std::string kApprove = "gate approve ";
+  const size_t at = asked.err.find(kApprove);
+  ASSERT_NE(at, std::string::npos) << asked.err;
+  const std::string id = asked.err.substr(at + kApprove.size(), 36);
+  const auto [code, shown] = machine_.OnTerminal({"approve", id}, "y");
+  if (Machine::NoPerson(shown)) GTEST_SKIP() << "no person's terminal here";
+  ASSERT_EQ(code, 0) << shown;
+  EXPECT_NE(shown.find("of this machine"), std::string::npos) << shown;
+  EXPECT_EQ(machine_.Gate({"run", "-c", line}).out, "yes\n");
+  // Another line is not asked about the same service, in the same project.
+  EXPECT_EQ(machine_.Gate({"run", "-c", line + " again"}).out, "yes\n");
+  EXPECT_NE(machine_.Gate({"approvals", "list"}).out.find("service"),
+            std::string::npos);
+  // Another server on the same port is.
+  server.reset();
+  const Other other(port);
+  EXPECT_EQ(machine_.Gate({"run", "-c", line}).exit_code, 126);
+}
+
+// A yes in the client's own dialog is to who listened when it was shown.
+TEST_F(LocalServicesTest, AClientsYesIsToWhoListenedThen) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  std::optional<Yes> server(std::in_place);
+  const uint16_t port = server->port();
+  const auto rewritten = [&] {
+    const Done done = machine_.Gate(
+        {"hook", "claude"},
+        R"({"session_id":"s","cwd":")" + machine_.project() +
+            R"(","hook_event_name":"PreToolUse","permission_mode":"default",)"
+            R"("tool_name":"Bash","tool_input":{"command":")" +
+            Line({server->address()}) + "\"}}");
+    EXPECT_NE(done.out.find(R"("permissionDecision":"ask")"), std::string::npos)
+        << done.out;
+    const std::string kKey = R"("updatedInput":{"command":")";
+    const size_t begin = done.out.find(kKey) + kKey.size();
+    return done.out.substr(begin, done.out.find('"', begin) - begin);
+  };
+  const std::string first = rewritten(), second = rewritten();
+  EXPECT_EQ(machine_.Run({"/bin/bash", "-c", first}).out, "yes\n");
+  server.reset();
+  const Other other(port);
+  EXPECT_EQ(machine_.Run({"/bin/bash", "-c", second}).exit_code, 126);
+}
+
+TEST_F(LocalServicesTest, NobodyToAskMeansThatItIsNotThere) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Yes server;
+  machine_.Write(machine_.home() + "/.config/gate/config.json",
+                 R"({"preset": "autonomous"})");
+  Done done = machine_.Gate({"run", "-c", Line({server.address()})});
+  EXPECT_EQ(done.out, "no\n") << done.err;
+  machine_.Write(machine_.home() + "/.config/gate/config.json",
+                 R"({"local_services": "none"})");
+  done = machine_.Gate({"run", "-c", Line({server.address()})});
+  EXPECT_EQ(done.out, "no\n") << done.err;
+  EXPECT_EQ(server.asked, 0);
+}
+
+TEST_F(LocalServicesTest, OfTwoLayersTheStricterHolds) {
+  using Mode = LocalServicesSetting::Mode;
+  const std::string one = R"({"port": 1, "program": "a"})",
+                    two = R"({"port": 2, "user": "b"})";
+  const struct {
+    const char* system;
+    std::string user;
+    std::optional<Mode> mode;  // none: it does not load
+    size_t listed;
+  } cases[] = {
+      {"", "", Mode::kContainers, 0},
+      {"", R"("none")", Mode::kNone, 0},
+      {"", R"("containers")", Mode::kContainers, 0},
+      {"", "[" + one + "]", Mode::kListed, 1},
+      {"", "[]", Mode::kListed, 0},
+      {"\"none\"", "[" + one + "]", Mode::kNone, 0},
+      {"\"containers\"", "[" + one + "]", Mode::kContainers, 0},
+      {R"([{"port": 1, "program": "a"}])", R"("none")", Mode::kNone, 0},
+      {R"([{"port": 1, "program": "a"}])", "[" + one + "," + two + "]",
+       Mode::kListed, 1},
+      {R"([{"port": 1, "program": "a"}])", "[" + two + "]", Mode::kListed, 0},
+      {"", R"("all")", std::nullopt, 0},
+      {"", R"(["5432"])", std::nullopt, 0},
+      {"", R"([{"port": 5432}])", std::nullopt, 0},
+      {"", R"([{"program": "x"}])", std::nullopt, 0},
+      {"", R"([{"port": 0, "program": "x"}])", std::nullopt, 0},
+      {"", R"([{"port": 65536, "program": "x"}])", std::nullopt, 0},
+      {"", R"([{"port": 1, "program": "x", "more": 1}])", std::nullopt, 0},
+      {"", "true", std::nullopt, 0},
+  };
+  for (const auto& c : cases) {
+    GlobalOptions options;
+    options.config_dir = machine_.home() + "/.config/gate";
+    ProcessFacts facts = ReadProcessFacts(options);
+    facts.places.system = machine_.root() + "/system";
+    for (const auto& [place, text] :
+         {std::pair(facts.places.system, std::string(c.system)),
+          std::pair(facts.places.config, c.user)})
+      machine_.Write(
+          place + "/config.json",
+          text.empty() ? "{}" : R"({"local_services": )" + text + "}");
+    const LoadedSettings settings = LoadSettings(facts);
+    EXPECT_EQ(SettingsTrouble(settings).empty(), c.mode.has_value()) << c.user;
+    if (!c.mode) continue;
+    EXPECT_EQ(settings.local_services.mode, *c.mode) << c.system << c.user;
+    EXPECT_EQ(settings.local_services.listed.size(), c.listed)
+        << c.system << c.user;
+  }
+}
+
+// A copy of perl called as the engine's proxy that listens on a port.
+class Proxy {
+ public:
+  Proxy(const Machine& machine, const std::string& name) {
+    const std::string file = machine.root() + "/bin/" + name;
+    std::error_code error;
+    std::filesystem::copy_file("/usr/bin/perl", file, error);
+    if (error) return;
+    int ready[2] = {-1, -1};
+    EXPECT_EQ(::pipe2(ready, 0), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(ready[1], 1);
+      ::close(ready[0]);
+      ::close(ready[1]);
+      ::execl(file.c_str(), file.c_str(), "-e",
+              "use Socket; socket(S, PF_INET, SOCK_STREAM, 0); bind(S, "
+              "sockaddr_in(0, INADDR_ANY)); listen(S, 9); my ($p) = "
+              "sockaddr_in(getsockname(S)); syswrite(STDOUT, \"$p\\n\"); "
+              "sleep(600)",
+              nullptr);
+      ::_exit(1);
+    }
+    ::close(ready[1]);
+    char text[16] = {};
+    (void)!::read(ready[0], text, sizeof(text) - 1);
+    ::close(ready[0]);
+    port_ = std::atoi(text);
+  }
+  ~Proxy() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  int port() const { return port_; }
+
+ private:
+  pid_t pid_ = -1;
+  int port_ = 0;
+};
+
+class ContainerServicesTest : public EngineNamesTest {
+ protected:
+  const std::string id_ = std::string(64, 'c');
+
+  std::string Container(const std::string& mounts,
+                        const std::string& host = "") const {
+    return R"({"Id":")" + id_ + R"(","Name":"/db","Mounts":)" + mounts +
+           R"(,"HostConfig":{"Privileged":false,"NetworkMode":"bridge")" +
+           host + R"(},"NetworkSettings":{"Networks":{"bridge":{}}}})";
+  }
+  void Publish(int port, const std::string& container, int inner = 5432) {
+    engine_->AnswerOnly(
+        {{"/containers/json",
+          Http(
+              "200 OK",
+              R"([{"Id":")" + id_ +
+                  R"(","Names":["/db"],"Ports":[{"IP":"0.0.0.0","PrivatePort":)" +
+                  std::to_string(inner) + R"(,"PublicPort":)" +
+                  std::to_string(port) + R"(,"Type":"tcp"}]}])")},
+         {"/containers/" + id_ + "/json", Http("200 OK", container)},
+         {"/volumes/data", Http("200 OK", Volume("data"))}});
+  }
+  Judgement Judge(const std::string& line) {
+    gateway_.emplace(Facts({"DOCKER_HOST=unix://" + Socket()}));
+    Question question;
+    question.command = line;
+    question.cwd = work_.path();
+    return gateway_->Judge(question, /*pin=*/false);
+  }
+  std::optional<Gateway> gateway_;
+};
+
+TEST_F(ContainerServicesTest, AreGivenWhereTheyHaveNothingOfThisMachine) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Proxy proxy(machine_, "docker-proxy");
+  if (proxy.port() == 0) GTEST_SKIP() << "no perl here";
+  const std::string line =
+      "psql -h localhost -p " + std::to_string(proxy.port());
+  const struct {
+    std::string container;
+    bool given;
+  } cases[] = {
+      {Container("[]"), true},
+      {Container(R"([{"Type":"volume","Name":"data","Driver":"local"}])"),
+       true},
+      {Container(R"([{"Type":"bind","Source":"/home/x","Destination":"/x"}])"),
+       false},
+      {Container(R"([{"Type":"bind","Source":"/var/run/docker.sock"}])"),
+       false},
+      {Container("[]", R"(,"CapAdd":["SYS_ADMIN"])"), false},
+      {Container("[]", R"(,"Devices":[{"PathOnHost":"/dev/kvm"}])"), false},
+      {Container("[]", R"(,"PidMode":"host")"), false},
+      {Container("[]", R"(,"IpcMode":"host")"), false},
+      {Container("[]", R"(,"UsernsMode":"host")"), false},
+      {Container("[]", R"(,"SecurityOpt":["seccomp=unconfined"])"), false},
+      {Container("[]", R"(,"Runtime":"other")"), false},
+      {R"({"Id":")" + id_ +
+           R"(","Name":"/db","Mounts":[],"HostConfig":{"Privileged":true,"NetworkMode":"bridge"}})",
+       false},
+      {R"({"Id":")" + id_ +
+           R"(","Name":"/db","Mounts":[],"HostConfig":{"Privileged":false,"NetworkMode":"host"}})",
+       false},
+      {R"({"Id":")" + id_ + R"("})", false},
+      {"{}", false},
+  };
+  for (const auto& c : cases) {
+    Publish(proxy.port(), c.container);
+    const Judgement judgement = Judge(line);
+    EXPECT_EQ(judgement.decision.action,
+              c.given ? Action::kSandbox : Action::kAsk)
+        << c.container << judgement.decision.reason;
+    EXPECT_EQ(judgement.plan.profile.services.size(), c.given ? 1u : 0u)
+        << c.container;
+  }
+  // An engine that does not answer, or speaks of other ports, says of nothing
+  // that it is a container.
+  engine_->AnswerOnly({});
+  EXPECT_EQ(Judge(line).decision.action, Action::kAsk);
+  Publish(proxy.port() == 1 ? 2 : 1, Container("[]"));
+  EXPECT_EQ(Judge(line).decision.action, Action::kAsk);
+}
+
+TEST_F(ContainerServicesTest, AnotherProgramOnThatPortIsNone) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Proxy proxy(machine_, "my-server");
+  if (proxy.port() == 0) GTEST_SKIP() << "no perl here";
+  Publish(proxy.port(), Container("[]"));
+  const Judgement judgement =
+      Judge("psql -h localhost -p " + std::to_string(proxy.port()));
+  EXPECT_EQ(judgement.decision.action, Action::kAsk);
+  EXPECT_NE(judgement.decision.reason.find("my-server"), std::string::npos)
+      << judgement.decision.reason;
+}
+
+// Tests find the database of the project without naming it; other programs and
+// other ports they do not.
+TEST_F(ContainerServicesTest, DatabasesAreThereForCodeOfTheProject) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Proxy proxy(machine_, "docker-proxy");
+  if (proxy.port() == 0) GTEST_SKIP() << "no perl here";
+  const struct {
+    const char* line;
+    int inner;
+    bool bind, given;
+  } cases[] = {
+      {"pytest -q", 5432, false, true},
+      {"python3 manage.py test", 6379, false, true},
+      {"./run-tests", 27017, false, true},
+      {"pytest -q", 8080, false, false},
+      {"pytest -q", 5432, true, false},
+      {"curl -s localhost:1/", 5432, false, false},
+  };
+  for (const auto& c : cases) {
+    Publish(
+        proxy.port(),
+        Container(c.bind ? R"([{"Type":"bind","Source":"/home/x"}])" : "[]"),
+        c.inner);
+    Judgement judgement = Judge(c.line);
+    EXPECT_EQ(judgement.decision.action, Action::kSandbox) << c.line;
+    EXPECT_TRUE(judgement.plan.profile.services.empty()) << c.line;
+    const auto forwarder = OfferLocalServices(*gateway_, &judgement);
+    ASSERT_TRUE(forwarder) << c.line;
+    EXPECT_EQ(forwarder->has_value(), c.given) << c.line << c.inner << c.bind;
+  }
+}
+
+}  // namespace
+}  // namespace gate::cli
