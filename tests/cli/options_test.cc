@@ -102,7 +102,7 @@ TEST(Options, ACommandHasItsOwnWordsAndTheOptionsAbove) {
   EXPECT_EQ(read({"show"}), "wrong");
   EXPECT_EQ(read({"list", "x"}), "wrong");
   read({"--help"});
-  EXPECT_NE(help.find("gate things [OPTIONS] [SUBCOMMAND]"), std::string::npos)
+  EXPECT_NE(help.find("gate things [OPTIONS] [COMMAND …]"), std::string::npos)
       << help;
   read({"show", "--help"});
   EXPECT_NE(help.find("which"), std::string::npos) << help;
