@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "audit/bytes.h"
+
 namespace gate::audit {
 namespace {
 
 constexpr std::string_view kDomain = "gate.audit.record/1\n";
 constexpr size_t kLogNameDigits = 16;
-
-void PutNumber(uint64_t value, std::string* out) {
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    out->push_back(static_cast<char>((value >> shift) & 0xff));
-  }
-}
 
 void PutText(std::string_view text, std::string* out) {
   PutNumber(text.size(), out);
@@ -34,11 +30,8 @@ class Fields {
     return taken;
   }
   uint64_t Number() {
-    uint64_t value = 0;
-    for (const char c : Bytes(8)) {
-      value = value << 8 | static_cast<unsigned char>(c);
-    }
-    return value;
+    const std::string_view bytes = Bytes(kNumberBytes);
+    return bytes.empty() ? 0 : NumberAt(bytes, 0);
   }
   std::string Text() { return std::string(Bytes(Number())); }
 
@@ -46,16 +39,6 @@ class Fields {
   std::string_view rest_;
   bool whole_ = true;
 };
-
-bool ParseKind(std::string_view name, Kind* out) {
-  for (const Kind kind : {Kind::kDecision, Kind::kOutcome, Kind::kConfig,
-                          Kind::kCheckpoint, Kind::kNote}) {
-    if (name != Name(kind)) continue;
-    *out = kind;
-    return true;
-  }
-  return false;
-}
 
 bool IsHex(std::string_view text) {
   for (const char c : text) {
@@ -161,6 +144,16 @@ bool ParseAnchor(std::string_view text, Anchor* out) {
   if (text.size() != 2 * kHashBytes || !IsHex(text)) return false;
   out->hash = text;
   return true;
+}
+
+bool ParseKind(std::string_view name, Kind* out) {
+  for (const Kind kind : {Kind::kDecision, Kind::kOutcome, Kind::kConfig,
+                          Kind::kCheckpoint, Kind::kNote}) {
+    if (name != Name(kind)) continue;
+    *out = kind;
+    return true;
+  }
+  return false;
 }
 
 const char* Name(Kind kind) {

@@ -1,26 +1,20 @@
 #include "audit/database.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "audit/clock.h"
+
 namespace gate::audit {
 namespace {
-
-uint64_t NowMicroseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000u +
-         static_cast<uint64_t>(now.tv_nsec) / 1000u;
-}
 
 // SQLite's own handler sleeps up to 100 ms at a time; a record takes 0.1 ms,
 // so short naps keep the tail of many writers short. The process id spreads
 // writers that were woken together.
 int OnBusy(void* self, int count) {
   const auto* db = static_cast<const Database*>(self);
-  if (NowMicroseconds() >= db->deadline_us) return 0;
+  if (MonotonicMicroseconds() >= db->deadline_us) return 0;
   const unsigned nap = 50u << std::min(count, 6);
   usleep(nap + static_cast<unsigned>(getpid()) % 97);
   return 1;
@@ -105,7 +99,7 @@ void Database::Close() {
 }
 
 void Database::StartClock() {
-  deadline_us = NowMicroseconds() +
+  deadline_us = MonotonicMicroseconds() +
                 static_cast<uint64_t>(std::max(busy_timeout_ms, 0)) * 1000u;
 }
 
@@ -208,12 +202,8 @@ Status Transaction::Commit() {
 Record ReadRecord(const Statement& row) {
   Record record;
   record.sequence = row.Number(0);
-  const std::string kind = row.Text(2);
-  record.kind = Kind::kNote;
-  for (const Kind known : {Kind::kDecision, Kind::kOutcome, Kind::kConfig,
-                           Kind::kCheckpoint, Kind::kNote}) {
-    if (kind == Name(known)) record.kind = known;
-  }
+  // A note where it is none.
+  (void)ParseKind(row.Text(2), &record.kind);
   record.id = row.Text(3);
   record.parent = row.Text(4);
   record.time_ns = row.Number(5);

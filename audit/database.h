@@ -100,6 +100,12 @@ inline constexpr int kColumnHash = 22;
 
 Record ReadRecord(const Statement& row);
 
+struct Newest {
+  uint64_t sequence = 0;  // 0: the table is empty
+  Hash hash{};
+};
+Result<Newest> ReadNewest(Database* db);
+
 // Chains and inserts `record` into the open transaction: no redaction, no
 // commit. Fills sequence, previous and hash.
 Status InsertRecord(Database* db, Record* record);

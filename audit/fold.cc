@@ -12,26 +12,6 @@
 namespace gate::audit {
 namespace {
 
-struct Newest {
-  uint64_t sequence = 0;  // 0: the table is empty
-  Hash hash{};
-};
-
-Result<Newest> ReadNewest(Database* db) {
-  GATE_TRY(Statement head,
-           db->Prepare("SELECT seq,hash FROM log ORDER BY seq DESC LIMIT 1"));
-  const int code = head.Step();
-  if (code == SQLITE_DONE) return Newest{};
-  if (code != SQLITE_ROW) return db->Failed(code, "read the newest record");
-  Newest newest;
-  newest.sequence = head.Number(0);
-  if (!head.ReadHash(1, &newest.hash)) {
-    return Fail(ErrorCode::kCorrupt,
-                "audit log " + db->path + ": the newest record has no hash");
-  }
-  return newest;
-}
-
 Result<bool> HasRecord(Database* db, uint64_t sequence, const Hash& hash) {
   GATE_TRY(Statement row, db->Prepare("SELECT hash FROM log WHERE seq=?"));
   row.Bind(1, sequence);

@@ -17,8 +17,8 @@ namespace gate::audit {
 // was restored from a copy, removed, or written by an older gate) are chained
 // again, after a `note` that says so. What is damaged is put beside as
 // audit.pending.damaged-ID, and a note says how much. So nothing that was
-// answered is lost without a word, and no state of the two files keeps gate
-// from recording. On failure nothing changed.
+// answered is lost without a word. kCorrupt for a table that is not gate's and
+// for whole records of another version. On failure nothing changed.
 Result<PendingHeader> Fold(Database* db, PendingFile* pending);
 
 // What audit.db and its WAL are at the moment.

@@ -91,25 +91,7 @@ Status CheckFile(const std::string& path) {
     }
     return FailErrno("audit log " + path);
   }
-  if (!S_ISREG(info.st_mode)) {
-    return Fail(ErrorCode::kPermission,
-                "audit log " + path + ": not a regular file");
-  }
-  if (info.st_uid != geteuid()) {
-    return Fail(ErrorCode::kPermission,
-                "audit log " + path + ": owned by another user");
-  }
-  if ((info.st_mode & 077) != 0) {
-    return Fail(ErrorCode::kPermission,
-                "audit log " + path +
-                    ": open to others; its mode must be "
-                    "0600");
-  }
-  if (info.st_nlink != 1) {
-    return Fail(ErrorCode::kPermission,
-                "audit log " + path + ": has another hard link");
-  }
-  return {};
+  return CheckOwnFile(info, path);
 }
 
 Status CreateFile(const std::string& path) {
@@ -170,13 +152,26 @@ void Clean(Record* record) {
   }
 }
 
-Hash RandomHash() {
+// The hash that the next record stands on: `hash` of record `newest`, and for
+// the first one a random value, which names this log.
+Hash PreviousOf(uint64_t newest, const Hash& hash) {
+  if (newest != 0) return hash;
   Hash out{};
   const std::string random = RandomBytes(out.size());
   for (size_t i = 0; i < out.size() && i < random.size(); ++i) {
     out[i] = static_cast<unsigned char>(random[i]);
   }
   return out;
+}
+
+// Into the table, in a transaction of its own.
+Status StoreInTable(Database* db, Record* record) {
+  Transaction transaction(db);
+  GATE_CHECK(transaction.Begin());
+  GATE_CHECK(InsertRecord(db, record));
+  GATE_CHECK(transaction.Commit());
+  db->newest = record->sequence;
+  return {};
 }
 
 }  // namespace
@@ -296,27 +291,26 @@ void Log::Close() {
   impl_->closed = true;
 }
 
+Result<Newest> ReadNewest(Database* db) {
+  GATE_TRY(Statement head,
+           db->Prepare("SELECT seq,hash FROM log ORDER BY seq DESC LIMIT 1"));
+  const int code = head.Step();
+  if (code == SQLITE_DONE) return Newest{};
+  if (code != SQLITE_ROW) return db->Failed(code, "read the newest record");
+  Newest newest;
+  newest.sequence = head.Number(0);
+  if (!head.ReadHash(1, &newest.hash)) {
+    return Fail(ErrorCode::kCorrupt,
+                "audit log " + db->path + ": the newest record has no hash");
+  }
+  return newest;
+}
+
 Status InsertRecord(Database* db, Record* record) {
   GATE_CHECK(CheckTable(db));
-  Hash previous{};
-  uint64_t sequence = 1;
-  {
-    GATE_TRY(Statement head,
-             db->Prepare("SELECT seq,hash FROM log ORDER BY seq DESC LIMIT 1"));
-    const int code = head.Step();
-    if (code == SQLITE_ROW) {
-      sequence = head.Number(0) + 1;
-      if (!head.ReadHash(1, &previous)) {
-        return Fail(ErrorCode::kCorrupt, "audit log " + db->path +
-                                             ": the newest record has no hash");
-      }
-    } else if (code == SQLITE_DONE) {
-      // The first record stands on a random value: it names this log.
-      previous = RandomHash();
-    } else {
-      return db->Failed(code, "read the newest record");
-    }
-  }
+  GATE_TRY(const Newest newest, ReadNewest(db));
+  const uint64_t sequence = newest.sequence + 1;
+  const Hash previous = PreviousOf(newest.sequence, newest.hash);
   const Hash hash = ChainHash(*record, sequence, previous);
   GATE_CHECK(InsertRow(db, *record, sequence, previous, hash));
   record->sequence = sequence;
@@ -362,19 +356,6 @@ Status InsertRow(Database* db, const Record& record, uint64_t sequence,
   return {};
 }
 
-// Into the table, in a transaction of its own.
-Status StoreInTable(Database* db, Record* record) {
-  GATE_CHECK(db->handle != nullptr
-                 ? Status{}
-                 : Fail(ErrorCode::kInternal, "audit log: not open"));
-  Transaction transaction(db);
-  GATE_CHECK(transaction.Begin());
-  GATE_CHECK(InsertRecord(db, record));
-  GATE_CHECK(transaction.Commit());
-  db->newest = record->sequence;
-  return {};
-}
-
 Status Log::Append(Record* record) {
   Impl& impl = *impl_;
   GATE_CHECK(impl.CheckOpen());
@@ -404,9 +385,7 @@ Status Log::Impl::Store(Record* record) {
     if (!header) return std::unexpected(header.error());
   }
   const uint64_t sequence = header->newest + 1;
-  Hash previous = header->hash;
-  // The first record stands on a random value: it names this log.
-  if (sequence == 1) previous = RandomHash();
+  const Hash previous = PreviousOf(header->newest, header->hash);
   const std::string bytes = CanonicalBytes(*record, sequence, previous);
   const Hash hash = Sha256(bytes);
   GATE_CHECK(pending->Append(bytes, hash, sequence, options.full_durability,

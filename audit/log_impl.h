@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "audit/clock.h"
 #include "audit/database.h"
 #include "audit/log.h"
 #include "audit/pending.h"
@@ -47,7 +48,5 @@ class PendingLock {
 inline constexpr uint64_t kNanosecondsPerDay = 86400ull * 1000000000ull;
 // What is older is pruned.
 inline constexpr uint64_t kMaxAgeDays = 90;
-
-uint64_t NowNanoseconds();  // UTC
 
 }  // namespace gate::audit

@@ -3,13 +3,14 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "audit/bytes.h"
+#include "audit/clock.h"
 #include "audit/cut.h"
 
 namespace gate::audit {
@@ -17,29 +18,14 @@ namespace {
 
 constexpr std::string_view kMagic = "gate.audit.pending/1\n";
 constexpr size_t kMagicBytes = 24;
-constexpr size_t kNumberBytes = 8;
 // Newest, its hash, end, two files of four numbers.
 constexpr size_t kHeaderBytes =
     kMagicBytes + kNumberBytes + kHashBytes + kNumberBytes + 8 * kNumberBytes;
 static_assert(kHeaderBytes + kHashBytes <= kPendingStart);
-// A record's texts are cut at 64 KiB each, and there are fewer than this many.
-constexpr uint64_t kMostEntryBytes = 16 * (64 * 1024 + 64);
+// A record has fewer texts than this, each cut at kMaxText and a few words.
+constexpr uint64_t kMostEntryBytes = 16 * (kMaxText + 64);
 // What one reading takes: more than any writer lets the file become.
 constexpr uint64_t kMostReadBytes = 64ull << 20;
-
-void PutNumber(uint64_t value, std::string* out) {
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    out->push_back(static_cast<char>((value >> shift) & 0xff));
-  }
-}
-
-uint64_t NumberAt(std::string_view bytes, size_t at) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < kNumberBytes; ++i) {
-    value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
-  }
-  return value;
-}
 
 Hash HashAt(std::string_view bytes, size_t at) {
   Hash hash{};
@@ -63,13 +49,6 @@ FileState StateAt(std::string_view bytes, size_t at) {
   return {NumberAt(bytes, at), NumberAt(bytes, at + kNumberBytes),
           NumberAt(bytes, at + 2 * kNumberBytes),
           NumberAt(bytes, at + 3 * kNumberBytes)};
-}
-
-uint64_t NowMicroseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000u +
-         static_cast<uint64_t>(now.tv_nsec) / 1000u;
 }
 
 // As much of [offset, offset + size) as there is.
@@ -108,23 +87,6 @@ Status WriteAt(int fd, uint64_t offset, std::string_view bytes,
   return {};
 }
 
-Status CheckOwn(int fd, const std::string& path) {
-  struct stat info{};
-  if (fstat(fd, &info) != 0) return FailErrno("audit log " + path);
-  const char* wrong = nullptr;
-  if (!S_ISREG(info.st_mode)) {
-    wrong = "not a regular file";
-  } else if (info.st_uid != geteuid()) {
-    wrong = "owned by another user";
-  } else if ((info.st_mode & 077) != 0) {
-    wrong = "open to others; its mode must be 0600";
-  } else if (info.st_nlink > 1) {
-    wrong = "has another hard link";
-  }
-  if (wrong == nullptr) return {};
-  return Fail(ErrorCode::kPermission, "audit log " + path + ": " + wrong);
-}
-
 Result<Fd> OpenOwn(const std::string& path, bool create) {
   constexpr int kFlags =
       O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -140,7 +102,9 @@ Result<Fd> OpenOwn(const std::string& path, bool create) {
                 "audit log " + path + ": not a regular file");
   }
   if (!file) return FailErrno("audit log " + path);
-  GATE_CHECK(CheckOwn(file.get(), path));
+  struct stat info{};
+  if (fstat(file.get(), &info) != 0) return FailErrno("audit log " + path);
+  GATE_CHECK(CheckOwnFile(info, path));
   return file;
 }
 
@@ -148,6 +112,21 @@ Result<Fd> OpenOwn(const std::string& path, bool create) {
 
 std::string PendingPath(const std::string& state_dir) {
   return state_dir + "/audit.pending";
+}
+
+Status CheckOwnFile(const struct stat& info, const std::string& path) {
+  const char* wrong = nullptr;
+  if (!S_ISREG(info.st_mode)) {
+    wrong = "not a regular file";
+  } else if (info.st_uid != geteuid()) {
+    wrong = "owned by another user";
+  } else if ((info.st_mode & 077) != 0) {
+    wrong = "open to others; its mode must be 0600";
+  } else if (info.st_nlink > 1) {
+    wrong = "has another hard link";
+  }
+  if (wrong == nullptr) return {};
+  return Fail(ErrorCode::kPermission, "audit log " + path + ": " + wrong);
 }
 
 Result<FileState> StateOf(const std::string& path) {
@@ -175,7 +154,7 @@ Status PendingFile::Lock(uint64_t deadline_us) {
     if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
       if (errno != EWOULDBLOCK) return {};  // no locks here
-      if (NowMicroseconds() >= deadline_us) {
+      if (MonotonicMicroseconds() >= deadline_us) {
         return Fail(ErrorCode::kTimeout,
                     "audit log " + path_ + ": another process holds the lock");
       }
@@ -194,7 +173,7 @@ Status PendingFile::Lock(uint64_t deadline_us) {
     // Somebody removed or replaced the file: records that go into this one
     // would be found by nobody.
     GATE_TRY(file_, OpenOwn(path_, true));
-    if (NowMicroseconds() >= deadline_us) {
+    if (MonotonicMicroseconds() >= deadline_us) {
       return Fail(ErrorCode::kTimeout,
                   "audit log " + path_ + ": it is being replaced");
     }

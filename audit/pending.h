@@ -14,6 +14,7 @@
 // chain over their canonical bytes, which are all that a row needs.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -27,6 +28,10 @@
 #include "base/result.h"
 
 namespace gate::audit {
+
+// kPermission unless `info`, of `path`, is a regular file that is the caller's
+// alone: its owner, mode 0600, one name.
+Status CheckOwnFile(const struct stat& info, const std::string& path);
 
 // What a file was when it was looked at last. All zero when it is not there.
 struct FileState {

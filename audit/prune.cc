@@ -1,8 +1,6 @@
 // What happens to the log besides appending: truncating the WAL, and removing
 // what is too old or too much. A prune removes a prefix of the log and leaves
 // a checkpoint record that says so, in one transaction; Verify starts there.
-#include <time.h>
-
 #include <algorithm>
 
 #include "audit/chain.h"
@@ -162,13 +160,6 @@ Result<uint64_t> PruneOld(Database* db, uint64_t before_ns,
 
 }  // namespace
 
-uint64_t NowNanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
-         static_cast<uint64_t>(now.tv_nsec);
-}
-
 bool Log::MaintenanceDue() const {
   const Database& db = impl_->db;
   if (impl_->pending_end - kPendingStart > kPendingDueBytes) return true;
@@ -241,21 +232,24 @@ Result<uint64_t> Log::Prune(uint64_t before_ns, const std::string& reason) {
   }
   uint64_t removed = 0;
   while (true) {
-    GATE_CHECK(impl.Settle());
+    GATE_CHECK(impl.CheckOpen());
+    impl.db.Arm();
     // Let go between two chunks: a writer waits for one of them at most.
     std::optional<PendingLock> lock;
     if (impl.pending) {
       GATE_CHECK(impl.pending->Lock(impl.db.deadline_us));
       lock.emplace(&*impl.pending);
-      GATE_TRY(const PendingHeader settled, impl.Refresh());
-      (void)settled;
+      if (auto done = impl.Refresh(); !done)
+        return std::unexpected(done.error());
+    } else {
+      GATE_CHECK(impl.Connect());
     }
     GATE_TRY(const uint64_t chunk, PruneOld(&impl.db, before_ns, reason));
     removed += chunk;
     if (impl.db.wal) TruncateWal(&impl.db);
     if (impl.pending) {
-      GATE_TRY(const PendingHeader settled, impl.Refresh());
-      (void)settled;
+      if (auto done = impl.Refresh(); !done)
+        return std::unexpected(done.error());
     }
     if (chunk < kChunk) return removed;
   }
@@ -264,19 +258,11 @@ Result<uint64_t> Log::Prune(uint64_t before_ns, const std::string& reason) {
 Result<std::string> Log::Head() const {
   GATE_CHECK(impl_->Settle());
   Database& db = impl_->db;
-  GATE_TRY(Statement row,
-           db.Prepare("SELECT seq,hash FROM log ORDER BY seq DESC LIMIT 1"));
-  const int code = row.Step();
-  if (code == SQLITE_DONE) return std::string();
-  if (code != SQLITE_ROW) return db.Failed(code, "read");
+  GATE_TRY(const Newest newest, ReadNewest(&db));
+  if (newest.sequence == 0) return std::string();
   Anchor anchor;
-  anchor.sequence = row.Number(0);
-  Hash hash{};
-  if (!row.ReadHash(1, &hash)) {
-    return Fail(ErrorCode::kCorrupt,
-                "audit log " + db.path + ": the newest record has no hash");
-  }
-  anchor.hash = Hex(hash);
+  anchor.sequence = newest.sequence;
+  anchor.hash = Hex(newest.hash);
   GATE_TRY(const First first, ReadFirst(&db));
   GATE_TRY(anchor.log, LogName(&db, first));
   return Format(anchor);

@@ -7,12 +7,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gate::audit {
 
 enum class Kind : uint8_t { kDecision, kOutcome, kConfig, kCheckpoint, kNote };
 const char* Name(Kind kind);
+// False when `name` is no kind's.
+bool ParseKind(std::string_view name, Kind* out);
 
 struct Record {
   // Chosen by the caller.
