@@ -16,12 +16,14 @@
 
 #include "cli/plan_json.h"
 #include "tests/cli/engine_fixture.h"
+#include "tests/must_work.h"
 #include "tests/services/servers.h"
 
 namespace gate::cli {
 namespace {
 
 using test::Done;
+using test::OtherProcess;
 using test::Server;
 
 // Answers every connection with "yes", as a web server would.
@@ -52,39 +54,6 @@ class Yes {
  private:
   Server server_;
   std::thread thread_;
-};
-
-// Another process that listens, until it is let go.
-class Other {
- public:
-  explicit Other(uint16_t port) {
-    int ready[2] = {-1, -1}, end[2] = {-1, -1};
-    EXPECT_EQ(::pipe2(ready, O_CLOEXEC) | ::pipe2(end, O_CLOEXEC), 0);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::close(end[1]);
-      const Server server(AF_INET, false, port);
-      char byte = server.port() == port ? 'y' : 'n';
-      (void)!::write(ready[1], &byte, 1);
-      (void)!::read(end[0], &byte, 1);
-      ::_exit(0);
-    }
-    ::close(ready[1]);
-    ::close(end[0]);
-    end_ = Fd(end[1]);
-    char byte = 0;
-    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
-    EXPECT_EQ(byte, 'y');
-    ::close(ready[0]);
-  }
-  ~Other() {
-    end_.reset();
-    ::waitpid(pid_, nullptr, 0);
-  }
-
- private:
-  pid_t pid_ = -1;
-  Fd end_;
 };
 
 std::string This() {
@@ -258,7 +227,7 @@ TEST_F(LocalServicesTest, APortThatChangesHandsBeforeTheRunIsNotThere) {
   ASSERT_TRUE(carried);
   EXPECT_EQ(carried->profile.services, judgement.plan.profile.services);
   server.reset();
-  const Other other(port);
+  const OtherProcess other(port);
   const auto forwarder = OfferLocalServices(gateway, &judgement);
   ASSERT_TRUE(forwarder);
   EXPECT_FALSE(*forwarder);
@@ -289,7 +258,7 @@ TEST_F(LocalServicesTest, AYesHoldsUntilWhatListensEnds) {
             std::string::npos);
   // Another server on the same port is.
   server.reset();
-  const Other other(port);
+  const OtherProcess other(port);
   EXPECT_EQ(machine_.Gate({"run", "-c", line}).exit_code, 126);
 }
 
@@ -314,7 +283,7 @@ TEST_F(LocalServicesTest, AClientsYesIsToWhoListenedThen) {
   const std::string first = rewritten(), second = rewritten();
   EXPECT_EQ(machine_.Run({"/bin/bash", "-c", first}).out, "yes\n");
   server.reset();
-  const Other other(port);
+  const OtherProcess other(port);
   EXPECT_EQ(machine_.Run({"/bin/bash", "-c", second}).exit_code, 126);
 }
 
@@ -458,7 +427,7 @@ class ContainerServicesTest : public EngineNamesTest {
 TEST_F(ContainerServicesTest, AreGivenWhereTheyHaveNothingOfThisMachine) {
   if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
   const Proxy proxy(machine_, "docker-proxy");
-  if (proxy.port() == 0) GTEST_SKIP() << "no perl here";
+  if (proxy.port() == 0) GATE_SKIP_WITHOUT("native") << "no perl here";
   const std::string line =
       "psql -h localhost -p " + std::to_string(proxy.port());
   const struct {
@@ -508,7 +477,7 @@ TEST_F(ContainerServicesTest, AreGivenWhereTheyHaveNothingOfThisMachine) {
 TEST_F(ContainerServicesTest, AnotherProgramOnThatPortIsNone) {
   if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
   const Proxy proxy(machine_, "my-server");
-  if (proxy.port() == 0) GTEST_SKIP() << "no perl here";
+  if (proxy.port() == 0) GATE_SKIP_WITHOUT("native") << "no perl here";
   Publish(proxy.port(), Container("[]"));
   const Judgement judgement =
       Judge("psql -h localhost -p " + std::to_string(proxy.port()));
@@ -522,7 +491,7 @@ TEST_F(ContainerServicesTest, AnotherProgramOnThatPortIsNone) {
 TEST_F(ContainerServicesTest, DatabasesAreThereForCodeOfTheProject) {
   if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
   const Proxy proxy(machine_, "docker-proxy");
-  if (proxy.port() == 0) GTEST_SKIP() << "no perl here";
+  if (proxy.port() == 0) GATE_SKIP_WITHOUT("native") << "no perl here";
   const struct {
     const char* line;
     int inner;

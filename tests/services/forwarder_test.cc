@@ -17,6 +17,7 @@
 namespace gate::services {
 namespace {
 
+using test::OtherProcess;
 using test::Server;
 
 std::string IdentityAt(uint16_t port) {
@@ -209,40 +210,6 @@ TEST(ForwarderTest, WhereNobodyListensAnyMoreTheClientIsToldSo) {
   EXPECT_EQ(done.refused, 1u);
   EXPECT_FALSE(done.changed);
 }
-
-// A process that listens on `port` until its end is closed.
-class OtherProcess {
- public:
-  explicit OtherProcess(uint16_t port) {
-    int ready[2], end[2];
-    EXPECT_EQ(::pipe(ready), 0);
-    EXPECT_EQ(::pipe(end), 0);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::close(end[1]);
-      const Server server(AF_INET, false, port);
-      char byte = server.port() == port ? 'y' : 'n';
-      (void)!::write(ready[1], &byte, 1);
-      (void)!::read(end[0], &byte, 1);
-      ::_exit(0);
-    }
-    ::close(ready[1]);
-    ::close(end[0]);
-    end_ = Fd(end[1]);
-    char byte = 0;
-    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
-    EXPECT_EQ(byte, 'y');
-    ::close(ready[0]);
-  }
-  ~OtherProcess() {
-    end_.reset();
-    ::waitpid(pid_, nullptr, 0);
-  }
-
- private:
-  pid_t pid_ = -1;
-  Fd end_;
-};
 
 // Somebody who takes the port over gets no byte, whatever comes later.
 TEST(ForwarderTest, APortThatChangesHandsIsRefusedFromThenOn) {

@@ -1,8 +1,12 @@
-// A socket that listens on a port of loopback that the kernel chose.
+// A socket that listens on a port of loopback, here or in another process.
 #pragma once
 
+#include <fcntl.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -51,6 +55,39 @@ class Server {
  private:
   Fd socket_;
   uint16_t port_ = 0;
+};
+
+// Another process, which listens on `port` until this goes.
+class OtherProcess {
+ public:
+  explicit OtherProcess(uint16_t port) {
+    int ready[2] = {-1, -1}, end[2] = {-1, -1};
+    EXPECT_EQ(::pipe2(ready, O_CLOEXEC) | ::pipe2(end, O_CLOEXEC), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::close(end[1]);
+      const Server server(AF_INET, false, port);
+      char byte = server.port() == port ? 'y' : 'n';
+      (void)!::write(ready[1], &byte, 1);
+      (void)!::read(end[0], &byte, 1);
+      ::_exit(0);
+    }
+    ::close(ready[1]);
+    ::close(end[0]);
+    end_ = Fd(end[1]);
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    EXPECT_EQ(byte, 'y');
+    ::close(ready[0]);
+  }
+  ~OtherProcess() {
+    end_.reset();
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  Fd end_;
 };
 
 }  // namespace gate::test
