@@ -16,6 +16,7 @@
 #include "cli/gateway.h"
 #include "cli/json_writer.h"
 #include "cli/options.h"
+#include "cli/settings_copies.h"
 #include "cli/terminal.h"
 
 namespace gate::cli {
@@ -180,6 +181,8 @@ int DoctorCommand(const GlobalOptions& globals, const Arguments& arguments) {
   // Always tried anew: a doctor that repeats what was once true is no use.
   CheckBackends(FindCandidates(facts, gateway.backends(), /*refresh=*/true),
                 gateway.settings().router, &findings);
+  if (std::string text = DescribeSettings(facts); !text.empty())
+    findings.push_back({Health::kGood, "settings", std::move(text), ""});
   CheckAudit(facts, &findings);
   CheckHooks(facts, workspace, &findings);
   CheckClients(facts, &findings);

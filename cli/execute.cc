@@ -228,7 +228,8 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   backends::Backend* backend = gateway.FindBackend(plan.backend);
   if (backend == nullptr)
     return NotStarted("there is no backend `" + plan.backend + "`");
-  ShowSettings(gateway.facts(), &judgement->plan.profile);
+  ShowSettings(gateway.facts(), CanShow(gateway, plan.backend),
+               &judgement->plan.profile);
   GiveToolCaches(gateway, *judgement, &judgement->plan.profile);
   Result<std::optional<services::Forwarder>> forwarder =
       OfferLocalServices(gateway, judgement);

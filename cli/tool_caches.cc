@@ -194,15 +194,15 @@ bool MayHave(const ProcessFacts& facts, const backends::Profile& profile) {
            workspace.st_uid == 0));
 }
 
-bool Shows(Gateway& gateway, const std::string& backend) {
+}  // namespace
+
+bool CanShow(Gateway& gateway, const std::string& backend) {
   return std::ranges::any_of(
       gateway.candidates(), [&](const router::Candidate& candidate) {
         return candidate.name == backend &&
                candidate.availability.features.Has(backends::Feature::kLending);
       });
 }
-
-}  // namespace
 
 bool IsEmpty(const std::string& directory) {
   const Fd fd(::open(directory.c_str(),
@@ -233,7 +233,7 @@ void GiveToolCaches(Gateway& gateway, const Judgement& judgement,
             [&](const auto& other) { return meets(other.path); }) ||
         !IsUsed(facts, cache, uses))
       continue;
-    if (!Shows(gateway, judgement.plan.backend)) return;
+    if (!CanShow(gateway, judgement.plan.backend)) return;
     bool made = false;
     const Fd there = MakeBelow(home.get(), name, &made);
     if (!there || (!made && !IsEmpty(there.get()))) continue;

@@ -20,6 +20,9 @@ inline constexpr const char* kOwnCaches = "/caches";
 // Whether `directory` holds nothing. False when that cannot be told.
 bool IsEmpty(const std::string& directory);
 
+// Whether that backend can show something in the place of what a home has.
+bool CanShow(Gateway& gateway, const std::string& backend);
+
 // Adds the caches that the line of `judgement` may use first to `profile`
 // (Profile::substitutes), which must write a workspace and be run by a backend
 // that can show them. Makes the directories that they stand at in the home:

@@ -220,9 +220,16 @@ class Finder {
            std::ranges::any_of(profile_.substitutes, holds);
   }
 
+  bool IsSubstituted(const std::string& path) const {
+    return std::ranges::any_of(
+        profile_.substitutes,
+        [&](const backends::Lent& lent) { return lent.path == path; });
+  }
+
   void OfPath(const std::string& path, bool writes) {
     if (!path.starts_with('/')) return;  // a name, no place
     if (IsLent(path, writes)) return;
+    if (IsSubstituted(path)) return Add("writing " + Shown(path), kByPerson);
     if (IsBelowAny(path, profile_.deny_read)) {
       if (Exists(path)) Add(Shown(path) + " (credentials)", kByPerson);
       return;
@@ -380,9 +387,15 @@ class Finder {
       if (!rules::HasWord(file.programs, invocation.program) ||
           !IsBelowAny(path, profile_.deny_read) || !Exists(path))
         continue;
-      const SettingsCopy copy = CopySettingsOf(facts_.home, file);
-      if (!copy.parsed)
-        Hint(Shown(path) + ", which gate cannot read as settings, is withheld");
+      const settings::Copy copy = CopySettingsOf(facts_.home, file);
+      if (!IsSubstituted(path))
+        Hint(Shown(path) + ", which gate cannot " +
+             (copy.parsed ? "show in part" : "read as settings") +
+             (copy.line == 0
+                  ? ""
+                  : " (line " + std::to_string(copy.line) + ", column " +
+                        std::to_string(copy.column) + ")") +
+             ", is withheld");
       else if (copy.left_out && file.format == "npmrc" &&
                !invocation.subcommand.empty() &&
                std::ranges::find(kFetches, invocation.subcommand.front()) !=

@@ -48,7 +48,9 @@ std::expected<DataValue, DataError> ReadToml(std::string_view text);
 // The part of YAML that tables of settings are written in: mappings and
 // sequences by indentation, `[a, b]`, plain, quoted and block scalars,
 // comments. Anchors, tags, `{…}`, several documents and tabs are errors.
-// Everything that is no list and no table is a text.
-std::expected<DataValue, DataError> ReadSimpleYaml(std::string_view text);
+// Everything that is no list and no table is a text. A key without a value is
+// an error, or of type kOther where `empty_values`.
+std::expected<DataValue, DataError> ReadSimpleYaml(std::string_view text,
+                                                   bool empty_values = false);
 
 }  // namespace gate::rules

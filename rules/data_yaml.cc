@@ -9,7 +9,8 @@ namespace {
 
 class YamlReader {
  public:
-  explicit YamlReader(std::string_view text) {
+  YamlReader(std::string_view text, bool empty_values)
+      : empty_values_(empty_values) {
     size_t number = 0;
     while (!text.empty()) {
       const size_t end = std::min(text.find('\n'), text.size());
@@ -134,9 +135,12 @@ class YamlReader {
         // A sequence may stand right below its key.
         const bool list = at_ < lines_.size() && Indent(lines_[at_]) == own &&
                           Rest(lines_[at_]).starts_with("- ");
-        if (at_ >= lines_.size() || (Indent(lines_[at_]) <= own && !list))
+        const bool empty =
+            at_ >= lines_.size() || (Indent(lines_[at_]) <= own && !list);
+        if (empty && !empty_values_)
           return Fail(own + 1, "`" + Visible(key) + "` has no value");
-        if (!Block(list ? own : own + 1, &member, depth + 1)) return false;
+        if (!empty && !Block(list ? own : own + 1, &member, depth + 1))
+          return false;
       } else if (!Scalar(after, own, &member)) {
         return false;
       }
@@ -291,6 +295,7 @@ class YamlReader {
     return true;
   }
 
+  const bool empty_values_;
   std::vector<Line> lines_;
   std::deque<std::string> changed_;  // lines without their dash
   size_t at_ = 0;
@@ -299,10 +304,11 @@ class YamlReader {
 
 }  // namespace
 
-std::expected<DataValue, DataError> ReadSimpleYaml(std::string_view text) {
+std::expected<DataValue, DataError> ReadSimpleYaml(std::string_view text,
+                                                   bool empty_values) {
   if (!IsUtf8(text))
     return std::unexpected(DataError{1, 1, "the file is not valid UTF-8"});
-  return YamlReader(text).Read();
+  return YamlReader(text, empty_values).Read();
 }
 
 }  // namespace gate::rules

@@ -58,9 +58,12 @@ constexpr auto kKeyLists = std::to_array<KeyList>({
     {"urls", 'U', &SettingsFile::urls},
     {"paths", 'P', &SettingsFile::paths},
     {"words", 'W', &SettingsFile::words},
+    {"texts", 'T', &SettingsFile::texts},
+    {"publics", 'Y', &SettingsFile::publics},
 });
-constexpr auto kFormats =
-    std::to_array<Text>({"npmrc", "ssh", "known-hosts", "public-keys"});
+constexpr auto kFormats = std::to_array<Text>(
+    {"git", "ini", "json", "known-hosts", "npmrc", "properties", "public-keys",
+     "ssh", "toml", "xml", "yaml"});
 
 bool IsNameText(Text text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
@@ -175,7 +178,7 @@ Result<std::string> CompileSettings(const Json& files) {
         format = value.get<std::string>();
       else if (name == "programs")
         programs = value.get<std::string>();
-      else
+      else if (name != "source")
         return wrong("there is no such member `" + name + "`");
     }
     if (const std::string why = Wrong(Kind::kHomePath, file); !why.empty())
@@ -279,6 +282,8 @@ std::vector<SettingsFile> SettingsFiles() {
       files.push_back({text.substr(0, one),
                        text.substr(one + 1, two - one - 1),
                        text.substr(two + 1),
+                       {},
+                       {},
                        {},
                        {},
                        {},

@@ -66,11 +66,12 @@ std::vector<ToolCache> ToolCaches();
 // of it that are shown; of `public-keys` a directory, whose `.pub` are.
 struct SettingsFile {
   std::string_view file;
-  std::string_view format;    // npmrc, ssh, known-hosts, public-keys
+  std::string_view format;    // of `settings/` (docs/lending.md)
   std::string_view programs;  // that read it, separated by blanks
   // Keys, of which one `*` stands for any name.
   std::vector<std::string_view> sources;  // URLs that nothing may stand in for
-  std::vector<std::string_view> urls, paths, words;
+  std::vector<std::string_view> urls, paths, words, texts;
+  std::vector<std::string_view> publics;  // public keys, or what names them
 };
 std::vector<SettingsFile> SettingsFiles();
 // Commands (NAME, or NAME SUB-COMMAND) that start other programs unseen.

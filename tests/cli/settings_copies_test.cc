@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 
@@ -16,133 +17,8 @@ namespace {
 using test::Done;
 using test::Machine;
 
-cli::SettingsCopy Copy(std::string_view name, const std::string& text) {
-  for (const rules::SettingsFile& file : rules::SettingsFiles())
-    if (file.file == name) return cli::CopySettings(file, text);
-  ADD_FAILURE() << name;
-  return {};
-}
-
 constexpr const char* kKey =
     "AAAAC3NzaC1lZDI1NTE5AAAAIEl0c0EgUHVibGljS2V5VGhhdElzTm90QVNlY3JldA";
-
-struct Row {
-  const char* text;
-  const char* written;
-  bool left_out;
-};
-
-TEST(SettingsCopiesTest, OfNpmrcOnlyHarmlessKeysAreWrittenAnew) {
-  const std::string none =
-      "registry=" + std::string(cli::kWithheldSource) + "\n";
-  const Row kRows[] = {
-      {"", "", false},
-      {"# a comment with TOKEN\n; another\n", "", false},
-      {"registry=https://registry.npmjs.org/\n",
-       "registry=https://registry.npmjs.org/\n", false},
-      {"registry = \"https://npm.acme.example:8443/a/b/\"",
-       "registry=https://npm.acme.example:8443/a/b/\n", false},
-      {"@acme:registry=https://npm.acme.example/npm/\n",
-       "@acme:registry=https://npm.acme.example/npm/\n", false},
-      {"save-exact=true\nfund = false\n", "save-exact=true\nfund=false\n",
-       false},
-      {"save-prefix=~\r\n", "save-prefix=~\n", false},
-      {"package-lock\n", "package-lock=true\n", false},
-      {"cafile=/etc/ssl/acme.pem\n", "cafile=/etc/ssl/acme.pem\n", false},
-      {"proxy=http://proxy.acme.example:3128\n",
-       "proxy=http://proxy.acme.example:3128\n", false},
-      // What is secret, or may be.
-      {"//registry.npmjs.org/:_authToken=npm_abcdefghijklmnopqrstuvwxyz0123\n",
-       "", true},
-      {"//r.example/:_password=aHVudGVyMg==\n//r.example/:username=me\n", "",
-       true},
-      {"_auth=bWU6aHVudGVyMg==\nemail=me@example.org\n", "", true},
-      {"registry=https://me:hunter2@r.example/\n", none.c_str(), true},
-      {"registry=https://token@r.example/\n", none.c_str(), true},
-      {"registry=https://r.example/f/3f2504e0-4f89-41d3-9a0c-0305e82c3301/\n",
-       none.c_str(), true},
-      {"registry=https://r.example/qwertyuiopasdfghjklzxcvbnmqwert/\n",
-       none.c_str(), true},
-      {"registry=https://r.example/?token=hunter2\n", none.c_str(), true},
-      {"registry=https://r.example/#hunter2\n", none.c_str(), true},
-      {"registry=https://r.example/a8f5f167f44f4964e6c998dee827110c/npm/\n",
-       none.c_str(), true},
-      {"registry=https://r.example\\@evil.example/\n", none.c_str(), true},
-      {"registry=${REGISTRY}\n", none.c_str(), true},
-      {"registry=ftp://r.example/\n", none.c_str(), true},
-      {"registry='https://r.example/\n", none.c_str(), true},
-      {"proxy=http://me:hunter2@proxy.example:3128\n", "", true},
-      {"cafile=/tmp/$(id)\n", "", true},
-      {"init-version=npm_abcdefghijklmnopqrstuvwxyz0123456789\n", "", true},
-      {"save-prefix=q8JH2kd93hTQz0plXv7\n", "", true},
-      {"init-author-name=Me\ncert=\"-----BEGIN\"\nkey=x\n", "", true},
-      {"unknown=hunter2\n", "", true},
-  };
-  for (const Row& row : kRows) {
-    const cli::SettingsCopy copy = Copy(".npmrc", row.text);
-    EXPECT_TRUE(copy.parsed) << row.text;
-    EXPECT_EQ(copy.text, row.written) << row.text;
-    EXPECT_EQ(copy.left_out, row.left_out) << row.text;
-  }
-  // A scope whose registry cannot be shown does not fall back to another.
-  EXPECT_EQ(Copy(".npmrc", "@acme:registry=https://x:y@npm.example/\n").text,
-            "@acme:registry=" + std::string(cli::kWithheldSource) + "\n");
-  for (const std::string text :
-       {std::string("[section]\n"), std::string("a b c\n"),
-        std::string("registry=https://r.example/\n\x01=1\n"),
-        std::string("registry=https://r.example/\n\0", 29),
-        std::string(cli::kMaxSettingsCopyBytes + 1, '#')}) {
-    EXPECT_FALSE(Copy(".npmrc", text).parsed) << text.substr(0, 40);
-    EXPECT_EQ(Copy(".npmrc", text).text, "");
-  }
-}
-
-TEST(SettingsCopiesTest, OfSshConfigurationAliasesAreWrittenAnew) {
-  const Row kRows[] = {
-      {"Host work\n  HostName git.acme.example\n  User git\n  Port 2222\n",
-       "Host work\nHostName git.acme.example\nUser git\nPort 2222\n", false},
-      {"host=a b *.c !d\nhostname = 10.0.0.1\n",
-       "host a b *.c !d\nhostname 10.0.0.1\n", false},
-      {"# TOKEN\nHost \"work\"\n\tProxyJump me@bastion.example:22\n",
-       "Host work\nProxyJump me@bastion.example:22\n", false},
-      {"Host a\nIdentityFile ~/.ssh/id\nUser me\n", "Host a\nUser me\n", true},
-      {"Host a\nProxyCommand nc -X connect hunter2 %h\n", "Host a\n", true},
-      {"Host a\nSetEnv TOKEN=hunter2\nLocalCommand x\n", "Host a\n", true},
-      {"Include ~/.ssh/more\nHost a\nUser me\n", "Host a\nUser me\n", true},
-      {"Match exec \"true\"\nUser you\nHost a\nUser me\n", "Host a\nUser me\n",
-       true},
-      {"Host $(x)\nUser you\nHost a\nUser me\n", "Host a\nUser me\n", true},
-      {"Host a\nUser ghp_0123456789abcdefghijABCDEFGHIJ012345\n", "Host a\n",
-       true},
-  };
-  for (const Row& row : kRows) {
-    const cli::SettingsCopy copy = Copy(".ssh/config", row.text);
-    EXPECT_TRUE(copy.parsed) << row.text;
-    EXPECT_EQ(copy.text, row.written) << row.text;
-    EXPECT_EQ(copy.left_out, row.left_out) << row.text;
-  }
-  for (const char* text :
-       {"Host\n", "-----BEGIN OPENSSH PRIVATE KEY-----\n", "Host a\n}{\n"})
-    EXPECT_FALSE(Copy(".ssh/config", text).parsed) << text;
-}
-
-TEST(SettingsCopiesTest, OfKeysOnlyPublicOnesAreWrittenAnew) {
-  const std::string key = std::string("ssh-ed25519 ") + kKey;
-  EXPECT_EQ(Copy(".ssh", key + " me@host secret\n").text, key + "\n");
-  EXPECT_EQ(Copy(".ssh/known_hosts",
-                 "# c\ngithub.com,1.2.3.4 " + key + " c\n|1|a=|b= " + key +
-                     "\n@cert-authority *.x " + key + "\nhunter2\n")
-                .text,
-            "github.com,1.2.3.4 " + key + "\n|1|a=|b= " + key +
-                "\n@cert-authority *.x " + key + "\n");
-  for (const char* text :
-       {"", "hunter2\n", "ssh-ed25519 hunter2\n", "ssh-ed25519\n",
-        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA==\n",
-        "x AAAAC3NzaC1lZDI1NTE5\n", "@cert-authority\n"}) {
-    EXPECT_FALSE(Copy(".ssh", text).parsed) << text;
-    EXPECT_FALSE(Copy(".ssh/known_hosts", text).parsed) << text;
-  }
-}
 
 class ShownSettingsTest : public testing::Test {
  protected:
@@ -258,6 +134,86 @@ TEST_F(ShownSettingsTest, ALineThatFailsIsToldWhatStaysHidden) {
                   "probably the logins of ~/.npmrc are withheld"));
   EXPECT_FALSE(has(said("//r.example/:_authToken=x\n", "npm test"), ".npmrc"));
   EXPECT_FALSE(has(said("fund=false\n", "npm ci"), ".npmrc"));
+}
+
+TEST_F(ShownSettingsTest, GitCommitsAsThePersonWithoutTheirLogins) {
+  machine_.Write(At(".gitconfig"),
+                 "[user]\n name = Me\n[credential]\n helper = "
+                 "!echo password=CANARY\n[include]\n path = "
+                 "work.inc\n[includeIf \"gitdir:~/\"]\n path = ~/more.inc\n"
+                 "[include]\n path = bad.inc\n");
+  machine_.Write(At("work.inc"),
+                 "[github]\n token = CANARY\n[alias]\n st = status -sb\n");
+  machine_.Write(At("more.inc"), "[user]\n email = me@acme.example\n");
+  machine_.Write(At("bad.inc"), "[CANARY\n");
+  machine_.Write(At(".config/git/config"),
+                 "[pull]\n rebase = true\n[http]\n extraheader = CANARY\n");
+  for (const char* backend : kBackends) {
+    if (!Works(backend)) continue;
+    const Done done = machine_.Gate(
+        {"sandbox", "--backend", backend, "--", "/bin/sh", "-c",
+         "git init -q r && cd r && git commit -q --allow-empty -m x && git log "
+         "--format='%an %ae' && git st && git config pull.rebase; rm -rf ../r; "
+         "cat ~/.gitconfig ~/*.inc ~/.config/git/config | grep CANARY"});
+    EXPECT_TRUE(done.out.starts_with("Me me@acme.example\n## ")) << done.err;
+    EXPECT_TRUE(done.out.ends_with("\ntrue\n")) << backend << done.out;
+  }
+}
+
+TEST_F(ShownSettingsTest, WhatCannotBeShownIsHiddenAndALineSaysWhere) {
+  machine_.Write(At(".pip/pip.conf"), "[global]\nCANARY\n");
+  machine_.Write(At(".m2/settings.xml"), "<settings>&CANARY;</settings>");
+  machine_.Write(At("elsewhere"), "[user]\n email = a@b.example\n");
+  std::filesystem::create_symlink("elsewhere", At(".gitconfig"));
+  for (const char* backend : kBackends) {
+    if (!Works(backend)) continue;
+    EXPECT_EQ(Find(backend, ".pip/pip.conf").out, "") << backend;
+    EXPECT_EQ(Find(backend, ".m2/settings.xml").out, "") << backend;
+    EXPECT_EQ(Find(backend, ".gitconfig").out,
+              "[user]\n\temail = \"a@b.example\"\n");
+  }
+  machine_.Write(machine_.root() + "/bin/pip", "#!/bin/sh\nexit 1\n", 0755);
+  machine_.environment = {"PATH=" + machine_.root() + "/bin:/usr/bin:/bin"};
+  const std::string said = machine_.Gate({"run", "-c", "pip list"}).err;
+  EXPECT_NE(said.find("~/.pip/pip.conf, which gate cannot read as settings "
+                      "(line 2, column 1), is withheld"),
+            std::string::npos)
+      << said;
+}
+
+TEST_F(ShownSettingsTest, WhatLiesInTheWorkspaceIsTheProjects) {
+  const std::string file = machine_.project() + "/gitconfig";
+  machine_.Write(file, "# a note\n[user]\n name = Me\n");
+  std::filesystem::create_symlink(file, At(".gitconfig"));
+  for (const char* backend : kBackends) {
+    if (!Works(backend)) continue;
+    EXPECT_EQ(
+        machine_.Gate({"sandbox", "--backend", backend, "--", "cat", file}).out,
+        "# a note\n[user]\n name = Me\n");
+  }
+}
+
+TEST(ShowSettingsTest, WithoutCopiesWhatLooksSecretIsHidden) {
+  Machine machine;
+  cli::ProcessFacts facts;
+  facts.home = machine.home();
+  facts.places.state = machine.root() + "/state";
+  const std::string file = machine.home() + "/.gitconfig";
+  const auto hidden = [&](const char* text, bool can_show) {
+    machine.Write(file, text);
+    backends::Profile profile;
+    cli::ShowSettings(facts, can_show, &profile);
+    EXPECT_EQ(profile.substitutes.size(), can_show ? 1U : 0U) << text;
+    return std::ranges::count(profile.deny_read, file);
+  };
+  machine.Write(machine.home() + "/token.inc", "[github]\ntoken = hunter2\n");
+  EXPECT_EQ(hidden("[user]\nname = Me\n", false), 0);
+  EXPECT_EQ(hidden("[user]\nname = Me\n", true), 1);
+  EXPECT_EQ(hidden("[credential]\nhelper = store\n", false), 0);
+  EXPECT_EQ(hidden("[github]\ntoken = hunter2\n", false), 1);
+  EXPECT_EQ(hidden("[include]\npath = token.inc\n", false), 1);
+  EXPECT_EQ(hidden("[include]\npath = none.inc\n", false), 0);
+  EXPECT_EQ(hidden("[user\n", false), 1);
 }
 
 }  // namespace
