@@ -102,7 +102,8 @@ class Writer {
               : IsPlainText(subsection) && !subsection.contains('\n')))
       return LeaveOut(true);
     constexpr std::array<Text, 3> kPeople = {"user", "author", "committer"};
-    if (!IsPlainText(key.name) ||
+    // git reads a variable that stands before any section, for nobody.
+    if (key.section.empty() || key.name.empty() || !IsPlainText(key.name) ||
         (std::ranges::find(kPeople, key.section) == kPeople.end() &&
          NamesLogin(entry.value)))
       return LeaveOut(true);

@@ -122,7 +122,9 @@ bool MatchesPart(Text pattern, Text part) {
   const Text head = pattern.substr(0, star), tail = pattern.substr(star + 1);
   return part.size() > head.size() + tail.size() &&
          part.size() <= kMaxNameBytes && part.starts_with(head) &&
-         part.ends_with(tail) && IsPlainText(part);
+         part.ends_with(tail) && IsPlainText(part) &&
+         // No name has what some formats write otherwise than others.
+         part.find_first_of("\"'\\\n\t") == Text::npos;
 }
 
 }  // namespace

@@ -232,6 +232,7 @@ TEST(SettingsCopiesTest, OfGitConfigurationWhatCommitsNeedIsWrittenAnew) {
        "", true},
       {"[include]\npath = ~/hidden\n[user]\nname=Me\n",
        "[user]\n\tname = \"Me\"\n", true},
+      {"am = n\n", "", true},
       {"[lfs]\npassword = x\n[delta \"q8JH2kd93hTQz0plXv7\"]\nx=y\n", "", true},
   };
   ExpectRows(".gitconfig", kRows);
