@@ -228,10 +228,12 @@ void CopyTree(const rules::SettingsFile& file, Text text, Copy* copy) {
   }
   if (file.format == "yaml" && text.size() > kMaxYamlBytes) return;
   auto value = Read(file.format, text, copy);
-  // Nothing but comments is a text that is empty.
-  const bool nothing = value && value->type == Type::kOther;
+  // Nothing but comments is a YAML without a value.
+  const bool nothing =
+      value && value->type == Type::kOther && file.format == "yaml";
   if (!value || (!nothing && !value->IsTable())) return;
   copy->parsed = true;
+  if (nothing) return;
   (void)Filter(file, copy).Keep(&*value);
   if (file.format == "json")
     copy->text = ToJson(*value).dump(2) + "\n";

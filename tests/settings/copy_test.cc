@@ -411,6 +411,7 @@ TEST(SettingsCopiesTest, OfTreesOnlyNamedPartsAreWrittenAnew) {
   } const kBad[] = {
       {".docker/config.json", "{\"a\": }"},
       {".docker/config.json", "[\"hunter2\"]"},
+      {".docker/config.json", "3e3"},
       {".docker/config.json", "{\"a\": 1, \"a\": 2}"},
       {".config/gh/hosts.yml", "a: &x b\n"},
       {".config/gh/hosts.yml", "a: !!binary aHVudGVyMg==\n"},
