@@ -57,7 +57,8 @@ bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
     return false;
   // No more than was shown, and no more than a yes gives now.
   const auto granted = [judgement](GrantKind kind) {
-    judgement->in_sandbox |= kind != GrantKind::kAsIs;
+    judgement->in_sandbox |=
+        kind == GrantKind::kSandbox || kind < judgement->grants.kind;
   };
   const std::string place = BoundPlace(question.cwd, question.directory);
   if (const auto once = TakeApproval(state, LineOf(question), place,

@@ -323,11 +323,11 @@ bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
   const Reply reply =
       AskPerson(RenderAsked(*judgement, WantsColour(STDERR_FILENO),
                             PersonsScreen().columns),
-                judgement->grants.kind == engine::GrantKind::kAsIs);
+                judgement->grants.kind > engine::GrantKind::kSandbox);
   if (reply == Reply::kNo) return false;
   if (reply == Reply::kPreview) judgement->question.preview = "ask";
   judgement->in_sandbox = reply != Reply::kOnce &&
-                          judgement->grants.kind == engine::GrantKind::kAsIs;
+                          judgement->grants.kind > engine::GrantKind::kSandbox;
   const Question& question = judgement->question;
   if (IdOf(question.cwd) != question.directory) {
     Complain("not started: " + Visible(question.cwd) +

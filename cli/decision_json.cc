@@ -107,6 +107,12 @@ std::string DecisionToJson(const Judgement& judgement,
     if (!judgement.grants.why.empty()) json.Field("why", judgement.grants.why);
     if (!judgement.grants.instead.empty())
       json.Field("instead", judgement.grants.instead);
+    if (judgement.grants.kind == engine::GrantKind::kPlaces) {
+      json.Key("places").BeginArray();
+      for (const std::string& place : judgement.opened.places)
+        json.String(place);
+      json.EndArray();
+    }
     json.EndObject();
   } else {
     json.Null();

@@ -24,6 +24,7 @@
 #include "cli/json_writer.h"
 #include "cli/log.h"
 #include "cli/names.h"
+#include "cli/opened_places.h"
 #include "cli/settings_copies.h"
 #include "cli/terminal_state.h"
 #include "cli/tool_caches.h"
@@ -231,6 +232,9 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   ShowSettings(gateway.facts(), CanShow(gateway, plan.backend),
                &judgement->plan.profile);
   GiveToolCaches(gateway, *judgement, &judgement->plan.profile);
+  MadePlaces made;
+  if (const Status opened = made.Make(plan.opened); !opened)
+    return NotStarted(opened.error().message);
   Result<std::optional<services::Forwarder>> forwarder =
       OfferLocalServices(gateway, judgement);
   if (forwarder && *forwarder)

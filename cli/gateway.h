@@ -17,6 +17,7 @@
 #include "cli/engine_names.h"
 #include "cli/local_services.h"
 #include "cli/names.h"
+#include "cli/opened_places.h"
 #include "cli/process_facts.h"
 #include "cli/settings.h"
 #include "cli/workspace.h"
@@ -70,6 +71,7 @@ struct Judgement {
   engine::Decision decision;
   engine::Grants grants;    // of an ask: what a yes gives
   YesBinding binding;       // and what it holds for
+  OpenedPlaces opened;      // of a yes to places
   bool in_sandbox = false;  // the person said yes to the sandbox alone
   // Of this machine, that the line asks by name.
   LocalServices services;

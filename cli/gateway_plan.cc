@@ -127,6 +127,17 @@ void Gateway::JudgeYes(Judgement* judgement) {
   }
   engine::Grants& grants = judgement->grants;
   grants = engine::JudgeGrants(judgement->analysis, judgement->decision, facts);
+  if (grants.kind == engine::GrantKind::kPlaces) {
+    OpenedPlaces& opened = judgement->opened;
+    opened =
+        FindOpened(facts_, judgement->decision, judgement->session.workspace);
+    if (!opened.why.empty()) {
+      grants = {engine::GrantKind::kByHand, opened.why, ""};
+      return;
+    }
+    judgement->binding = BindPlaces(opened.places, facts_.home, opened.obeyed);
+    return;
+  }
   // A sandbox without credentials does no more with another file.
   if (grants.kind == engine::GrantKind::kByHand ||
       (grants.kind == engine::GrantKind::kSandbox &&
@@ -175,6 +186,11 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   if (needs_backend)
     inputs = MakeProfileInputs(judgement->session, question.on_this_machine);
   inputs.lending = judgement->lending;
+  if (answered && judgement->grants.kind == engine::GrantKind::kPlaces &&
+      !judgement->in_sandbox && question.preview.empty()) {
+    inputs.opened = judgement->opened.places;
+    inputs.opened_variables = judgement->opened.variables;
+  }
   auto plan = router::MakePlan(decision, approved,
                                needs_backend ? candidates() : kNoCandidates,
                                wanted, inputs, programs);

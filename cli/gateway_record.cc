@@ -71,6 +71,11 @@ std::string DecisionDetail(const Judgement& judgement) {
                          : judgement.in_sandbox
                              ? engine::Name(engine::GrantKind::kSandbox)
                              : engine::Name(judgement.grants.kind));
+  if (!judgement.plan.opened.empty()) {
+    json.Key("opened").BeginArray();
+    for (const std::string& place : judgement.plan.opened) json.String(place);
+    json.EndArray();
+  }
   if (!decision.rule.id.empty()) json.Field("source", decision.rule.source);
   json.Key("matches").BeginArray();
   for (const engine::Match& match : decision.matches) {

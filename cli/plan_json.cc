@@ -71,6 +71,7 @@ std::string PlanToJson(const Plan& plan) {
   out.BeginObject().Field("mode", router::Name(plan.mode));
   out.Field("backend", plan.backend).Field("why", plan.why);
   list("lost", plan.lost);
+  list("opened", plan.opened);
   out.Key("profile").BeginObject();
   out.Field("network", backends::Name(profile.network));
   out.Key("environment_set").BeginObject();
@@ -122,6 +123,7 @@ Result<Plan> PlanFromJson(std::string_view text) {
     plan.backend = json.at("backend").get<std::string>();
     plan.lost = json.at("lost").get<std::vector<std::string>>();
     plan.why = json.at("why").get<std::string>();
+    plan.opened = json.at("opened").get<std::vector<std::string>>();
     const Json& in = json.at("profile");
     Profile& profile = plan.profile;
     const auto network =

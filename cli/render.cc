@@ -320,7 +320,9 @@ std::string AfterYes(const Judgement& judgement) {
   if (!judgement.left_to.empty())
     return "in " + judgement.left_to +
            ", not in gate's, which does not see what it does" +
-           judgement.binding.text;
+           (judgement.grants.kind == GrantKind::kPlaces
+                ? ""
+                : judgement.binding.text);
   if (judgement.grants.kind == GrantKind::kAsIs && !judgement.in_sandbox)
     return question.profile.empty() && question.backend.empty()
                ? "as the person would run it, without a sandbox" +
@@ -338,6 +340,9 @@ std::string AfterYes(const Judgement& judgement) {
            judgement.binding.text;
   if (profile == "read-only")
     return ServicesText(judgement) + "in a sandbox that changes no file";
+  if (judgement.grants.kind == GrantKind::kPlaces && !judgement.in_sandbox &&
+      question.preview.empty())
+    return ServicesText(judgement) + kRunsInSandbox + judgement.binding.text;
   return ServicesText(judgement) + kRunsInSandbox;
 }
 
@@ -398,8 +403,11 @@ std::string RefusalText(const Judgement& judgement, std::string_view yes_id) {
   if (!decision.rule.id.empty()) text += " [" + decision.rule.id + "]";
   if (decision.action == Action::kAsk &&
       judgement.grants.kind == engine::GrantKind::kByHand)
-    return text + ". gate runs it for nobody, since " +
-           Visible(judgement.grants.why) + ". Instead: " +
+    return text + ". gate runs it for nobody" +
+           (judgement.grants.why == decision.reason
+                ? ""
+                : ", since " + Visible(judgement.grants.why)) +
+           ". Instead: " +
            WithEnd((judgement.grants.instead.empty()
                         ? ""
                         : Visible(judgement.grants.instead) + ", or ") +

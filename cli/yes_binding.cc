@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/git_remotes.h"
+#include "cli/opened_places.h"
 
 namespace gate::cli {
 namespace {
@@ -180,6 +181,20 @@ class Marker {
 };
 
 }  // namespace
+
+YesBinding BindPlaces(const std::vector<std::string>& places,
+                      const std::string& home, bool obeyed) {
+  YesBinding binding;
+  binding.text =
+      ", where it may write " + ShowOpened(places, home) + " as well";
+  if (obeyed)
+    binding.text +=
+        "; what it puts there runs, or is obeyed, later and without a sandbox";
+  std::string all;
+  for (const std::string& place : places) all += place + '\0';
+  binding.mark = Hex(Sha256(all));
+  return binding;
+}
 
 YesBinding BindYes(const parser::Analysis& analysis,
                    const engine::Decision& decision,

@@ -35,6 +35,11 @@ struct YesBinding {
   std::string doubt;
 };
 
+// Of a yes that opens `places` (cli/opened_places.h): these places and no
+// others. `obeyed`: what is put there runs later and outside.
+YesBinding BindPlaces(const std::vector<std::string>& places,
+                      const std::string& home, bool obeyed);
+
 // Of the commands in `analysis`; files in none of the `writable` places, which
 // runs cannot have written, are not looked at. Reads the disk within the bounds
 // above: some 3 ns a byte, 5 us a file.

@@ -29,6 +29,7 @@ const char* Name(ReasonCode code);
 // What it takes to do what a line is asked about, by the rules that ask.
 enum class YesNeeds : uint8_t {
   kSandbox,  // it works in the sandbox; the default
+  kPlaces,   // it works in the sandbox where named places are writable
   kAsIs,     // it works only without one
   kByHand,   // it works only where the person runs it
 };
@@ -62,6 +63,13 @@ struct Decision {
   std::string network = "none";
   // Of an ask: the most that any rule that asks says.
   YesNeeds yes = YesNeeds::kSandbox;
+  // Of a yes that needs places: those that the rules name ($HOME/…, with a
+  // slash at the end of a directory's), and those that the asked commands write
+  // by the line's own words, outside the workspace (absolute; `$WRITES`).
+  std::vector<std::string> opens, opens_written;
+  std::vector<uint32_t> opened_by;  // the commands that these are for
+  // Of a yes that cannot work: why, and what to do instead, as the rule says.
+  std::string by_hand, by_hand_instead;
   // Of an ask: no command of the line is given a variable beyond the shipped
   // list of harmless ones.
   bool harmless_variables = false;

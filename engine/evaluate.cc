@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "base/locale.h"
+#include "base/paths.h"
 #include "engine/loosening.h"
 #include "engine/suggestion.h"
 #include "parser/programs.h"
@@ -108,6 +109,7 @@ class Evaluation {
   void Join(const Judged& judged, uint32_t invocation, Decision* decision);
   void Place(const std::vector<Judged>& all, Decision* decision) const;
   void SayYes(const std::vector<Judged>& all, Decision* decision) const;
+  void SayOpens(const Hit& hit, uint32_t invocation, Decision* decision) const;
   void Note(uint32_t invocation, const LoadedLayer& layer, uint32_t rule,
             std::string outcome);
   void Floor(Action action, ReasonCode code, std::string reason,
@@ -411,11 +413,37 @@ void Evaluation::Place(const std::vector<Judged>& all,
   decision->network = rules::NetworkNames()[std::min(network, most)];
 }
 
+// The places that the rule of `hit` names for a yes. A path that is only known
+// when it runs is none: what a place is, is shown before.
+void Evaluation::SayOpens(const Hit& hit, uint32_t invocation,
+                          Decision* decision) const {
+  const auto add = [](std::string place, std::vector<std::string>* places) {
+    if (std::ranges::find(*places, place) == places->end())
+      places->push_back(std::move(place));
+  };
+  decision->opened_by.push_back(invocation);
+  const rules::RuleView& view = hit.layer->view;
+  for (const auto& text : view.In(view.strings, hit.record().opens)) {
+    const std::string_view place = view.Text(text);
+    if (place != "$WRITES") {
+      add(std::string(place), &decision->opens);
+      continue;
+    }
+    for (const parser::Effect& effect : analysis_.effects)
+      if (effect.kind == EffectKind::kWrite &&
+          effect.invocation == invocation && effect.path.known &&
+          !effect.path.glob && effect.path.text.starts_with('/') &&
+          (request_.workspace.empty() ||
+           !IsWithin(effect.path.text, request_.workspace)))
+        add(effect.path.text, &decision->opens_written);
+  }
+}
+
 // What the rules that ask say of a yes.
 void Evaluation::SayYes(const std::vector<Judged>& all,
                         Decision* decision) const {
-  for (const Judged& judged : all)
-    for (const Hit& hit : judged.hits) {
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const Hit& hit : all[i].hits) {
       const RuleRecord& record = hit.record();
       if (hit.excepted || record.observe || hit.action != Action::kAsk)
         continue;
@@ -430,6 +458,16 @@ void Evaluation::SayYes(const std::vector<Judged>& all,
           needs == YesNeeds::kAsIs)
         needs = YesNeeds::kSandbox;
       decision->yes = std::max(decision->yes, needs);
+      if (needs == YesNeeds::kByHand && decision->by_hand.empty()) {
+        const rules::RuleView& view = hit.layer->view;
+        decision->by_hand = view.Text(record.reason);
+        decision->by_hand_instead = SuggestionFor(
+            view, record,
+            i < analysis_.invocations.size() ? &analysis_.invocations[i]
+                                             : nullptr);
+      }
+      if (needs == YesNeeds::kPlaces)
+        SayOpens(hit, static_cast<uint32_t>(i), decision);
     }
   decision->harmless_variables = std::ranges::all_of(
       analysis_.invocations, [&](const parser::Invocation& invocation) {

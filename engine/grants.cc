@@ -12,7 +12,8 @@ using parser::Analysis;
 using parser::EffectKind;
 using parser::Invocation;
 
-constexpr std::array<const char*, 3> kNames = {"by-hand", "sandbox", "as-is"};
+constexpr std::array<const char*, 4> kNames = {"by-hand", "sandbox", "places",
+                                               "as-is"};
 
 constexpr const char* kAlone = "send the command that is asked about alone";
 
@@ -179,18 +180,57 @@ Grants JudgeAsIs(const Analysis& analysis, const Decision& decision,
   return {GrantKind::kAsIs, "", ""};
 }
 
+// Code of the project runs in the sandbox all the same. But what programs run
+// or obey later is opened for the asked command alone, with what that starts:
+// nothing else of the line is to write there.
+Grants JudgePlaces(const Analysis& analysis, const Decision& decision,
+                   const GrantFacts& facts) {
+  if (decision.opens.empty() && decision.opens_written.empty())
+    return ByHand("where it writes is only known when it runs", "write it out");
+  if (decision.opens.empty()) return {GrantKind::kPlaces, "", ""};
+  if (analysis.hides_commands || analysis.parse_error || !analysis.read_whole)
+    return ByHand("the line may run commands that cannot be seen in it",
+                  kAlone);
+  for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
+    const Invocation& invocation = analysis.invocations[i];
+    const Action action = decision.per_invocation[i];
+    const auto& asked = decision.opened_by;
+    if (invocation.guessed || action == Action::kAllow ||
+        std::ranges::find(asked, i) != asked.end() ||
+        (action != Action::kAsk &&
+         IsPartOfAsked(analysis, decision, invocation)))
+      continue;
+    return ByHand(Called(invocation) +
+                      " beside it could write where programs are found, too",
+                  kAlone);
+  }
+  if (!decision.harmless_variables)
+    return ByHand(
+        "the line sets variables that gate does not know to be "
+        "harmless",
+        "leave them out");
+  if (!facts.names.names_are_what_they_seem)
+    return ByHand(facts.names.why.empty()
+                      ? "a program may not be what its name says"
+                      : facts.names.why);
+  return {GrantKind::kPlaces, "", ""};
+}
+
 }  // namespace
 
 const char* Name(GrantKind kind) { return kNames[static_cast<size_t>(kind)]; }
 
 GrantKind GrantKindOf(std::string_view name) {
-  for (const GrantKind kind : {GrantKind::kSandbox, GrantKind::kAsIs})
+  for (const GrantKind kind :
+       {GrantKind::kSandbox, GrantKind::kPlaces, GrantKind::kAsIs})
     if (name == Name(kind)) return kind;
   return GrantKind::kByHand;
 }
 
 bool NeedsGrantFacts(const Decision& decision) {
-  return decision.action == Action::kAsk && decision.yes == YesNeeds::kAsIs;
+  return decision.action == Action::kAsk &&
+         (decision.yes == YesNeeds::kAsIs ||
+          (decision.yes == YesNeeds::kPlaces && !decision.opens.empty()));
 }
 
 Grants JudgeGrants(const Analysis& analysis, const Decision& decision,
@@ -199,6 +239,10 @@ Grants JudgeGrants(const Analysis& analysis, const Decision& decision,
   switch (decision.yes) {
     case YesNeeds::kSandbox:
       return {GrantKind::kSandbox, "", ""};
+    case YesNeeds::kPlaces:
+      if (decision.per_invocation.size() != analysis.invocations.size())
+        return ByHand("the line was not judged command by command");
+      return JudgePlaces(analysis, decision, facts);
     case YesNeeds::kAsIs:
       if (decision.per_invocation.size() != analysis.invocations.size())
         return ByHand("the line was not judged command by command");
@@ -206,9 +250,7 @@ Grants JudgeGrants(const Analysis& analysis, const Decision& decision,
     case YesNeeds::kByHand:
       break;
   }
-  return ByHand(
-      "it needs credentials that code of the project, which it runs, would "
-      "get as well");
+  return ByHand(decision.by_hand, decision.by_hand_instead);
 }
 
 }  // namespace gate::engine

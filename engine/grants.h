@@ -23,9 +23,11 @@ namespace gate::engine {
 enum class GrantKind : uint8_t {
   kByHand,   // nothing; the person runs it. The default
   kSandbox,  // a run in the sandbox of the decision's profile and network
+  kPlaces,   // the same, where named places outside the workspace are writable
   kAsIs,     // a run as the person would run it, without a sandbox
 };
-// "by-hand", "sandbox", "as-is": in JSON, in the record and in approvals.
+// "by-hand", "sandbox", "places", "as-is": in JSON, in the record and in
+// approvals.
 const char* Name(GrantKind kind);
 // kByHand for every other text.
 GrantKind GrantKindOf(std::string_view name);
@@ -38,7 +40,8 @@ struct Grants {
 
 // What the caller found out. The default gives nothing beyond a sandbox.
 struct GrantFacts {
-  // Of all programs of the line, as for `allow`.
+  // Of all programs of the line, as for `allow`. Looked at for a run as it is,
+  // and for places that rules name.
   Trust names = {false, "its programs were not looked at"};
   // Why a program of the line would run code of the repository that its
   // configuration does not name (a hook); empty: none does.

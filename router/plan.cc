@@ -184,6 +184,15 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
       backends::ParseNetwork(decision.network).value_or(Network::kNone);
   GATE_TRY(plan.profile,
            MakeProfile(name, inputs, JoinNetworks(asked, settings.network)));
+  // Whoever asks for a stricter profile than writes the workspace wants no
+  // more.
+  if (!inputs.opened.empty() && !plan.profile.write.empty() &&
+      plan.profile.write.front() != "/") {
+    GATE_CHECK(OpenPlaces(inputs.opened, &plan.profile));
+    plan.opened = inputs.opened;
+    plan.profile.environment_set.insert(inputs.opened_variables.begin(),
+                                        inputs.opened_variables.end());
+  }
   plan.profile.limits = settings.limits;
   plan.profile.required = RequiredFeatures(plan.profile);
   GATE_TRY(const Candidate* chosen,

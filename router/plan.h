@@ -1,6 +1,7 @@
 // Decision + what is available here + configuration -> Plan. Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +73,9 @@ struct Plan {
   backends::Profile profile;
   std::vector<std::string> lost;  // what the backend does not give
   std::string why;
+  // Of `profile.write`: places that a person's yes opened, with a slash at the
+  // end of a directory's. What is not there is made, empty, before the run.
+  std::vector<std::string> opened;
 };
 
 // What the profile `tool` lends to the one program of a line. Where it lies was
@@ -99,6 +103,8 @@ struct ProfileInputs {
   std::vector<std::string> git_dirs;     // resolved .git directories to protect
   std::vector<NamedPlace> named_places;  // the same of them as of the home
   std::optional<Lending> lending;        // none: there is no profile `tool`
+  std::vector<std::string> opened;       // Plan::opened, of a yes to places
+  std::map<std::string, std::string> opened_variables;  // that lead there
 };
 
 // What of a home's secrets lies by `places`; not what holds `workspace`.
@@ -119,6 +125,11 @@ std::vector<ClosedPlace> ClosedPlaces();
 Result<backends::Profile> MakeProfile(const std::string& name,
                                       const ProfileInputs& inputs,
                                       backends::Network network);
+
+// Makes `opened` writable in a profile that writes a workspace. kPermission
+// where a place is hidden or gate's own, or holds what is.
+Status OpenPlaces(const std::vector<std::string>& opened,
+                  backends::Profile* profile);
 
 // The stricter of two profile names and of two networks.
 std::string JoinProfiles(const std::string& a, const std::string& b);

@@ -1,6 +1,8 @@
 // What loads and is still doubtful in the files themselves, kept in the image
 // for `gate rules lint`: a decision does not look at it.
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/text.h"
 #include "rules/compiler.h"
@@ -103,6 +105,32 @@ void Compiler::ReadSuggestions(File& file, const TreeNode& node,
     pairs.push_back(String(file, member, "a suggestion", kMaxReasonBytes));
   }
   rule->suggestions = AddStrings(pairs);
+}
+
+// Places are named one by one: of a pattern nobody could say what it opens.
+void Compiler::ReadOpens(File& file, const TreeNode& node, RuleRecord* rule) {
+  constexpr auto kBases =
+      std::to_array<std::string_view>({"$HOME/", "$NODE_PREFIX/"});
+  const std::vector<std::string_view> places = StringList(file, node, "opens");
+  for (const std::string_view place : places) {
+    const bool below = std::ranges::any_of(kBases,
+                                           [&](std::string_view base) {
+                                             return place.starts_with(base) &&
+                                                    place.size() > base.size();
+                                           }) &&
+                       place.find_first_of("*?[\\") == std::string_view::npos;
+    if (place != "$WRITES" && !below)
+      Problem(file, node.begin, "rule-bad-value",
+              "this is no place that a yes can open",
+              "$WRITES, or a file or DIRECTORY/ below $HOME/ or $NODE_PREFIX/");
+  }
+  if (options_.layer < Layer::kBuiltin) {
+    Problem(file, node.begin, "rule-not-here",
+            "`opens` has no meaning in this layer", "leave it out",
+            Severity::kWarning);
+    return;
+  }
+  rule->opens = AddStrings(places);
 }
 
 }  // namespace gate::rules

@@ -81,6 +81,7 @@ class Compiler {
   void ReadExamples(File& file, const TreeNode& node, RuleRecord* rule);
   void ReadLint(File& file, const TreeNode& node, RuleRecord* rule);
   void ReadSuggestions(File& file, const TreeNode& node, RuleRecord* rule);
+  void ReadOpens(File& file, const TreeNode& node, RuleRecord* rule);
   void AddToIndex(uint32_t rule, const KeySet& keys);
   std::string Finish(std::span<const SourceFile> files);
 

@@ -28,6 +28,8 @@ RuleInfo Describe(const LoadedLayer& layer, uint32_t index) {
     info.tags.push_back(text(t));
   for (const ImageText& t : view.In(view.strings, record.except))
     info.except.push_back(text(t));
+  for (const ImageText& t : view.In(view.strings, record.opens))
+    info.opens.push_back(text(t));
   for (const ExampleRecord& example : view.In(view.examples, record.examples))
     info.examples.push_back(
         {text(example.command), example.matches != 0, example.line});

@@ -27,6 +27,7 @@ struct RuleInfo {
   // others.
   std::vector<std::pair<std::string, std::string>> suggestions;
   std::vector<std::string> tags, except;
+  std::vector<std::string> opens;  // what a yes makes writable
   std::vector<RuleExample> examples;
   bool locked = false;
   bool disabled = false;

@@ -30,7 +30,8 @@ constexpr std::array<Text, 5> kSeverities = {"", "low", "medium", "high",
                                              "critical"};
 constexpr std::array<Text, 5> kProfiles = {"", "read-only", "workspace-write",
                                            "tool", "full-access"};
-constexpr std::array<Text, 4> kYes = {"", "sandbox", "as-is", "by-hand"};
+constexpr std::array<Text, 5> kYes = {"", "sandbox", "places", "as-is",
+                                      "by-hand"};
 constexpr std::array<Text, 3> kLifts = {"", "allow", "except"};
 constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
 

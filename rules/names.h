@@ -19,7 +19,7 @@ std::span<const std::string_view> RedirectNames();
 
 // Each list starts with "" for "not said".
 std::span<const std::string_view> SeverityNames();  // "", low … critical
-// What the yes to a question needs: "", sandbox, as-is, by-hand.
+// What the yes to a question needs: "", sandbox, places, as-is, by-hand.
 std::span<const std::string_view> YesNames();
 // What lifts a shipped sandbox rule: "" and allow, a person's allow rule for
 // the command; except, only one that names the rule.

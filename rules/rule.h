@@ -51,6 +51,7 @@ struct RuleRecord {
   Range tags;          // strings
   Range lint;          // strings: code, reason, code, reason
   Range suggestions;   // strings: words of a command, suggestion, …
+  Range opens;         // strings: places that a yes makes writable
   Range examples;
   int64_t since_ms = 0;
   int64_t expires_ms = 0;  // 0: never

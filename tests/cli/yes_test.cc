@@ -69,7 +69,9 @@ std::string RunTheYes(const std::string& rule, const std::string& command) {
   const parser::Analysis analysis = engine::ReadExample(command);
   Machine machine;
   const size_t programs = PutStandIns(machine, analysis);
-  machine.environment = {"PATH=" + machine.root() + "/bin"};
+  machine.environment = {
+      "PATH=" + machine.root() + "/bin",
+      "npm_config_prefix=" + machine.home() + "/.npm-global"};
   const auto ran = [&] {
     return std::pair(machine.Exists(machine.root() + "/outside"),
                      machine.Exists(machine.project() + "/inside"));

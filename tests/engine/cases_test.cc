@@ -314,6 +314,10 @@ TEST(Cases, SuggestionsNameProgramsOfTheLine) {
       {"secrets.search-named", "find"},
       {"self.state", "gate"},
       {"databases.destroy-file", "sqlite3"},
+      {"installs.npm", "npx"},
+      {"installs.pip", "python3"},
+      {"installs.uv", "uvx"},
+      {"installs.gem", "bundle"},
   };
   const rules::Policy policy = rules::MakePolicy({}, true);
   size_t commands = 0;

@@ -57,6 +57,17 @@ TEST(GrantsTest, AYesGivesWhatWasAskedAndNoMore) {
       {"find . -delete", GrantKind::kSandbox},
       {"curl -k https://example.com", GrantKind::kSandbox},
       {"pip install git+https://example.org/x", GrantKind::kSandbox},
+      // What works where named places are open.
+      {"npm install -g typescript", GrantKind::kPlaces},
+      {"cargo install ripgrep", GrantKind::kPlaces},
+      {"cd tools && go install ./cmd/app", GrantKind::kPlaces},
+      {"pip install --user black | tail -3", GrantKind::kPlaces},
+      {"git clone https://example.org/a/b ../b", GrantKind::kPlaces},
+      {"git worktree add ../b && make -C ../b", GrantKind::kPlaces},
+      {"npm test && cargo install ripgrep", GrantKind::kByHand,
+       "`npm` beside it"},
+      {"cargo install ripgrep && git config --global a.b c", GrantKind::kByHand,
+       "`cargo` runs code"},
       // Only possibly outside: the sandbox keeps it inside.
       {"find . -name node_modules | xargs rm -rf", GrantKind::kSandbox},
       // Something else would come with it.
@@ -69,10 +80,10 @@ TEST(GrantsTest, AYesGivesWhatWasAskedAndNoMore) {
        "`install.sh` beside it"},
       {"systemctl stop nginx && systemctl status nginx", GrantKind::kByHand,
        "`systemctl` beside it"},
-      {"npm install -g typescript", GrantKind::kByHand, "`npm` runs code"},
+      {"gem install rails", GrantKind::kByHand, "`gem` runs code"},
       {"dpkg -i x.deb", GrantKind::kByHand, "`dpkg` runs code"},
-      {"npm publish", GrantKind::kByHand, "code of the project"},
-      {"cargo publish", GrantKind::kByHand, "code of the project"},
+      {"npm publish", GrantKind::kByHand, "scripts of the package"},
+      {"cargo publish", GrantKind::kByHand, "scripts of the package"},
       {"terraform apply", GrantKind::kByHand, "`terraform` runs code"},
       {"pulumi up --yes", GrantKind::kByHand, "`pulumi` runs code"},
       // Not known before it runs.

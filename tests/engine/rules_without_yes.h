@@ -13,7 +13,7 @@ inline std::set<std::string> RulesWithoutYes() {
       "containers.escape",       "files.delete-search-outside",
       "packages.publish-python", "packages.publish-runs-scripts",
       "privilege.namespaces",    "secrets.read-found",
-      "files.other-home",
+      "files.other-home",        "installs.git-hooks",
   };
 }
 

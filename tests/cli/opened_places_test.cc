@@ -1,0 +1,256 @@
+// A yes to places: the sandbox, and what was named beside the workspace.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/approvals.h"
+#include "cli/process_facts.h"
+#include "cli/remembered.h"
+#include "tests/cli/process.h"
+
+namespace gate::cli {
+namespace {
+
+using engine::GrantKind;
+using test::Done;
+using test::Machine;
+
+// A home in which `touch` is asked as a rule says it.
+class Home : public Machine {
+ public:
+  explicit Home(const std::string& opens) {
+    Write(home() + "/.config/gate/rules.d/a.json",
+          R"({"schema": 1, "pack": "p", "rules": [{"id": "p.a",
+      "action": "ask", "yes": "places", "reason": "r", "opens": )" +
+              opens + R"(, "match": {"program": ["touch", "cp", "mkdir"]}}]})",
+          0600);
+  }
+};
+
+nlohmann::json Grants(const Machine& machine, const std::string& line) {
+  return nlohmann::json::parse(
+      machine.Gate({"check", "--json", "-c", line}).out)["grants"];
+}
+
+PendingQuestion Waiting(const Machine& machine) {
+  const auto waiting = ListQuestions(machine.state(), NowMs());
+  if (!waiting || waiting->size() != 1) return {};
+  return waiting->front();
+}
+
+// Asks `line`, says yes as far as `in_sandbox` goes, and runs it again.
+Done RunTheYes(const Machine& machine, const std::string& line,
+               bool in_sandbox = false) {
+  const Done asked = machine.Gate({"run", "-c", line});
+  EXPECT_EQ(asked.exit_code, 126) << asked.err;
+  const PendingQuestion question = Waiting(machine);
+  EXPECT_EQ(question.grant, GrantKind::kPlaces) << line << asked.err;
+  EXPECT_TRUE(Approve(machine.state(), question.id, NowMs(), in_sandbox));
+  return machine.Gate({"run", "-c", line});
+}
+
+TEST(OpenedPlacesTest, AYesOpensThePlacesThatItNamesAndNoOthers) {
+  const Home machine(R"(["$HOME/tools/bin/", "$HOME/tools/list.txt"])");
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const std::string tools = machine.home() + "/tools";
+  const std::string line = "touch ~/tools/bin/x ~/tools/list.txt";
+  const auto grants = Grants(machine, line);
+  EXPECT_EQ(grants["kind"], "places");
+  EXPECT_EQ(grants["places"].size(), 2u) << grants;
+  EXPECT_FALSE(machine.Exists(tools)) << "made before the yes";
+  Done done = RunTheYes(machine, line);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(machine.Exists(tools + "/bin/x"));
+  // The rest of the home stays as it is, and so does the next line.
+  for (const char* other : {"touch ~/tools/other", "touch ~/x"}) {
+    done = RunTheYes(machine, other);
+    EXPECT_NE(done.exit_code, 0) << other;
+  }
+  EXPECT_FALSE(machine.Exists(tools + "/other"));
+  EXPECT_EQ(machine.Gate({"run", "-c", line}).exit_code, 126) << "used once";
+}
+
+TEST(OpenedPlacesTest, TheQuestionAndTheRecordNameThem) {
+  const Home machine(R"("$HOME/tools/bin/")");
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const std::string line = "touch ~/tools/bin/x";
+  machine.Gate({"run", "-c", line});
+  const PendingQuestion question = Waiting(machine);
+  EXPECT_NE(question.runs.find("write ~/tools/bin as well"), std::string::npos)
+      << question.runs;
+  EXPECT_NE(question.runs.find("runs, or is obeyed, later"), std::string::npos)
+      << question.runs;
+  ASSERT_TRUE(Approve(machine.state(), question.id, NowMs()));
+  const Done done = machine.Gate({"run", "--json", "-c", line});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const size_t at = done.err.find("{\"schema\":\"gate.outcome/1\"");
+  ASSERT_NE(at, std::string::npos) << done.err;
+  const auto outcome =
+      nlohmann::json::parse(done.err.substr(at, done.err.find('\n', at) - at));
+  const Done log = machine.Gate(
+      {"audit", "show", outcome["id"].get<std::string>(), "--json"});
+  EXPECT_NE(log.out.find("/tools/bin/"), std::string::npos) << log.out;
+}
+
+TEST(OpenedPlacesTest, ThePersonMayChooseTheSandboxInstead) {
+  const Home machine(R"("$HOME/tools/")");
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const Done done = RunTheYes(machine, "touch ~/tools/x", /*in_sandbox=*/true);
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_FALSE(machine.Exists(machine.home() + "/tools"));
+}
+
+TEST(OpenedPlacesTest, WhatWasMadeForNothingGoesAgain) {
+  const Home machine(R"(["$HOME/tools/deep/bin/", "$HOME/tools/list.txt"])");
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const Done done = RunTheYes(machine, "touch --no-such-option ~/tools/x");
+  EXPECT_NE(done.exit_code, 0);
+  EXPECT_FALSE(machine.Exists(machine.home() + "/tools"));
+}
+
+TEST(OpenedPlacesTest, AYesHoldsForThePlaceThatWasThere) {
+  for (const bool changed : {false, true}) {
+    const Home machine(R"("$HOME/tools/")");
+    if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+    const std::string line = "touch ~/tools/x";
+    machine.Gate({"run", "-c", line});
+    ASSERT_TRUE(Approve(machine.state(), Waiting(machine).id, NowMs()));
+    std::filesystem::create_directories(machine.home() + "/elsewhere");
+    if (changed) {
+      ASSERT_EQ(::symlink("elsewhere", (machine.home() + "/tools").c_str()), 0);
+    }
+    EXPECT_EQ(machine.Gate({"run", "-c", line}).exit_code == 0, !changed);
+    EXPECT_FALSE(machine.Exists(machine.home() + "/elsewhere/x"));
+  }
+}
+
+TEST(OpenedPlacesTest, OnlyPlacesOfThePersonsHomeAreOpened) {
+  const struct {
+    const char* opens;
+    const char* why;
+  } kRows[] = {
+      {R"("$HOME/../x/")", "not below the home"},
+      {R"("$HOME/project/..")", "not below the home"},
+      {R"("$HOME/link/x/")", "not below the home"},
+      {R"("$HOME/.")", "not below the home"},
+      {R"("$HOME/file/")", "not what it usually is"},
+      {R"("$HOME/fifo")", "not what it usually is"},
+      {R"("$HOME/twice")", "not what it usually is"},
+      {R"("$HOME/project")", "holds the workspace"},
+      {R"("$NODE_PREFIX/bin/")", "not below the home"},
+      {R"("$WRITES")", "only known when it runs"},
+  };
+  for (const auto& row : kRows) {
+    const Home machine(row.opens);
+    const std::string home = machine.home() + "/";
+    ASSERT_EQ(::symlink("/opt", (home + "link").c_str()), 0);
+    machine.Write(home + "file", "x");
+    machine.Write(home + "twice", "x");
+    ASSERT_EQ(::link((home + "twice").c_str(), (home + "again").c_str()), 0);
+    ASSERT_EQ(::mkfifo((home + "fifo").c_str(), 0600), 0);
+    const auto grants = Grants(machine, "touch x");
+    EXPECT_EQ(grants["kind"], "by-hand") << row.opens << grants;
+    EXPECT_NE(grants["why"].get<std::string>().find(row.why), std::string::npos)
+        << row.opens << grants;
+  }
+}
+
+TEST(OpenedPlacesTest, NothingElseOfTheLineGetsAPlaceThatProgramsRunFrom) {
+  const Home machine(R"("$HOME/tools/")");
+  const struct {
+    const char* line;
+    const char* kind;
+  } kRows[] = {
+      {"touch ~/tools/x", "places"},
+      {"cd sub; touch ~/tools/x", "places"},
+      {"echo done && touch ~/tools/x", "places"},
+      {"touch ~/tools/x | cat", "places"},
+      {"touch ~/tools/x ~/tools/y && touch ~/tools/z", "places"},
+      {"npm test && touch ~/tools/x", "by-hand"},
+      {"touch ~/tools/x; ./install.sh", "by-hand"},
+      {"make; touch ~/tools/x", "by-hand"},
+      {"git reset --hard && touch ~/tools/x", "by-hand"},
+      {"pip install git+https://example.org/x; touch ~/tools/x", "by-hand"},
+      {"python3 -c 'print(1)' && touch ~/tools/x", "by-hand"},
+      {"eval \"$X\"; touch ~/tools/x", "by-hand"},
+      {"FOO=bar touch ~/tools/x", "by-hand"},
+      {"PATH=.:$PATH touch ~/tools/x", "by-hand"},
+      {"./touch ~/tools/x", "by-hand"},
+      {"touch ~/tools/x &>/dev/null", "places"},
+  };
+  std::filesystem::create_directories(machine.project() + "/sub");
+  for (const auto& row : kRows)
+    EXPECT_EQ(Grants(machine, row.line)["kind"], row.kind)
+        << row.line << Grants(machine, row.line);
+}
+
+TEST(OpenedPlacesTest, WhatALineMakesIsNewAndNoPlaceWhereProgramsLook) {
+  const struct {
+    const char* line;
+    const char* kind;
+  } kRows[] = {
+      {"git clone https://example.org/a/b ../b", "places"},
+      {"git clone https://example.org/a/b ~/b", "places"},
+      {"cd .. && git clone https://example.org/a/b b", "places"},
+      {"git clone https://example.org/a/b ~/empty", "places"},
+      {"git clone https://example.org/a/b ../b && cd ../b && make", "places"},
+      {"git worktree add ../b -b b", "places"},
+      {"git worktree add -b b ~/trees/b", "by-hand"},  // nothing there yet
+      {"git clone https://example.org/a/b ~/full", "by-hand"},
+      {"git clone https://example.org/a/b ~/file", "by-hand"},
+      {"git clone https://example.org/a/b ~/link", "by-hand"},
+      // Of these another rule says more: a run without a sandbox, or none.
+      {"git clone https://example.org/a/b ~/bin/x", "as-is"},
+      {"git worktree add ~/.local/bin/x", "as-is"},
+      {"git clone https://example.org/a/b ~/.ssh/x", "as-is"},
+      {"git clone https://example.org/a/b ~/.oh-my-zsh", ""},
+      {"git clone https://example.org/a/b ~/.config/nvim", ""},
+      {"git clone https://example.org/a/b ~/.tmux/plugins/tpm", "by-hand"},
+      {"git clone https://example.org/a/b ~/.vim", "by-hand"},
+      {"git clone https://example.org/a/b ~/onpath/x", "by-hand"},
+      {"git worktree add ~/onpath", "by-hand"},
+      {"git worktree add \"$X\"", ""},
+  };
+  Machine machine;
+  const std::string home = machine.home() + "/";
+  machine.environment = {"PATH=" + home + "onpath:/usr/bin:/bin"};
+  for (const char* name : {"empty", "full", "bin", "onpath", ".ssh", ".config",
+                           ".local/bin", ".tmux/plugins"})
+    std::filesystem::create_directories(home + name);
+  machine.Write(home + "full/x", "");
+  machine.Write(home + "file", "");
+  ASSERT_EQ(::symlink("empty", (home + "link").c_str()), 0);
+  for (const auto& row : kRows) {
+    const auto grants = Grants(machine, row.line);
+    EXPECT_EQ(grants.is_null() ? "" : grants["kind"], row.kind)
+        << row.line << grants;
+  }
+}
+
+TEST(OpenedPlacesTest, AWorktreeAndACloneBesideTheWorkspaceAreMade) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const auto git = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"/usr/bin/git", "-c", "user.name=a", "-c",
+                                 "user.email=a@example.org"});
+    return machine.Run(words).exit_code;
+  };
+  ASSERT_EQ(git({"init", "-q", "."}), 0);
+  ASSERT_EQ(git({"commit", "-q", "--allow-empty", "-m", "x"}), 0);
+  Done done = RunTheYes(machine, "git worktree add ../tree -b topic");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(machine.Exists(machine.home() + "/tree/.git"));
+  done = RunTheYes(machine, "git clone . ../copy && touch ../copy/x");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(machine.Exists(machine.home() + "/copy/.git/HEAD"));
+  EXPECT_TRUE(machine.Exists(machine.home() + "/copy/x"));
+  // Inside as ever.
+  EXPECT_EQ(machine.Gate({"run", "-c", "git worktree add .trees/x"}).exit_code,
+            0);
+}
+
+}  // namespace
+}  // namespace gate::cli
