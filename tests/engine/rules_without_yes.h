@@ -14,6 +14,7 @@ inline std::set<std::string> RulesWithoutYes() {
       "packages.publish-python", "packages.publish-runs-scripts",
       "privilege.namespaces",    "secrets.read-found",
       "files.other-home",        "installs.git-hooks",
+      "editors.no-terminal",
   };
 }
 
