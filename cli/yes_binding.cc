@@ -67,6 +67,40 @@ void AddWords(const parser::Invocation& invocation, std::set<Read>* reads) {
   }
 }
 
+bool NamesItsDirectory(const parser::Invocation& invocation) {
+  return std::ranges::any_of(invocation.argv, [](const parser::Argument& word) {
+    return word.known && !word.glob &&
+           (word.text == "." || word.text == "./" ||
+            word.text.ends_with("=.") || word.text.ends_with("=./"));
+  });
+}
+
+// The directories that a rule says are sent, and those that an asked command
+// names by a dot (`surge .`, `--from-dir=.`) and of which its description does
+// not say what it does there. False where one of them is not known.
+bool AddDirectories(const parser::Analysis& analysis,
+                    const engine::Decision& decision, std::set<Read>* reads) {
+  const auto& sent = decision.reads_directory;
+  for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
+    const parser::Invocation& invocation = analysis.invocations[i];
+    const bool reads_it = std::ranges::find(sent, i) != sent.end();
+    if (!reads_it && (i >= decision.per_invocation.size() ||
+                      decision.per_invocation[i] != rules::Action::kAsk ||
+                      !NamesItsDirectory(invocation)))
+      continue;
+    const std::vector<std::string> places = parser::DirectoriesOf(invocation);
+    if (places.empty()) return false;
+    for (const std::string& place : places)
+      if (reads_it || std::ranges::none_of(analysis.effects,
+                                           [&](const parser::Effect& effect) {
+                                             return effect.invocation == i &&
+                                                    effect.path.text == place;
+                                           }))
+        reads->insert(Read{place});
+  }
+  return true;
+}
+
 bool IsRead(parser::EffectKind kind) {
   using parser::EffectKind;
   return kind == EffectKind::kRead || kind == EffectKind::kMove ||
@@ -212,6 +246,7 @@ YesBinding BindYes(const parser::Analysis& analysis,
   }
   for (const parser::Invocation& invocation : analysis.invocations)
     AddWords(invocation, &reads);
+  unknown |= !AddDirectories(analysis, decision, &reads);
   Marker marker(writable);
   if (unknown) {
     YesBinding none;

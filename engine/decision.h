@@ -68,6 +68,8 @@ struct Decision {
   // by the line's own words, outside the workspace (absolute; `$WRITES`).
   std::vector<std::string> opens, opens_written;
   std::vector<uint32_t> opened_by;  // the commands that these are for
+  // Of an ask: the commands whose yes holds for all that is in their directory.
+  std::vector<uint32_t> reads_directory;
   // Of a yes that cannot work: why, and what to do instead, as the rule says.
   std::string by_hand, by_hand_instead;
   // Of an ask: no command of the line is given a variable beyond the shipped

@@ -458,6 +458,8 @@ void Evaluation::SayYes(const std::vector<Judged>& all,
           needs == YesNeeds::kAsIs)
         needs = YesNeeds::kSandbox;
       decision->yes = std::max(decision->yes, needs);
+      if (record.binds != 0)
+        decision->reads_directory.push_back(static_cast<uint32_t>(i));
       if (needs == YesNeeds::kByHand && decision->by_hand.empty()) {
         const rules::RuleView& view = hit.layer->view;
         decision->by_hand = view.Text(record.reason);

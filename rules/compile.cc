@@ -318,6 +318,8 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
         Problem(file, member.key_begin, "rule-bad-value",
                 "only the yes to a question can be granted",
                 "`yes` belongs to an ask rule");
+    } else if (key == "binds") {
+      rule.binds = Choice(file, member, BindsNames(), "binds");
     } else if (key == "opens") {
       ReadOpens(file, member, &rule);
     } else if (key == "lift") {
@@ -381,7 +383,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
           "id action match reason suggestion suggestions severity description "
           "tags "
           "examples except locked when_unknown unknown_text profile network "
-          "network_max yes opens lift since expires mode lint references "
+          "network_max yes opens binds lift since expires mode lint references "
           "owner");
     }
   }

@@ -33,6 +33,7 @@ constexpr std::array<Text, 5> kProfiles = {"", "read-only", "workspace-write",
 constexpr std::array<Text, 5> kYes = {"", "sandbox", "places", "as-is",
                                       "by-hand"};
 constexpr std::array<Text, 3> kLifts = {"", "allow", "except"};
+constexpr std::array<Text, 2> kBinds = {"", "directory"};
 constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
 
 constexpr std::array<Text, 56> kRunners = {
@@ -55,6 +56,7 @@ std::span<const Text> RedirectNames() { return kRedirects; }
 std::span<const Text> SeverityNames() { return kSeverities; }
 std::span<const Text> YesNames() { return kYes; }
 std::span<const Text> LiftNames() { return kLifts; }
+std::span<const Text> BindsNames() { return kBinds; }
 std::span<const Text> ProfileNames() { return kProfiles; }
 std::span<const Text> NetworkNames() { return kNetworks; }
 

@@ -24,6 +24,8 @@ std::span<const std::string_view> YesNames();
 // What lifts a shipped sandbox rule: "" and allow, a person's allow rule for
 // the command; except, only one that names the rule.
 std::span<const std::string_view> LiftNames();
+// What the yes to a question holds for besides: "", directory.
+std::span<const std::string_view> BindsNames();
 std::span<const std::string_view> ProfileNames();  // "", read-only …
 std::span<const std::string_view> NetworkNames();  // "", none, loopback, open
 

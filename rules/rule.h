@@ -74,6 +74,8 @@ struct RuleRecord {
   // shipped rules contain. It says which programs it means, and of those that
   // run whatever they are given what.
   uint8_t lifts = 0;
+  // Of an ask rule: what a yes holds for besides (rules/names.h).
+  uint8_t binds = 0;
   // Of a sandbox rule: what it takes to lift it (rules/names.h).
   uint8_t lift = 0;
 

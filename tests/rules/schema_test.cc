@@ -388,7 +388,10 @@ const char kEveryKey[] = R"({
                        {"any_effect": {"kind": "delete", "path": "@l2"}}],
                "unless": [{"env": "A"}]}},
     {"id": "r3", "action": "sandbox", "reason": "r", "lift": "except",
-     "match": {"program": "x"}}]})";
+     "match": {"program": "x"}},
+    {"id": "r4", "action": "ask", "reason": "r", "yes": "places",
+     "opens": ["$HOME/x/", "$NODE_PREFIX/y", "$WRITES"], "binds": "directory",
+     "match": {"program": "y"}}]})";
 
 TEST(Schema, AndTheLoaderAgreeOnEveryChangeOfAnyValue) {
   std::string text = kEveryKey;
