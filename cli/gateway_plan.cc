@@ -120,9 +120,12 @@ void Gateway::JudgeYes(Judgement* judgement) {
   }
   engine::GrantFacts facts;
   if (engine::NeedsGrantFacts(judgement->decision)) {
-    facts.names = CheckNames(facts_, judgement->analysis,
-                             WritablePlaces(judgement->session),
-                             question.on_this_machine ? nullptr : &looks_);
+    facts.names = CheckNames(
+        facts_, judgement->analysis, WritablePlaces(judgement->session),
+        question.on_this_machine ? nullptr : &looks_,
+        judgement->decision.yes == engine::YesNeeds::kPlaces
+            ? StandIns::kSettled
+            : StandIns::kDoubted);
     facts.hooks = HookDoubt(judgement->analysis, judgement->decision);
   }
   engine::Grants& grants = judgement->grants;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <string_view>
 
@@ -153,14 +154,47 @@ std::string HomeDoubt(const ProcessFacts& facts,
   return "";
 }
 
+// Whether a file at or above `cwd`, or one that cannot be ruled out, may say
+// what the stand-in runs: the files that rustup, pyenv, rbenv, nodenv, goenv,
+// asdf, mise, fnm, volta, proto and corepack read of a project (the manual of
+// each, "version" or "toolchain" files). corepack itself, which is found beside
+// node, reads none to turn its shims on and off.
+bool IsChosen(const ProgramFile& file, const std::string& cwd) {
+  constexpr auto kFiles =
+      std::to_array<const char*>({"rust-toolchain",  "rust-toolchain.toml",
+                                  ".python-version", ".ruby-version",
+                                  ".node-version",   ".nvmrc",
+                                  ".go-version",     ".java-version",
+                                  ".tool-versions",  ".prototools",
+                                  "mise.toml",       ".mise.toml",
+                                  "mise.local.toml", ".mise.local.toml",
+                                  ".mise",           "mise",
+                                  ".config/mise",    ".config/mise.toml",
+                                  ".rtx.toml",       "package.json"});
+  if (BaseName(file.found) == "corepack" &&
+      file.real.ends_with("/corepack/dist/corepack.js"))
+    return false;
+  if (!cwd.starts_with('/')) return true;
+  for (std::string at = cwd;; at = std::string(DirName(at))) {
+    for (const char* name : kFiles) {
+      struct stat info = {};
+      const std::string path = (at == "/" ? "" : at) + "/" + name;
+      if (::lstat(path.c_str(), &info) == 0 ||
+          (errno != ENOENT && errno != ENOTDIR))
+        return true;
+    }
+    if (at == "/") return false;
+  }
+}
+
 // Why `invocation`, started in `cwd`, might run or read what the line does not
 // name; empty if not.
 std::string ProgramDoubt(const ProcessFacts& facts,
                          const parser::Analysis& analysis,
                          const parser::Invocation& invocation,
                          const std::string& cwd,
-                         const std::vector<std::string>& writable,
-                         Looks* looks) {
+                         const std::vector<std::string>& writable, Looks* looks,
+                         StandIns stand_ins) {
   const std::string& name = invocation.argv[0].text;
   const std::string* path = &facts.path;
   for (const parser::EnvironmentSetting& setting : invocation.environment) {
@@ -183,7 +217,8 @@ std::string ProgramDoubt(const ProcessFacts& facts,
            ", in a place that sandboxed commands may write";
   }
   if (file.real.empty()) return "";
-  if (IsStandIn(file))
+  if (IsStandIn(file) &&
+      (stand_ins == StandIns::kDoubted || IsChosen(file, cwd)))
     return "`" + name + "` is " + file.found +
            ", which runs what files of the project say";
   if (std::string why = OptionDoubt(invocation, cwd); !why.empty()) return why;
@@ -263,8 +298,8 @@ std::string LeavesTrouble(const parser::Analysis& analysis,
 
 engine::Trust CheckNames(const ProcessFacts& facts,
                          const parser::Analysis& analysis,
-                         const std::vector<std::string>& writable,
-                         Looks* looks) {
+                         const std::vector<std::string>& writable, Looks* looks,
+                         StandIns stand_ins) {
   engine::Trust trust;
   auto doubt = [&trust](std::string why) {
     trust.names_are_what_they_seem = false;
@@ -297,8 +332,8 @@ engine::Trust CheckNames(const ProcessFacts& facts,
       return trust;
     }
     for (const std::string& cwd : cwds) {
-      std::string why =
-          ProgramDoubt(facts, analysis, invocation, cwd, writable, looks);
+      std::string why = ProgramDoubt(facts, analysis, invocation, cwd, writable,
+                                     looks, stand_ins);
       if (why.empty()) continue;
       doubt(std::move(why));
       return trust;

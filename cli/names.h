@@ -30,13 +30,21 @@ struct Looks {
   std::map<std::string, std::string> git_trouble;  // by directory
 };
 
+// What is made of a program that runs the version which a file of the project
+// names (IsStandIn).
+enum class StandIns : uint8_t {
+  kDoubted,  // it may be any program
+  kSettled,  // it is what it says where no such file is there
+};
+
 // `writable`: roots that a sandbox may write (workspace, caches, temp).
 // Looks at the file system, except for what `looks` has; a few microseconds a
 // program.
 engine::Trust CheckNames(const ProcessFacts& facts,
                          const parser::Analysis& analysis,
                          const std::vector<std::string>& writable,
-                         Looks* looks = nullptr);
+                         Looks* looks = nullptr,
+                         StandIns stand_ins = StandIns::kDoubted);
 
 // Whether a sandboxed command, or any process of the machine, may write `path`.
 bool IsWritablePlace(const std::string& path,

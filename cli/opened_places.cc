@@ -90,9 +90,21 @@ class Finder {
       : facts_(facts), workspace_(workspace), home_(RealPath(facts.home)) {}
 
   void AddNamed(const std::string& text) {
+    // Of several the first that is there, else the last.
+    if (const size_t bar = text.find('|'); bar != std::string::npos) {
+      const std::string first = text.substr(0, bar);
+      struct stat info = {};
+      const bool there =
+          first.starts_with(kHome) &&
+          ::lstat((home_ + "/" + first.substr(kHome.size())).c_str(), &info) ==
+              0;
+      return AddNamed(there ? first : text.substr(bar + 1));
+    }
     std::string path;
     if (text.starts_with(kHome)) {
       path = home_ + "/" + text.substr(kHome.size());
+    } else if (!text.starts_with(kNodePrefix)) {
+      return Refuse(Shown(text) + " is not below the home directory");
     } else {
       bool told = false;
       const std::string prefix = NodePrefix(facts_, &told);

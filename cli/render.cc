@@ -342,7 +342,10 @@ std::string AfterYes(const Judgement& judgement) {
     return ServicesText(judgement) + "in a sandbox that changes no file";
   if (judgement.grants.kind == GrantKind::kPlaces && !judgement.in_sandbox &&
       question.preview.empty())
-    return ServicesText(judgement) + kRunsInSandbox + judgement.binding.text;
+    return ServicesText(judgement) +
+           "in a sandbox that changes nothing outside the workspace and package "
+           "caches" +
+           judgement.binding.text;
   return ServicesText(judgement) + kRunsInSandbox;
 }
 

@@ -219,8 +219,7 @@ class Marker {
 YesBinding BindPlaces(const std::vector<std::string>& places,
                       const std::string& home, bool obeyed) {
   YesBinding binding;
-  binding.text =
-      ", where it may write " + ShowOpened(places, home) + " as well";
+  binding.text = " but " + ShowOpened(places, home);
   if (obeyed)
     binding.text +=
         "; what it puts there runs, or is obeyed, later and without a sandbox";

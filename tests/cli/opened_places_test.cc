@@ -79,7 +79,8 @@ TEST(OpenedPlacesTest, TheQuestionAndTheRecordNameThem) {
   const std::string line = "touch ~/tools/bin/x";
   machine.Gate({"run", "-c", line});
   const PendingQuestion question = Waiting(machine);
-  EXPECT_NE(question.runs.find("write ~/tools/bin as well"), std::string::npos)
+  EXPECT_NE(question.runs.find("caches but ~/tools/bin; what it puts there"),
+            std::string::npos)
       << question.runs;
   EXPECT_NE(question.runs.find("runs, or is obeyed, later"), std::string::npos)
       << question.runs;
@@ -187,6 +188,33 @@ TEST(OpenedPlacesTest, NothingElseOfTheLineGetsAPlaceThatProgramsRunFrom) {
         << row.line << Grants(machine, row.line);
 }
 
+// rustup's cargo and its like run what a file of the project says.
+TEST(OpenedPlacesTest, AProgramThatNoFileOfTheProjectChoosesIsWhatItSays) {
+  Machine machine;
+  const std::string bin = machine.home() + "/.cargo/bin/";
+  std::filesystem::create_directories(bin);
+  std::filesystem::copy_file("/bin/true", bin + "rustup");
+  ASSERT_EQ(::symlink("rustup", (bin + "cargo").c_str()), 0);
+  machine.environment = {"PATH=" + bin + ":/usr/bin:/bin"};
+  std::filesystem::create_directories(machine.project() + "/sub");
+  const char* kLine = "cargo install ripgrep";
+  const char* kBelow = "cd sub && cargo install ripgrep";
+  EXPECT_EQ(Grants(machine, kLine)["kind"], "places") << Grants(machine, kLine);
+  EXPECT_EQ(Grants(machine, kBelow)["kind"], "places");
+  machine.Write(machine.project() + "/sub/rust-toolchain.toml", "");
+  EXPECT_EQ(Grants(machine, kLine)["kind"], "places");
+  EXPECT_EQ(Grants(machine, kBelow)["kind"], "by-hand");
+  for (const char* name : {"rust-toolchain", ".tool-versions", "mise.toml",
+                           "package.json", ".python-version"}) {
+    machine.Write(machine.project() + "/" + name, "");
+    EXPECT_EQ(Grants(machine, kLine)["kind"], "by-hand") << name;
+    std::filesystem::remove(machine.project() + "/" + name);
+  }
+  // Without a sandbox it stays in doubt.
+  ASSERT_EQ(::symlink("rustup", (bin + "twine").c_str()), 0);
+  EXPECT_EQ(Grants(machine, "twine upload a.whl")["kind"], "by-hand");
+}
+
 TEST(OpenedPlacesTest, WhatALineMakesIsNewAndNoPlaceWhereProgramsLook) {
   const struct {
     const char* line;
@@ -250,6 +278,18 @@ TEST(OpenedPlacesTest, AWorktreeAndACloneBesideTheWorkspaceAreMade) {
   // Inside as ever.
   EXPECT_EQ(machine.Gate({"run", "-c", "git worktree add .trees/x"}).exit_code,
             0);
+}
+
+TEST(OpenedPlacesTest, OfSeveralPlacesTheOneThatIsThereIsOpened) {
+  const Home machine(R"("$HOME/new/|$HOME/older/|$HOME/usual/")");
+  const auto opened = [&] {
+    return Grants(machine, "touch x")["places"][0].get<std::string>();
+  };
+  EXPECT_TRUE(opened().ends_with("/usual/")) << opened();
+  std::filesystem::create_directories(machine.home() + "/older");
+  EXPECT_TRUE(opened().ends_with("/older/")) << opened();
+  const Home other(R"("$HOME/new/|/etc/")");
+  EXPECT_EQ(Grants(other, "touch x")["kind"], "by-hand");
 }
 
 }  // namespace
