@@ -1,0 +1,93 @@
+// An ssh agent of one contained run that only signs for git.
+//
+//   git -> ssh-keygen -Y sign -> socket of this run -> here -> person's agent
+//
+// The run has no key. It learns the public keys that the person's configuration
+// of git signs with, and gets signatures by them of what `ssh-keygen -Y sign -n
+// git` signs, and nothing else: no login, no other namespace, no other key
+// (credentials/agent_wire.h). Everything that is asked is reported. The process
+// opens no file of the workspace and ends, with what it started, when its owner
+// does.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "credentials/agent_wire.h"
+#include "credentials/outside_socket.h"
+
+namespace gate::credentials {
+
+// Of one run; what comes beyond is refused. A rebase signs every commit anew,
+// and each signature stands in the record, which holds this many.
+inline constexpr size_t kMaxSignatures = 1000;
+// Of requests that are refused as many are reported by themselves.
+inline constexpr size_t kMaxRefusals = 16;
+// Programs that are connected at the same time; others wait.
+inline constexpr size_t kMaxSigners = 8;
+// How long the person's agent may take: a person may have to touch a key or to
+// say yes.
+inline constexpr int kAgentPatienceMs = 60'000;
+// What is reported of a hash, in hexadecimal digits.
+inline constexpr size_t kReportedDigits = 40;
+// Where the socket is inside.
+inline constexpr const char* kSigningSocket = "/run/gate-signing";
+
+// A key that signs, and the file of its private half where that is known.
+struct SigningKey {
+  PublicKey key;
+  std::string file;  // empty: in the person's agent alone
+};
+
+struct SigningSetup {
+  std::string directory;  // gate's own, closed to sandboxes: for the socket
+  std::vector<SigningKey> keys;
+  std::string agent;  // the person's agent's socket; empty: there is none
+  // ssh-agent and ssh-add, absolute: a key whose file needs no passphrase is
+  // loaded into an agent of this process. Empty: it is not.
+  std::string agent_program, add_program;
+  std::vector<std::string> environment;  // of these, NAME=VALUE
+};
+
+struct Signature {
+  std::string key;        // its fingerprint; empty: of none
+  std::string hash_name;  // "sha512"
+  std::string hash;       // the first kReportedDigits digits
+  std::string refused;    // why; empty: it was given
+};
+
+struct SigningReport {
+  std::vector<Signature> signatures;
+  uint64_t refusals = 0;  // how many there were, also those not listed
+};
+
+// Whether and with what a line can sign.
+struct SigningGrant {
+  bool wanted = false;           // it may make signed commits or tags
+  std::vector<SigningKey> keys;  // that sign for it
+  // Why there is no key, or not that of the repository, and what a person can
+  // do; for people.
+  std::string withheld, instead;
+};
+
+class SigningAgent {
+ public:
+  // Starts the process; its errors and cost are OutsideSocket's.
+  static Result<SigningAgent> Start(const SigningSetup& setup);
+
+  const std::string& socket() const { return socket_.path(); }
+  bool finished() const { return socket_.finished(); }
+
+  // Ends the process and what it started, and says what it did. Once; later
+  // calls return nothing.
+  SigningReport Finish();
+
+ private:
+  explicit SigningAgent(OutsideSocket socket) : socket_(std::move(socket)) {}
+  OutsideSocket socket_;
+};
+
+}  // namespace gate::credentials
