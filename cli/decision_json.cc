@@ -62,6 +62,12 @@ void WritePlan(const Judgement& judgement, JsonWriter* json) {
     json->Field("lends", judgement.lending->program);
   if (!plan.profile.services.empty())
     WriteServices(plan.profile.services, "services", json);
+  if (plan.mode == router::Mode::kSandbox && !judgement.signing.keys.empty()) {
+    json->Key("signs_with").BeginArray();
+    for (const credentials::SigningKey& key : judgement.signing.keys)
+      json->String(credentials::Fingerprint(key.key.blob));
+    json->EndArray();
+  }
   json->Key("lost").BeginArray();
   for (const std::string& lost : plan.lost) json->String(lost);
   json->EndArray().Field("why", plan.why).EndObject();

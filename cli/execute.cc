@@ -26,6 +26,7 @@
 #include "cli/names.h"
 #include "cli/opened_places.h"
 #include "cli/settings_copies.h"
+#include "cli/signing.h"
 #include "cli/terminal_state.h"
 #include "cli/tool_caches.h"
 #include "cli/trust.h"
@@ -253,6 +254,8 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
                       noted.error().message);
   Result<std::optional<credentials::SshBroker>> broker =
       OfferGitTransport(gateway, judgement);
+  Result<std::optional<credentials::SigningAgent>> signing =
+      OfferSigning(gateway, judgement);
   const auto with_finished = [&](Outcome outcome) {
     if (broker && *broker)
       for (credentials::Transport& transport : (*broker)->Finish())
@@ -269,6 +272,11 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
           forwarder.error().message);
       outcome.instead = "send the line again, or tell the person";
     }
+    if (signing && *signing && !(*signing)->finished())
+      judgement->signed_for = (*signing)->Finish();
+    else if (!signing)
+      judgement->signing.withheld =
+          "the key that signs commits (" + signing.error().message + ")";
     FillWithheld(gateway.facts(), *judgement, &outcome);
     outcome.violations.insert(outcome.violations.begin(), finished.begin(),
                               finished.end());

@@ -22,6 +22,7 @@
 #include "cli/settings.h"
 #include "cli/workspace.h"
 #include "cli/yes_binding.h"
+#include "credentials/signing_agent.h"
 #include "credentials/ssh_broker.h"
 #include "engine/decision.h"
 #include "engine/evaluate.h"
@@ -86,6 +87,9 @@ struct Judgement {
   std::vector<credentials::Transport> transports;
   // What became of the ports of its plan, likewise.
   std::vector<services::Forwarded> forwarded;
+  // What a line in a sandbox signs commits with, and what it signed.
+  credentials::SigningGrant signing;
+  credentials::SigningReport signed_for;
   std::string policy_revision;
   // Names the settings of the project that it would load and nobody trusts, as
   // they are now; empty when there are none.

@@ -7,6 +7,7 @@
 #include "cli/gateway.h"
 #include "cli/git_doubts.h"
 #include "cli/shown_places.h"
+#include "cli/signing.h"
 #include "engine/tool_access.h"
 
 namespace gate::cli {
@@ -210,6 +211,7 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
         for (const backends::LocalService& service : judgement->services.ports)
           if (!service.asked || yes_to_all)
             judgement->plan.profile.services.push_back(service);
+      judgement->signing = FindSigning(*this, *judgement, judgement->analysis);
     }
   } else {
     judgement->plan.why = plan.error().message;

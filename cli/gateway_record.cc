@@ -109,6 +109,13 @@ std::string DecisionDetail(const Judgement& judgement) {
                   service.shown);
     json.EndArray();
   }
+  if (judgement.plan.mode == router::Mode::kSandbox &&
+      !judgement.signing.keys.empty()) {
+    json.Key("signs_with").BeginArray();
+    for (const credentials::SigningKey& key : judgement.signing.keys)
+      json.String(credentials::Fingerprint(key.key.blob));
+    json.EndArray();
+  }
   json.EndObject();
   if (judgement.unobserved && !judgement.left_to.empty())
     json.Field("left_to", judgement.left_to);
@@ -155,6 +162,44 @@ void PutForwarded(const Judgement& judgement, JsonWriter* json) {
   json->EndArray();
 }
 
+// Each signature of a commit or a tag, and what was refused.
+void PutSignatures(const Judgement& judgement, JsonWriter* json) {
+  const credentials::SigningReport& report = judgement.signed_for;
+  std::vector<const credentials::Signature*> refused;
+  size_t given = 0;
+  for (const credentials::Signature& each : report.signatures)
+    if (each.refused.empty())
+      ++given;
+    else
+      refused.push_back(&each);
+  if (given > 0) {
+    json->Key("signatures").BeginObject();
+    json->Field("count", static_cast<int64_t>(given));
+    // A text for each, "sha512:4be1…", under the key that signed.
+    for (const credentials::SigningKey& key : judgement.signing.keys) {
+      const std::string name = credentials::Fingerprint(key.key.blob);
+      json->Key(name).BeginArray();
+      for (const credentials::Signature& each : report.signatures)
+        if (each.refused.empty() && each.key == name)
+          json->String(each.hash_name + ":" + each.hash);
+      json->EndArray();
+    }
+    json->EndObject();
+  }
+  if (refused.empty()) return;
+  json->Key("signatures_refused").BeginObject();
+  json->Field("count", static_cast<int64_t>(report.refusals));
+  json->Key("first").BeginArray();
+  for (const credentials::Signature* each : refused) {
+    json->BeginObject().Field("why", each->refused);
+    if (!each->key.empty()) json->Field("key", each->key);
+    if (!each->hash.empty())
+      json->Field("hash", each->hash_name + ":" + each->hash);
+    json->EndObject();
+  }
+  json->EndArray().EndObject();
+}
+
 std::string OutcomeDetail(const Judgement& judgement,
                           const backends::Outcome& outcome) {
   JsonWriter json;
@@ -174,6 +219,7 @@ std::string OutcomeDetail(const Judgement& judgement,
   }
   PutTransports(judgement, &json);
   PutForwarded(judgement, &json);
+  PutSignatures(judgement, &json);
   json.Key("violations").BeginArray();
   for (const backends::Violation& violation : outcome.violations)
     json.BeginObject()

@@ -127,6 +127,11 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
                       shown("localhost:" + std::to_string(service.port) +
                             " of this machine, " + service.shown),
                       colour);
+    for (const credentials::SigningKey& key : judgement.signing.keys)
+      out += Labelled("lends",
+                      "signatures of commits and tags by the key " +
+                          credentials::Fingerprint(key.key.blob),
+                      colour);
     for (const std::string& lost : plan.lost)
       out += Labelled("but", shown(lost), colour);
   } else if (plan.mode == router::Mode::kDirect) {

@@ -142,6 +142,8 @@ class Reader {
       out_->full_durability = true;
     } else if (key == "durability" && value == "normal") {
       // The default; a layer cannot lower what another raised.
+    } else if (key == "signing" && value.is_boolean()) {
+      out_->signing &= value.get<bool>();
     } else if (key == "caches" && value.is_array()) {
       for (const Json& path : value) {
         if (!path.is_string() || !path.get<std::string>().starts_with('/'))

@@ -46,6 +46,7 @@ struct LoadedSettings {
   LocalServicesSetting local_services;
   bool services_said = false;
   bool full_durability = false;        // audit.durability = "full"
+  bool signing = true;                 // contained lines get signatures
   std::vector<std::string> caches;     // more writable tool caches
   std::vector<std::string> terminals;  // more programs that people type into
   // By the agent's name, joined with `router` for its commands. An agent may

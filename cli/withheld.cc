@@ -31,7 +31,6 @@ using parser::Invocation;
 
 // Things named at most; of more the first stand for the rest.
 constexpr size_t kMaxNamed = 4;
-constexpr size_t kMaxSettingsBytes = size_t{64} << 10;
 
 constexpr size_t kMaxShownLine = 300;
 constexpr const char* kByPerson =
@@ -88,6 +87,8 @@ class Finder {
       : facts_(facts),
         transports_(judgement.transports),
         forwarded_(judgement.forwarded),
+        signing_(judgement.signing),
+        signed_for_(judgement.signed_for),
         profile_(judgement.plan.profile),
         analysis_(analysis),
         line_(LineOf(judgement.question)),
@@ -110,6 +111,7 @@ class Finder {
 
   void OfFailure() {
     OfTransports();
+    OfSignatures();
     for (const parser::Effect& effect : analysis_.effects) OfEffect(effect);
     for (const Invocation& invocation : analysis_.invocations)
       OfProgram(invocation);
@@ -456,7 +458,8 @@ class Finder {
     constexpr auto kTalks = std::to_array<std::string_view>(
         {"push", "fetch", "pull", "clone", "ls-remote", "submodule"});
     constexpr auto kSigns = std::to_array<std::string_view>(
-        {"commit", "tag", "merge", "rebase", "cherry-pick", "revert", "am"});
+        {"am", "cherry-pick", "commit", "commit-tree", "merge", "pull",
+         "rebase", "revert", "tag"});
     const auto is = [&](const auto& names) {
       return !invocation.subcommand.empty() &&
              std::ranges::find(names, invocation.subcommand.front()) !=
@@ -473,10 +476,10 @@ class Finder {
         outcome_->instead =
             "tell the person, who can run it in a terminal of their own; do "
             "not change the remote";
-    } else if (is(kSigns) && outcome_->exit_code == kFatal && Signs()) {
-      Hint("the key that signs commits is withheld");
-      if (outcome_->instead.empty())
-        outcome_->instead = "let the person commit; do not switch signing off";
+    } else if (is(kSigns) && (outcome_->exit_code == kFatal ||
+                              is(std::to_array<std::string_view>(
+                                  {"commit-tree", "rebase"})))) {
+      OfMissedSignature();
     }
   }
 
@@ -488,12 +491,36 @@ class Finder {
     if (outcome_->instead.empty()) outcome_->instead = kByPerson;
   }
 
-  bool Signs() const {
-    for (const std::string_view name : {".gitconfig", ".config/git/config"})
-      if (const auto text = ReadFile(HomeFile(name), kMaxSettingsBytes);
-          text && text->find("gpgsign") != std::string::npos)
-        return true;
-    return false;
+  // What git of the line asked the signing agent for, and did not get.
+  void OfSignatures() {
+    for (const credentials::Signature& each : signed_for_.signatures) {
+      if (each.refused.empty()) continue;
+      std::string step =
+          "let the person commit, in a terminal of their own; do not switch "
+          "signing off";
+      // It was asked whether the key is there, and no agent has it.
+      if (each.hash.empty())
+        for (const credentials::SigningKey& key : signing_.keys)
+          if (credentials::Fingerprint(key.key.blob) == each.key)
+            step = "let the person run: ssh-add " +
+                   (key.file.empty() ? "KEY" : ShellQuote(key.file)) +
+                   "; do not switch signing off";
+      Add("a signature (" + each.refused + ")", std::move(step));
+    }
+  }
+
+  // git ended as it does when it cannot sign, and asked for nothing.
+  void OfMissedSignature() {
+    if (!signing_.wanted || signed_for_.refusals > 0) return;
+    if (!signing_.withheld.empty())
+      Hint(signing_.withheld + " is withheld");
+    else if (signed_for_.signatures.empty() && !signing_.keys.empty())
+      Hint("another key than " +
+           credentials::Fingerprint(signing_.keys.front().key.blob) +
+           ", which signs, is withheld");
+    else
+      return;
+    if (outcome_->instead.empty()) outcome_->instead = signing_.instead;
   }
 
   // Variables of the caller's that the line names, and that stayed outside.
@@ -530,6 +557,8 @@ class Finder {
   const ProcessFacts& facts_;
   const std::vector<credentials::Transport>& transports_;
   const std::vector<services::Forwarded>& forwarded_;
+  const credentials::SigningGrant& signing_;
+  const credentials::SigningReport& signed_for_;
   const backends::Profile& profile_;
   const parser::Analysis& analysis_;
   const std::string line_;

@@ -63,7 +63,7 @@ constexpr auto kKeyLists = std::to_array<KeyList>({
 });
 constexpr auto kFormats = std::to_array<Text>(
     {"git", "ini", "json", "known-hosts", "npmrc", "properties", "public-keys",
-     "ssh", "toml", "xml", "yaml"});
+     "signers", "ssh", "toml", "xml", "yaml"});
 
 bool IsNameText(Text text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {

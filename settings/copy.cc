@@ -23,6 +23,7 @@ Copy CopyOf(const rules::SettingsFile& file, std::string_view text,
   if (file.format == "npmrc") CopyNpmrc(file, text, &copy);
   if (file.format == "properties") CopyProperties(file, text, &copy);
   if (file.format == "public-keys") CopyKeys(text, false, &copy);
+  if (file.format == "signers") CopySigners(text, &copy);
   if (file.format == "ssh") CopySsh(file, text, &copy);
   if (file.format == "xml") CopyXml(file, text, &copy);
   if (!copy.parsed) copy.text.clear();

@@ -103,6 +103,7 @@ void CopyIni(const rules::SettingsFile& file, Text text, Copy* copy);
 void CopyKeys(Text text, bool hosts, Copy* copy);
 void CopyNpmrc(const rules::SettingsFile& file, Text text, Copy* copy);
 void CopyProperties(const rules::SettingsFile& file, Text text, Copy* copy);
+void CopySigners(Text text, Copy* copy);
 void CopySsh(const rules::SettingsFile& file, Text text, Copy* copy);
 // JSON, TOML or simple YAML, written as what it was.
 void CopyTree(const rules::SettingsFile& file, Text text, Copy* copy);

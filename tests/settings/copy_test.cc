@@ -136,7 +136,24 @@ TEST(SettingsCopiesTest, OfKeysOnlyPublicOnesAreWrittenAnew) {
         "x AAAAC3NzaC1lZDI1NTE5\n", "@cert-authority\n"}) {
     EXPECT_FALSE(Copy(".ssh", text).parsed) << text;
     EXPECT_FALSE(Copy(".ssh/known_hosts", text).parsed) << text;
+    EXPECT_FALSE(Copy(".ssh/allowed_signers", text).parsed) << text;
   }
+}
+
+TEST(SettingsCopiesTest, OfAllowedSignersLinesOfPlainOptionsAreWrittenAnew) {
+  const std::string key = std::string("ssh-ed25519 ") + kKey;
+  const std::string kept = "me@example.org " + key +
+                           "\n*@example.org,you@x namespaces=\"git\" " + key +
+                           "\n";
+  const settings::Copy whole = Copy(".ssh/allowed_signers", "# mine\n" + kept);
+  EXPECT_EQ(whole.text, kept);
+  EXPECT_FALSE(whole.left_out);
+  const settings::Copy part =
+      Copy(".ssh/allowed_signers", kept + "me@x valid-after=\"2026 01\" " +
+                                       key + "\nme@x hunter2 x\n" + "$(x) " +
+                                       key + "\nme@x " + key + " comment\n");
+  EXPECT_EQ(part.text, kept + "me@x " + key + "\n");
+  EXPECT_TRUE(part.left_out);
 }
 
 void ExpectRows(const char* name, std::span<const Row> rows) {
