@@ -162,12 +162,13 @@ std::vector<std::string> HostGlobs(string_view url) {
     if (glob->many) return {};
     std::vector<Made> next;
     for (Made& each : made) {
+      const size_t more = each.done ? 1 : glob->parts.size();
+      if (next.size() + more > kMaxGlobbedHosts) return {};
       if (each.done) {
         each.text += url.substr(0, close + 1);
         next.push_back(std::move(each));
         continue;
       }
-      if (next.size() + glob->parts.size() > kMaxGlobbedHosts) return {};
       for (const std::string& part : glob->parts) {
         next.push_back(each);
         add(part, &next.back());

@@ -69,6 +69,9 @@ TEST(UrlGlobsTest, MoreHostsThanItReadsAreNotKnown) {
   const std::string many(200000, '[');
   EXPECT_TRUE(HostGlobs("http://[1-500]" + many + "/").empty());
   EXPECT_FALSE(HostGlobs("http://example.org/" + many).empty());
+  // Hosts that are whole already count with those that are not.
+  EXPECT_TRUE(HostGlobs("{a,b/,c/,d/}[1-510]/").empty());
+  EXPECT_FALSE(HostGlobs("{a,b/,c/,d/}[1-509]/").empty());
   std::string commas = "http://{";
   commas += std::string(100000, ',') + "}/";
   EXPECT_TRUE(HostGlobs(commas).empty());
