@@ -238,6 +238,8 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
     return NotStarted(opened.error().message);
   Result<std::optional<services::Forwarder>> forwarder =
       OfferLocalServices(gateway, judgement);
+  ShowPasswords(gateway.facts(), CanShow(gateway, plan.backend),
+                &judgement->plan.profile);
   if (forwarder && *forwarder)
     command.take_listeners = [&](uint16_t port, std::vector<Fd> listeners) {
       // Where it is gone, nothing listens inside any more.

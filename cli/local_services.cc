@@ -13,6 +13,7 @@
 #include "cli/gateway.h"
 #include "cli/line.h"
 #include "cli/remembered.h"
+#include "cli/settings_copies.h"
 #include "parser/programs.h"
 #include "services/named_ports.h"
 #include "services/published.h"
@@ -24,6 +25,9 @@ using backends::LocalService;
 using services::Listener;
 using services::PortFacts;
 using services::PublishedPort;
+
+// Beside who listens, in questions, plans and the record.
+constexpr const char* kWithPasswords = ", with its passwords in ~/.pgpass";
 
 std::string AddressOf(uint16_t port) {
   return "localhost:" + std::to_string(port);
@@ -274,7 +278,7 @@ std::string IdentityAt(uint16_t port) {
 }
 
 // The databases and brokers of harmless containers.
-void AddDataOfContainers(Containers* containers,
+void AddDataOfContainers(const ProcessFacts& facts, Containers* containers,
                          std::vector<LocalService>* services) {
   std::vector<uint16_t> ports;
   for (const PublishedPort& port : containers->published())
@@ -299,6 +303,7 @@ void AddDataOfContainers(Containers* containers,
     service.port = port;
     service.identity = services::IdentityOf(proc, listeners);
     service.shown = origin.shown;
+    if (HasPasswordFor(facts, port)) service.shown += kWithPasswords;
     SetFamilies(listeners, &service);
     services->push_back(std::move(service));
   }
@@ -355,8 +360,11 @@ LocalServices FindLocalServices(const ProcessFacts& facts,
     if (service.asked) {
       found.why += (found.why.empty() ? "it asks " : ", and ") +
                    WhatIsAsked(service, origin);
+      if (HasPasswordFor(facts, port))
+        found.why += "; with it go the passwords that ~/.pgpass has for it";
       found.mark += service.identity + "\n";
     }
+    if (HasPasswordFor(facts, port)) service.shown += kWithPasswords;
     found.ports.push_back(std::move(service));
   }
   if (!found.mark.empty()) found.mark = Hex(Sha256(found.mark));
@@ -394,7 +402,7 @@ Result<std::optional<services::Forwarder>> OfferLocalServices(
     Containers containers(facts, writable);
     // The line is read, where it has to be, only if there is an engine.
     if (containers.HasEngine() && LineRunsProjectCode(facts, *judgement))
-      AddDataOfContainers(&containers, &profile.services);
+      AddDataOfContainers(facts, &containers, &profile.services);
   }
   if (profile.services.empty()) return std::nullopt;
   std::vector<services::Forward> ports;

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/paths.h"
 #include "cli/below.h"
+#include "settings/passwords.h"
 
 namespace gate::cli {
 namespace {
@@ -27,6 +28,8 @@ constexpr time_t kIdleSeconds = time_t{24} * 3600;
 // (MAX_INCLUDE_DEPTH of git's config.c).
 constexpr size_t kMaxIncluded = 32, kMaxIncludeDepth = 10;
 constexpr size_t kMaxNames = 1024;
+// libpq's, https://www.postgresql.org/docs/17/libpq-pgpass.html.
+constexpr const char* kPasswordFile = ".pgpass";
 
 std::optional<std::string> ReadOwn(int home, const std::string& name) {
   // What is neither a file nor a directory must not be waited for.
@@ -88,6 +91,12 @@ std::vector<std::string> PublicKeysOf(int home, const std::string& name) {
   return names;
 }
 
+bool IsHiddenIn(const backends::Profile& profile, const std::string& path) {
+  return std::ranges::any_of(profile.deny_read, [&](const std::string& place) {
+    return IsWithin(path, place);
+  });
+}
+
 class Shower {
  public:
   Shower(const ProcessFacts& facts, bool can_show, backends::Profile* profile)
@@ -115,9 +124,7 @@ class Shower {
 
  private:
   bool IsHidden(const std::string& path) const {
-    return std::ranges::any_of(
-        profile_->deny_read,
-        [&](const std::string& place) { return IsWithin(path, place); });
+    return IsHiddenIn(*profile_, path);
   }
 
   // Whether it is written, or the project's own, as the profile says.
@@ -192,6 +199,15 @@ class Shower {
   std::set<std::string> seen_, shown_;  // without links
 };
 
+// The home's entries for `ports` of this machine; empty where it has none.
+std::string PasswordsOf(const ProcessFacts& facts,
+                        const std::vector<uint16_t>& ports) {
+  if (facts.home.empty()) return "";
+  const Fd home = OpenHome(RealPath(facts.home));
+  const auto text = home ? ReadOwn(home.get(), kPasswordFile) : std::nullopt;
+  return text ? settings::PasswordsFor(*text, ports) : "";
+}
+
 }  // namespace
 
 settings::Copy CopySettingsOf(const std::string& home,
@@ -234,6 +250,25 @@ void ShowSettings(const ProcessFacts& facts, bool can_show,
                   backends::Profile* profile) {
   if (facts.home.empty() || facts.places.state.empty()) return;
   Shower(facts, can_show, profile).Show();
+}
+
+bool HasPasswordFor(const ProcessFacts& facts, uint16_t port) {
+  return !PasswordsOf(facts, {port}).empty();
+}
+
+void ShowPasswords(const ProcessFacts& facts, bool can_show,
+                   backends::Profile* profile) {
+  if (!can_show || profile->services.empty() || facts.places.state.empty())
+    return;
+  const std::string path = facts.home + "/" + kPasswordFile;
+  if (!IsHiddenIn(*profile, path)) return;
+  std::vector<uint16_t> ports;
+  for (const backends::LocalService& service : profile->services)
+    ports.push_back(service.port);
+  const std::string text = PasswordsOf(facts, ports);
+  if (text.empty()) return;
+  const std::string kept = Keep(facts, text);
+  if (!kept.empty()) profile->substitutes.push_back({path, kept, false, {}});
 }
 
 }  // namespace gate::cli

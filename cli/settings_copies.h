@@ -2,6 +2,7 @@
 // those files (settings/copy.h says what is in a copy).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "backends/backend.h"
@@ -34,5 +35,15 @@ std::string DescribeSettings(const ProcessFacts& facts);
 // when a new one comes. What cannot be read or written stays hidden.
 void ShowSettings(const ProcessFacts& facts, bool can_show,
                   backends::Profile* profile);
+
+// Whether the home's password file of PostgreSQL's clients (~/.pgpass) has an
+// entry for `port` of this machine.
+bool HasPasswordFor(const ProcessFacts& facts, uint16_t port);
+
+// Shows the entries of that file for the services of this machine that
+// `profile` gives (Profile::services), and no others; where it has none, where
+// nothing can be shown and where the file is not hidden it stays as it is.
+void ShowPasswords(const ProcessFacts& facts, bool can_show,
+                   backends::Profile* profile);
 
 }  // namespace gate::cli

@@ -364,6 +364,7 @@ class Finder {
            "`");
       if (outcome_->instead.empty()) outcome_->instead = kByPerson;
     }
+    OfPasswords(invocation.program);
     const auto lending = rules::FindLending(invocation.program);
     if (!lending || profile_.name == engine::kToolProfile) return;
     const std::string name(lending->program);
@@ -437,6 +438,20 @@ class Finder {
   }
 
   // The line's push, where it has one that can be written out.
+  // Those of a service of this machine are given with its port.
+  void OfPasswords(const std::string& program) {
+    const std::string_view file = PasswordFileOf(program);
+    if (file.empty()) return;
+    const std::string path = HomeFile(file);
+    if (!IsBelowAny(path, profile_.deny_read) || !Exists(path) ||
+        std::ranges::find(profile_.substitutes, path, &backends::Lent::path) !=
+            profile_.substitutes.end())
+      return;
+    Hint("the passwords in " + Shown(path) + " are withheld from `" + program +
+         "`");
+    if (outcome_->instead.empty()) outcome_->instead = kByPerson;
+  }
+
   std::string PushByPerson() const {
     const Invocation* push = nullptr;
     size_t pushes = 0;
@@ -530,7 +545,7 @@ class Finder {
       if (equals == std::string::npos || equals == 0) continue;
       const std::string name = entry.substr(0, equals);
       if (!backends::LooksSecret(name, entry.substr(equals + 1)) ||
-          !Names(name) ||
+          !NamesVariable(line_, name) ||
           std::ranges::find(profile_.environment_lend, name) !=
               profile_.environment_lend.end() ||
           std::ranges::find(profile_.environment_keep, name) !=
@@ -538,20 +553,6 @@ class Finder {
         continue;
       Add("the variable " + name, kByPerson);
     }
-  }
-
-  bool Names(const std::string& variable) const {
-    for (const std::string& spelt : {"$" + variable, "${" + variable})
-      for (size_t at = line_.find(spelt); at != std::string::npos;
-           at = line_.find(spelt, at + 1)) {
-        const size_t end = at + spelt.size();
-        const char next = end < line_.size() ? line_[end] : ' ';
-        const bool goes_on = next == '_' || (next >= '0' && next <= '9') ||
-                             (next >= 'A' && next <= 'Z') ||
-                             (next >= 'a' && next <= 'z');
-        if (!goes_on) return true;
-      }
-    return false;
   }
 
   const ProcessFacts& facts_;

@@ -46,6 +46,26 @@ constexpr auto kNeeds = std::to_array<Need>({
      "sending and reading packets of its own (raw sockets)"},
 });
 
+// By PostgreSQL's documentation, "The Password File", and MySQL's, "Using
+// Option Files".
+constexpr auto kPasswordFiles = std::to_array<Need>({
+    {" psql pg_dump pg_dumpall pg_restore pg_isready pg_basebackup pgbench "
+     "createdb dropdb createuser dropuser reindexdb vacuumdb pgcli ",
+     ".pgpass"},
+    {" mysql mariadb mysqladmin mysqldump mariadb-dump mysqlimport mysqlshow "
+     "mysqlcheck mycli ",
+     ".my.cnf"},
+});
+
+// What `table` has for `program`.
+template <class Table>
+std::string_view Find(const Table& table, std::string_view program) {
+  const std::string name = " " + std::string(program) + " ";
+  const auto* need = std::ranges::find_if(
+      table, [&](const Need& one) { return one.programs.contains(name); });
+  return need == table.end() ? std::string_view() : need->what;
+}
+
 // A path of this machine, absolute; empty for a name and for another machine.
 std::string PlaceIn(std::string_view url, const std::string& directory) {
   constexpr std::string_view kFile = "file://";
@@ -97,10 +117,27 @@ std::string PushOperand(const Invocation& invocation) {
 }  // namespace
 
 std::string_view MissedByProgram(std::string_view program) {
-  const std::string name = " " + std::string(program) + " ";
-  const auto* need = std::ranges::find_if(
-      kNeeds, [&](const Need& one) { return one.programs.contains(name); });
-  return need == kNeeds.end() ? std::string_view() : need->what;
+  return Find(kNeeds, program);
+}
+
+std::string_view PasswordFileOf(std::string_view program) {
+  return Find(kPasswordFiles, program);
+}
+
+bool NamesVariable(std::string_view line, std::string_view variable) {
+  for (const char* begin : {"$", "${"}) {
+    const std::string spelt = begin + std::string(variable);
+    for (size_t at = line.find(spelt); at != std::string_view::npos;
+         at = line.find(spelt, at + 1)) {
+      const size_t end = at + spelt.size();
+      const char next = end < line.size() ? line[end] : ' ';
+      const bool goes_on = next == '_' || (next >= '0' && next <= '9') ||
+                           (next >= 'A' && next <= 'Z') ||
+                           (next >= 'a' && next <= 'z');
+      if (!goes_on) return true;
+    }
+  }
+  return false;
 }
 
 bool GoesBySsh(const Invocation& invocation) {

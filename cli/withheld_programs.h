@@ -13,6 +13,13 @@ namespace gate::cli {
 // nothing is known. A guess: a program may fail for reasons of its own.
 std::string_view MissedByProgram(std::string_view program);
 
+// The file of the home out of which `program` takes passwords without being
+// told to (".pgpass" of `psql`); empty where none is known.
+std::string_view PasswordFileOf(std::string_view program);
+
+// Whether `$variable` or `${variable` stands in `line`.
+bool NamesVariable(std::string_view line, std::string_view variable);
+
 // Whether `invocation` has ssh carry it to another machine (`rsync -a d h:`).
 bool GoesBySsh(const parser::Invocation& invocation);
 

@@ -178,6 +178,39 @@ TEST_F(LocalServicesTest, OnlyWhatIsListedIsThere) {
   EXPECT_EQ(done.out, "no\n");
 }
 
+TEST_F(LocalServicesTest, OnlyThePasswordsOfWhatIsGivenAreThere) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Yes server, other;
+  const std::string port = std::to_string(server.port());
+  machine_.Write(machine_.home() + "/.pgpass",
+                 "# mine\nlocalhost:" + port + ":*:app:hunter2\nlocalhost:" +
+                     std::to_string(other.port()) +
+                     ":*:app:hunter3\n*:*:*:*:hunter4\ndb:5432:*:a:hunter5\n");
+  machine_.Write(machine_.project() + "/show.py", R"(
+import os
+try: print(open(os.path.expanduser("~/.pgpass")).read())
+except OSError: print("none")
+)");
+  const std::string line = Line({server.address()}) + "; python3 show.py";
+  const Done asked = machine_.Gate({"check", "--json", "-c", line});
+  EXPECT_EQ(asked.exit_code, 3) << asked.out;
+  EXPECT_NE(asked.out.find("~/.pgpass"), std::string::npos) << asked.out;
+  // Of a port without an entry nothing is said.
+  EXPECT_EQ(machine_
+                .Gate({"check", "--json", "-c",
+                       "curl -s http://[::1]:" + std::to_string(other.port())})
+                .out.find("hunter"),
+            std::string::npos);
+  List(server.port());
+  const Done done = machine_.Gate({"run", "--json", "-c", line});
+  EXPECT_EQ(done.out, "yes\nlocalhost:" + port + ":*:app:hunter2\n\n")
+      << done.err;
+  EXPECT_NE(done.err.find("passwords in ~/.pgpass"), std::string::npos)
+      << done.err;
+  // Without the service there is no password.
+  EXPECT_EQ(machine_.Gate({"run", "-c", "python3 show.py"}).out, "none\n");
+}
+
 TEST_F(LocalServicesTest, AThousandConnectionsOfOneLine) {
   if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
   const Yes server;
