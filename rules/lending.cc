@@ -62,8 +62,8 @@ constexpr auto kKeyLists = std::to_array<KeyList>({
     {"publics", 'Y', &SettingsFile::publics},
 });
 constexpr auto kFormats = std::to_array<Text>(
-    {"git", "ini", "json", "known-hosts", "npmrc", "properties", "public-keys",
-     "signers", "ssh", "toml", "xml", "yaml"});
+    {"aws", "git", "ini", "json", "known-hosts", "npmrc", "properties",
+     "public-keys", "signers", "ssh", "toml", "xml", "yaml"});
 
 bool IsNameText(Text text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {

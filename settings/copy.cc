@@ -15,6 +15,7 @@ Copy CopyOf(const rules::SettingsFile& file, std::string_view text,
     copy.column = column;
     return copy;
   }
+  if (file.format == "aws") CopyAws(file, text, &copy);
   if (file.format == "git") CopyGit(file, text, may_include, &copy);
   if (file.format == "ini") CopyIni(file, text, &copy);
   if (file.format == "json" || file.format == "toml" || file.format == "yaml")

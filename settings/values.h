@@ -97,6 +97,7 @@ void EachLine(Text text, Copy* copy, Each each) {
 
 // One reader each format. They leave `parsed` false where the text is not all
 // of the format.
+void CopyAws(const rules::SettingsFile& file, Text text, Copy* copy);
 void CopyGit(const rules::SettingsFile& file, Text text,
              const MayInclude& may_include, Copy* copy);
 void CopyIni(const rules::SettingsFile& file, Text text, Copy* copy);

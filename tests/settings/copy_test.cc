@@ -121,6 +121,49 @@ TEST(SettingsCopiesTest, OfSshConfigurationAliasesAreWrittenAnew) {
     EXPECT_FALSE(Copy(".ssh/config", text).parsed) << text;
 }
 
+TEST(SettingsCopiesTest, OfAwsRegionsAndProfilesAreWrittenAnew) {
+  struct Row {
+    const char* text;
+    const char* written;
+    bool left_out;
+  } const kRows[] = {
+      {"[default]\nregion=eu-central-1\noutput = json\n",
+       "[default]\nregion = eu-central-1\noutput = json\n", false},
+      {"# AKIA\n[profile work]\nregion = us-east-1\n",
+       "[profile work]\nregion = us-east-1\n", false},
+      {"[default]\naws_access_key_id = AKIAFIXTUREFIXTURE00\n"
+       "aws_secret_access_key = x\nregion = a-1\n",
+       "[default]\nregion = a-1\n", true},
+      {"[default]\ncredential_process = /x --user me:hunter2\n", "[default]\n",
+       true},
+      {"[default]\nrole_arn = arn:aws:iam::1:role/x\nexternal_id = hunter2\n",
+       "[default]\n", true},
+      {"[default]\ns3 =\n  endpoint_url = https://me:hunter2@x\n  region = y\n"
+       "region = a-1\n",
+       "[default]\nregion = a-1\n", true},
+      {"[sso-session a]\nsso_start_url = https://a.awsapps.com/start\n"
+       "sso_region = a-1\n",
+       "[sso-session a]\nsso_start_url = https://a.awsapps.com/start\n"
+       "sso_region = a-1\n",
+       false},
+      {"[sso-session a]\nsso_start_url = https://me:hunter2@x/\n",
+       "[sso-session a]\n", true},
+      // What belongs to a section that is not shown is shown for no other.
+      {"[default]\n[services x]\nregion = b-1\n", "[default]\n", true},
+      {"[profile $(x)]\nregion = b-1\n[default]\nregion = a-1\n",
+       "[default]\nregion = a-1\n", true},
+  };
+  for (const Row& row : kRows) {
+    const settings::Copy copy = Copy(".aws/config", row.text);
+    EXPECT_TRUE(copy.parsed) << row.text;
+    EXPECT_EQ(copy.text, row.written) << row.text;
+    EXPECT_EQ(copy.left_out, row.left_out) << row.text;
+  }
+  for (const char* text : {"region = a-1\n", "[default\n", "[default]\nx\n",
+                           "  region = a-1\n", "{}\n"})
+    EXPECT_FALSE(Copy(".aws/config", text).parsed) << text;
+}
+
 TEST(SettingsCopiesTest, OfKeysOnlyPublicOnesAreWrittenAnew) {
   const std::string key = std::string("ssh-ed25519 ") + kKey;
   EXPECT_EQ(Copy(".ssh", key + " me@host secret\n").text, key + "\n");

@@ -87,6 +87,7 @@ std::string Document(std::string_view format, const std::string& key,
                 : " \"" + key.substr(first + 1, last - first - 1) + "\"") +
            "]\n" + key.substr(last + 1) + " = \"" + value + "\"\n";
   }
+  if (format == "aws") return "[default]\n" + key + " = " + value + "\n";
   if (format == "ini") return "[global]\n" + key + " = " + value + "\n";
   if (format == "ssh") return "Host a\n" + key + " " + value + "\n";
   if (format == "npmrc" || format == "properties")
