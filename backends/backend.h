@@ -202,6 +202,7 @@ struct ExecVerdict {
 };
 
 struct Outcome;
+class LastingRun;
 
 struct Command {
   Permit permit;                  // without it nothing starts
@@ -228,6 +229,10 @@ struct Command {
   // nothing of the command runs any more and only the sandbox is taken down.
   // Saves the caller that time. Backends that gain nothing do not call it.
   std::function<void(const Outcome&)> ended;
+  // Not null: what the command leaves running goes on where the backend can do
+  // that, and Run puts it here (backends/lasting.h). Null: it ends with the
+  // command, as it does in every other backend.
+  std::unique_ptr<LastingRun>* lasting = nullptr;
 };
 
 struct Io {
@@ -281,6 +286,10 @@ struct Outcome {
   // A TCP port that one of them listened on, in the command's own process group
   // and a network of the run's own; 0: none that is certain.
   uint16_t left_listening = 0;
+  // Something of the run goes on (Command::lasting): all the above is of the
+  // command. When the run has ended too: how what was left came to its end.
+  bool lasts = false;
+  std::string left_end;
   // The command did not end with 0, and something of it tried to reach another
   // machine, or a name server, from a network that leads nowhere; only of
   // backends that can tell.

@@ -172,12 +172,23 @@ class Guard {
                              bool held = true);
   // A guard by such a note. Nothing where it is not complete.
   static std::optional<Guard> FromNote(std::string_view note, pid_t* runner);
+  // SweepMeanwhile for a run of another gate's that goes on, by its note at
+  // `path`. False: there is no such note that is complete.
+  static bool SweepRunning(const std::string& path, Outcome* outcome);
 
   // Whether a file with this stamp was changed after `start`, or may have been.
   static bool IsSince(const timespec& stamp, const timespec& start);
 
   // Quarantines and reports. Call once, when no process of the run is left.
   void Sweep(Outcome* outcome);
+  // The same while processes of the run go on: what they do after it is for the
+  // next one, and for Sweep. Any number of times. What a mount holds is held
+  // on.
+  void SweepMeanwhile(Outcome* outcome);
+  // In one of two processes that have this guard since a fork: the other one
+  // sweeps, and its note stays.
+  void Leave() { note_.Leave(); }
+  const std::string& note_path() const { return note_.path(); }
 
   // Whether a run goes on that can reach what this one looks at. True where
   // that cannot be told.
@@ -290,6 +301,7 @@ class Guard {
   void RecordPersonsHooks(const std::vector<std::string>& sole_names);
   const std::string* RootOf(const std::string& path) const;
 
+  void SweepPlaces();
   void SweepAbsent();
   void SweepLinks();
   // After ELOOP of `path`: takes the link that stands on the way or there.
@@ -443,7 +455,8 @@ class Guard {
   std::string runs_;  // the directory of the notes; empty: none
   Outcome* outcome_ = nullptr;
   RunNote note_;
-  bool finishing_ = false;  // by a note of a killed gate
+  std::string own_note_;    // of a run that goes on, for a guard by its note
+  bool finishing_ = false;  // by a note, of a killed gate or another's
 };
 
 }  // namespace gate::backends

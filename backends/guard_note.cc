@@ -308,7 +308,7 @@ void Guard::LearnFromOthers() {
       NoteNames(runs_).value_or(std::vector<std::string>());
   for (const std::string& name : names) {
     const std::string path = runs_ + "/" + name;
-    if (path == note_.path()) continue;
+    if (path == note_.path() || path == own_note_) continue;
     const Result<std::string> text = ReadFile(path, kNoteHeadBytes, false);
     pid_t runner = 0;
     std::optional<Guard> other;
@@ -399,6 +399,17 @@ std::optional<Guard> Guard::FromNote(std::string_view note, pid_t* runner) {
   if (!reader.good || reader.rest != kTail) return std::nullopt;
   guard.finishing_ = true;
   return guard;
+}
+
+bool Guard::SweepRunning(const std::string& path, Outcome* outcome) {
+  const Result<std::string> text = ReadFile(path, kMaxNoteBytes, false);
+  pid_t runner = 0;
+  std::optional<Guard> guard;
+  if (text) guard = FromNote(*text, &runner);
+  if (!guard) return false;
+  guard->own_note_ = path;
+  guard->SweepMeanwhile(outcome);
+  return true;
 }
 
 bool Guard::LeftByKilled(const std::string& path, const std::string& content,

@@ -108,8 +108,26 @@ void Guard::Quarantine(const std::string& path, const std::string& kind,
 void Guard::Sweep(Outcome* outcome) {
   outcome_ = outcome;
   if (roots_.empty()) return;
+  cleared_.clear();
+  others_.clear();
   if (finishing_) LearnFromOthers();
   const bool last = finishing_ || EndAmongOthers();
+  SweepPlaces();
+  if (finishing_ || !last || !overlapped_) return;
+  const Fd turn = TakeTurn(runs_);
+  FinishEndedRuns(runs_, &outcome_->violations);
+}
+
+void Guard::SweepMeanwhile(Outcome* outcome) {
+  outcome_ = outcome;
+  if (roots_.empty()) return;
+  others_.clear();
+  cleared_.clear();
+  LearnFromOthers();
+  SweepPlaces();
+}
+
+void Guard::SweepPlaces() {
   if (held_.empty()) HoldRoots();
   const HeldRoots held(held_);
   const OwnersWay way(roots_);
@@ -124,9 +142,6 @@ void Guard::Sweep(Outcome* outcome) {
   for (const Hooks& hooks : absent_hooks_) SweepHooks(hooks.path, true);
   SweepNamedHooks();
   SweepTree();
-  if (finishing_ || !last || !overlapped_) return;
-  const Fd turn = TakeTurn(runs_);
-  FinishEndedRuns(runs_, &outcome_->violations);
 }
 
 void Guard::SweepAbsent() {

@@ -56,6 +56,7 @@ std::string Guard::IndexKey() const {
 void Guard::SweepTree() {
   SweepModules();
   if (workspace_.empty()) return;
+  patterns_.clear();
   for (const std::string& name : names_) {
     const size_t slash = std::min(name.find('/'), name.size());
     Pattern pattern{Lower(std::string_view(name).substr(0, slash)),

@@ -24,7 +24,6 @@
 namespace gate::backends {
 namespace {
 
-constexpr size_t kMaxNote = size_t{128} << 20;
 constexpr int kWaitForEndMs = 2000;
 // After this long nothing of a killed run is left that could still be ending.
 constexpr time_t kSettledSeconds = 3;
@@ -69,7 +68,7 @@ void Finish(const std::string& directory, const std::string& name, Fd note,
     unlink(path.c_str());
     return;
   }
-  const Result<std::string> content = ReadAll(note.get(), kMaxNote);
+  const Result<std::string> content = ReadAll(note.get(), kMaxNoteBytes);
   pid_t runner = 0;
   std::optional<Guard> guard;
   if (content) guard = Guard::FromNote(*content, &runner);
@@ -253,7 +252,7 @@ void FinishEndedRuns(const std::string& directory,
   for (const std::string& name : names) {
     if (!name.starts_with(kEndedRun)) continue;
     const std::string path = directory + "/" + name;
-    const Result<std::string> content = ReadFile(path, kMaxNote, false);
+    const Result<std::string> content = ReadFile(path, kMaxNoteBytes, false);
     pid_t runner = 0;
     std::optional<Guard> guard;
     if (content) guard = Guard::FromNote(*content, &runner);
@@ -270,6 +269,27 @@ void FinishEndedRuns(const std::string& directory,
   }
 }
 
+namespace {
+
+void FinishIfKilled(const std::string& directory, const std::string& name,
+                    std::vector<Violation>* done) {
+  if (name.starts_with(kEndedRun)) return;
+  Fd note(open((directory + "/" + name).c_str(),
+               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!note || flock(note.get(), LOCK_EX | LOCK_NB) != 0) return;
+  Finish(directory, name, std::move(note), done);
+}
+
+}  // namespace
+
+std::vector<Violation> FinishKilledRun(const std::string& directory,
+                                       const std::string& name) {
+  std::vector<Violation> done;
+  const Fd turn = TakeTurn(directory);
+  FinishIfKilled(directory, name, &done);
+  return done;
+}
+
 std::vector<Violation> FinishKilledRuns(const std::string& directory) {
   std::vector<Violation> done;
   const std::vector<std::string> names =
@@ -278,13 +298,7 @@ std::vector<Violation> FinishKilledRuns(const std::string& directory) {
   // One at a time, and the others wait: what is put back must be there before
   // anybody takes it for what was there.
   const Fd turn = TakeTurn(directory);
-  for (const std::string& name : names) {
-    if (name.starts_with(kEndedRun)) continue;
-    Fd note(open((directory + "/" + name).c_str(),
-                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!note || flock(note.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    Finish(directory, name, std::move(note), &done);
-  }
+  for (const std::string& name : names) FinishIfKilled(directory, name, &done);
   FinishEndedRuns(directory, &done);
   return done;
 }

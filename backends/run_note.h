@@ -35,6 +35,8 @@ class RunNote {
   // Says that nothing of the run is left; others that end do not wait for it.
   void End();
   void Remove();
+  // In one of two processes that hold it since a fork: the other one's it is.
+  void Leave() { lock_ = {}; }
   explicit operator bool() const { return static_cast<bool>(lock_); }
   const std::string& path() const { return path_; }
 
@@ -49,6 +51,7 @@ struct NoteHead {
   timespec written = {};  // nothing of the run is older
 };
 inline constexpr size_t kNoteHeadBytes = size_t{16} << 20;
+inline constexpr size_t kMaxNoteBytes = size_t{128} << 20;
 // Ends the name of a note whose run is over, and which is being swept.
 inline constexpr std::string_view kEnding = ".ending";
 // Begins that of a note that whoever ends last has to look at once more.
@@ -84,5 +87,8 @@ void FinishEndedRuns(const std::string& directory,
 // as that is known, some seconds at most; where it is not known, the next call
 // that comes later looks a second time. Next to nothing where there is nothing.
 std::vector<Violation> FinishKilledRuns(const std::string& directory);
+// The same for the note `name` alone.
+std::vector<Violation> FinishKilledRun(const std::string& directory,
+                                       const std::string& name);
 
 }  // namespace gate::backends

@@ -404,6 +404,11 @@ Cgroup::~Cgroup() {
   }
 }
 
+void Cgroup::Leave() {
+  groups_.clear();
+  guardian_.pidfd.reset();
+}
+
 Cgroup::Doors Cgroup::doors() const {
   Doors doors;
   for (const Group& group : groups_)

@@ -83,6 +83,9 @@ class Cgroup {
   };
   Doors doors() const;
 
+  // In one of two processes that hold them since a fork: the other keeps them.
+  void Leave();
+
   // Adds itself to `watch`, whose `kill` is called when a limit is met.
   void Join(Watch* watch);
   // Which limit was met up to now. What cannot be read any more is met.

@@ -158,6 +158,14 @@ uint16_t ListeningPort(const char* list) {
 
 constexpr int kMaxEnded = 4096;
 
+// A port that something in the group of the command listens on. Daemons leave
+// the group.
+uint16_t PortOfGroup(pid_t group) {
+  if (group <= 0 || kill(-group, 0) != 0) return 0;
+  const uint16_t port = ListeningPort("/proc/net/tcp");
+  return port != 0 ? port : ListeningPort("/proc/net/tcp6");
+}
+
 // Ends whatever the command left running, and waits until it is gone. Says in
 // `report` how many processes died of it, and not of themselves. `group`: of
 // the command, where what it listens on is to be told; else 0.
@@ -168,12 +176,7 @@ void EndOthers(pid_t group, InitReport* report) {
   for (int i = 0; i < kMaxEnded && ended > 0; ++i)
     ended = waitpid(-1, nullptr, WNOHANG | __WALL);
   if (ended < 0 && errno == ECHILD) return;
-  // Daemons leave the group.
-  if (group > 0 && kill(-group, 0) == 0) {
-    report->listening = ListeningPort("/proc/net/tcp");
-    if (report->listening == 0)
-      report->listening = ListeningPort("/proc/net/tcp6");
-  }
+  report->listening = PortOfGroup(group);
   kill(-1, SIGKILL);  // everybody but this process
   pid_t gone = 0;
   int status = 0;
@@ -183,6 +186,29 @@ void EndOthers(pid_t group, InitReport* report) {
       ++report->left;
     else
       report->listening = 0;  // it may have been that one
+  }
+}
+
+// The end of a pipeline, a helper that has just been told to end: what is gone
+// by then was not left.
+constexpr int kStragglersMs = 10;
+
+// Whether something goes on now that the command has ended. `wake`: of
+// children.
+bool OthersGoOn(int wake) {
+  const uint64_t end = MillisecondsNow() + kStragglersMs;
+  while (true) {
+    pid_t ended = 1;
+    for (int i = 0; i < kMaxEnded && ended > 0; ++i)
+      ended = waitpid(-1, nullptr, WNOHANG | __WALL);
+    if (ended < 0 && errno == ECHILD) return false;
+    const uint64_t now = MillisecondsNow();
+    if (now >= end) return true;
+    pollfd child = {wake, POLLIN, 0};
+    poll(&child, 1, static_cast<int>(end - now));
+    signalfd_siginfo info;
+    while (read(wake, &info, sizeof(info)) > 0) {
+    }
   }
 }
 
@@ -223,8 +249,15 @@ void LeaveText() {
   (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
-// Sends `signal` to the command as its terminal or caller would.
+// Sends `signal` to the command as its terminal or caller would; to all that is
+// left where the command has ended (-1).
 void Forward(pid_t command, bool terminal, int signal) {
+  if (command < 0) {
+    if (!IsEnding(signal)) return;
+    kill(-1, signal);
+    kill(-1, SIGCONT);
+    return;
+  }
   const pid_t target = terminal || IsNotice(signal) ? command : -command;
   kill(target, signal);
   if (IsEnding(signal)) kill(target, SIGCONT);
@@ -324,7 +357,7 @@ void RunInit(const InitContext& context) {
   Await(kMayStart);
   TakeProcessors(context);
   volatile int exec_error = 0, limit_error = 0;
-  const pid_t command = vfork();
+  pid_t command = vfork();
   if (command == 0) Execute(context, &exec_error, &limit_error);
   if (command < 0 || wake < 0 || limit_error != 0) {
     error.error = limit_error != 0 ? limit_error : errno;
@@ -342,7 +375,7 @@ void RunInit(const InitContext& context) {
   close(0);
   close(1);
   close(2);
-  const bool terminal = plan->terminal;
+  const bool terminal = plan->terminal, lasts = plan->lasts;
   context.space->Leave();
   LeaveText();
 
@@ -355,18 +388,34 @@ void RunInit(const InitContext& context) {
   pollfd fds[] = {{kControl, POLLIN, 0}, {wake, POLLIN, 0}};
   while (true) {
     int status = 0;
-    const pid_t gone = waitpid(-1, &status, WNOHANG);
-    if (gone == command) {
+    const pid_t gone = waitpid(-1, &status, WNOHANG | (lasts ? __WALL : 0));
+    if (gone < 0 && command < 0 && errno == ECHILD) {
+      report.kind = InitReport::kEnded;
+      report.alone = true;
+      Finish(report);
+    }
+    if (gone == command && command > 0) {
       // It may have been faster than the samples.
       if (account.Wait() >= 0 && account.Check() == TreeLimit::kWritten)
         at_limit(TreeLimit::kWritten);
-      EndOthers(context.new_network && !terminal ? command : 0, &report);
+      const pid_t group = context.new_network && !terminal ? command : 0;
+      report.stays = lasts && OthersGoOn(wake);
+      if (report.stays)
+        report.listening = PortOfGroup(group);
+      else
+        EndOthers(group, &report);
       report.kind = InitReport::kEnded;
       if (context.new_network && status != 0)
         report.tried_to_leave = TriedToLeave();
       report.wait_status = status;
-      report.alone = true;
-      Finish(report);
+      report.alone = !report.stays;
+      if (!report.stays) Finish(report);
+      // gate ends, and another process of its keeps this one.
+      prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+      (void)!write(kReport, &report, sizeof(report));
+      report = InitReport();
+      command = -1;
+      continue;
     }
     if (gone > 0) continue;
     poll(fds, 2, account.Wait());

@@ -11,8 +11,9 @@
 
 namespace gate::backends {
 
-// What process 1 tells gate, once, before it ends. The command never holds the
-// descriptor it goes through.
+// What process 1 tells gate, once, before it ends; where something goes on
+// after the command, once when that has ended (`stays`), too. The command never
+// holds the descriptor it goes through.
 struct InitReport {
   enum Kind : uint32_t {
     kNothing,  // process 1 ended without a word: it was killed
@@ -34,6 +35,9 @@ struct InitReport {
   // No other process was left in the sandbox: nothing of the command can
   // happen any more, and only process 1 itself ends after this.
   bool alone = false;
+  // The command has ended and others go on, until the control pipe ends. Who
+  // made process 1 may end before: only that pipe counts from here on.
+  bool stays = false;
 };
 
 // Bits of InitReport::works, each tried from inside the finished sandbox.
@@ -49,7 +53,8 @@ enum Works : uint32_t {
 // Bytes on the control pipe. kPlanReady and kMayStart come once each, in this
 // order, kMoreClones before them, any number of times; after them each byte is
 // a signal to forward, or kExpired. Its end means that gate is gone: process 1
-// ends, and has started nothing if the end came before kMayStart.
+// ends, and has started nothing if the end came before kMayStart. A signal
+// after the command's end is for all that goes on.
 inline constexpr unsigned char kMoreClones = 'c';  // NativePlan::early
 inline constexpr unsigned char kPlanReady = 'g';   // and the maps are written
 inline constexpr unsigned char kMayStart = 'p';    // the permit was given

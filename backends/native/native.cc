@@ -17,6 +17,7 @@
 #include "backends/mounts.h"
 #include "backends/native/calls.h"
 #include "backends/native/init.h"
+#include "backends/native/lasting.h"
 #include "backends/native/listen.h"
 #include "backends/native/plan.h"
 #include "backends/native/process_one.h"
@@ -167,6 +168,17 @@ Beginning BeginningOf(const Profile& profile, const Io& io) {
   return beginning;
 }
 
+// Whether what the command leaves may go on when gate's process has ended. Not
+// where that must stand between: at a terminal, to count what is written to its
+// streams, to answer what the filter asks, and for what is taken away or looked
+// at when the run ends.
+bool CanLast(const Profile& profile, const Command& command,
+             const NativePlan& plan) {
+  return command.lasting != nullptr && !plan.terminal && !plan.asks.Any() &&
+         profile.limits.output_bytes == 0 && profile.overlays.empty() &&
+         profile.lend.empty();
+}
+
 void Native::Prepare(const Profile& likely) {
   const Beginning beginning = BeginningOf(likely, Io());
   if (prepared_ && prepared_->beginning() == beginning) return;
@@ -275,10 +287,10 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
-  FileCount files(profile);
+  auto files = std::make_unique<FileCount>(profile);
   const Io streams = (*relay)->io();
 
-  StandIns places;
+  auto places = std::make_unique<StandIns>();
   const HeldSignals signals;
   const Beginning beginning = BeginningOf(profile, streams);
   Result<ProcessOne> one = Ready(beginning, signals.before());
@@ -293,9 +305,10 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   if (plan->terminal && ttyname_r(io.in, terminal, sizeof(terminal)) == 0)
     plan->terminal_path = plan->Keep(terminal);
   if (Status ready = MakeNativePlan(profile, command, guard, beginning.user,
-                                    plan, &places);
+                                    plan, places.get());
       !ready)
     return Failed(ready.error().message);
+  plan->lasts = CanLast(profile, command, *plan);
   const TreeLimits held = one->group().held();
   LeaveToGroup(held, plan);
   if (Status handed = one->HandPlanOver(); !handed)
@@ -364,16 +377,38 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
            report = ReadReport(one->report());
          }
          reported = true;
-         over = report.alone;
+         over = report.alone || report.stays;
        }});
   FollowTerminalJob(io.in, [&] { return FirstChildOf(one->pid()); }, &watch);
   (*relay)->Started();
   (*relay)->Join(&watch);
-  files.Join(&watch);
+  files->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
+  if (reported && report.stays) {
+    Outcome outcome;
+    SetEnd(report.wait_status, &outcome);
+    outcome.tried_to_leave = report.tried_to_leave;
+    outcome.left_listening = report.listening;
+    files->Judge(&outcome);
+    if (!timed_out && !interrupted && outcome.status != OutcomeStatus::kLimit &&
+        one->group().Exceeded() == TreeLimit::kNone) {
+      guard.SweepMeanwhile(&outcome);
+      ReportSockets(plan->unknown_sockets, &outcome);
+      outcome.duration_ms = MonotonicMs() - begin;
+      outcome.lasts = true;
+      *command.lasting = MakeNativeLasting({std::move(*one), std::move(guard),
+                                            std::move(files), std::move(places),
+                                            begin, profile.limits.wall_ms});
+      return outcome;
+    }
+    // A limit, or who waits for the line, ends all of it at the same time.
+    one->Kill();
+    one->Wait();
+    over = false;
+  }
   if (!over) one->Forget();
-  places.Remove();
+  places->Remove();
   (*relay)->Drain(timed_out ? kGraceMs : -1);
   while (!reported && ports_left > 0) reported = !take_port();
   if (!reported && !listening) {
@@ -429,7 +464,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   }
   if (plan->asks.Any()) calls.Finish(&outcome);
   (*relay)->Judge(&outcome);
-  files.Judge(&outcome);
+  files->Judge(&outcome);
   guard.Sweep(&outcome);
   ReportSockets(plan->unknown_sockets, &outcome);
   outcome.duration_ms = MonotonicMs() - begin;

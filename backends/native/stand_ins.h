@@ -37,6 +37,9 @@ class StandIns {
   // Those that no other run uses and nobody has filled. The mounts on them may
   // be there still, when nobody uses them any more.
   void Remove();
+  // In one of two processes that hold them since a fork: the other removes
+  // them.
+  void Leave() { places_.clear(); }
 
  private:
   struct Place {
