@@ -20,6 +20,7 @@
 #include "cli/help.h"
 #include "cli/hook_reads.h"
 #include "cli/hook_rewrite.h"
+#include "cli/lasting.h"
 #include "cli/left_to_client.h"
 #include "cli/line.h"
 #include "cli/render.h"
@@ -294,6 +295,12 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
                      answer.error().message);
   judgement.unobserved = answer->kind == AnswerKind::kAllow &&
                          judgement.plan.mode == router::Mode::kDirect;
+  // What earlier lines left running may have changed what it obeys.
+  if (std::vector<backends::Violation> found;
+      judgement.unobserved && event.kind == hooks::EventKind::kCommand)
+    if (const Status looked = LookAtLastingRuns(gateway, &found); !looked)
+      return Undecided("what earlier lines left running cannot be looked at: " +
+                       looked.error().message);
   const bool runs = answer->kind == AnswerKind::kAllow ||
                     answer->kind == AnswerKind::kRewrite;
   if (runs && !judgement.left_to.empty()) RecordAsLeft(&judgement);

@@ -314,7 +314,8 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   }
   if (CanBecome(judgement.plan) && !arguments.json)
     return Become(gateway, judgement, ticket->decision_id);
-  return Report(Execute(gateway, &judgement, ticket->decision_id, "run"));
+  return Report(Execute(gateway, &judgement, ticket->decision_id, "run",
+                        Leftovers::kLast));
 }
 
 // The person's answer to an ask. True when the command may run as
@@ -394,7 +395,8 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
     return Become(gateway, judgement, judgement.id);
   }
   if (may_run && judgement.question.preview.empty()) {
-    const auto executed = RecordAndExecute(gateway, &judgement, "run");
+    const auto executed =
+        RecordAndExecute(gateway, &judgement, "run", Leftovers::kLast);
     if (!executed) return Fail(kNotRecorded + executed.error().message);
     if (arguments->json)
       std::fprintf(stderr, "%s\n%s\n", DecisionToJson(judgement).c_str(),
@@ -495,7 +497,8 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     return TellNotStarted(gateway, judgement, judgement.id, "sandbox", why,
                           kExitGateFailed);
   }
-  const auto executed = RecordAndExecute(gateway, &judgement, "sandbox");
+  const auto executed =
+      RecordAndExecute(gateway, &judgement, "sandbox", Leftovers::kEnd);
   if (!executed) return Fail(kNotRecorded + executed.error().message);
   const int code = Report(*executed);
   gateway.Maintain();

@@ -205,8 +205,48 @@ std::vector<std::string> DirectEnvironment(Gateway& gateway,
 
 }  // namespace
 
+namespace {
+
+// Whether the guard took it away (backends/guard_sweep.cc), so that nothing of
+// it is left to do.
+bool IsMended(const backends::Violation& violation) {
+  return violation.detail.ends_with("; removed") ||
+         violation.detail.find("; moved to ") != std::string::npos;
+}
+
+// A run chooses how many there are. What is mended comes last, so that it
+// cannot hide the others.
+void TellViolations(const Outcome& outcome, const std::string& id) {
+  size_t told = 0;
+  for (const bool mended : {false, true})
+    for (const backends::Violation& violation : outcome.violations) {
+      if (told == kMaxToldViolations) break;
+      if (IsMended(violation) != mended) continue;
+      Complain("blocked " + Visible(violation.detail) + " (" + violation.kind +
+               ")");
+      ++told;
+    }
+  if (told < outcome.violations.size() && !id.empty())
+    Complain("and " + std::to_string(outcome.violations.size() - told) +
+             " more: gate audit show " + id);
+}
+
+// What runs that go on did to what a raw line would obey.
+Status LookBeforeRaw(Gateway& gateway) {
+  Outcome found;
+  Status looked = LookAtLastingRuns(gateway, &found.violations);
+  if (!looked)
+    return Fail(looked.error().code,
+                "what earlier lines left running cannot be looked at: " +
+                    looked.error().message);
+  TellViolations(found, "");
+  return {};
+}
+
+}  // namespace
+
 Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
-                   backends::Permit permit,
+                   backends::Permit permit, Leftovers leftovers,
                    std::function<void(const Outcome&)> ended) {
   backends::Command command = ToCommand(gateway, judgement->question);
   command.permit = std::move(permit);
@@ -220,6 +260,8 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
     case router::Mode::kRefused:
       return NotStarted("refused: " + plan.why);
     case router::Mode::kDirect:
+      if (const Status looked = LookBeforeRaw(gateway); !looked)
+        return NotStarted(looked.error().message);
       // The policy allowed exactly this, or a person did.
       command.environment = DirectEnvironment(gateway, *judgement);
       return backends::MakeNone(backends::unsafe::NoSandbox())
@@ -246,8 +288,11 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       (void)(*forwarder)->Give(port, listeners);
     };
   backend->Prepare(plan.profile);
-  const std::vector<backends::Violation> finished =
-      backends::FinishKilledRuns(gateway.facts().places.state + "/runs");
+  std::vector<backends::Violation> finished;
+  FinishLastingRuns(gateway, &finished);
+  for (backends::Violation& violation :
+       backends::FinishKilledRuns(gateway.facts().places.state + "/runs"))
+    finished.push_back(std::move(violation));
   if (const Status noted =
           NoteRemotes(gateway.facts(), judgement->session.workspace,
                       judgement->plan.profile);
@@ -307,11 +352,20 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
                       copies.error().message);
   const TerminalState terminal;
   LogDebug("runs in " + plan.backend + ", profile " + plan.profile.name);
-  return with_finished(backend->Run(plan.profile, command, {}));
+  std::unique_ptr<backends::LastingRun> left;
+  if (leftovers == Leftovers::kLast &&
+      MayLast(*judgement, broker && broker->has_value()))
+    command.lasting = &left;
+  Outcome outcome = with_finished(backend->Run(plan.profile, command, {}));
+  if (left == nullptr) return outcome;
+  KeepLasting(gateway, *judgement, std::move(left), &outcome);
+  if (!outcome.lasts) FillWithheld(gateway.facts(), *judgement, &outcome);
+  return outcome;
 }
 
 Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
-                                  const std::string& mode) {
+                                  const std::string& mode,
+                                  Leftovers leftovers) {
   // No connection of SQLite's is carried into what is started. native starts
   // its process before the record is made, so that there the connection that
   // wrote it can write the outcome as well.
@@ -337,7 +391,8 @@ Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
   executed.id = judgement->id;
   Outcome& outcome = executed.outcome;
   outcome = RunPlanned(gateway, judgement, backends::Permit(record_decision),
-                       record_outcome);
+                       leftovers, record_outcome);
+  if (outcome.lasts) return executed;  // its keeper records it
   // What failed before its start was decided as well.
   if (const Status stored = record_decision(); !stored)
     return std::unexpected(stored.error());
@@ -350,11 +405,14 @@ Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
 }
 
 Executed Execute(Gateway& gateway, Judgement* judgement,
-                 const std::string& parent, const std::string& mode) {
+                 const std::string& parent, const std::string& mode,
+                 Leftovers leftovers) {
   gateway.CloseLog();
   Executed executed;
   executed.id = parent;
-  executed.outcome = RunPlanned(gateway, judgement, backends::Permit::Given());
+  executed.outcome =
+      RunPlanned(gateway, judgement, backends::Permit::Given(), leftovers);
+  if (executed.outcome.lasts) return executed;  // its keeper records it
   executed.recorded =
       gateway.RecordOutcome(parent, *judgement, executed.outcome, mode);
   return executed;
@@ -370,6 +428,10 @@ int Become(Gateway& gateway, const Judgement& judgement,
            const std::string& parent) {
   backends::Command command = ToCommand(gateway, judgement.question);
   command.environment = DirectEnvironment(gateway, judgement);
+  if (const Status looked = LookBeforeRaw(gateway); !looked) {
+    Complain("nothing runs: " + looked.error().message);
+    return kExitGateFailed;
+  }
   Outcome outcome;
   outcome.status = OutcomeStatus::kUnobserved;
   outcome.reason = "runs raw in the client's place";
@@ -404,34 +466,6 @@ Status RecordNotStarted(Gateway& gateway, const Judgement& judgement,
   return gateway.RecordOutcome(parent, judgement, NotStarted(why), mode);
 }
 
-namespace {
-
-// Whether the guard took it away (backends/guard_sweep.cc), so that nothing of
-// it is left to do.
-bool IsMended(const backends::Violation& violation) {
-  return violation.detail.ends_with("; removed") ||
-         violation.detail.find("; moved to ") != std::string::npos;
-}
-
-// A run chooses how many there are. What is mended comes last, so that it
-// cannot hide the others.
-void TellViolations(const Outcome& outcome, const std::string& id) {
-  size_t told = 0;
-  for (const bool mended : {false, true})
-    for (const backends::Violation& violation : outcome.violations) {
-      if (told == kMaxToldViolations) break;
-      if (IsMended(violation) != mended) continue;
-      Complain("blocked " + Visible(violation.detail) + " (" + violation.kind +
-               ")");
-      ++told;
-    }
-  if (told < outcome.violations.size())
-    Complain("and " + std::to_string(outcome.violations.size() - told) +
-             " more: gate audit show " + id);
-}
-
-}  // namespace
-
 std::string OutcomeToJson(const Executed& executed) {
   const Outcome& outcome = executed.outcome;
   JsonWriter json;
@@ -445,6 +479,7 @@ std::string OutcomeToJson(const Executed& executed) {
   json.Flag("sweep_complete", outcome.sweep_complete);
   if (!outcome.sweep_end.empty()) json.Field("sweep_end", outcome.sweep_end);
   json.Field("left_running", static_cast<int64_t>(outcome.left_running));
+  json.Flag("lasts", outcome.lasts);
   const auto list = [&](const char* key, const std::vector<std::string>& all) {
     if (all.empty()) return;
     json.Key(key).BeginArray();
@@ -470,7 +505,13 @@ int Report(const Outcome& outcome, const std::string& id) {
       // It was not executed, and nothing else has said so.
       if (!outcome.reason.empty() && outcome.reason != "exited")
         Complain(Visible(outcome.reason));
-      if (outcome.exit_code == 0 && outcome.left_listening != 0)
+      if (outcome.exit_code == 0 && outcome.left_listening != 0 &&
+          outcome.lasts)
+        Complain("what listens on port " +
+                 std::to_string(outcome.left_listening) +
+                 " goes on, in a network of this line's own; a server and what "
+                 "asks it run in one line");
+      else if (outcome.exit_code == 0 && outcome.left_listening != 0)
         Complain("ended with the command: what was still listening on port " +
                  std::to_string(outcome.left_listening) +
                  "; a server and what asks it run in one line");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/gateway.h"
+#include "cli/lasting.h"
 
 namespace gate::cli {
 
@@ -17,14 +18,16 @@ struct Executed {
 // Carries out `judgement->plan` (direct or sandbox) with the process's own
 // stdin, stdout and stderr. The decision record is committed before the command
 // starts, while the sandbox is being built where the backend can do that; the
-// outcome's after it. An error: the decision could not be recorded, and nothing
+// outcome's after it, by the keeper where something of the run lasts
+// (`outcome.lasts`). An error: the decision could not be recorded, and nothing
 // has run. A mode of kRefused is kSetupFailed.
 Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
-                                  const std::string& mode);
+                                  const std::string& mode, Leftovers leftovers);
 
 // The same for a decision that is on record as `parent`.
 Executed Execute(Gateway& gateway, Judgement* judgement,
-                 const std::string& parent, const std::string& mode);
+                 const std::string& parent, const std::string& mode,
+                 Leftovers leftovers);
 
 // Whether a shell can stand in this process's place for `plan`: it is direct,
 // and nothing of the run is to be counted.
@@ -48,6 +51,7 @@ Status RecordNotStarted(Gateway& gateway, const Judgement& judgement,
 // closed. `ended`: as in backends::Command.
 backends::Outcome RunPlanned(
     Gateway& gateway, Judgement* judgement, backends::Permit permit,
+    Leftovers leftovers,
     std::function<void(const backends::Outcome&)> ended = nullptr);
 
 // The exit code that stands for `outcome` (docs/decisions.md), after telling

@@ -159,6 +159,10 @@ class Gateway {
   Status RecordOutcome(const std::string& parent, const Judgement& judgement,
                        const backends::Outcome& outcome,
                        const std::string& mode, int busy_timeout_ms = 5000);
+  // Commits what is known of the decision `parent` before its outcome; `what`
+  // is the record's status.
+  Status RecordNote(const std::string& parent, const Judgement& judgement,
+                    const backends::Outcome& outcome, const std::string& what);
   // After the answer is out.
   void Maintain();
   // When Maintain will have nothing to do with it.

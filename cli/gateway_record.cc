@@ -210,6 +210,7 @@ std::string OutcomeDetail(const Judgement& judgement,
   if (!outcome.sweep_end.empty()) json.Field("sweep_end", outcome.sweep_end);
   if (outcome.left_running > 0)
     json.Field("left_running", static_cast<int64_t>(outcome.left_running));
+  if (!outcome.left_end.empty()) json.Field("left_end", outcome.left_end);
   for (const auto& [key, list] : {std::pair("withheld", &outcome.withheld),
                                   std::pair("hints", &outcome.hints)}) {
     if (list->empty()) continue;
@@ -284,11 +285,12 @@ Status Gateway::Record(Judgement* judgement, const std::string& mode,
   return {};
 }
 
-Status Gateway::RecordOutcome(const std::string& parent,
-                              const Judgement& judgement,
-                              const backends::Outcome& outcome,
-                              const std::string& mode, int busy_timeout_ms) {
-  GATE_CHECK(OpenLog(busy_timeout_ms));
+namespace {
+
+audit::Record OutcomeRecord(const std::string& parent,
+                            const Judgement& judgement,
+                            const backends::Outcome& outcome,
+                            const std::string& mode) {
   audit::Record record;
   record.kind = audit::Kind::kOutcome;
   record.id = NewUuid(NowMs());
@@ -306,6 +308,29 @@ Status Gateway::RecordOutcome(const std::string& parent,
     record.exit_code = outcome.exit_code;
   record.duration_ms = outcome.duration_ms;
   record.detail = OutcomeDetail(judgement, outcome);
+  return record;
+}
+
+}  // namespace
+
+Status Gateway::RecordOutcome(const std::string& parent,
+                              const Judgement& judgement,
+                              const backends::Outcome& outcome,
+                              const std::string& mode, int busy_timeout_ms) {
+  GATE_CHECK(OpenLog(busy_timeout_ms));
+  audit::Record record = OutcomeRecord(parent, judgement, outcome, mode);
+  return log_->Append(&record);
+}
+
+Status Gateway::RecordNote(const std::string& parent,
+                           const Judgement& judgement,
+                           const backends::Outcome& outcome,
+                           const std::string& what) {
+  constexpr int kBusyMs = 1500;  // a hook may wait for it
+  GATE_CHECK(OpenLog(kBusyMs));
+  audit::Record record = OutcomeRecord(parent, judgement, outcome, "run");
+  record.kind = audit::Kind::kNote;
+  record.status = what;
   return log_->Append(&record);
 }
 

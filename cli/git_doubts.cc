@@ -18,6 +18,7 @@
 #include "base/git_index_memory.h"
 #include "base/paths.h"
 #include "cli/process_facts.h"
+#include "lasting/lasting_runs.h"
 #include "parser/proc_paths.h"
 
 namespace gate::cli {
@@ -381,6 +382,11 @@ std::string RepositoryDoubt(const std::string& directory,
   if (runs_write(git.worktree) || runs_write(RealPath(git.own)) ||
       (git.common != git.own && runs_write(RealPath(git.common))))
     return "the repository lies in a directory that runs write";
+  // What is read here may be another thing when git reads it.
+  if (lasting::IsReached(state, git.common) ||
+      lasting::IsReached(state, git.own) ||
+      lasting::IsReached(state, git.worktree))
+    return "what an earlier line left running can write the repository";
   // `git status` looks into submodules, each with a configuration of its own.
   if (::access((git.common + "/modules").c_str(), F_OK) == 0)
     return "the repository has submodules with configurations of their own";

@@ -426,8 +426,8 @@ int RunPreview(Gateway& gateway, Judgement* judgement,
     return give_up("the preview cannot be made: " + prepared.error().message);
 
   gateway.CloseLog();
-  const backends::Outcome outcome =
-      RunPlanned(gateway, judgement, backends::Permit::Given());
+  const backends::Outcome outcome = RunPlanned(
+      gateway, judgement, backends::Permit::Given(), Leftovers::kEnd);
   const bool ran = outcome.status != backends::OutcomeStatus::kSetupFailed;
   // From here on nothing of the command runs any more.
   Status listed;

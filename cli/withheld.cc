@@ -320,7 +320,8 @@ class Finder {
                !IsListenedOn(static_cast<uint16_t>(effect.port))) {
       Hint("a server of an earlier line is meant: nothing listens on port " +
            std::to_string(effect.port) +
-           ", and what a line leaves in the background ends with it");
+           ", and a server that a contained line leaves behind has a network "
+           "of its own");
       if (outcome_->instead.empty()) outcome_->instead = kServerStep;
     }
   }
