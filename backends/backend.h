@@ -119,6 +119,13 @@ struct LocalService {
   bool operator==(const LocalService&) const = default;
 };
 
+// The session whose lines share a network namespace (session_network.h).
+struct SessionNetwork {
+  std::string key;    // hex digits; empty: a namespace of the run's own
+  std::string label;  // for people: whose session, and where
+  bool operator==(const SessionNetwork&) const = default;
+};
+
 // What a contained command may touch. Paths are absolute and normalised.
 struct Profile {
   std::string name = "read-only";
@@ -163,6 +170,10 @@ struct Profile {
   // Without effect where the network is open, and without
   // Command::take_listeners (native).
   std::vector<LocalService> services;
+  // With a network that leads nowhere: shared with the other lines of that
+  // session (native, where the kernel keeps their abstract sockets apart). What
+  // cannot share it has one of its own.
+  SessionNetwork session;
   bool watch_execs = false;     // Command::judge_exec sees every program start
   bool report_blocked = false;  // refused writes and connections are reported
   bool report_reads = false;    // attempts to read hidden paths are reported

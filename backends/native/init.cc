@@ -132,51 +132,32 @@ void AwaitPlan(NativePlan* plan) {
   if (word != kPlanReady) _exit(0);
 }
 
-// A port that something in this network namespace listens on; 0: none, or that
-// cannot be read. The kernel lists those first, after a line of headings
-// (tcp_seq_start() and get_tcp4_sock() in net/ipv4/tcp_ipv4.c):
-//   "   0: 0100007F:1F40 00000000:0000 0A …"
-uint16_t ListeningPort(const char* list) {
-  char text[512];
-  const int fd = open(list, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  const ssize_t got = read(fd, text, sizeof(text) - 1);
-  close(fd);
-  text[got < 0 ? 0 : got] = '\0';
-  const char* line = strchr(text, '\n');
-  const char* local = line == nullptr ? nullptr : strstr(line, ": ");
-  const char* port = local == nullptr ? nullptr : strchr(local + 2, ':');
-  const char* remote = port == nullptr ? nullptr : strchr(port + 1, ' ');
-  const char* state = remote == nullptr ? nullptr : strchr(remote + 1, ' ');
-  if (state == nullptr || strncmp(state, " 0A ", 4) != 0) return 0;
-  uint16_t number = 0;
-  for (const char* at = port + 1; at < remote; ++at)
-    number = static_cast<uint16_t>(number * 16 +
-                                   (*at <= '9' ? *at - '0' : *at - 'A' + 10));
-  return number;
-}
-
 constexpr int kMaxEnded = 4096;
 
-// A port that something in the group of the command listens on. Daemons leave
-// the group.
+// Whether something in the group of the command is left. Daemons leave it.
+bool IsThere(pid_t group) { return group > 0 && kill(-group, 0) == 0; }
+
+// A port that it listens on, in a network that nobody else is in.
 uint16_t PortOfGroup(pid_t group) {
-  if (group <= 0 || kill(-group, 0) != 0) return 0;
-  const uint16_t port = ListeningPort("/proc/net/tcp");
-  return port != 0 ? port : ListeningPort("/proc/net/tcp6");
+  ListeningPorts ports;
+  if (IsThere(group)) ports.Find();
+  return ports.Gone(/*shared=*/false);
 }
 
 // Ends whatever the command left running, and waits until it is gone. Says in
 // `report` how many processes died of it, and not of themselves. `group`: of
-// the command, where what it listens on is to be told; else 0.
-void EndOthers(pid_t group, InitReport* report) {
+// the command, where what it listens on is to be told; else 0. `shared`: others
+// may listen in this network, and do so afterwards as well.
+void EndOthers(pid_t group, bool shared, InitReport* report) {
   // What ended before was not left running. What starts more and more is not
   // waited for.
   pid_t ended = 1;
   for (int i = 0; i < kMaxEnded && ended > 0; ++i)
     ended = waitpid(-1, nullptr, WNOHANG | __WALL);
   if (ended < 0 && errno == ECHILD) return;
-  report->listening = PortOfGroup(group);
+  ListeningPorts ports;
+  bool certain = true;
+  if (IsThere(group)) ports.Find();
   kill(-1, SIGKILL);  // everybody but this process
   pid_t gone = 0;
   int status = 0;
@@ -185,8 +166,9 @@ void EndOthers(pid_t group, InitReport* report) {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
       ++report->left;
     else
-      report->listening = 0;  // it may have been that one
+      certain = false;  // it may have been that one
   }
+  if (certain && group > 0) report->listening = ports.Gone(shared);
 }
 
 // The end of a pipeline, a helper that has just been told to end: what is gone
@@ -288,7 +270,7 @@ void RunInit(const InitContext& context) {
     FinishSetup(failed);
   };
   // On one processor there would be nothing to gain.
-  if (context.new_network &&
+  if (context.new_network && !context.joined &&
       !network.Begin(context.confined, no_network, &error))
     FinishSetup(error);
   NumberProcessesFrom(context.gate);  // unique as long as gate lives
@@ -354,6 +336,8 @@ void RunInit(const InitContext& context) {
     FinishSetup(error);
   }
 
+  // Of lines before this one.
+  const uint64_t tried_before = context.joined ? TriesToLeave() : 0;
   Await(kMayStart);
   TakeProcessors(context);
   volatile int exec_error = 0, limit_error = 0;
@@ -367,7 +351,7 @@ void RunInit(const InitContext& context) {
   if (exec_error != 0) {
     report.kind = InitReport::kNotExecuted;
     report.error = exec_error;
-    EndOthers(0, &report);
+    EndOthers(0, context.joined, &report);
     report.alone = true;
     Finish(report);
   }
@@ -401,12 +385,12 @@ void RunInit(const InitContext& context) {
       const pid_t group = context.new_network && !terminal ? command : 0;
       report.stays = lasts && OthersGoOn(wake);
       if (report.stays)
-        report.listening = PortOfGroup(group);
+        report.listening = context.joined ? 0 : PortOfGroup(group);
       else
-        EndOthers(group, &report);
+        EndOthers(group, context.joined, &report);
       report.kind = InitReport::kEnded;
       if (context.new_network && status != 0)
-        report.tried_to_leave = TriedToLeave();
+        report.tried_to_leave = TriedToLeave(tried_before);
       report.wait_status = status;
       report.alone = !report.stays;
       if (!report.stays) Finish(report);

@@ -64,6 +64,7 @@ struct InitContext {
   const PlanSpace* space = nullptr;  // read only after kPlanReady
   RunUser user;
   bool new_network = true;
+  bool joined = false;  // that network is a session's, and entered already
   int in = 0, out = 1, err = 2;
   int report = -1;   // write end: the InitReport; a socket where the plan
                      // asks for the filter's listener, which goes first

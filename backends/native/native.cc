@@ -36,6 +36,7 @@ namespace gate::backends {
 namespace {
 
 constexpr int kMaxAttempts = 4;
+constexpr int kScopesAbstractSockets = 6;  // Landlock's ABI, Linux 6.12
 
 // What of the second wall a kernel lacks, by Landlock ABI.
 struct AbiLoss {
@@ -48,9 +49,10 @@ constexpr AbiLoss kAbiLosses[] = {
      "writing"},
     {3, "landlock: truncating is not covered (ABI 3, Linux 6.2)"},
     {4, "landlock: TCP is not covered (ABI 4, Linux 6.7)"},
-    {6,
+    {kScopesAbstractSockets,
      "landlock: abstract unix sockets are not covered where the network is "
-     "open (ABI 6, Linux 6.12)"},
+     "open, and no network is shared by the lines of a session (ABI 6, Linux "
+     "6.12)"},
 };
 
 // What every kernel that runs this gives. An overlay is tried by the probe, and
@@ -163,6 +165,16 @@ Beginning BeginningOf(const Profile& profile, const Io& io) {
   Beginning beginning;
   beginning.user = ChooseUser(profile);
   beginning.new_network = profile.network != Network::kOpen;
+  // Where Landlock does not keep the abstract sockets of one run from another,
+  // only the network does.
+  if (beginning.new_network && !profile.session.key.empty() &&
+      !profile.state_dir.empty() && profile.overlays.empty() &&
+      profile.lend.empty() && profile.environment_lend.empty() &&
+      profile.services.empty() &&
+      LandlockAbi() >= kScopesAbstractSockets) {
+    beginning.session = profile.session;
+    beginning.networks_dir = profile.state_dir + "/" + kSessionNetworks;
+  }
   beginning.limits = SummedLimits(profile.limits);
   beginning.io = io;
   return beginning;
@@ -295,6 +307,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   const Beginning beginning = BeginningOf(profile, streams);
   Result<ProcessOne> one = Ready(beginning, signals.before());
   if (!one) return Failed(one.error().message);
+  const std::string not_joined = one->not_joined();
   // From here on process 1 works at the same time.
   Guard guard = Guard::Record(profile, command.cwd,
                               [&](const Bind& bind) { one->CloneEarly(bind); });
@@ -467,6 +480,13 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   files->Judge(&outcome);
   guard.Sweep(&outcome);
   ReportSockets(plan->unknown_sockets, &outcome);
+  // Only then may it have missed a server that another line has started.
+  if (!not_joined.empty() && outcome.status == OutcomeStatus::kExited &&
+      outcome.exit_code != 0)
+    outcome.hints.push_back(
+        "probably it reached no server of another line of this session, whose "
+        "network it could not join: " +
+        not_joined);
   outcome.duration_ms = MonotonicMs() - begin;
   if (over) {
     if (command.ended) command.ended(outcome);

@@ -47,8 +47,9 @@ bool Fail(SetupError* error, Stage stage) {
   return false;
 }
 
-// Switches the loopback device of the namespace on. Touches errno only when it
-// fails.
+}  // namespace
+
+// Touches errno only when it fails.
 GATE_NOT_INSTRUMENTED bool RaiseLoopback() {
   const long any = syscall(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (any < 0) return false;
@@ -61,7 +62,20 @@ GATE_NOT_INSTRUMENTED bool RaiseLoopback() {
   return raised;
 }
 
-}  // namespace
+// The namespace of a socket, since Linux 4.10, which needs no /proc.
+GATE_NOT_INSTRUMENTED int OpenOwnNetwork() {
+  const long any = syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (any < 0) return -1;
+  const long own = syscall(SYS_ioctl, any, SIOCGSKNS, 0);
+  if (own >= 0) {
+    syscall(SYS_close, any);
+    return static_cast<int>(own);
+  }
+  const int error = errno;
+  syscall(SYS_close, any);
+  errno = error;
+  return -1;
+}
 
 // A call that succeeds leaves errno alone; one that fails ends the process, so
 // that the other thread never goes on with an errno that was not its own.
@@ -70,13 +84,8 @@ GATE_NOT_INSTRUMENTED int NetworkMaker::Run(void* maker) {
   if (syscall(SYS_unshare, CLONE_NEWNET) != 0)
     self->failed_(Stage::kNamespaces, errno);
   if (!RaiseLoopback()) self->failed_(Stage::kLoopback, errno);
-  const long any = syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (any < 0) self->failed_(Stage::kNamespaces, errno);
-  // The namespace of a socket, since Linux 4.10, which needs no /proc.
-  const long made = syscall(SYS_ioctl, any, SIOCGSKNS, 0);
-  if (made < 0) self->failed_(Stage::kNamespaces, errno);
-  syscall(SYS_close, any);
-  self->made_ = static_cast<int>(made);
+  self->made_ = OpenOwnNetwork();
+  if (self->made_ < 0) self->failed_(Stage::kNamespaces, errno);
   return 0;
 }
 
@@ -123,10 +132,24 @@ void ReadStart(const char* path, char* text, size_t size) {
   text[got < 0 ? 0 : got] = '\0';
 }
 
-// Whether the counter `name` of the line that begins with `group` is not 0. The
-// names stand in one line, the values in the next one:
+// The number that stands at `at`, after blanks.
+uint64_t NumberAt(const char* at, int base) {
+  while (*at == ' ' || *at == '\t') ++at;
+  uint64_t number = 0;
+  for (;; ++at) {
+    const int digit = *at >= '0' && *at <= '9'   ? *at - '0'
+                      : *at >= 'A' && *at <= 'F' ? *at - 'A' + 10
+                                                 : base;
+    if (digit >= base) return number;
+    number =
+        number * static_cast<unsigned>(base) + static_cast<unsigned>(digit);
+  }
+}
+
+// The counter `name` of the line that begins with `group`; 0 where there is
+// none. The names stand in one line, the values in the next one:
 //   "Udp: InDatagrams NoPorts …\nUdp: 3 1 …\n"
-bool HasCounted(const char* text, const char* group, const char* name) {
+uint64_t Counted(const char* text, const char* group, const char* name) {
   const size_t length = strlen(group);
   const char* names = text;
   while (names != nullptr && strncmp(names, group, length) != 0) {
@@ -134,36 +157,71 @@ bool HasCounted(const char* text, const char* group, const char* name) {
     if (names != nullptr) ++names;
   }
   const char* values = names == nullptr ? nullptr : strchr(names, '\n');
-  if (values == nullptr) return false;
+  if (values == nullptr) return 0;
   ++values;
   const size_t wanted = strlen(name);
   while (true) {
     names = strpbrk(names, " \n");
     values = strpbrk(values, " \n");
-    if (names == nullptr || values == nullptr || *names == '\n') return false;
+    if (names == nullptr || values == nullptr || *names == '\n') return 0;
     ++names;
     ++values;
     if (strncmp(names, name, wanted) == 0 &&
         (names[wanted] == ' ' || names[wanted] == '\n'))
-      return *values > '0' && *values <= '9';
+      return NumberAt(values, 10);
   }
+}
+
+// The ports in `list` that are listened on, at most `room`. The kernel lists
+// those first, after a line of headings (tcp_seq_start() and get_tcp4_sock() in
+// net/ipv4/tcp_ipv4.c):
+//   "   0: 0100007F:1F40 00000000:0000 0A …"
+int ReadListening(const char* list, uint16_t* ports, int room) {
+  char text[16384];
+  ReadStart(list, text, sizeof(text));
+  int count = 0;
+  for (const char* line = strchr(text, '\n'); line != nullptr && count < room;
+       line = strchr(line + 1, '\n')) {
+    const char* local = strstr(line, ": ");
+    const char* port = local == nullptr ? nullptr : strchr(local + 2, ':');
+    const char* remote = port == nullptr ? nullptr : strchr(port + 1, ' ');
+    const char* state = remote == nullptr ? nullptr : strchr(remote + 1, ' ');
+    if (state == nullptr || strncmp(state, " 0A ", 4) != 0) break;
+    ports[count++] = static_cast<uint16_t>(NumberAt(port + 1, 16));
+  }
+  return count;
+}
+
+int ReadAllListening(uint16_t* ports, int room) {
+  const int count = ReadListening("/proc/net/tcp", ports, room);
+  return count + ReadListening("/proc/net/tcp6", ports + count, room - count);
 }
 
 }  // namespace
 
-bool TriedToLeave() {
+uint64_t TriesToLeave() {
   char text[8192];
   ReadStart("/proc/net/snmp", text, sizeof(text));
-  if (HasCounted(text, "Ip: ", "OutNoRoutes") ||
-      HasCounted(text, "Udp: ", "NoPorts"))
-    return true;
+  const uint64_t four =
+      Counted(text, "Ip: ", "OutNoRoutes") + Counted(text, "Udp: ", "NoPorts");
   // "Ip6OutNoRoutes                  \t2"
+  constexpr char kSix[] = "Ip6OutNoRoutes";
   ReadStart("/proc/net/snmp6", text, sizeof(text));
-  const char* at = strstr(text, "Ip6OutNoRoutes");
-  if (at == nullptr) return false;
-  at += strcspn(at, " \t");
-  at += strspn(at, " \t");
-  return *at > '0' && *at <= '9';
+  const char* at = strstr(text, kSix);
+  return four + (at == nullptr ? 0 : NumberAt(at + sizeof(kSix) - 1, 10));
+}
+
+void ListeningPorts::Find() { count_ = ReadAllListening(ports_, kMost); }
+
+uint16_t ListeningPorts::Gone(bool shared) const {
+  uint16_t now[kMost];
+  const int there = shared ? ReadAllListening(now, kMost) : 0;
+  for (int i = 0; i < count_; ++i) {
+    bool stays = false;
+    for (int j = 0; j < there; ++j) stays = stays || now[j] == ports_[i];
+    if (!stays) return ports_[i];
+  }
+  return 0;
 }
 
 }  // namespace gate::backends

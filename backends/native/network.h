@@ -46,15 +46,39 @@ class NetworkMaker {
   alignas(16) std::byte stack_[8192];
 };
 
-// Whether something in this network namespace, which leads nowhere, tried to
+// How often something in this network namespace, which leads nowhere, tried to
 // reach another machine, or a name server of this one: by the kernel's counters
 // of connections without a route and of datagrams to a port that nobody has
 // (OutNoRoutes and NoPorts in /proc/net/snmp, Ip6OutNoRoutes in
-// /proc/net/snmp6; tcp_v4_connect() in net/ipv4/tcp_ipv4.c). False where they
+// /proc/net/snmp6; tcp_v4_connect() in net/ipv4/tcp_ipv4.c). 0 where they
 // cannot be read. Some 40 us.
-bool TriedToLeave();
+uint64_t TriesToLeave();
+inline bool TriedToLeave(uint64_t before) { return TriesToLeave() > before; }
+
+// The TCP ports that something in this network namespace listens on, of which
+// those that are closed by what ends next are wanted.
+class ListeningPorts {
+ public:
+  void Find();
+  // The first of them, where nobody else can listen here; else (`shared`) the
+  // first that nobody listens on any more. 0: none, or that cannot be read.
+  uint16_t Gone(bool shared) const;
+
+ private:
+  static constexpr int kMost = 64;
+  int count_ = 0;
+  uint16_t ports_[kMost] = {};
+};
 
 // The number of this process's network namespace; 0 where /proc does not tell.
 uint64_t NetworkNumber();
+
+// Switches the loopback device of this process's network namespace on; false
+// with errno. Async-signal-safe, as is the next one.
+bool RaiseLoopback();
+
+// A descriptor of this process's network namespace; -1 with errno. Needs
+// CAP_NET_ADMIN over it.
+int OpenOwnNetwork();
 
 }  // namespace gate::backends

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include <string>
+#include <utility>
 
 #include "backends/native/calls.h"
 #include "backends/native/sys.h"
@@ -42,13 +43,16 @@ void MoveAside(pid_t pid, cpu_set_t processors) {
   (void)sched_setaffinity(pid, sizeof(processors), &processors);
 }
 
+constexpr uint64_t kNew = CLONE_NEWUSER | CLONE_NEWPID;
+
 }  // namespace
 
 bool Beginning::StartsAs(const Beginning& other) const {
   return user.uid == other.user.uid && user.gid == other.user.gid &&
          user.switched == other.user.switched &&
          user.all_ids == other.user.all_ids &&
-         new_network == other.new_network && io.in == other.io.in &&
+         new_network == other.new_network && session == other.session &&
+         networks_dir == other.networks_dir && io.in == other.io.in &&
          io.out == other.io.out && io.err == other.io.err &&
          probe == other.probe;
 }
@@ -86,8 +90,10 @@ Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
   if (getrlimit(RLIMIT_NOFILE, &context.open_files) != 0)
     return FailErrno("cannot read the limit of open files");
   context.confined = started.confined_ = Processors(&context.processors);
+  if (beginning.new_network && !beginning.session.key.empty() &&
+      started.StartJoined(&context))
+    return started;
   int pidfd = -1;
-  constexpr uint64_t kNew = CLONE_NEWUSER | CLONE_NEWPID;
   pid_t child = sys::Clone(kNew, &pidfd, started.group_->unified());
   if (child < 0 && started.group_->unified() >= 0) {
     // The group may not be entered from here, for a reason that does not show
@@ -101,6 +107,43 @@ Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
   started.pid_ = child;
   started.pidfd_ = Fd(pidfd);
   return started;
+}
+
+bool ProcessOne::StartJoined(InitContext* context) {
+  Result<JoinedNetwork> network =
+      JoinSessionNetwork(beginning_.networks_dir, beginning_.session.key,
+                         beginning_.session.label, FindSessionKeeper());
+  if (!network) {
+    not_joined_ = network.error().message;
+    return false;
+  }
+  const auto init = [](const void* of) {
+    RunInit(*static_cast<const InitContext*>(of));
+  };
+  context->joined = true;
+  pid_t child = CloneBelow(*network, kNew, group_->unified(), init, context);
+  if (child < 0 && group_->unified() >= 0) {
+    group_ = std::make_unique<Cgroup>();
+    child = CloneBelow(*network, kNew, -1, init, context);
+  }
+  context->joined = false;
+  if (child < 0) {
+    not_joined_ = FailErrno("the kernel refuses it").error().message;
+    return false;
+  }
+  // It cannot be waited for by anybody else, so the number is still its own.
+  pid_ = child;
+  pidfd_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, child, 0u)));
+  if (!pidfd_) {
+    not_joined_ = FailErrno("the kernel tells nothing of it").error().message;
+    kill(child, SIGKILL);
+    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return false;
+  }
+  if (confined_) MoveAside(child, context->processors);
+  session_ = std::move(network->held);
+  return true;
 }
 
 ProcessOne::~ProcessOne() {

@@ -12,6 +12,7 @@
 #include "backends/native/cgroup.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
+#include "backends/session_network.h"
 #include "base/file.h"
 #include "base/result.h"
 
@@ -21,7 +22,9 @@ namespace gate::backends {
 struct Beginning {
   RunUser user;
   bool new_network = true;
-  TreeLimits limits;  // those that a control group may hold
+  SessionNetwork session;    // whose network that is, if it can be
+  std::string networks_dir;  // of session_network.h
+  TreeLimits limits;         // those that a control group may hold
   Io io;
   bool probe = false;
 
@@ -47,6 +50,8 @@ class ProcessOne {
   // it.
   bool Become(const Beginning& wanted);
   const Beginning& beginning() const { return beginning_; }
+  // Why it has a network of its own, though a session was given; else empty.
+  const std::string& not_joined() const { return not_joined_; }
   NativePlan* plan() const { return space_.plan(); }
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }
@@ -78,7 +83,12 @@ class ProcessOne {
   ProcessOne(PlanSpace space, std::unique_ptr<Cgroup> group)
       : space_(std::move(space)), group_(std::move(group)) {}
 
+  // Starts it in the network of its session; false with not_joined().
+  bool StartJoined(InitContext* context);
+
   Beginning beginning_;
+  std::string not_joined_;
+  Fd session_;  // while it is open, gate-session counts this line
   PlanSpace space_;
   std::unique_ptr<Cgroup> group_;  // stays where it is: a watch knows it
   pid_t pid_ = -1;

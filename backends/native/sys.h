@@ -41,6 +41,21 @@ inline pid_t Clone(uint64_t flags, int* pidfd, int cgroup = -1) {
       syscall(SYS_clone, args.flags | SIGCHLD, nullptr, pidfd, nullptr, 0));
 }
 
+// The same for a process that is not the caller's child but its sibling.
+inline pid_t CloneSibling(uint64_t flags, int cgroup = -1) {
+  clone_args args = {};
+  args.flags = flags | CLONE_PARENT;  // which decides on the signal at its end
+  if (cgroup >= 0) {
+    args.flags |= CLONE_INTO_CGROUP;
+    args.cgroup = static_cast<uint64_t>(cgroup);
+  }
+  const long child = syscall(SYS_clone3, &args, sizeof(args));
+  if (child >= 0 || errno != ENOSYS || cgroup >= 0)
+    return static_cast<pid_t>(child);
+  return static_cast<pid_t>(
+      syscall(SYS_clone, args.flags, nullptr, nullptr, nullptr, 0));
+}
+
 inline int OpenAt2(int directory, const char* path, uint64_t flags,
                    uint64_t resolve) {
   open_how how = {};
