@@ -246,6 +246,7 @@ Question QuestionAbout(const Gateway& gateway, const hooks::Event& event) {
                                             : gateway.facts().cwd;
   question.agent = event.agent;
   question.session = event.session;
+  question.hooked = true;
   question.project = event.project.starts_with('/') ? event.project : "";
   question.interactive = event.can_ask;
   return question;

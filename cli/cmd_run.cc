@@ -65,8 +65,9 @@ constexpr const char* kSandboxHelp =
     "  --backend NAME        where it is contained (gate backends)\n"
     "  --network NAME        none (default) or loopback: the run's own "
     "loopback\n"
-    "                        alone\n"
+    "                        alone, or that of its session\n"
     "  --timeout SECONDS     end it after so long\n"
+    "  --session ID          share the loopback with other lines of this ID\n"
     "  -h, --help            show this help\n";
 
 constexpr const char* kNotRecorded =
@@ -251,6 +252,7 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
   }
   question.agent = ticket->agent;
   question.session = ticket->session;
+  question.hooked = true;
   // A client need not tell a hook where a line will run.
   question.directory = IdOf(question.cwd);
   if (ticket->cwd != question.cwd || ticket->place.empty() ||
@@ -466,8 +468,9 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   judgement.question = ToQuestion(*arguments, gateway.facts());
   if (judgement.question.cwd.empty()) return Fail(kNoDirectory);
   // The sandbox is most likely this one, for the owner of this directory; its
-  // namespaces are made meanwhile.
-  if (arguments->backend.empty() || arguments->backend == "native") {
+  // namespaces are made meanwhile. Whose network it shares is not known yet.
+  if (arguments->session.empty() &&
+      (arguments->backend.empty() || arguments->backend == "native")) {
     backends::Profile likely;
     likely.workspace = judgement.question.cwd;
     if (backends::Backend* native = gateway.FindBackend("native"))

@@ -38,6 +38,7 @@ int AllowCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments);
 int PendingCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ApprovalsCommand(const GlobalOptions& globals, const Arguments& arguments);
+int SessionsCommand(const GlobalOptions& globals, const Arguments& arguments);
 int PauseCommand(const GlobalOptions& globals, const Arguments& arguments);
 int ResumeCommand(const GlobalOptions& globals, const Arguments& arguments);
 int TrustCommand(const GlobalOptions& globals, const Arguments& arguments);

@@ -47,6 +47,7 @@ struct Question {
   std::string agent, session, project;
   // A program that a contained line starts: it is in that line's sandbox.
   bool inside_run = false;
+  bool hooked = false;       // agent and session are what a client's hook said
   bool interactive = false;  // a person can be asked here and now
   bool approved = false;     // a person has said yes already
   // What the person wants beyond policy; joined, never weaker.

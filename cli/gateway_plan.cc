@@ -6,6 +6,7 @@
 #include "backends/file_count.h"
 #include "cli/gateway.h"
 #include "cli/git_doubts.h"
+#include "cli/session_network.h"
 #include "cli/shown_places.h"
 #include "cli/signing.h"
 #include "engine/tool_access.h"
@@ -212,6 +213,7 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
           if (!service.asked || yes_to_all)
             judgement->plan.profile.services.push_back(service);
       judgement->signing = FindSigning(*this, *judgement, judgement->analysis);
+      judgement->plan.profile.session = SessionNetworkOf(facts_, *judgement);
     }
   } else {
     judgement->plan.why = plan.error().message;

@@ -144,6 +144,8 @@ bool MayLast(const Judgement& judgement, bool transport) {
   const router::Plan& plan = judgement.plan;
   const backends::Profile& profile = plan.profile;
   return plan.mode == router::Mode::kSandbox && !transport &&
+         judgement.signing.keys.empty() && plan.opened.empty() &&
+         profile.services.empty() &&
          profile.network != backends::Network::kOpen && profile.lend.empty() &&
          profile.environment_lend.empty() && profile.overlays.empty() &&
          std::find(profile.write.begin(), profile.write.end(), "/") ==

@@ -15,8 +15,9 @@ enum class Leftovers : unsigned char { kEnd, kLast };
 
 // Whether what `judgement` leaves may go on: not where it could use more than
 // the line's own files later, with no line to show for it. Those are a network
-// that leads out, lent credentials, the person's ssh login (`transport`), and
-// profiles that write everywhere.
+// that leads out, services of this machine, lent credentials, the person's ssh
+// login (`transport`) and signature, places that a yes opened, and profiles
+// that write everywhere.
 bool MayLast(const Judgement& judgement, bool transport);
 
 // Forks the keeper of `left`, which stays until the run has ended and records

@@ -61,6 +61,7 @@ constexpr Command kCommands[] = {
     {"approve", ApproveCommand, "answer a waiting question (a person's act)"},
     {"pending", PendingCommand, "list the questions that wait"},
     {"approvals", ApprovalsCommand, "list or revoke what was approved"},
+    {"sessions", SessionsCommand, "list or end the networks of sessions"},
     {"pause", PauseCommand, "answer every question with yes for a while"},
     {"resume", ResumeCommand, "end a pause"},
 };

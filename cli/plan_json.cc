@@ -80,6 +80,10 @@ std::string PlanToJson(const Plan& plan) {
   out.EndObject();
   for (const TextRow& row : kTexts) out.Field(row.name, profile.*row.field);
   if (!profile.image.empty()) out.Field("image", profile.image);
+  if (!profile.session.key.empty()) {
+    out.Field("session", profile.session.key);
+    out.Field("session_label", profile.session.label);
+  }
   for (const ListRow& row : kLists) list(row.name, profile.*row.field);
   for (const FlagRow& row : kFlags) out.Flag(row.name, profile.*row.field);
   if (!profile.services.empty()) {
@@ -135,6 +139,10 @@ Result<Plan> PlanFromJson(std::string_view text) {
     for (const TextRow& row : kTexts)
       profile.*row.field = in.at(row.name).get<std::string>();
     if (in.contains("image")) profile.image = in.at("image").get<std::string>();
+    if (in.contains("session")) {
+      profile.session.key = in.at("session").get<std::string>();
+      profile.session.label = in.at("session_label").get<std::string>();
+    }
     for (const ListRow& row : kLists)
       profile.*row.field = in.at(row.name).get<std::vector<std::string>>();
     for (const FlagRow& row : kFlags)

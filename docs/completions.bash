@@ -44,10 +44,10 @@ _gate() {
     hook:--mode | install:--mode) words="contain intent" ;;
   esac
   [[ -n $words ]] || case $command in
-    "") words="check run sandbox parse explain hook install uninstall status doctor backends rules replay audit trust untrust allow approve pending approvals pause resume --config-dir --state-dir --verbose --version --help" ;;
+    "") words="check run sandbox parse explain hook install uninstall status doctor backends rules replay audit trust untrust allow approve pending approvals sessions pause resume --config-dir --state-dir --verbose --version --help" ;;
     check | explain | parse) words="--json --explain --trace --why-not --batch --cwd --agent -c" ;;
     run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
-    sandbox) words="--profile --backend --network --timeout -c --" ;;
+    sandbox) words="--profile --backend --network --timeout --session -c --" ;;
     hook) words="claude codex generic --framed --mode" ;;
     install) words="claude codex --project --mode --dry-run" ;;
     uninstall) words="claude codex --project --dry-run" ;;
@@ -60,6 +60,12 @@ _gate() {
     untrust) words="--remote" ;;
     approve) words="--session --for --project --sandbox" ;;
     pending) words="list show commit discard --json" ;;
+    sessions)
+      case $second in
+        end) words="--all" ;;
+        *) words="list end --json" ;;
+      esac
+      ;;
     approvals)
       case $second in
         revoke) words="--all" ;;
@@ -98,6 +104,7 @@ _gate() {
     pending:show:* | pending:commit:* | pending:discard:*)
       ids=$(_gate_ids gate.preview/1 pending)
       ;;
+    sessions:end:*) ids=$(_gate_ids gate.sessions/1 sessions) ;;
     approvals:revoke:*) ids=$(_gate_ids gate.approval/1 approvals list) ;;
     audit:show:*) ids=$(_gate_ids gate.record/1 audit list -n 20) ;;
     rules:show:*) ids=$(_gate_ids gate.rule/1 rules list) ;;

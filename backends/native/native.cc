@@ -170,8 +170,7 @@ Beginning BeginningOf(const Profile& profile, const Io& io) {
   if (beginning.new_network && !profile.session.key.empty() &&
       !profile.state_dir.empty() && profile.overlays.empty() &&
       profile.lend.empty() && profile.environment_lend.empty() &&
-      profile.services.empty() &&
-      LandlockAbi() >= kScopesAbstractSockets) {
+      profile.services.empty() && LandlockAbi() >= kScopesAbstractSockets) {
     beginning.session = profile.session;
     beginning.networks_dir = profile.state_dir + "/" + kSessionNetworks;
   }

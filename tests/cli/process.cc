@@ -68,6 +68,9 @@ Machine::Machine() {
 
 Machine::~Machine() {
   std::error_code ignored;
+  // What keeps the networks of its sessions would stay for minutes.
+  if (std::filesystem::exists(state() + "/networks", ignored))
+    Gate({"sessions", "end", "--all"});
   std::filesystem::remove_all(root_, ignored);
 }
 
