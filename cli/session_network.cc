@@ -27,7 +27,8 @@ backends::SessionNetwork SessionNetworkOf(const ProcessFacts& facts,
        network != backends::Network::kLoopback) ||
       plan.profile.name == engine::kToolProfile || judgement.lending ||
       !plan.profile.lend.empty() || !plan.profile.environment_lend.empty() ||
-      !plan.profile.services.empty() || !question.preview.empty())
+      !plan.profile.services.empty() || !plan.opened.empty() ||
+      !judgement.signing.keys.empty() || !question.preview.empty())
     return {};
   const std::string& workspace = plan.profile.workspace;
   std::string name = question.hooked ? "hook" : "argument";
