@@ -55,7 +55,7 @@ struct KeptNetwork {
 Result<std::vector<KeptNetwork>> KeptNetworks(const std::string& directory);
 
 // Ends the one that keeps `key`: later lines get a new one. What still runs
-// there goes on there. kNotFound where none is kept.
+// there goes on there (lasting::End ends it). kNotFound where none is kept.
 Status EndSessionNetwork(const std::string& directory, const std::string& key);
 
 // A process like that of fork, in the namespaces `flags` (clone(2)), of which

@@ -10,6 +10,7 @@
 #include "cli/json_writer.h"
 #include "cli/options.h"
 #include "cli/session_network.h"
+#include "lasting/lasting_runs.h"
 
 namespace gate::cli {
 namespace {
@@ -35,8 +36,31 @@ void Print(const KeptNetwork& kept, bool json) {
   std::puts(line.text().c_str());
 }
 
-int End(const std::string& directory, const std::vector<KeptNetwork>& all,
-        const std::string& id, bool every) {
+// Ends what lines left running in the network `key`. False where that cannot
+// be told, or something does not end.
+bool EndRuns(const std::string& state, const std::string& key) {
+  const auto runs = lasting::ListRunning(state);
+  if (!runs) {
+    Complain(runs.error().message);
+    return false;
+  }
+  bool all = true;
+  for (const lasting::Entry& run : *runs) {
+    if (run.network != key) continue;
+    const Status told = lasting::End(state, run.id);
+    if (told || told.error().code == ErrorCode::kNotFound) {
+      std::printf("ended %s\n", Visible(run.command).c_str());
+      continue;
+    }
+    Complain(Visible(run.command) + ": " + told.error().message);
+    all = false;
+  }
+  return all;
+}
+
+int End(const std::string& state, const std::string& directory,
+        const std::vector<KeptNetwork>& all, const std::string& id,
+        bool every) {
   std::vector<const KeptNetwork*> chosen;
   for (const KeptNetwork& kept : all)
     if (every || kept.key.starts_with(id)) chosen.push_back(&kept);
@@ -48,6 +72,7 @@ int End(const std::string& directory, const std::vector<KeptNetwork>& all,
   }
   int code = 0;
   for (const KeptNetwork* kept : chosen) {
+    if (!EndRuns(state, kept->key)) code = kExitInternal;
     const Status ended = backends::EndSessionNetwork(directory, kept->key);
     // One that ended by itself meanwhile has ended.
     if (ended || ended.error().code == ErrorCode::kNotFound) {
@@ -70,7 +95,7 @@ int SessionsCommand(const GlobalOptions& globals, const Arguments& arguments) {
   app.Flag("--json", json, "print a JSON object a line");
   app.Command("list", "those that are kept (the default)");
   Options& end = app.Command(
-      "end", "end one: later lines get a new network, what runs keeps its own");
+      "end", "end one, and what its lines left running in the background");
   end.Add("id", id, "its id, or how that begins");
   end.Flag("--all", all, "end all of them");
   if (auto code = ParseWith(app, arguments)) return *code;
@@ -85,7 +110,7 @@ int SessionsCommand(const GlobalOptions& globals, const Arguments& arguments) {
     Complain(kept.error().message);
     return kExitInternal;
   }
-  if (end.parsed()) return End(directory, *kept, id, all);
+  if (end.parsed()) return End(facts.places.state, directory, *kept, id, all);
   for (const KeptNetwork& one : *kept) Print(one, json);
   if (kept->empty() && !json) std::puts("no session has a network now");
   return 0;

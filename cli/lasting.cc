@@ -45,6 +45,7 @@ lasting::Entry EntryOf(const Judgement& judgement,
   entry.backend = judgement.plan.backend;
   entry.profile = judgement.plan.profile.name;
   entry.policy_revision = judgement.policy_revision;
+  entry.network = judgement.plan.profile.session.key;
   entry.roots = judgement.plan.profile.write;
   entry.note = left.note();
   entry.started_ms = NowMs();

@@ -13,13 +13,12 @@
 #include "base/host.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "cli/left_running.h"
 #include "cli/line.h"
 #include "cli/settings_copies.h"
 #include "cli/withheld_programs.h"
 #include "engine/tool_access.h"
-#include "parser/read.h"
 #include "rules/lending.h"
-#include "services/listeners.h"
 
 namespace gate::cli {
 namespace {
@@ -39,33 +38,6 @@ constexpr const char* kByPerson =
 
 bool Exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
-}
-
-// What the line's own words send to the background.
-struct Background {
-  bool any = false;
-  uint32_t end = 0;  // of the last such command's text
-};
-
-Background FindBackground(std::string_view code) {
-  parser::ReadOptions options;
-  options.compare = false;
-  const parser::Ast ast = parser::Read(code, options).ast;
-  Background found;
-  for (const parser::Node& node : ast.nodes)
-    for (size_t i = 0; i < node.asynchronous.size(); ++i) {
-      if (!node.asynchronous[i]) continue;
-      found.any = true;
-      found.end = std::max(found.end, ast.nodes[node.children[i]].span.end);
-    }
-  return found;
-}
-
-// Whether something listens on that TCP port of gate's own loopback; also where
-// that cannot be told.
-bool IsListenedOn(uint16_t port) {
-  const auto listening = services::FindListening({}, port);
-  return !listening || !listening->empty();
 }
 
 // Whether the backend counts what it ends when the command has ended.
@@ -118,6 +90,14 @@ class Finder {
     OfVariables();
     if (outcome_->tried_to_leave && hosts_.empty())
       Add("the network, which something of it tried to reach", kNetworkStep);
+    if (SignalsProcesses(analysis_) &&
+        HasEarlierRuns(facts_.places.state, profile_)) {
+      Hint("a process that an earlier line left running is out of reach");
+      if (outcome_->instead.empty())
+        outcome_->instead =
+            "start, use and end it in one line, or tell the person, who can "
+            "end it with: gate sessions end";
+    }
   }
 
   // A later line finds nothing of what this one left in the background: it
@@ -311,17 +291,25 @@ class Finder {
   void OfLoopback(const parser::Effect& effect) {
     if (background_.any || Listens()) return;  // its own is meant
     if (WasForwarded(effect)) return;
-    if (profile_.network != Network::kOpen) {
+    const bool known = effect.port > 0 && effect.port <= UINT16_MAX;
+    const bool is_here =
+        known && IsListenedOn(static_cast<uint16_t>(effect.port));
+    if (profile_.network != Network::kOpen && !profile_.session.key.empty()) {
+      // Where the session has no server there, nothing was withheld.
+      if (!is_here) return;
+      Add("this machine's " + WithPort(effect) +
+              " (lines of a session reach the servers of that session)",
+          "start a server of the line's own, or tell the person");
+    } else if (profile_.network != Network::kOpen) {
       Add("this machine's " + WithPort(effect) +
               " and what an earlier line started there (a line has a network "
               "of its own)",
           kServerStep);
-    } else if (effect.port > 0 && effect.port <= UINT16_MAX &&
-               !IsListenedOn(static_cast<uint16_t>(effect.port))) {
+    } else if (known && !is_here) {
       Hint("a server of an earlier line is meant: nothing listens on port " +
            std::to_string(effect.port) +
-           ", and a server that a contained line leaves behind has a network "
-           "of its own");
+           ", and a server that a contained line leaves behind is in another "
+           "network");
       if (outcome_->instead.empty()) outcome_->instead = kServerStep;
     }
   }
@@ -438,21 +426,20 @@ class Finder {
     }
   }
 
-  // The line's push, where it has one that can be written out.
   // Those of a service of this machine are given with its port.
   void OfPasswords(const std::string& program) {
     const std::string_view file = PasswordFileOf(program);
     if (file.empty()) return;
     const std::string path = HomeFile(file);
     if (!IsBelowAny(path, profile_.deny_read) || !Exists(path) ||
-        std::ranges::find(profile_.substitutes, path, &backends::Lent::path) !=
-            profile_.substitutes.end())
+        IsSubstituted(path))
       return;
     Hint("the passwords in " + Shown(path) + " are withheld from `" + program +
          "`");
     if (outcome_->instead.empty()) outcome_->instead = kByPerson;
   }
 
+  // The line's push, where it has one that can be written out.
   std::string PushByPerson() const {
     const Invocation* push = nullptr;
     size_t pushes = 0;

@@ -54,6 +54,7 @@ std::string ToText(const Entry& entry) {
                    {"backend", entry.backend},
                    {"profile", entry.profile},
                    {"policy_revision", entry.policy_revision},
+                   {"network", entry.network},
                    {"roots", entry.roots},
                    {"note", entry.note},
                    {"started_ms", entry.started_ms},
@@ -97,6 +98,7 @@ bool FromText(std::string_view text, Entry* entry) {
   word("backend", &entry->backend);
   word("profile", &entry->profile);
   word("policy_revision", &entry->policy_revision);
+  word("network", &entry->network);
   word("note", &entry->note);
   word("status", &entry->status);
   number("started_ms", &entry->started_ms);

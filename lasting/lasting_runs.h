@@ -27,6 +27,9 @@ struct Entry {
   std::string id;  // of the decision
   std::string agent, session, workspace, cwd, command;
   std::string backend, profile, policy_revision;
+  // The key of its session's network (backends/session_network.h), which it
+  // was to join; empty: it has one of its own.
+  std::string network;
   std::vector<std::string> roots;  // that it may write
   // Where others find what to look at in these (backends/guard.h); empty:
   // there is nothing.

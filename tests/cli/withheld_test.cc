@@ -160,8 +160,8 @@ TEST(WithheldTest, AServerThatIsNotThereAnyMoreIsAGuess) {
             "probably a server of an earlier line is meant: nothing listens on "
             "port " +
                 port +
-                ", and a server that a contained line leaves behind has a "
-                "network of its own; instead: start the server and ask it in one line, or tell the "
+                ", and a server that a contained line leaves behind is in another "
+                "network; instead: start the server and ask it in one line, or tell the "
                 "person\n");
   EXPECT_EQ(said("python3 -m http.server " + port + " & " + ask), "");
   // Where something listens, the line failed of something else.

@@ -35,6 +35,9 @@ def mounts(gate):
     if gate:
         with open(gate, 'rb') as f:
             kept['gate'] = f.read()
+        # Its keeper of networks stands beside it, as where it is installed.
+        with open(gate + '-session', 'rb') as f:
+            kept['gate-session'] = f.read()
     # All that an ordinary user may write, and where `crontab` writes for one.
     crontabs = '/var/spool/cron/crontabs'
     group = os.stat(crontabs).st_gid if os.path.isdir(crontabs) else 0
