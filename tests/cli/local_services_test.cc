@@ -211,6 +211,61 @@ except OSError: print("none")
   EXPECT_EQ(machine_.Gate({"run", "-c", "python3 show.py"}).out, "none\n");
 }
 
+// What an earlier line of the session left looks for what the next one has.
+TEST_F(LocalServicesTest, WhatAnEarlierLineLeftReachesNothingOfALaterOne) {
+  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
+  const Yes server;
+  const std::string port = std::to_string(server.port());
+  List(server.port());
+  machine_.Write(machine_.home() + "/.pgpass",
+                 "localhost:" + port + ":*:app:hunter2\n");
+  machine_.Write(machine_.project() + "/watch.py", R"(
+import os, socket, sys
+seen = set()
+def readable(path, word):
+  try: return word in open(path, "rb").read()
+  except OSError: return False
+turn = 0
+while not os.path.exists("stop"):
+  try:
+    socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1).close()
+    seen.add("port")
+  except OSError: pass
+  for p in os.listdir("/proc"):
+    if p.isdigit() and readable("/proc/" + p + "/environ", b"LATER"):
+      seen.add("environment")
+  if readable(os.path.expanduser("~/.pgpass"), b"hunter2"): seen.add("password")
+  turn += 1
+  with open("turn.new", "w") as f: f.write(str(turn))
+  os.rename("turn.new", "turn")
+with open("seen", "w") as f: f.write("seen: " + " ".join(sorted(seen)))
+)");
+  machine_.Write(machine_.project() + "/later.py", R"(
+import os, urllib.request
+def turn():
+  try: return int(open("turn").read())
+  except (OSError, ValueError): return 0
+first = turn()
+while turn() < first + 3: pass
+print(urllib.request.urlopen(os.environ["URL"], None, 20).read().decode())
+print(open(os.path.expanduser("~/.pgpass")).read().count("hunter2"))
+while turn() < first + 6: pass
+open("stop", "w").close()
+while not os.path.exists("seen"): pass
+print(open("seen").read())
+)");
+  const Done left =
+      machine_.Gate({"run", "--session", "A", "-c",
+                     "python3 watch.py " + port + " >/dev/null 2>&1 &"});
+  if (left.err.find("ended with") != std::string::npos)
+    GTEST_SKIP() << "nothing outlives its line here";
+  ASSERT_EQ(left.exit_code, 0) << left.err;
+  const Done done = machine_.Gate(
+      {"run", "--session", "A", "-c",
+       "LATER=1 URL=http://" + server.address() + "/ python3 later.py"});
+  EXPECT_EQ(done.out, "yes\n1\nseen: \n") << done.err;
+}
+
 TEST_F(LocalServicesTest, AThousandConnectionsOfOneLine) {
   if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
   const Yes server;

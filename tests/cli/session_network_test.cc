@@ -117,6 +117,21 @@ INSTANTIATE_TEST_SUITE_P(Users, SessionNetworkTest, testing::Bool(),
                            return who.param ? "Ordinary" : "Caller";
                          });
 
+TEST_P(SessionNetworkTest, ItsEndIsTheEndOfWhatItsLinesLeft) {
+  const Done done = Script(
+      "R() { G run --session $1 -c \"$2\"; }; "
+      "for s in A B; do R $s 'python3 talk.py serve >/dev/null 2>&1 &'; "
+      "R $s 'python3 talk.py wait'; done; "
+      "first=$(G sessions | sed -n '1s/ .*//p'); "
+      "G sessions end $first | sed 's/^ended [0-9a-f]*$/ended ID/'; "
+      "while [ $(G sessions | wc -l) != 1 ]; do :; done; "
+      "(R A 'python3 talk.py once'; R B 'python3 talk.py once') | sort");
+  EXPECT_EQ(done.out,
+            "there\nthere\nended python3 talk.py serve >/dev/null 2>&1 &\n"
+            "ended ID\nFalse\nTrue\n")
+      << done.err;
+}
+
 TEST_P(SessionNetworkTest, LinesOfOneSessionFindEachOthersServers) {
   const Done done = Script(
       "A 'python3 talk.py serve' & A 'python3 talk.py wait'; "
