@@ -53,8 +53,8 @@ std::string Quoted(Text text) {
 // to be told from others.
 bool NamesLogin(Text value) {
   constexpr std::array<Text, 12> kWords = {
-      "passw",   "token",   "secret",     "bearer", "authori", "apikey",
-      "api_key", "api-key", "credential", " -u ",   "--user",  "curl "};
+      "passw",  "passphr", "token",   "secret", "bearer", "authori",
+      "apikey", "api_key", "api-key", "header", "--user", "credential"};
   const std::string lower = Lower(value);
   return std::ranges::any_of(kWords,
                              [&](Text word) { return lower.contains(word); });
@@ -105,15 +105,44 @@ class Writer {
     // git reads a variable that stands before any section, for nobody.
     if (key.section.empty() || key.name.empty() || !IsPlainText(key.name) ||
         (std::ranges::find(kPeople, key.section) == kPeople.end() &&
-         NamesLogin(entry.value)))
+         NamesLogin(entry.value))) {
+      Withhold(key);
       return LeaveOut(true);
+    }
     const KeyKind kind =
         KindOf(file_, [&](Text pattern) { return Matches(pattern, key); });
     if (const auto value = Value(kind, key.name, entry.value, copy_))
       Write(key, subsection, entry.boolean ? nullptr : &*value);
+    else
+      Withhold(key);
+  }
+
+  // Without its filter git would keep a file as it stands, where a person has
+  // it changed or encrypted first. So it ends instead.
+  void End() {
+    const std::string program =
+        "echo a filter of the configuration is withheld here >&2; exit 1";
+    const std::string required = "true";
+    for (const std::string& filter : withheld_filters_) {
+      for (const Text name : kFilterPrograms)
+        Write({"filter", filter, name, true}, filter, &program);
+      Write({"filter", filter, "required", true}, filter, &required);
+    }
   }
 
  private:
+  static constexpr std::array<Text, 3> kFilterPrograms = {"clean", "smudge",
+                                                          "process"};
+
+  void Withhold(const Key& key) {
+    if (key.section != "filter" || !key.has_subsection ||
+        std::ranges::find(kFilterPrograms, key.name) == kFilterPrograms.end())
+      return;
+    std::string filter(key.subsection);
+    if (std::ranges::find(withheld_filters_, filter) == withheld_filters_.end())
+      withheld_filters_.push_back(std::move(filter));
+  }
+
   void LeaveOut(bool secret) {
     copy_->left_out = true;
     copy_->secret |= secret;
@@ -160,6 +189,7 @@ class Writer {
   const MayInclude& may_include_;
   Copy* copy_;
   std::string head_;  // of the section that was written last
+  std::vector<std::string> withheld_filters_;
 };
 
 }  // namespace
@@ -178,6 +208,7 @@ void CopyGit(const rules::SettingsFile& file, Text text,
   }
   Writer writer(file, may_include, copy);
   for (const GitEntry& entry : entries) writer.Add(entry);
+  writer.End();
 }
 
 }  // namespace gate::settings

@@ -39,6 +39,13 @@ DataValue FromJson(const Json& json) {
   return value;
 }
 
+std::string Joined(const DataValue& list) {
+  std::string line;
+  for (const DataValue& item : list.items)
+    if (item.type == Type::kText) line += item.text + " ";
+  return line;
+}
+
 class Filter {
  public:
   Filter(const rules::SettingsFile& file, Copy* copy)
@@ -59,6 +66,11 @@ class Filter {
         return !empty && !value->members.empty();
       }
       case Type::kList:
+        // A list may be the words of one command line.
+        if (GivesLogin(Joined(*value))) {
+          copy_->left_out = copy_->secret = true;
+          return false;
+        }
         std::erase_if(value->items,
                       [&](DataValue& item) { return !Keep(&item); });
         return !value->items.empty();

@@ -109,7 +109,7 @@ bool IsPlain(Kind kind, Text value) {
     case Kind::kWord:
       return IsOf(value, "._~^:,@*+%-") && IsPlainPath(value);
     case Kind::kText:
-      return IsPlainText(value);
+      return IsPlainText(value) && !GivesLogin(value);
     case Kind::kPublic:
       return IsPublicName(value);
   }
@@ -216,6 +216,37 @@ bool IsPlainText(Text text) {
   return true;
 }
 
+bool GivesLogin(Text text) {
+  constexpr std::array<Text, 15> kTakers = {
+      "curl",  "htpasswd", "ldapsearch", "lftp",      "mariadb",
+      "mongo", "mongosh",  "mysql",      "ncftp",     "mysqldump",
+      "wget",  "openssl",  "redis-cli",  "smbclient", "sshpass"};
+  constexpr Text kApart = " \t\r\f\v\n;|&(){}`!\"'\\";
+  bool user = false;  // the next word is a user's name
+  for (size_t at = 0;
+       (at = text.find_first_not_of(kApart, at)) != Text::npos;) {
+    const size_t end = std::min(text.find_first_of(kApart, at), text.size());
+    const Text word = text.substr(at, end - at);
+    at = end;
+    const size_t equals = std::min(word.find('='), word.size());
+    const Text name = word.substr(0, equals);
+    if ((name.starts_with('-') || equals < word.size()) &&
+        backends::LooksSecret(AsVariable(name), word.substr(equals)))
+      return true;
+    // NAME:PASSWORD, as curl and its like take it.
+    const size_t colon = word.find(':');
+    if (user && colon != Text::npos && !word.substr(colon).starts_with("://"))
+      return true;
+    user = word == "-u" || word == "-U" || word == "-a";
+    // Alone it is a name.
+    if (word.size() < text.size() &&
+        std::ranges::find(kTakers, name.substr(name.rfind('/') + 1)) !=
+            kTakers.end())
+      return true;
+  }
+  return false;
+}
+
 bool IsPlainUrl(Text url) {
   const std::string lower = Lower(url);
   const size_t scheme = lower.starts_with("https://")  ? 8
@@ -286,7 +317,8 @@ std::optional<std::string> Value(KeyKind kind, Text key, Text value,
   if (!(kind.any && secret) && IsPlain(kind.kind, value))
     return std::string(value);
   copy->left_out = true;
-  copy->secret |= secret || kind.kind == Kind::kSource || !IsPlainText(value);
+  copy->secret |= secret || kind.kind == Kind::kSource || !IsPlainText(value) ||
+                  GivesLogin(value);
   if (kind.kind == Kind::kSource) return std::string(kWithheldSource);
   return std::nullopt;
 }

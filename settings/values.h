@@ -29,6 +29,11 @@ bool IsPlainWord(Text word, size_t max_letters = kMaxLetters);
 bool IsPlainPath(Text path);
 // Words of any script, none of which looks like a token.
 bool IsPlainText(Text text);
+// Whether a command line, as far as `text` is one, hands a program a login: by
+// an option or an assignment that is called like a secret (`--token x`,
+// `PW=x`), or because it runs a program that takes one by a shorter option
+// (`sshpass -p`, `openssl -k`).
+bool GivesLogin(Text text);
 // http(s)://HOST[:PORT][/PATH] and nothing else.
 bool IsPlainUrl(Text url);
 // The base64 of a public key names its type once more (RFC 4253, 6.6).
