@@ -143,6 +143,9 @@ struct Profile {
                             // and /dev/shm (as sub-directories); empty: a
                             // fresh tmpfs for this run
   std::string workspace;    // stays visible where it lies below /tmp
+  // Of `write`, directories that the run fills: empty or new. They are looked
+  // through after it as the workspace is.
+  std::vector<std::string> made;
   // The host's files and directories below /tmp, /var/tmp and /dev/shm that are
   // seen inside (native), read-only, where the private ones have nothing but an
   // empty file or directory at that name.

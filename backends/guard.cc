@@ -121,7 +121,12 @@ void Guard::Look(const Profile& profile, const std::string& cwd) {
     if (RootOf(workspace) != nullptr) workspace_ = workspace;
   }
   for (const std::string& root : roots_)
-    if (root != "/") AddBase(root);
+    if (std::find(profile.made.begin(), profile.made.end(), root) !=
+            profile.made.end() &&
+        root != workspace_)
+      made_.push_back(root);
+    else if (root != "/")
+      AddBase(root);
   if (!workspace_.empty()) AddBase(workspace_);
   const std::string here = Follow(cwd).place;
   if (const std::string* root = RootOf(here); root != nullptr) {

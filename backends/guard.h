@@ -27,7 +27,8 @@
 //   the run (guard_hooks.cc), in the configuration of a repository here, of one
 //   outside that a work tree here belongs to, or of the person: what changed
 //   is put back, new ones are taken.
-// - At any depth below the workspace, by the sweep: protected names that were
+// - At any depth below the workspace and in what the run made beside it
+//   (`profile.made`), by the sweep: protected names that were
 //   created or changed since the start, hooks and program-running keys of
 //   repositories that the run made. Names that such a repository tracks stay.
 //   "Since the start" is since that of the first of several runs at the same
@@ -342,10 +343,11 @@ class Guard {
   struct Walk;
   struct Listed;
   void SweepTree();
+  void SweepTreeAt(const std::string& root);
   void SweepStep(Walk* walk, bool known);
   void SweepUnseen(Walk* walk);
   // Says loudly that `unseen` directories were not looked at.
-  void EndSearch(const std::string& why, size_t unseen,
+  void EndSearch(const std::string& top, const std::string& why, size_t unseen,
                  const std::string& example);
   // Where the index of the workspace lies, and what it depends on.
   std::string IndexPath() const;
@@ -399,6 +401,7 @@ class Guard {
   void Report(const std::string& kind, const std::string& detail);
 
   std::vector<std::string> roots_;  // writable, canonical
+  std::vector<std::string> made_;   // of them: Profile::made
   std::vector<std::string> bases_;  // where names are protected exactly
   std::vector<std::string> names_;
   std::string workspace_;

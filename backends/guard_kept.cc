@@ -90,8 +90,13 @@ bool Guard::RecordKept(const std::string& base, const std::string& name) {
 bool Guard::IsTwin(const std::string& path, const std::string& content) const {
   // In a linked worktree: what stands at the same place of the workspace, where
   // nothing changes it, may stand here as well.
-  for (std::string at(DirName(path));
-       at.size() > workspace_.size() && IsWithin(at, workspace_);
+  const auto is_linked = [&](const std::string& at) {
+    return (at != workspace_ && IsWithin(at, workspace_)) ||
+           std::any_of(
+               made_.begin(), made_.end(),
+               [&](const std::string& made) { return IsWithin(at, made); });
+  };
+  for (std::string at(DirName(path)); is_linked(at);
        at = std::string(DirName(at))) {
     struct stat info = {};
     if (!StatPath(at + "/.git", &info)) continue;

@@ -16,7 +16,7 @@
 namespace gate::backends {
 namespace {
 
-constexpr std::string_view kHead = "gate.run-note/5\n";
+constexpr std::string_view kHead = "gate.run-note/6\n";
 constexpr std::string_view kTail = kNoteTail;
 
 class Writer {
@@ -103,8 +103,8 @@ void Guard::Through(Archive& archive) {
   archive(workspace_);
   archive(quarantine_);
   archive(runs_);
-  for (auto* list : {&bases_, &names_, &hook_places_, &ways_, &persons_hooks_,
-                     &own_hooks_, &private_, &unheld_})
+  for (auto* list : {&made_, &bases_, &names_, &hook_places_, &ways_,
+                     &persons_hooks_, &own_hooks_, &private_, &unheld_})
     texts(*list);
   set(bound_);
   set(git_directories_);

@@ -95,6 +95,7 @@ void Guard::SweepModules() {
   for (size_t i = 0; i < open.size(); ++i) {
     if (i >= kMaxSweptModules) {
       EndSearch(
+          workspace_,
           "after " + std::to_string(kMaxSweptModules) + " git directories",
           open.size() - i, open[i]);
       break;

@@ -55,7 +55,6 @@ std::string Guard::IndexKey() const {
 
 void Guard::SweepTree() {
   SweepModules();
-  if (workspace_.empty()) return;
   patterns_.clear();
   for (const std::string& name : names_) {
     const size_t slash = std::min(name.find('/'), name.size());
@@ -67,14 +66,22 @@ void Guard::SweepTree() {
       first_letters_.set(static_cast<unsigned char>(letter - 'a' + 'A'));
     patterns_.push_back(std::move(pattern));
   }
+  if (!workspace_.empty()) SweepTreeAt(workspace_);
+  for (const std::string& root : made_) SweepTreeAt(root);
+}
+
+void Guard::SweepTreeAt(const std::string& root) {
   Walk walk;
-  const std::string index = StampsHere(workspace_) ? IndexPath() : "";
+  walk.root = root;
+  // What is made beside the workspace has no search before.
+  const std::string index =
+      root == workspace_ && StampsHere(workspace_) ? IndexPath() : "";
   if (!index.empty()) walk.old = TreeIndex::Load(index, IndexKey());
   walk.next.Begin();
-  walk.top = OpenPath(workspace_);
+  walk.top = OpenPath(walk.root);
   const uint32_t top = walk.old.empty() ? TreeIndex::kNone : TreeIndex::kTop;
   (walk.old.empty() ? walk.others : walk.known)
-      .push_back({workspace_, Own::kNo, false, top, TreeIndex::kTop});
+      .push_back({walk.root, Own::kNo, false, top, TreeIndex::kTop});
   for (const bool known : {true, false}) {
     walk.seen = 0;
     walk.deadline = NowNs() + kMaxSweepMs * kMs;
@@ -110,8 +117,8 @@ void Guard::SweepStep(Walk* walk, bool known) {
   struct stat info = {};
   // A link on the way leads to a directory that is not the one in the index.
   const char* below =
-      at.path.size() > workspace_.size() + 1
-          ? at.path.c_str() + workspace_.size() + (workspace_ == "/" ? 0 : 1)
+      at.path.size() > walk->root.size() + 1
+          ? at.path.c_str() + walk->root.size() + (walk->root == "/" ? 0 : 1)
           : "";
   const bool found = !at.store && at.entry != TreeIndex::kNone &&
                      (fstatat(walk->top.get(), below, &info,
@@ -160,7 +167,7 @@ void Guard::SweepUnseen(Walk* walk) {
         if (errno == ENOENT || errno == ENOTDIR) continue;  // taken by now
       } else if (NowNs() < last) {
         // As much of it as the run made.
-        size_t end = workspace_ == "/" ? 0 : workspace_.size();
+        size_t end = walk->root == "/" ? 0 : walk->root.size();
         bool made = false;
         while (!made && end < step.path.size()) {
           end = std::min(step.path.find('/', end + 1), step.path.size());
@@ -181,24 +188,24 @@ void Guard::SweepUnseen(Walk* walk) {
     }
   if (taken > kMaxToldUnseen)
     Report("protected-path",
-           workspace_ + ": " + std::to_string(taken - kMaxToldUnseen) +
+           walk->root + ": " + std::to_string(taken - kMaxToldUnseen) +
                " more directories that the run made, too much to look "
                "through; moved to " +
                quarantine_);
   outcome_->sweep_complete = false;
   outcome_->sweep_end = walk->end;
-  if (unseen != 0) EndSearch(walk->end, unseen, example);
+  if (unseen != 0) EndSearch(walk->root, walk->end, unseen, example);
 }
 
-void Guard::EndSearch(const std::string& why, size_t unseen,
-                      const std::string& example) {
+void Guard::EndSearch(const std::string& top, const std::string& why,
+                      size_t unseen, const std::string& example) {
   outcome_->sweep_complete = false;
   outcome_->sweep_end = why;
   const std::string text = "the search for what agents and tools obey ended " +
                            why + "; " + std::to_string(unseen) +
                            " directories were not looked at, such as " +
                            example;
-  Report("protected-path", workspace_ + ": " + text);
+  Report("protected-path", top + ": " + text);
   // Whoever looks at the end alone must not take it for a good one.
   if (outcome_->status == OutcomeStatus::kExited) {
     outcome_->status = OutcomeStatus::kViolation;

@@ -23,7 +23,8 @@ struct Guard::Walk {
     uint32_t entry = TreeIndex::kNone;  // in `next`
   };
   TreeIndex old, next;
-  Fd top;  // the workspace
+  std::string root;  // the workspace, or what was made beside it
+  Fd top;            // the same
   // Directories that the last search knew, others, and what git keeps, which is
   // much and seldom anything else.
   std::deque<Step> known, others, stores;

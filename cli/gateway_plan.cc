@@ -194,6 +194,7 @@ void Gateway::Replan(Judgement* judgement, bool approved) {
   if (answered && judgement->grants.kind == engine::GrantKind::kPlaces &&
       !judgement->in_sandbox && question.preview.empty()) {
     inputs.opened = judgement->opened.places;
+    inputs.made = judgement->opened.made;
     inputs.opened_variables = judgement->opened.variables;
   }
   auto plan = router::MakePlan(decision, approved,

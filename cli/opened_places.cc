@@ -145,6 +145,7 @@ class Finder {
     if (FindWorkspace(facts_, path).empty() || IsLookedInto(path))
       return Refuse(Shown(path) + " is a place where programs look");
     Add(path, true);
+    out_.made.push_back(path + "/");
   }
 
   OpenedPlaces Take() {

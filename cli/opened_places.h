@@ -18,6 +18,7 @@ namespace gate::cli {
 struct OpenedPlaces {
   // Absolute, by no link; a directory's ends with a slash. Not all are there.
   std::vector<std::string> places;
+  std::vector<std::string> made;  // of them, those that the line names
   // Of them, those that rules name: what is put there runs, or is obeyed, later
   // and outside.
   bool obeyed = false;

@@ -41,6 +41,7 @@ struct ListRow {
 };
 constexpr ListRow kLists[] = {{"write", &Profile::write},
                               {"deny_read", &Profile::deny_read},
+                              {"made", &Profile::made},
                               {"protect", &Profile::protect},
                               {"protect_names", &Profile::protect_names},
                               {"sole_names", &Profile::sole_names},

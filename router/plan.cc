@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/paths.h"
+
 namespace gate::router {
 namespace {
 
@@ -189,6 +191,8 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   if (!inputs.opened.empty() && !plan.profile.write.empty() &&
       plan.profile.write.front() != "/") {
     GATE_CHECK(OpenPlaces(inputs.opened, &plan.profile));
+    for (const std::string& place : inputs.made)
+      plan.profile.made.push_back(Normalise(place, "/"));
     plan.opened = inputs.opened;
     plan.profile.environment_set.insert(inputs.opened_variables.begin(),
                                         inputs.opened_variables.end());

@@ -104,6 +104,7 @@ struct ProfileInputs {
   std::vector<NamedPlace> named_places;  // the same of them as of the home
   std::optional<Lending> lending;        // none: there is no profile `tool`
   std::vector<std::string> opened;       // Plan::opened, of a yes to places
+  std::vector<std::string> made;         // of them, what the line itself names
   std::map<std::string, std::string> opened_variables;  // that lead there
 };
 

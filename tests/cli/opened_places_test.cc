@@ -280,6 +280,104 @@ TEST(OpenedPlacesTest, AWorktreeAndACloneBesideTheWorkspaceAreMade) {
             0);
 }
 
+// As in the workspace: git there would run it without a sandbox.
+TEST(OpenedPlacesTest, WhatALineMakesIsLookedThroughAfterIt) {
+  const struct {
+    const char* made;     // by git, at ../new
+    const char* planted;  // by a script of the line
+    const char* left;     // says nothing when that is gone
+  } kRows[] = {
+      {"clone", "printf '[core]\nfsmonitor=./x\n' >>.git/config",
+       "grep fsmonitor .git/config"},
+      {"clone", "printf '[alias]\nst=!./x\n' >>.git/config",
+       "grep st= .git/config"},
+      {"clone", "touch .git/hooks/pre-commit", "ls .git/hooks/pre-commit"},
+      {"clone", "touch .git/lazygit.yml", "ls .git/lazygit.yml"},
+      {"clone", "touch .envrc", "ls .envrc"},
+      {"clone", "mkdir .vscode; touch .vscode/tasks.json", "ls .vscode"},
+      {"clone", "mkdir -p a/b/.vscode; touch a/b/.vscode/tasks.json",
+       "ls a/b/.vscode"},
+      {"clone", "touch a.txt; mkdir a; touch a/.mcp.json", "ls a/.mcp.json"},
+      {"clone",
+       "git init -q sub; printf '[core]\npager=./x\n' >>sub/.git/config",
+       "grep pager sub/.git/config"},
+      {"clone", "git init -q sub; touch sub/.git/hooks/post-checkout",
+       "ls sub/.git/hooks/post-checkout"},
+      {"clone",
+       "git init -q --bare b; printf '[core]\nfsmonitor=./x\n' >>b/config",
+       "grep fsmonitor b/config"},
+      {"clone", "ln -s b .git/modules; git init -q --bare b; touch b/hooks/p",
+       "ls b/hooks/p"},
+      {"clone", "mv .git g; echo gitdir: g >.git; touch g/hooks/update",
+       "ls g/hooks/update"},
+      {"worktree", "rm .git; git init -q; touch .git/hooks/update",
+       "ls .git/hooks/update"},
+      {"worktree",
+       "rm .git; git init -q --bare e; echo gitdir: e >.git; "
+       "printf '[core]\nfsmonitor=./x\n' >>e/config",
+       "grep fsmonitor e/config"},
+      {"worktree",
+       "mkdir e; cp -r .git ../project/.git/refs ../project/.git/objects e; "
+       "echo 'ref: refs/heads/main' >e/HEAD; "
+       "printf '[core]\nfsmonitor=./x\n' >e/config; echo gitdir: e >.git",
+       "grep fsmonitor e/config"},
+      {"worktree", "touch .envrc", "ls .envrc"},
+      {"worktree", "mkdir a; touch a/.envrc", "ls a/.envrc"},
+      {"worktree", "ln -s /tmp/x .vscode", "readlink .vscode"},
+      {"worktree", "rm .git; ln -s /tmp/x .git", "readlink .git"},
+  };
+  for (const auto& row : kRows) {
+    const Machine machine;
+    if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+    const auto outside = [&](const std::string& line) {
+      return machine.Run({"/bin/sh", "-c", line});
+    };
+    ASSERT_EQ(outside("git init -q . && git -c user.name=a -c user.email=a "
+                      "commit -q --allow-empty -m x")
+                  .exit_code,
+              0);
+    machine.Write(machine.project() + "/plant.sh",
+                  "cd ../new\n" + std::string(row.planted) + "\n");
+    const std::string line = row.made == std::string("clone")
+                                 ? "git clone -q . ../new"
+                                 : "git worktree add ../new -b topic";
+    const Done done = RunTheYes(machine, line + " && sh plant.sh");
+    EXPECT_EQ(outside("cd ../new && " + std::string(row.left)).out, "")
+        << row.planted << done.err;
+    EXPECT_NE(done.err.find("gate: blocked "), std::string::npos)
+        << row.planted << done.err;
+  }
+}
+
+TEST(OpenedPlacesTest, WhatARepositoryBringsStaysInItsClone) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
+  const auto outside = [&](const std::string& line) {
+    return machine.Run({"/bin/sh", "-c", line}).exit_code;
+  };
+  ASSERT_EQ(
+      outside("git init -q . && mkdir -p .vscode a/.vscode src && "
+              "echo {} >.vscode/settings.json && echo x >a/.vscode/tasks.json "
+              "&& echo x >CLAUDE.md && echo x >.envrc && echo x >src/CLAUDE.md "
+              "&& git add -f . && git -c user.name=a -c user.email=a commit "
+              "-q -m x"),
+      0);
+  for (const char* line :
+       {"git clone -q . ../one", "git clone -q . ../two && ls ../two",
+        "git worktree add ../three -b three",
+        "git worktree add ../four -b four && ls ../four"}) {
+    const Done done = RunTheYes(machine, line);
+    EXPECT_EQ(done.exit_code, 0) << line << done.err;
+    EXPECT_EQ(done.err.find("gate: blocked"), std::string::npos)
+        << line << done.err;
+  }
+  for (const char* name : {"one", "two", "three", "four"})
+    EXPECT_EQ(outside("test -z \"$(git -C ../" + std::string(name) +
+                      " status --porcelain)\""),
+              0)
+        << name;
+}
+
 TEST(OpenedPlacesTest, OfSeveralPlacesTheOneThatIsThereIsOpened) {
   const Home machine(R"("$HOME/new/|$HOME/older/|$HOME/usual/")");
   const auto opened = [&] {
