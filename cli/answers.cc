@@ -80,7 +80,8 @@ bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
   // A pause says nothing of single lines, so that it lets none out of the
   // sandbox, which is gate's own, nor reach what runs outside.
   if (judgement->grants.kind != GrantKind::kSandbox ||
-      !judgement->services.mark.empty() || !judgement->left_to.empty())
+      !judgement->services.mark.empty() || !judgement->remotes.empty() ||
+      !judgement->left_to.empty())
     return false;
   const auto pause = FindPause(state, now_ms);
   if (!pause || (!pause->workspace.empty() &&

@@ -202,10 +202,14 @@ bool IsContainedHere(Gateway& gateway, const Question& question) {
          Action::kSandbox;
 }
 
-// Whether a yes to `question` would hold here for what it was given to.
+// Whether a yes to `question` would hold here for what it was given to;
+// `*remotes` are then those that it lends the ssh login for.
 bool IsBoundHere(Gateway& gateway, const Question& question,
-                 const std::string& bound) {
-  return gateway.Judge(question, /*pin=*/true).binding.mark == bound;
+                 const std::string& bound,
+                 std::set<credentials::SshTarget>* remotes = nullptr) {
+  Judgement here = gateway.Judge(question, /*pin=*/true);
+  if (remotes != nullptr) *remotes = std::move(here.remotes);
+  return here.binding.mark == bound;
 }
 
 // A ticket is enforced exactly as the hook planned it, or as the caller makes
@@ -274,7 +278,9 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     Complain("judged again in this environment");
     return std::nullopt;
   }
-  if (ticket->asked && !IsBoundHere(gateway, question, ticket->bound)) {
+  std::set<credentials::SshTarget> remotes;
+  if (ticket->asked &&
+      !IsBoundHere(gateway, question, ticket->bound, &remotes)) {
     Complain("what the yes was given to has changed; deciding afresh");
     return std::nullopt;
   }
@@ -299,6 +305,7 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     judgement.session.workspace = judgement.plan.profile.workspace;
   }
   judgement.id = ticket->decision_id;
+  judgement.remotes = std::move(remotes);
   if (judgement.plan.mode == router::Mode::kRefused)
     return TellNotStarted(gateway, judgement, ticket->decision_id, "run",
                           WhyNoPlan(judgement),

@@ -502,6 +502,8 @@ Judgement Gateway::Judge(const Question& asked, bool pin,
     JudgeTrust(facts_.places.state, request.workspace, &judgement);
   if (question.file_writes.empty() && decision.action < Action::kAsk)
     JudgePrinted(facts_, judgement.analysis, &decision);
+  if (question.file_writes.empty() && question.on_this_machine)
+    JudgeRemotes(&judgement);
   engine::ApplyPreset(settings().preset.value_or(engine::Preset::kStandard),
                       judgement.analysis,
                       /*containable=*/question.file_writes.empty(), &decision);

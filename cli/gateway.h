@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,9 +72,11 @@ struct Judgement {
   engine::Request request;
   parser::Analysis analysis;
   engine::Decision decision;
-  engine::Grants grants;    // of an ask: what a yes gives
-  YesBinding binding;       // and what it holds for
-  OpenedPlaces opened;      // of a yes to places
+  engine::Grants grants;  // of an ask: what a yes gives
+  YesBinding binding;     // and what it holds for
+  OpenedPlaces opened;    // of a yes to places
+  // For which a yes lends the ssh login, though they are not pinned.
+  std::set<credentials::SshTarget> remotes;
   bool in_sandbox = false;  // the person said yes to the sandbox alone
   // Of this machine, that the line asks by name.
   LocalServices services;
@@ -186,6 +189,9 @@ class Gateway {
   void JudgeTool(Judgement* judgement);
   // Finds out which services of this machine a line asks, and whether it may.
   void JudgeServices(Judgement* judgement);
+  // A line that would use the person's ssh login for a remote that is not
+  // pinned becomes a question.
+  void JudgeRemotes(Judgement* judgement);
   // Finds out what a yes to a question gives.
   void JudgeYes(Judgement* judgement);
   // Of a line that is asked only because of what its names may stand for.

@@ -4,11 +4,14 @@
 #include <string_view>
 
 #include "backends/file_count.h"
+#include "base/hash.h"
+#include "cli/asked_remotes.h"
 #include "cli/gateway.h"
 #include "cli/git_doubts.h"
 #include "cli/session_network.h"
 #include "cli/shown_places.h"
 #include "cli/signing.h"
+#include "credentials/transport_wire.h"
 #include "engine/tool_access.h"
 
 namespace gate::cli {
@@ -37,6 +40,22 @@ bool SharesLoopback(const router::Plan& plan) {
       std::to_array<std::string_view>({"native", "bwrap", "landlock"});
   return plan.profile.network == backends::Network::kOpen &&
          std::ranges::find(kShare, plan.backend) != kShare.end();
+}
+
+// Two sets have two marks.
+std::string MarkOf(const std::set<credentials::SshTarget>& remotes) {
+  std::vector<std::string> parts = {"remotes"};
+  for (const credentials::SshTarget& target : remotes)
+    parts.insert(parts.end(), {target.user, target.host,
+                               std::to_string(target.port), target.path});
+  return Hex(Sha256(credentials::EncodeWords(parts)));
+}
+
+std::string RemotesText(const std::set<credentials::SshTarget>& remotes) {
+  std::string text;
+  for (const credentials::SshTarget& target : remotes)
+    text += (text.empty() ? "" : ", ") + credentials::Describe(target);
+  return text;
 }
 
 }  // namespace
@@ -113,6 +132,35 @@ void Gateway::JudgeServices(Judgement* judgement) {
   Replan(judgement, question.approved);
 }
 
+void Gateway::JudgeRemotes(Judgement* judgement) {
+  Decision& decision = judgement->decision;
+  // Nothing is lent to a line without an open network, and a line that is asked
+  // about for another reason says what it gives.
+  if (decision.action != Action::kSandbox || decision.network != "open" ||
+      decision.profile == engine::kToolProfile)
+    return;
+  std::set<credentials::SshTarget> remotes =
+      UnpinnedRemotes(facts_, judgement->session.workspace,
+                      WritablePlaces(judgement->session), judgement->analysis);
+  if (remotes.empty() ||
+      std::ranges::none_of(candidates(), [](const router::Candidate& each) {
+        return each.availability.features.Has(backends::Feature::kLending);
+      }))
+    return;
+  judgement->remotes = std::move(remotes);
+  decision.action = Action::kAsk;
+  decision.yes = engine::YesNeeds::kSandbox;
+  decision.code = engine::ReasonCode::kNotAsItSeems;
+  decision.rule = {};
+  decision.reason = "git would use your ssh login for " +
+                    RemotesText(judgement->remotes) +
+                    ", which this repository did not have when gate first saw "
+                    "it";
+  decision.suggestion =
+      "use a remote that the repository had, or its https URL; a person may "
+      "add one for good: gate trust --remote URL";
+}
+
 void Gateway::JudgeYes(Judgement* judgement) {
   const Question& question = judgement->question;
   if (judgement->decision.action != Action::kAsk) return;
@@ -141,6 +189,14 @@ void Gateway::JudgeYes(Judgement* judgement) {
       return;
     }
     judgement->binding = BindPlaces(opened.places, facts_.home, opened.obeyed);
+    return;
+  }
+  if (!judgement->remotes.empty() &&
+      grants.kind == engine::GrantKind::kSandbox) {
+    const std::string text = RemotesText(judgement->remotes);
+    judgement->binding.text =
+        "; with your ssh login for " + text + ", for this run";
+    judgement->binding.mark = MarkOf(judgement->remotes);
     return;
   }
   // A sandbox without credentials does no more with another file.

@@ -140,12 +140,10 @@ PinnedRemotes FirstSightOf(const ProcessFacts& facts,
   return remotes;
 }
 
-// The rewrites of URLs that the person's and the system's configuration of git
-// have, with all that it includes, whatever the condition.
-class PersonsRewrites {
+class RewriteReader {
  public:
-  PersonsRewrites(const ProcessFacts& facts,
-                  const std::vector<std::string>& writable)
+  RewriteReader(const ProcessFacts& facts,
+                const std::vector<std::string>& writable)
       : facts_(facts), writable_(writable) {}
 
   PinnedRemotes Read() {
@@ -288,6 +286,20 @@ Result<PinnedRemotes> PinnedRemotesOf(const ProcessFacts& facts,
   return ReadRecord(facts, workspace);
 }
 
+PinnedRemotes WouldBePinned(const ProcessFacts& facts,
+                            const std::string& workspace) {
+  if (workspace.empty()) return {};
+  if (Exists(RecordOf(facts, workspace)))
+    return ReadRecord(facts, workspace).value_or(PinnedRemotes{});
+  std::string common;
+  return FirstSightOf(facts, workspace, &common);
+}
+
+PinnedRemotes PersonsRewrites(const ProcessFacts& facts,
+                              const std::vector<std::string>& writable) {
+  return RewriteReader(facts, writable).Read();
+}
+
 Status UnpinRemote(const ProcessFacts& facts, const std::string& workspace,
                    const std::string& url) {
   GATE_TRY(const Fd turn, TakeTurn(facts));
@@ -346,7 +358,7 @@ Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
   const std::string& workspace = judgement->session.workspace;
   const std::vector<std::string> writable =
       gateway.WritablePlaces(judgement->session);
-  const PinnedRemotes person = PersonsRewrites(facts, writable).Read();
+  const PinnedRemotes person = PersonsRewrites(facts, writable);
   credentials::BrokerSetup setup;
   setup.directory = RealPath(facts.places.state) + "/transports";
   if (!workspace.empty()) {
@@ -359,6 +371,9 @@ Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
                                           credentials::SshService::kPush);
     }
   }
+  // A person said yes to these, for this run.
+  setup.fetch.insert(judgement->remotes.begin(), judgement->remotes.end());
+  setup.push.insert(judgement->remotes.begin(), judgement->remotes.end());
   setup.scope = PushScopeOf(analysis, LineOf(judgement->question));
   const std::string path = SafePath(facts.path, writable);
   const ProgramFile ssh = ResolveProgram("ssh", path, "/");

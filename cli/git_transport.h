@@ -27,6 +27,16 @@ Status NoteRemotes(const ProcessFacts& facts, const std::string& workspace,
 Result<credentials::PinnedRemotes> PinnedRemotesOf(
     const ProcessFacts& facts, const std::string& workspace);
 
+// The same, or what the run of a line in `workspace` that began now would note.
+credentials::PinnedRemotes WouldBePinned(const ProcessFacts& facts,
+                                         const std::string& workspace);
+
+// The rewrites of URLs that the person's and the system's configuration of git
+// have, with all that it includes, whatever the condition; without files in the
+// `writable` places.
+credentials::PinnedRemotes PersonsRewrites(
+    const ProcessFacts& facts, const std::vector<std::string>& writable);
+
 // Adds `url`, as a person wants it; kInvalid when it is no plain ssh URL.
 Status PinRemote(const ProcessFacts& facts, const std::string& workspace,
                  const std::string& url);

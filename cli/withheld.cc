@@ -13,6 +13,7 @@
 #include "base/host.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "cli/git_https.h"
 #include "cli/left_running.h"
 #include "cli/line.h"
 #include "cli/settings_copies.h"
@@ -438,7 +439,6 @@ class Finder {
          "`");
     if (outcome_->instead.empty()) outcome_->instead = kByPerson;
   }
-
   // The line's push, where it has one that can be written out.
   std::string PushByPerson() const {
     const Invocation* push = nullptr;
@@ -474,7 +474,7 @@ class Finder {
     for (const std::string& place : PushedPlaces(invocation))
       OfPath(place, true);
     if (is(kTalks) && outcome_->exit_code == kFatal) {
-      Hint("git's ssh keys, ssh agent and credential helper are withheld");
+      Hint(GitLoginOf(invocation) + " are withheld");
       if (outcome_->instead.empty())
         outcome_->instead =
             "tell the person, who can run it in a terminal of their own; do "

@@ -69,8 +69,11 @@ void AddRemotes(const std::vector<GitEntry>& entries, PinnedRemotes* remotes) {
       for (const std::string& url : urls) Put(&remotes->push, url);
 }
 
-std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
-                              const PinnedRemotes& person, SshService service) {
+namespace {
+
+std::set<SshTarget> Collect(const PinnedRemotes& remotes,
+                            const PinnedRemotes& person, SshService service,
+                            bool as_they_stand) {
   std::vector<UrlRewrite> rewrites = person.rewrites;
   rewrites.insert(rewrites.end(), remotes.rewrites.begin(),
                   remotes.rewrites.end());
@@ -79,9 +82,10 @@ std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
     if (auto target = ParseSshUrl(url)) targets.insert(std::move(*target));
   };
   const auto add_all = [&](const std::string& url, bool push) {
-    add(url);
-    if (const UrlRewrite* rewrite = RewriteOf(rewrites, url, push))
+    const UrlRewrite* rewrite = RewriteOf(rewrites, url, push);
+    if (rewrite != nullptr)
       add(rewrite->base + url.substr(rewrite->prefix.size()));
+    if (rewrite == nullptr || as_they_stand) add(url);
   };
   const bool push = service == SshService::kPush;
   if (push)
@@ -97,6 +101,19 @@ std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
     if (push) add_all(url, true);
   }
   return targets;
+}
+
+}  // namespace
+
+std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
+                              const PinnedRemotes& person, SshService service) {
+  return Collect(remotes, person, service, /*as_they_stand=*/true);
+}
+
+std::set<SshTarget> DestinationsOf(const PinnedRemotes& remotes,
+                                   const PinnedRemotes& person,
+                                   SshService service) {
+  return Collect(remotes, person, service, /*as_they_stand=*/false);
 }
 
 std::string Serialise(const PinnedRemotes& remotes) {

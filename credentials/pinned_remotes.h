@@ -47,6 +47,12 @@ void AddRemotes(const std::vector<GitEntry>& entries, PinnedRemotes* remotes);
 std::set<SshTarget> TargetsOf(const PinnedRemotes& remotes,
                               const PinnedRemotes& person, SshService service);
 
+// As TargetsOf, but where git itself goes: a URL that is rewritten does not
+// count as it stands.
+std::set<SshTarget> DestinationsOf(const PinnedRemotes& remotes,
+                                   const PinnedRemotes& person,
+                                   SshService service);
+
 // One text and back; kCorrupt where it is not such a text.
 std::string Serialise(const PinnedRemotes& remotes);
 Result<PinnedRemotes> ParsePinned(std::string_view text);

@@ -64,6 +64,17 @@ class GitTransportTest : public ::testing::TestWithParam<const char*> {
     return machine_.Gate({"run", "--backend", GetParam(), "-c", line}, "", cwd);
   }
 
+  // A person says yes to the question in `asked`.
+  void Approve(const Done& asked) const {
+    constexpr std::string_view kBefore = "gate approve ";
+    const size_t at = asked.err.find(kBefore);
+    ASSERT_NE(at, std::string::npos) << asked.err;
+    const auto [code, shown] = machine_.OnTerminal(
+        {"approve", asked.err.substr(at + kBefore.size(), 36)}, "y");
+    EXPECT_EQ(code, 0) << shown;
+    EXPECT_NE(shown.find("ssh login for"), std::string::npos) << shown;
+  }
+
   // How often ssh was started.
   size_t Asked() const { return Count(machine_.Read(log()), "ssh -a"); }
 
@@ -150,6 +161,8 @@ TEST_P(GitTransportTest, GoesNowhereElseWhateverTheWorkspaceSays) {
     const Done done = Inside(row.line);
     EXPECT_NE(done.exit_code, 0) << row.line;
     EXPECT_TRUE(done.err.find("is not a remote that") != std::string::npos ||
+                done.err.find("did not have when gate first saw it") !=
+                    std::string::npos ||
                 done.err.find("not one plain quoted word") != std::string::npos)
         << row.line << done.err;
     EXPECT_EQ(Count(machine_.Read(log()), "evil"), 0u) << row.line;
@@ -163,14 +176,60 @@ TEST_P(GitTransportTest, GoesNowhereElseWhateverTheWorkspaceSays) {
 }
 
 TEST_P(GitTransportTest, SaysWhatWasWithheldAndWhoCanGiveIt) {
-  const Done done = Inside("git fetch git@other.example:x/y");
-  EXPECT_NE(done.err.find("withheld the ssh login for git@other.example:x/y"),
+  // Of a remote that git finds by itself nobody was asked before.
+  Outside("git remote add other git@other.example:x/y && git fetch -q " +
+          server());
+  ASSERT_EQ(Inside("git status").exit_code, 0);
+  Outside("git remote set-url other git@other.example:x/z");
+  const Done done = Inside("git fetch --all");
+  EXPECT_NE(done.err.find("withheld the ssh login for git@other.example:x/z"),
             std::string::npos)
       << done.err;
-  EXPECT_NE(done.err.find("gate trust --remote git@other.example:x/y"),
+  EXPECT_NE(done.err.find("gate trust --remote git@other.example:x/z"),
             std::string::npos);
-  const Done push = Inside("git push git@other.example:x/y HEAD:main");
-  EXPECT_NE(push.exit_code, 0);
+  EXPECT_EQ(Count(machine_.Read(log()), "other.example"), 0u);
+}
+
+TEST_P(GitTransportTest, AYesLendsTheLoginForAnotherRemoteOnce) {
+  const std::string other = "git@other.example:" + server();
+  for (const std::string& line :
+       {"git fetch -q " + other, "git ls-remote -q " + other,
+        "git clone -q " + other + " one",
+        "git clone -q other.example:" + server() + " two"}) {
+    const size_t before = Asked();
+    const Done asked = Inside(line);
+    EXPECT_EQ(asked.exit_code, 126) << line;
+    EXPECT_NE(asked.err.find("your ssh login for"), std::string::npos)
+        << line << asked.err;
+    EXPECT_EQ(Asked(), before) << line;
+    Approve(asked);
+    const Done done = Inside(line);
+    EXPECT_EQ(done.exit_code, 0) << line << done.err;
+    EXPECT_EQ(Asked(), before + 1) << line;
+    EXPECT_EQ(Inside(line).exit_code, 126) << line;
+  }
+}
+
+TEST_P(GitTransportTest, AYesHoldsForTheRemoteThatWasShownAlone) {
+  ASSERT_EQ(Inside("git status").exit_code, 0);
+  Outside("git remote add up git@other.example:" + server());
+  const Done asked = Inside("git fetch up");
+  EXPECT_EQ(asked.exit_code, 126) << asked.err;
+  Approve(asked);
+  Outside("git remote set-url up git@evil.example:" + server());
+  EXPECT_EQ(Inside("git fetch up").exit_code, 126);
+  // Nor is what git finds out by itself part of it.
+  Outside("git remote set-url up git@other.example:" + server() +
+          " && git remote add evil git@evil.example:" + server());
+  const Done both = Inside("git fetch --multiple up evil");
+  EXPECT_NE(both.exit_code, 0) << both.err;
+  EXPECT_EQ(Asked(), 0u);
+}
+
+TEST_P(GitTransportTest, WithoutALoginToLendNobodyIsAsked) {
+  machine_.environment[1] = "SSH_AUTH_SOCK=";
+  const Done done = Inside("git fetch git@other.example:x/y");
+  EXPECT_NE(done.exit_code, 126) << done.err;
   EXPECT_EQ(Asked(), 0u);
 }
 
