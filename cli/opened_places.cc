@@ -90,9 +90,22 @@ class Finder {
       : facts_(facts), workspace_(workspace), home_(RealPath(facts.home)) {}
 
   void AddNamed(const std::string& text) {
-    // Of several the first that is there, else the last.
+    // Of several the first that a variable of the caller's leads to or that is
+    // there, else the last.
     if (const size_t bar = text.find('|'); bar != std::string::npos) {
       const std::string first = text.substr(0, bar);
+      if (!first.starts_with(kHome) && !first.starts_with(kNodePrefix)) {
+        const size_t slash = std::min(first.find('/'), first.size());
+        const std::string name = first.substr(1, slash - 1);
+        const std::string value = ValueOf(name);
+        if (value.empty()) return AddNamed(text.substr(bar + 1));
+        // Of a list what is installed goes to the first.
+        const std::string place = value.substr(0, value.find(':'));
+        if (!place.starts_with('/'))
+          return Refuse(name + " is not an absolute path");
+        out_.variables[name] = value;
+        return AddPath(place + first.substr(slash), first.ends_with('/'));
+      }
       struct stat info = {};
       const bool there =
           first.starts_with(kHome) &&
@@ -113,7 +126,11 @@ class Finder {
       path = prefix + "/" + text.substr(kNodePrefix.size());
       if (told) out_.variables["npm_config_prefix"] = Normalise(prefix, "/");
     }
-    const bool directory = text.ends_with('/');
+    AddPath(path, text.ends_with('/'));
+  }
+
+  // What a rule names, wherever that is.
+  void AddPath(std::string path, bool directory) {
     path = ResolvedStart(Normalise(path, "/"));
     if (home_.empty() || path == home_ || !IsWithin(path, home_))
       return Refuse(Shown(path) + " is not below the home directory");
@@ -160,6 +177,13 @@ class Finder {
  private:
   void Refuse(std::string why) {
     if (out_.why.empty()) out_.why = std::move(why);
+  }
+
+  std::string ValueOf(const std::string& name) const {
+    const std::string start = name + "=";
+    for (const std::string& entry : facts_.environment)
+      if (entry.starts_with(start)) return entry.substr(start.size());
+    return "";
   }
 
   void Add(const std::string& path, bool directory) {

@@ -112,12 +112,20 @@ void Compiler::ReadOpens(File& file, const TreeNode& node, RuleRecord* rule) {
   constexpr auto kBases =
       std::to_array<std::string_view>({"$HOME/", "$NODE_PREFIX/"});
   const std::vector<std::string_view> places = StringList(file, node, "opens");
+  const auto is_below = [&](std::string_view place) {
+    return std::ranges::any_of(kBases, [&](std::string_view base) {
+      return place.starts_with(base) && place.size() > base.size();
+    });
+  };
+  // `$NAME/…|…`: where a variable of the caller's says, or else.
+  const auto is_variable = [](std::string_view place) {
+    const size_t end =
+        place.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", 1);
+    return place.starts_with('$') && end > 1 && end < place.size() &&
+           place[end] == '/' && place.find('|', end) != place.npos;
+  };
   for (const std::string_view place : places) {
-    const bool below = std::ranges::any_of(kBases,
-                                           [&](std::string_view base) {
-                                             return place.starts_with(base) &&
-                                                    place.size() > base.size();
-                                           }) &&
+    const bool below = (is_below(place) || is_variable(place)) &&
                        place.find_first_of("*?[\\") == std::string_view::npos;
     if (place != "$WRITES" && !below)
       Problem(file, node.begin, "rule-bad-value",

@@ -378,6 +378,60 @@ TEST(OpenedPlacesTest, WhatARepositoryBringsStaysInItsClone) {
         << name;
 }
 
+TEST(OpenedPlacesTest, AVariableOfTheCallersMovesAPlace) {
+  const struct {
+    const char* variable;  // below the home, or absolute
+    const char* line;
+    const char* place;  // empty: no yes works
+  } kRows[] = {
+      {"", "go install ./...", "/go/bin/"},
+      {"GOBIN=", "go install ./...", "/go/bin/"},
+      {"GOBIN=~/tools", "go install ./...", "/tools/"},
+      {"GOPATH=~/g", "go install ./...", "/g/bin/"},
+      {"GOPATH=~/g:/opt/g", "go install ./...", "/g/bin/"},
+      {"GOBIN=/usr/local/bin", "go install ./...", ""},
+      {"GOBIN=tools", "go install ./...", ""},
+      {"GOBIN=~", "go install ./...", ""},
+      {"GOBIN=~/../x", "go install ./...", ""},
+      {"GOBIN=~/link/x", "go install ./...", ""},
+      {"GOBIN=~/project/..", "go install ./...", ""},
+      {"CARGO_HOME=~/c", "cargo install x", "/c/bin/"},
+      {"CARGO_INSTALL_ROOT=~/r", "cargo install x", "/r/bin/"},
+      {"PYTHONUSERBASE=~/p", "pip install --user x", "/p/bin/"},
+      {"PIPX_BIN_DIR=~/b", "pipx install x", "/b/"},
+      {"PIPX_HOME=~/h", "pipx install x", "/h/"},
+      {"PNPM_HOME=~/pn", "pnpm add -g x", "/pn/"},
+      {"BUN_INSTALL=~/bu", "bun add -g x", "/bu/bin/"},
+      {"RUSTUP_HOME=~/ru", "rustup component add clippy", "/ru/"},
+      {"PYENV_ROOT=~/py", "pyenv install 3.12.4", "/py/"},
+      {"NVM_DIR=~/nv", "nvm install 20", "/nv/"},
+      {"COMPOSER_HOME=~/co", "composer global update", "/co/"},
+  };
+  Machine machine;
+  const std::string bin = machine.root() + "/programs";
+  std::filesystem::create_directories(bin);
+  for (const char* name : {"go", "cargo", "pip", "pipx", "pnpm", "bun",
+                           "rustup", "pyenv", "nvm", "composer"})
+    std::filesystem::copy_file("/bin/true", bin + "/" + name);
+  ASSERT_EQ(::symlink("/opt", (machine.home() + "/link").c_str()), 0);
+  for (const auto& row : kRows) {
+    machine.environment = {"PATH=" + bin + ":/usr/bin:/bin"};
+    std::string variable = row.variable;
+    for (size_t at; (at = variable.find('~')) != std::string::npos;)
+      variable.replace(at, 1, machine.home());
+    if (!variable.empty()) machine.environment.push_back(variable);
+    const auto grants = Grants(machine, row.line);
+    if (*row.place == '\0') {
+      EXPECT_EQ(grants["kind"], "by-hand") << variable << grants;
+      continue;
+    }
+    EXPECT_EQ(grants["kind"], "places") << variable << grants;
+    EXPECT_NE(grants.dump().find(machine.home() + row.place + "\""),
+              std::string::npos)
+        << variable << grants;
+  }
+}
+
 TEST(OpenedPlacesTest, OfSeveralPlacesTheOneThatIsThereIsOpened) {
   const Home machine(R"("$HOME/new/|$HOME/older/|$HOME/usual/")");
   const auto opened = [&] {
