@@ -103,7 +103,8 @@ PinnedRemotes NamedBy(const Invocation& invocation) {
 std::set<SshTarget> UnpinnedRemotes(const ProcessFacts& facts,
                                     const std::string& workspace,
                                     const std::vector<std::string>& writable,
-                                    const parser::Analysis& analysis) {
+                                    const parser::Analysis& analysis,
+                                    std::optional<SshService> only) {
   std::set<SshTarget> unpinned;
   if (!std::ranges::any_of(analysis.invocations, Talks) || !HasLogin(facts))
     return unpinned;
@@ -114,6 +115,7 @@ std::set<SshTarget> UnpinnedRemotes(const ProcessFacts& facts,
     const SshService service = invocation.subcommand.front() == "push"
                                    ? SshService::kPush
                                    : SshService::kFetch;
+    if (only && *only != service) continue;
     const auto allowed = credentials::TargetsOf(pinned, person, service);
     // A URL that is rewritten does not go where it says.
     for (const SshTarget& target :

@@ -3,6 +3,7 @@
 // login for them.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,9 +20,11 @@ namespace gate::cli {
 // and the person's; without those that are pinned for `workspace`, or would be
 // by a run that began now. Empty where the person has no ssh login to lend, and
 // for what is only known when the line runs. `writable` as for NoteRemotes'
-// callers. Reads some small files where a command of git talks to a remote.
+// callers. With `only`, those of the commands that push, or of those that do
+// not. Reads some small files where a command of git talks to a remote.
 std::set<credentials::SshTarget> UnpinnedRemotes(
     const ProcessFacts& facts, const std::string& workspace,
-    const std::vector<std::string>& writable, const parser::Analysis& analysis);
+    const std::vector<std::string>& writable, const parser::Analysis& analysis,
+    std::optional<credentials::SshService> only = std::nullopt);
 
 }  // namespace gate::cli

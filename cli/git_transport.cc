@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "cli/asked_remotes.h"
 #include "cli/git_push_scope.h"
 #include "cli/lending.h"
 #include "cli/line.h"
@@ -371,9 +372,18 @@ Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
                                           credentials::SshService::kPush);
     }
   }
-  // A person said yes to these, for this run.
-  setup.fetch.insert(judgement->remotes.begin(), judgement->remotes.end());
-  setup.push.insert(judgement->remotes.begin(), judgement->remotes.end());
+  // A person said yes to these, for this run; a yes to a fetch is none to a
+  // push that a hook redirects there.
+  if (!judgement->remotes.empty()) {
+    for (const auto service :
+         {credentials::SshService::kFetch, credentials::SshService::kPush}) {
+      auto& lent =
+          service == credentials::SshService::kPush ? setup.push : setup.fetch;
+      for (const credentials::SshTarget& target :
+           UnpinnedRemotes(facts, workspace, writable, analysis, service))
+        if (judgement->remotes.contains(target)) lent.insert(target);
+    }
+  }
   setup.scope = PushScopeOf(analysis, LineOf(judgement->question));
   const std::string path = SafePath(facts.path, writable);
   const ProgramFile ssh = ResolveProgram("ssh", path, "/");

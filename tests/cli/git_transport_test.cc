@@ -226,6 +226,26 @@ TEST_P(GitTransportTest, AYesHoldsForTheRemoteThatWasShownAlone) {
   EXPECT_EQ(Asked(), 0u);
 }
 
+TEST_P(GitTransportTest, AYesToAFetchIsNoneToAPushThere) {
+  ASSERT_EQ(Inside("git status").exit_code, 0);
+  const std::string other = "git@other.example:" + server();
+  machine_.Write(machine_.project() + "/move",
+                 "git config remote.origin.url " + other + "\n");
+  const std::string line = "git fetch -q " + other +
+                           " && sh ./move && git push -q origin HEAD:moved";
+  const Done asked = Inside(line);
+  EXPECT_EQ(asked.exit_code, 126) << asked.err;
+  Approve(asked);
+  const Done done = Inside(line);
+  EXPECT_NE(done.exit_code, 126) << done.err;
+  EXPECT_NE(done.exit_code, 0) << done.err;
+  EXPECT_EQ(Asked(), 1u) << done.err;
+  EXPECT_EQ(Count(machine_.Read(log()), "receive-pack"), 0u);
+  EXPECT_NE(done.err.find("withheld the ssh login for " + other),
+            std::string::npos)
+      << done.err;
+}
+
 TEST_P(GitTransportTest, WithoutALoginToLendNobodyIsAsked) {
   machine_.environment[1] = "SSH_AUTH_SOCK=";
   const Done done = Inside("git fetch git@other.example:x/y");
