@@ -22,13 +22,61 @@ using parser::Invocation;
 
 constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 
+// `git submodule add URL` clones it.
+bool AddsSubmodule(const Invocation& invocation) {
+  return invocation.subcommand.front() == "submodule" &&
+         std::ranges::any_of(invocation.argv, [](const parser::Argument& word) {
+           return word.known && word.text == "add";
+         });
+}
+
 bool Talks(const Invocation& invocation) {
   constexpr auto kTalking = std::to_array<std::string_view>(
       {"clone", "fetch", "ls-remote", "pull", "push"});
   return invocation.program == "git" && !invocation.guessed &&
          !invocation.subcommand.empty() &&
-         std::ranges::find(kTalking, invocation.subcommand.front()) !=
-             kTalking.end();
+         (std::ranges::find(kTalking, invocation.subcommand.front()) !=
+              kTalking.end() ||
+          AddsSubmodule(invocation));
+}
+
+// The first word behind the sub-command that is no option: the repository, but
+// for values of options that stand alone. Empty without one.
+std::string_view FirstOperand(const Invocation& invocation,
+                              const std::vector<std::string>& words) {
+  std::string_view command = invocation.subcommand.front();
+  if (command == "submodule") command = "add";
+  const auto at = std::ranges::find(words, command);
+  if (at == words.end()) return "";
+  const auto operand = std::find_if(
+      at + 1, words.end(),
+      [](const std::string& word) { return !word.starts_with('-'); });
+  return operand == words.end() ? std::string_view() : *operand;
+}
+
+// A relative URL of a submodule, which begins at that of `origin`
+// (gitsubmodules(7); resolve_relative_url() in git's remote.c).
+std::string Below(std::string origin, std::string_view relative) {
+  while (origin.ends_with('/')) origin.pop_back();
+  char joint = '/';
+  while (true) {
+    if (relative.starts_with("./")) {
+      relative.remove_prefix(2);
+    } else if (relative.starts_with("../")) {
+      relative.remove_prefix(3);
+      size_t end = origin.rfind('/');
+      if (end == std::string::npos) {
+        end = origin.rfind(':');
+        joint = ':';
+      }
+      if (end == std::string::npos) return "";
+      origin.resize(end);
+    } else {
+      break;
+    }
+  }
+  while (relative.ends_with('/')) relative.remove_suffix(1);
+  return origin + joint + std::string(relative);
 }
 
 // ssh(1) looks in ~/.ssh, and asks an agent.
@@ -81,14 +129,20 @@ PinnedRemotes NamedBy(const Invocation& invocation) {
   }
   PinnedRemotes remotes;
   credentials::AddRemotes(rewrites, &remotes);
-  const bool clones = invocation.subcommand.front() == "clone";
+  const bool adds = AddsSubmodule(invocation);
+  const bool clones = adds || invocation.subcommand.front() == "clone";
+  const std::string_view operand = FirstOperand(invocation, words);
   bool urls = false;
-  // A branch or a path of this machine has no colon, but a refspec has; clone
-  // takes none.
+  if (adds && (operand.starts_with("./") || operand.starts_with("../")))
+    for (const GitEntry& entry : origin)
+      if (entry.key == "remote.origin.url")
+        remotes.fetch.push_back(Below(entry.value, operand));
+  // A refspec has a colon, too, but never comes first. A path of this machine
+  // has a slash before one.
   for (const std::string& word : words) {
-    const bool is_url =
-        word.find('@') != word.npos || word.starts_with("ssh://") ||
-        (clones && !word.starts_with('-') && word.find(':') < word.find('/'));
+    const bool is_url = word.find('@') != word.npos ||
+                        word.starts_with("ssh://") ||
+                        (word == operand && word.find(':') < word.find('/'));
     if (!is_url || !credentials::ParseSshUrl(word)) continue;
     urls = true;
     remotes.fetch.push_back(word);

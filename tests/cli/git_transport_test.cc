@@ -192,10 +192,14 @@ TEST_P(GitTransportTest, SaysWhatWasWithheldAndWhoCanGiveIt) {
 
 TEST_P(GitTransportTest, AYesLendsTheLoginForAnotherRemoteOnce) {
   const std::string other = "git@other.example:" + server();
+  Outside("git clone -q --bare " + server() + " " + machine_.root() + "/b.git");
   for (const std::string& line :
        {"git fetch -q " + other, "git ls-remote -q " + other,
         "git clone -q " + other + " one",
-        "git clone -q other.example:" + server() + " two"}) {
+        "git clone -q other.example:" + server() + " two",
+        "git fetch -q other.example:" + server() + " main:three",
+        "git submodule --quiet add git@other.example:" + server() + " four",
+        std::string("git submodule --quiet add ../../b.git five")}) {
     const size_t before = Asked();
     const Done asked = Inside(line);
     EXPECT_EQ(asked.exit_code, 126) << line;
@@ -208,6 +212,9 @@ TEST_P(GitTransportTest, AYesLendsTheLoginForAnotherRemoteOnce) {
     EXPECT_EQ(Asked(), before + 1) << line;
     EXPECT_EQ(Inside(line).exit_code, 126) << line;
   }
+  // What is relative begins at the remote.
+  const Done done = Inside("git submodule --quiet add ../a.git six");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
 }
 
 TEST_P(GitTransportTest, AYesHoldsForTheRemoteThatWasShownAlone) {
