@@ -110,6 +110,13 @@ std::string DecisionToJson(const Judgement& judgement,
     if (!judgement.services.ports.empty() &&
         judgement.grants.kind == engine::GrantKind::kSandbox)
       WriteServices(judgement.services.ports, "services", &json);
+    if (!judgement.remotes.empty() &&
+        judgement.grants.kind == engine::GrantKind::kSandbox) {
+      json.Key("ssh_logins").BeginArray();
+      for (const credentials::SshTarget& target : judgement.remotes)
+        json.String(credentials::Describe(target));
+      json.EndArray();
+    }
     if (!judgement.grants.why.empty()) json.Field("why", judgement.grants.why);
     if (!judgement.grants.instead.empty())
       json.Field("instead", judgement.grants.instead);

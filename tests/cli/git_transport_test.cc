@@ -206,6 +206,10 @@ TEST_P(GitTransportTest, AYesLendsTheLoginForAnotherRemoteOnce) {
     EXPECT_NE(asked.err.find("your ssh login for"), std::string::npos)
         << line << asked.err;
     EXPECT_EQ(Asked(), before) << line;
+    EXPECT_NE(machine_.Gate({"check", "--json", "-c", line})
+                  .out.find(R"("grants":{"kind":"sandbox","ssh_logins":[")"),
+              std::string::npos)
+        << line;
     Approve(asked);
     const Done done = Inside(line);
     EXPECT_EQ(done.exit_code, 0) << line << done.err;
