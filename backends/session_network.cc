@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -234,6 +235,7 @@ struct Start {
   std::string uids, gids;
   bool deny_groups = false;
   int listener = -1;
+  int gone = -1;             // kGone; -1: there is none
   int go[2] = {-1, -1};      // to the new process: its maps are written
   int failed[2] = {-1, -1};  // errno of what failed; its end is an exec
 };
@@ -256,17 +258,22 @@ struct Start {
   setsid();
   if (chdir("/") != 0) FailStart(start);
   // Out of the way first, so that none is written over.
-  const int from[] = {null,           null,    null,
-                      start.listener, network, start.failed[1]};
-  int high[6];
-  for (int i = 0; i < 6; ++i) {
+  const int from[] = {null,           null,
+                      null,           start.listener,
+                      network,        start.gone < 0 ? null : start.gone,
+                      start.failed[1]};
+  constexpr int kFailed = 6;
+  int high[kFailed + 1];
+  for (int i = 0; i <= kFailed; ++i) {
     high[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 16);
     if (high[i] < 0) FailStart(start);
   }
-  for (int i = 0; i < 6; ++i)
-    if (dup3(high[i], i, i == 5 ? O_CLOEXEC : 0) < 0) _exit(1);
-  if (syscall(SYS_close_range, 6u, ~0u, 0u) != 0) _exit(1);
-  static_assert(session_wire::kListener == 3 && session_wire::kNetwork == 4);
+  for (int i = 0; i <= kFailed; ++i)
+    if (dup3(high[i], i, i == kFailed ? O_CLOEXEC : 0) < 0) _exit(1);
+  if (start.gone < 0) close(session_wire::kGone);
+  if (syscall(SYS_close_range, kFailed + 1u, ~0u, 0u) != 0) _exit(1);
+  static_assert(session_wire::kListener == 3 && session_wire::kNetwork == 4 &&
+                session_wire::kGone == 5);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -274,7 +281,7 @@ struct Start {
   char* const environment[] = {nullptr};
   execve(start.keeper, start.words, environment);
   const int error = errno;
-  (void)!write(5, &error, sizeof(error));
+  (void)!write(kFailed, &error, sizeof(error));
   _exit(1);
 }
 
@@ -311,7 +318,7 @@ bool WriteTo(pid_t pid, const char* name, std::string_view text) {
   _exit(0);
 }
 
-Status Spawn(int listener, const std::string& keeper,
+Status Spawn(int listener, int gone, const std::string& keeper,
              const std::string& label) {
   std::string words[] = {kSessionKeeper,
                          std::to_string(session_wire::kIdleSeconds),
@@ -325,6 +332,7 @@ Status Spawn(int listener, const std::string& keeper,
   GATE_TRY(start.gids, MapOf("/proc/self/gid_map", getegid()));
   start.deny_groups = geteuid() != 0;
   start.listener = listener;
+  start.gone = gone;
   if (pipe2(start.go, O_CLOEXEC) != 0) return FailErrno("cannot make a pipe");
   const Fd go_read(start.go[0]);
   Fd go_write(start.go[1]);
@@ -348,6 +356,18 @@ Status Spawn(int listener, const std::string& keeper,
   return Fail(ErrorCode::kUnavailable,
               "gate-session cannot be started: " +
                   std::string(strerror(got > 0 ? error : errno)));
+}
+
+// Readable when the name is taken away or another one stands there: the links
+// of the socket's file are counted anew then. Nothing where none is to be had,
+// and gate-session ends when it is idle.
+Fd WatchName(const sockaddr_un& address) {
+  Fd watch(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (watch && inotify_add_watch(watch.get(), address.sun_path,
+                                 IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF |
+                                     IN_DONT_FOLLOW) < 0)
+    watch.reset();
+  return watch;
 }
 
 // Under the lock: what `address` names is gone, or was never there.
@@ -375,7 +395,7 @@ Status StartAt(int directory, const sockaddr_un& address,
       listen(listener.get(), SOMAXCONN) != 0)
     started = FailErrno("cannot listen for gate-session");
   else
-    started = Spawn(listener.get(), keeper, label);
+    started = Spawn(listener.get(), WatchName(address).get(), keeper, label);
   if (!started) unlinkat(directory, key.c_str(), 0);
   return started;
 }

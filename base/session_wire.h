@@ -39,6 +39,8 @@ inline constexpr size_t kMaxLabel = 1024;
 // streams.
 inline constexpr int kListener = 3;
 inline constexpr int kNetwork = 4;
+// Readable once the name of its socket is gone (inotify(7)); may be missing.
+inline constexpr int kGone = 5;
 
 // Without a line for so long it ends by itself.
 inline constexpr uint32_t kIdleSeconds = 600;

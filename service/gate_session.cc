@@ -5,7 +5,8 @@
 // namespace and a listening socket (base/session_wire.h). This process only
 // holds the one and answers on the other: it has no capability, no file, no
 // network but that namespace, and no system call beyond those of its loop. It
-// ends when no line has been there for IDLE-SECONDS, or when it is told to.
+// ends when no line has been there for IDLE-SECONDS, when nobody can find its
+// socket any more and no line is there, or when it is told to.
 // Processes that are still inside keep the namespace as long as they live.
 #include <errno.h>
 #include <linux/audit.h>
@@ -97,10 +98,12 @@ class Keeper {
         started_(Now()),
         last_line_(started_) {
     fds_[0] = {kListener, POLLIN, 0};
+    fds_[1] = {kGone, POLLIN, 0};
   }
 
   void Run() {
     while (true) {
+      if (gone_ && lines_ == 0 && !Accept()) return;
       int wait = -1;
       if (lines_ == 0) {
         const int64_t left = last_line_ + idle_ms_ - Now();
@@ -110,9 +113,13 @@ class Keeper {
       }
       if (poll(fds_, count_, wait) < 0 && errno != EINTR) return;
       // Backwards: what ends is replaced by the last one.
-      for (nfds_t i = count_; i-- > 1;)
+      for (nfds_t i = count_; i-- > 2;)
         if (fds_[i].revents != 0) Serve(i);
       if (ended_) return;
+      if (fds_[1].revents != 0) {
+        gone_ = (fds_[1].revents & POLLIN) != 0;
+        fds_[1].fd = -1;
+      }
       if ((fds_[0].revents & ~POLLIN) != 0) return;
       if (fds_[0].revents != 0) Accept();
       if (ended_) return;
@@ -222,7 +229,8 @@ class Keeper {
   int64_t last_line_;
   uint32_t lines_ = 0;
   bool ended_ = false;
-  nfds_t count_ = 1;
+  bool gone_ = false;  // the name of the socket
+  nfds_t count_ = 2;
   pollfd fds_[kMaxConnections] = {};
   bool joined_[kMaxConnections] = {};
 };

@@ -132,6 +132,19 @@ TEST_P(SessionNetworkTest, ItsEndIsTheEndOfWhatItsLinesLeft) {
       << done.err;
 }
 
+// Nobody could join it, and its socket would stand in the way of later runs.
+TEST_P(SessionNetworkTest, ItEndsWithTheNameOfItsSocket) {
+  const Done done = Script(
+      "A 'python3 talk.py once'; G sessions | sed 's/.*process //; s/ .*//' "
+      ">p; "
+      "kill -0 $(cat p) && echo there; rm -r '" +
+      Networks() +
+      "'; while kill -0 $(cat p) 2>/dev/null && "
+      "[ \"$(cut -d' ' -f3 /proc/$(cat p)/stat)\" != Z ]; do :; done; "
+      "echo gone; A 'python3 talk.py once'; G sessions | wc -l");
+  EXPECT_EQ(done.out, "False\nthere\ngone\nFalse\n1\n") << done.err;
+}
+
 TEST_P(SessionNetworkTest, LinesOfOneSessionFindEachOthersServers) {
   const Done done = Script(
       "A 'python3 talk.py serve' & A 'python3 talk.py wait'; "
