@@ -238,7 +238,8 @@ while not os.path.exists("stop"):
   turn += 1
   with open("turn.new", "w") as f: f.write(str(turn))
   os.rename("turn.new", "turn")
-with open("seen", "w") as f: f.write("seen: " + " ".join(sorted(seen)))
+with open("seen.new", "w") as f: f.write("seen: " + " ".join(sorted(seen)))
+os.rename("seen.new", "seen")
 )");
   machine_.Write(machine_.project() + "/later.py", R"(
 import os, urllib.request
