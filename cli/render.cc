@@ -348,7 +348,8 @@ std::string AfterYes(const Judgement& judgement) {
   if (judgement.grants.kind == GrantKind::kPlaces && !judgement.in_sandbox &&
       question.preview.empty())
     return ServicesText(judgement) +
-           "in a sandbox that changes nothing outside the workspace and package "
+           "in a sandbox that changes nothing outside the workspace and "
+           "package "
            "caches" +
            judgement.binding.text;
   return ServicesText(judgement) + kRunsInSandbox;

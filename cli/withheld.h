@@ -4,8 +4,8 @@
 // An agent that meets a bare "Permission denied" looks for another way. So a
 // line that ends with an error says, in at most three lines on stderr, what
 // gate withheld that it names, and one next step that works. A server that was
-// left in the background for a later line is missed only then: so where it ended
-// with the line (cli/lasting.h says where it goes on), that line says so.
+// left in the background for a later line is missed only then: so where it
+// ended with the line (cli/lasting.h says where it goes on), that line says so.
 #pragma once
 
 #include <string>

@@ -156,13 +156,15 @@ TEST(WithheldTest, AServerThatIsNotThereAnyMoreIsAGuess) {
     return Said(std::move(made));
   };
   const std::string ask = "curl -sS http://localhost:" + port + "/";
-  EXPECT_EQ(said(ask),
-            "probably a server of an earlier line is meant: nothing listens on "
-            "port " +
-                port +
-                ", and a server that a contained line leaves behind is in another "
-                "network; instead: start the server and ask it in one line, or tell the "
-                "person\n");
+  EXPECT_EQ(
+      said(ask),
+      "probably a server of an earlier line is meant: nothing listens on "
+      "port " +
+          port +
+          ", and a server that a contained line leaves behind is in another "
+          "network; instead: start the server and ask it in one line, or tell "
+          "the "
+          "person\n");
   EXPECT_EQ(said("python3 -m http.server " + port + " & " + ask), "");
   // Where something listens, the line failed of something else.
   ASSERT_EQ(listen(held.get(), 1), 0);
