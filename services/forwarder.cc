@@ -58,7 +58,7 @@ bool IsStill(const ProcPlace& proc, Port* port) {
     return true;
   if (sockets->empty()) return false;  // it may come back
   const std::vector<Listener> holders = FindHolders(proc, *sockets);
-  if (IdentityOf(proc, holders) != port->forward.identity) {
+  if (!AreNamedBy(proc, holders, port->forward.identity)) {
     port->done.changed = true;
     return false;
   }
@@ -69,7 +69,16 @@ bool IsStill(const ProcPlace& proc, Port* port) {
   return true;
 }
 
-// Begins a connection to the port here, by the same family as inside.
+// By which family to ask the port here: the one that was asked inside, where
+// somebody listens by it.
+int FamilyOf(int inside, const std::vector<ListeningSocket>& sockets) {
+  const bool four = std::ranges::any_of(sockets, &ListeningSocket::four);
+  const bool six = std::ranges::any_of(sockets, &ListeningSocket::six);
+  if (inside == AF_INET6) return six || !four ? AF_INET6 : AF_INET;
+  return four || !six ? AF_INET : AF_INET6;
+}
+
+// Begins a connection to the port here.
 Fd Connect(int family, uint16_t port) {
   Fd socket(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return {};
@@ -223,7 +232,8 @@ class Server {
       Port& port = ports_[inner.port];
       Fd outside;
       if (IsStill(proc_, &port))
-        outside = Connect(inner.family, port.forward.port);
+        outside =
+            Connect(FamilyOf(inner.family, port.sockets), port.forward.port);
       if (!outside) {
         ++port.done.refused;
         const linger at_once = {1, 0};

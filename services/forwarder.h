@@ -23,9 +23,9 @@
 
 namespace gate::services {
 
-// Of one run at the same time; further ones wait to be accepted.
+// Connections of one run at the same time; further ones wait to be accepted.
 inline constexpr size_t kMaxForwardedConnections = 256;
-// Of one run.
+// Ports of one run.
 inline constexpr size_t kMaxForwardedPorts = 32;
 // How long what a run had still sent may take when it has ended.
 inline constexpr int kForwardDrainMs = 250;

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +37,8 @@ constexpr size_t kMaxFilesOfProcess = 65'536;
 constexpr size_t kMaxSmallFile = 4096;
 constexpr size_t kMaxAnswer = size_t{64} << 10;
 constexpr size_t kMaxScript = 255;
+// No IdentityOf begins so.
+constexpr std::string_view kSessionIdentity = "session ";
 
 template <class Number>
 std::optional<Number> NumberIn(std::string_view text, int base = 10) {
@@ -352,6 +355,44 @@ std::string IdentityOf(const ProcPlace& proc,
   std::string boot = ReadSmall(proc.root + "/sys/kernel/random/boot_id");
   while (boot.ends_with('\n')) boot.pop_back();
   return identity + boot;
+}
+
+std::string SessionIdentity(const std::string& private_tmp) {
+  return std::string(kSessionIdentity) + private_tmp;
+}
+
+bool RunsInSession(pid_t pid, const std::string& private_tmp) {
+  if (private_tmp.empty()) return false;
+  const std::string seen = "/proc/" + std::to_string(pid) + "/root/tmp";
+  const std::string own = private_tmp + "/tmp";
+  struct stat there = {}, here = {};
+  return lstat(seen.c_str(), &there) == 0 && lstat(own.c_str(), &here) == 0 &&
+         S_ISDIR(here.st_mode) && there.st_dev == here.st_dev &&
+         there.st_ino == here.st_ino;
+}
+
+SessionProcesses FindSessionProcesses(const std::string& private_tmp) {
+  SessionProcesses found;
+  const std::string network = LinkOf("/proc/self/ns/net");
+  EachName("/proc", kMaxProcesses, [&](const char* name) {
+    const auto pid = NumberIn<pid_t>(name);
+    if (!pid || !RunsInSession(*pid, private_tmp)) return;
+    const std::string own = LinkOf(std::string("/proc/") + name + "/ns/net");
+    if (own.empty()) return;
+    (own == network ? found.open : found.closed) = true;
+  });
+  return found;
+}
+
+bool AreNamedBy(const ProcPlace& proc, const std::vector<Listener>& listeners,
+                const std::string& identity) {
+  if (listeners.empty()) return false;
+  if (!identity.starts_with(kSessionIdentity))
+    return IdentityOf(proc, listeners) == identity;
+  const std::string tmp = identity.substr(kSessionIdentity.size());
+  return std::ranges::all_of(listeners, [&](const Listener& listener) {
+    return listener.process && RunsInSession(listener.process->pid, tmp);
+  });
 }
 
 std::string Describe(const std::vector<Listener>& listeners) {

@@ -33,9 +33,9 @@ struct ListeningSocket {
 bool ParseDiagnosed(std::string_view messages,
                     std::vector<ListeningSocket>* sockets);
 
-// Those of a table as /proc/net/tcp (or, with `six`, tcp6) has it: listening
-// sockets first, one a line. What is not understood is not among them; it ends
-// the list. Linear up to the first that does not listen.
+// The sockets that listen in a table as /proc/net/tcp (or, with `six`, tcp6)
+// has it: listening sockets first, one a line. What is not understood is not
+// among them; it ends the list. Linear up to the first that does not listen.
 std::vector<ListeningSocket> ParseListening(std::string_view table, bool six);
 
 struct Process {
@@ -72,6 +72,29 @@ std::vector<Listener> FindHolders(const ProcPlace& proc,
 // yes holds for.
 std::string IdentityOf(const ProcPlace& proc,
                        const std::vector<Listener>& listeners);
+
+// In place of that: whoever listens in a sandbox of the session whose
+// directories for temporary files are below `private_tmp` (backends::Profile).
+// A server that comes later is such a one, and another start of it.
+std::string SessionIdentity(const std::string& private_tmp);
+
+// Whether process `pid` runs in such a sandbox: it sees the session's /tmp as
+// its own, and gate alone decides who does. False for an empty `private_tmp`,
+// and where that cannot be told. Two system calls.
+bool RunsInSession(pid_t pid, const std::string& private_tmp);
+
+// What of a session runs now.
+struct SessionProcesses {
+  bool open = false;    // with the network of this process
+  bool closed = false;  // with another
+};
+// Looks at every process that this user may look at: milliseconds.
+SessionProcesses FindSessionProcesses(const std::string& private_tmp);
+
+// Whether those who listen are, all of them, whom `identity` (IdentityOf or
+// SessionIdentity) names; false where nobody does.
+bool AreNamedBy(const ProcPlace& proc, const std::vector<Listener>& listeners,
+                const std::string& identity);
 
 // The time at which a process was started, 0 where there is none.
 uint64_t StartTimeOf(const ProcPlace& proc, pid_t pid);
