@@ -17,8 +17,8 @@ namespace gate::audit {
 Result<uint64_t> ParseTime(std::string_view text, uint64_t now_ns,
                            int64_t offset_s);
 
-// The same in this machine's zone, with the offset that it has at the time
-// that is meant. Not pure.
+// Reads a time in this machine's zone, with the offset that the zone has at the
+// time that is meant. Not pure.
 Result<uint64_t> ParseTime(std::string_view text, uint64_t now_ns);
 
 // `time_ns` as 2026-11-20T10:00:00.123Z.

@@ -50,7 +50,7 @@ enum class Feature : uint8_t {
   kTreeLimits,     // of all processes of the run together
   kWatchExecs,     // every program start is judged (Profile::watch_execs)
   kReportBlocked,  // what was refused is reported exactly
-  kOverlay,        // writable roots covered, for a preview (backends/preview.h)
+  kOverlay,        // writable roots covered, for a preview (preview/preview.h)
   kLending,        // what is hidden is seen in part (Profile::lend)
 };
 inline constexpr int kFeatures = 16;
@@ -112,7 +112,7 @@ struct Lent {
 // own finds on its own loopback.
 struct LocalService {
   uint16_t port = 0;
-  // Who has to listen there (services::IdentityOf), and the same for people.
+  // Who has to listen there (services::AreNamedBy), and the same for people.
   std::string identity, shown;
   bool asked = false;            // a person has to say yes, or has
   bool four = true, six = true;  // where: 127.0.0.1, ::1
@@ -143,7 +143,7 @@ struct Profile {
                             // and /dev/shm (as sub-directories); empty: a
                             // fresh tmpfs for this run
   std::string workspace;    // stays visible where it lies below /tmp
-  // Of `write`, directories that the run fills: empty or new. They are looked
+  // Directories of `write` that the run fills: empty or new. They are looked
   // through after it as the workspace is.
   std::vector<std::string> made;
   // The host's files and directories below /tmp, /var/tmp and /dev/shm that are
@@ -206,7 +206,8 @@ struct ExecEvent {
   std::string file;               // what it leads to, without links
   std::vector<std::string> argv;  // as far as `complete`
   std::string cwd;
-  // Of a script, and again of that one, if it is a script: the last one runs.
+  // Where the file is a script, its interpreter, and the interpreter's own, if
+  // that is a script too: the last one runs.
   std::vector<ExecInterpreter> interpreters;
   bool complete = true;  // false: too long or unreadable
 };

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/engine_client.h"
-#include "backends/view.h"
+#include "backends/engines/client.h"
+#include "backends/view/view.h"
 #include "base/result.h"
 
 namespace gate::backends {

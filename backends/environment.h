@@ -17,7 +17,7 @@ bool ChangesTheShell(std::string_view name);
 bool RunsOtherCode(std::string_view name);
 // Begins as names do of which no list can be whole (LD_, OP_SESSION_).
 bool HasClosedPrefix(std::string_view name);
-// Of the variables that name a program, or options by which one runs code:
+// For a variable that names a program, or options by which one runs code:
 // whether the value is one of the harmless ones. Nothing for other variables.
 std::optional<bool> IsHarmlessProgram(std::string_view name,
                                       std::string_view value);

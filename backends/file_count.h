@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "backends/supervise.h"
+#include "backends/process/supervise.h"
 #include "base/file.h"
 
 namespace gate::backends {

@@ -1,5 +1,5 @@
 // What a run changed in git configuration, as far as it makes git run a program
-// or read configuration from elsewhere (base/git_config.h), gives others what
+// or read configuration from elsewhere (git/config.h), gives others what
 // it sends, or lets it write elsewhere.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/git_config.h"
+#include "git/config.h"
 
 namespace gate::backends {
 

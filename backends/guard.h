@@ -19,7 +19,7 @@
 // - Git directories of these places and their submodules: `hooks`,
 //   `info/attributes`, `commondir`, `lazygit.yml` and a `.git` file are binds;
 //   `config` and `config.worktree` stay writable, and are put back when the run
-//   changed a key that runs a program (base/git_config.h) or made a work tree
+//   changed a key that runs a program (git/config.h) or made a work tree
 //   of a place outside the writable roots, or of one behind a link. On the way
 //   to a work tree that they name already no link may appear. Files that they
 //   include already are treated alike.
@@ -79,14 +79,15 @@
 #include "backends/backend.h"
 #include "backends/git_config.h"
 #include "backends/listing.h"
-#include "backends/quarantine.h"
+#include "backends/protect/quarantine.h"
 #include "backends/run_note.h"
 
 namespace gate::backends {
 
-// Of looking: at directories that the last search knew, and once more at the
-// others and in git's own, so that what a run makes takes no time from what was
-// there. Ordinary searches end after some milliseconds (backends/tree_index.h).
+// Bounds on looking: at directories that the last search knew, and once more at
+// the others and in git's own, so that what a run makes takes no time from what
+// was there. Ordinary searches end after some milliseconds
+// (backends/protect/tree_index.h).
 inline constexpr int kMaxSweepMs = 10000;
 inline constexpr size_t kMaxSweepDirectories = size_t{1} << 20;  // of each
 inline constexpr int kMaxTakingMs = 10000;    // of taking away what was found
@@ -138,8 +139,8 @@ class Guard {
   using OnBind = std::function<void(const Bind&)>;
   static Guard Record(const Profile& profile, const std::string& cwd,
                       OnBind on_bind = nullptr);
-  // The same without names, for a preview: it judges those at any depth. The
-  // overlays of `profile` do not count.
+  // Records places without protected names, for a preview, which judges names
+  // at any depth. The overlays of `profile` do not count.
   static Guard RecordPlaces(const Profile& profile);
 
   // Ancestors before what lies below them.
@@ -165,10 +166,10 @@ class Guard {
   // Before the start; a run that cannot be noted must not start. `runner`: the
   // process whose end is the end of the whole run, where there is one.
   Status Note(const Profile& profile, pid_t runner = 0);
-  // Both: what a backend begins with that starts nothing before. Its refusal,
-  // or that it cannot be noted, is the error.
-  // `held`: the backend keeps what binds() names from being written. Where it
-  // does not, what changed there is taken after the run, and not put back.
+  // Record, then Note: what a backend begins with that starts nothing before.
+  // Its refusal, or that it cannot be noted, is the error. `held`: the backend
+  // keeps what binds() names from being written. Where it does not, what
+  // changed there is taken after the run, and not put back.
   static Result<Guard> Begin(const Profile& profile, const std::string& cwd,
                              bool held = true);
   // A guard by such a note. Nothing where it is not complete.
@@ -182,7 +183,7 @@ class Guard {
 
   // Quarantines and reports. Call once, when no process of the run is left.
   void Sweep(Outcome* outcome);
-  // The same while processes of the run go on: what they do after it is for the
+  // Sweeps while processes of the run go on: what they do after it is for the
   // next one, and for Sweep. Any number of times. What a mount holds is held
   // on.
   void SweepMeanwhile(Outcome* outcome);
@@ -231,9 +232,9 @@ class Guard {
     std::string base, name;
     std::vector<KeptFile> files;
   };
-  // Of a repository: made by this run, or before it while another one of the
-  // same places went on, which then judged it. Of the latter only what this run
-  // left alone may stay.
+  // Whose a repository is: made by this run, or before it while another one of
+  // the same places went on, which then judged it. Of the latter only what this
+  // run left alone may stay.
   enum class Own : unsigned char { kNo, kEarlier, kYes };
   struct Pattern {
     std::string first;  // first component of a name, lower case
@@ -248,7 +249,7 @@ class Guard {
   // Takes the starts of other runs that reach the same places for its own.
   Status LookAtOthers(const std::string& directory);
   bool Meets(const std::vector<std::string>& roots) const;
-  // Of two runs: either can reach what the other looks at.
+  // Whether one of the two runs can reach what the other looks at.
   bool MeetsRun(const Guard& other) const;
   // Takes from runs that went on already what was there before they began, and
   // forgets what was read here of what they may have changed.
@@ -363,7 +364,7 @@ class Guard {
   bool FindProtected(const std::string& path, const std::string& lower,
                      std::map<std::string, std::string>* found);
   bool MovedOnTheWay(const std::string& path, const std::string& full) const;
-  // The same of what lies between `top` and `full`.
+  // Whether anything between `top` and `full` was moved.
   bool MovedBelow(const std::string& top, const std::string& full) const;
   // `fresh`: whatever its age, no search has seen it.
   void SweepGitDirectory(const std::string& directory, bool fresh = false);
@@ -380,7 +381,7 @@ class Guard {
   bool StoodBefore(const std::string& directory) const;
   void SweepHooks(const std::string& directory, bool all);
   void SweepHookNames(const std::string& directory, bool all);
-  // Of a work tree that was not known before: hooks where a relative
+  // Sweeps a work tree that was not known before: hooks where a relative
   // core.hooksPath has them. `git`: its .git.
   void SweepWorkTree(const std::string& tree, const struct stat& git);
   void SweepHooksOf(const std::string& tree, bool own, bool all);

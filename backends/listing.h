@@ -56,7 +56,7 @@ class Listing {
   std::vector<std::string> files_;
 };
 
-// The same for paths in many directories: one of which several paths were
+// Listings of many directories: one in which several paths were
 // missing is listed, and answers for the rest. A snapshot, for one plan.
 class Listings {
  public:

@@ -8,12 +8,12 @@
 
 #include <optional>
 
-#include "backends/descendants.h"
-#include "backends/native/sys.h"
-#include "backends/outcome.h"
-#include "backends/relay.h"
-#include "backends/spawn.h"
-#include "backends/supervise.h"
+#include "backends/process/descendants.h"
+#include "backends/process/outcome.h"
+#include "backends/process/relay.h"
+#include "backends/process/spawn.h"
+#include "backends/process/supervise.h"
+#include "backends/process/sys.h"
 
 namespace gate::backends {
 namespace {

@@ -2,7 +2,7 @@
 // contract of Outcome (exact exit code and signal, wall-clock limit, signals
 // forwarded) and nothing else: background processes survive a command that ends
 // by itself, and the environment is the caller's. A limit ends all that the
-// command has started (backends/descendants.h).
+// command has started (backends/process/descendants.h).
 #pragma once
 
 #include <memory>

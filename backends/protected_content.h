@@ -25,7 +25,8 @@ namespace gate::backends {
 
 enum class NameClass : unsigned char { kObeyed, kSettings, kElsewhere };
 
-// Of a path from a protected name's first component on, in any case.
+// The class of a path that begins at a protected name's first component, in any
+// case.
 NameClass ClassOf(std::string_view relative);
 
 // Whether a file of that name can go without lifting a guard.

@@ -1,11 +1,11 @@
 #include "backends/backend.h"
-#include "backends/bwrap.h"
-#include "backends/engine_backend.h"
-#include "backends/gvisor.h"
-#include "backends/landlock_backend.h"
+#include "backends/bwrap/bwrap.h"
+#include "backends/engines/backend.h"
+#include "backends/gvisor/gvisor.h"
+#include "backends/landlock/backend.h"
 #include "backends/native/native.h"
 #include "backends/none.h"
-#include "backends/seatbelt.h"
+#include "backends/seatbelt/seatbelt.h"
 
 namespace gate::backends {
 

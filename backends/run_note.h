@@ -57,9 +57,9 @@ inline constexpr std::string_view kEnding = ".ending";
 // Begins that of a note that whoever ends last has to look at once more.
 inline constexpr std::string_view kEndedRun = "ended-";
 
-// Those in `directory`, of runs that go on and of killed ones that nobody has
-// finished; but of what `understood` does not take only those of runs that go
-// on, since nobody finishes the others. Read after the start of a run was
+// The notes in `directory`, of runs that go on and of killed ones that nobody
+// has finished; but of what `understood` does not take only those of runs that
+// go on, since nobody finishes the others. Read after the start of a run was
 // stamped and before it is noted itself, what is not among them has ended, or
 // starts later.
 Result<std::vector<NoteHead>> ReadNoteHeads(
@@ -87,7 +87,7 @@ void FinishEndedRuns(const std::string& directory,
 // as that is known, some seconds at most; where it is not known, the next call
 // that comes later looks a second time. Next to nothing where there is nothing.
 std::vector<Violation> FinishKilledRuns(const std::string& directory);
-// The same for the note `name` alone.
+// Does so for the note `name` alone.
 std::vector<Violation> FinishKilledRun(const std::string& directory,
                                        const std::string& name);
 

@@ -18,7 +18,7 @@ struct Way {
   std::vector<std::string> left;  // what a `..` goes out of, there or not
 };
 
-// Of an absolute path, which need not be normal.
+// The way of an absolute path, which need not be normal.
 Way Follow(const std::string& path);
 
 // Why nothing starts where a writable root is not what was judged.

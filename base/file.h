@@ -68,7 +68,7 @@ struct DirectoryId {
   uint64_t device = 0, inode = 0;
   bool operator==(const DirectoryId&) const = default;
 };
-// Of the directory that `path` leads to.
+// The identity of the directory that `path` leads to.
 DirectoryId IdOf(const std::string& path);
 
 // Where the absolute `path` leads, by name from where nothing is there any more

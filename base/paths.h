@@ -25,7 +25,7 @@ std::string_view DirName(std::string_view path);
 // The home directory of `user` by /etc/passwd; read directly, since a static
 // binary has no NSS. Empty optional when there is none.
 std::optional<std::string> HomeOf(std::string_view user);
-// The same of a uid.
+// The home directory of a uid, by the same file.
 std::optional<std::string> HomeOfUid(unsigned uid);
 // The name of a uid, likewise.
 std::optional<std::string> UserName(unsigned uid);

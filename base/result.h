@@ -61,7 +61,7 @@ std::unexpected<Error> FailErrno(std::string message);
         std::move(GATE_CONCAT(gate_result_, __LINE__)).error()); \
   binding = std::move(*GATE_CONCAT(gate_result_, __LINE__))
 
-// The same for a Status.
+// Returns the error of a Status that failed.
 #define GATE_CHECK(expression)                                \
   do {                                                        \
     if (auto gate_status = (expression); !gate_status)        \

@@ -26,12 +26,12 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "backends/bwrap.h"
+#include "backends/bwrap/bwrap.h"
 #include "backends/guard.h"
 #include "backends/identity.h"
-#include "backends/native/seccomp.h"
-#include "backends/streams.h"
-#include "backends/view.h"
+#include "backends/native/calls/seccomp.h"
+#include "backends/process/streams.h"
+#include "backends/view/view.h"
 
 extern char** environ;
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "cli/duration.h"
-#include "cli/line.h"
-#include "cli/pause.h"
-#include "cli/remembered.h"
-#include "cli/render.h"
+#include "approvals/pause.h"
+#include "approvals/remembered.h"
+#include "cli/output/duration.h"
+#include "cli/output/render.h"
+#include "gateway/line.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 // The rules that ask, or the reason's code when no rule does.
@@ -113,4 +113,4 @@ PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms) {
   return question;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

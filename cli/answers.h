@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "cli/approvals.h"
-#include "cli/gateway.h"
+#include "approvals/approvals.h"
+#include "gateway/gateway.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 // True when the ask of `judgement` is answered yes; its reason then says by
 // what, and `in_sandbox` whether the yes was to less than what it would give
@@ -19,4 +19,4 @@ bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
 // The question that a person finds by `gate pending`.
 PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms);
 
-}  // namespace gate::cli
+}  // namespace gate::app

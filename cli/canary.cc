@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 constexpr int kRan = 42;
@@ -108,4 +108,4 @@ std::string ProveImage(backends::Backend* backend, const std::string& image,
   });
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -5,7 +5,7 @@
 
 #include "backends/backend.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 // Runs a command in `backend` that tries to change a file and to make one in a
 // fresh directory below `place`, and to reach a port of this host; then looks
@@ -14,9 +14,9 @@ namespace gate::cli {
 // container, its image.
 std::string ProveByCanary(backends::Backend* backend, const std::string& place);
 
-// The same of a configured image (Profile::image): that it is here and starts,
+// Proves a configured image (Profile::image): that it is here and starts,
 // and that the directory is not written.
 std::string ProveImage(backends::Backend* backend, const std::string& image,
                        const std::string& place);
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/process_facts.h"
+#include "facts/process_facts.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 class Options;
 
@@ -55,4 +55,4 @@ void Complain(const std::string& message);
 // there is no person's terminal.
 std::optional<int> RequirePerson(const char* what);
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/process_facts.h"
+#include "facts/process_facts.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 enum class Health : unsigned char { kGood, kNote, kBad };
 
@@ -23,7 +23,7 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
                 std::vector<Finding>* findings);
 
 // The versions of clients that ran commands as they were, where gate had put
-// others in their place (cli/client_record.h).
+// others in their place (gateway/client_record.h).
 void CheckClients(const ProcessFacts& facts, std::vector<Finding>* findings);
 
 // gate doctor --prove: has gate put commands in place again for the versions
@@ -31,4 +31,4 @@ void CheckClients(const ProcessFacts& facts, std::vector<Finding>* findings);
 // code.
 int ProveClients(const ProcessFacts& facts);
 
-}  // namespace gate::cli
+}  // namespace gate::app

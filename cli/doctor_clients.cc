@@ -4,14 +4,14 @@
 #include "audit/log.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "cli/client_record.h"
 #include "cli/commands.h"
 #include "cli/doctor.h"
 #include "cli/exit_codes.h"
-#include "cli/log.h"
 #include "cli/options.h"
+#include "gateway/client_record.h"
+#include "gateway/log.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 constexpr const char kProve[] = "gate doctor --prove";
@@ -94,4 +94,4 @@ int ProveClients(const ProcessFacts& facts) {
   return 0;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

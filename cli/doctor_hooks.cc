@@ -1,12 +1,12 @@
 // The part of gate doctor about the clients' settings.
 #include "base/text.h"
-#include "cli/client_settings.h"
-#include "cli/client_version.h"
 #include "cli/doctor.h"
-#include "cli/left_to_client.h"
+#include "gateway/client_settings.h"
+#include "gateway/client_version.h"
+#include "gateway/left_to_client.h"
 #include "hooks/installed.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using hooks::Entry;
@@ -131,4 +131,4 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
   }
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -3,7 +3,7 @@
 
 #include "rules/action.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 // `check` and `explain`.
 inline constexpr int kExitAllow = 0;
@@ -36,4 +36,4 @@ constexpr int ExitCodeOf(rules::Action action) {
   return kExitInternal;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/json_writer.h"
 #include "base/text.h"
-#include "cli/json_writer.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using rules::Finding;
@@ -154,4 +154,4 @@ std::string FindingsAsSarif(std::span<const Finding> findings,
   return json.text() + "\n";
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
-#include "cli/gateway.h"
+#include "gateway/gateway.h"
 #include "rules/lint.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 // For people: FILE:LINE:COLUMN: severity: message [CODE], help and witness.
 // Findings that a rule accepts are left out.
@@ -24,4 +24,4 @@ std::string FindingsAsSarif(std::span<const rules::Finding> findings,
 std::vector<rules::Finding> HostFindings(Gateway& gateway,
                                          const std::string& workspace);
 
-}  // namespace gate::cli
+}  // namespace gate::app

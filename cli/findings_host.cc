@@ -7,7 +7,7 @@
 #include "cli/findings.h"
 #include "rules/list.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using rules::Finding;
@@ -23,7 +23,7 @@ Finding Make(const char* code, Severity severity, const std::string& file,
 
 // Loading refuses rules that others can exchange; where there are none yet,
 // this says that it would. (A directory with gate's own files in it is never a
-// workspace: cli/workspace.h.)
+// workspace: gateway/workspace.h.)
 void Writable(const std::string& directory, uid_t owner,
               std::vector<Finding>* found) {
   const auto trusted = CheckTrustedPlace(directory, owner);
@@ -70,4 +70,4 @@ std::vector<Finding> HostFindings(Gateway& gateway,
   return found;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -1,6 +1,6 @@
 #include "cli/help.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 struct Example {
@@ -141,4 +141,4 @@ std::string WithExamples(std::string text, std::string_view command) {
   return text;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace gate::cli {
+namespace gate::app {
 
 // `text` (usage, what it does, options), then the examples of `command`
 // ("check", "rules lint"). `text` ends with a newline.
@@ -18,4 +18,4 @@ bool WantsHelp(const Arguments& arguments) {
          (arguments[0] == "--help" || arguments[0] == "-h");
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -5,15 +5,15 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "cli/client_record.h"
-#include "cli/directory_after.h"
-#include "cli/line.h"
-#include "cli/plan_json.h"
-#include "cli/render.h"
+#include "cli/output/render.h"
+#include "gateway/client_record.h"
+#include "gateway/directory_after.h"
+#include "gateway/line.h"
+#include "gateway/plan_json.h"
 #include "hooks/client_sign.h"
 #include "hooks/ticket.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 constexpr std::string_view kTicketOption = " --ticket ";
@@ -254,4 +254,4 @@ std::optional<std::string> FindDroppedRewrite(Gateway& gateway,
   return message;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

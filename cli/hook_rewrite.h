@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "cli/gateway.h"
+#include "gateway/gateway.h"
 #include "hooks/adapter.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 // How the client of an event takes a rewritten command.
 struct RewriteWay {
@@ -52,12 +52,12 @@ std::optional<LineGiven> FindLineGiven(const Gateway& gateway,
 
 // The command of a call has ended (kCommandDone). Where gate had rewritten it
 // and its ticket was not used, the client has run the agent's own command: that
-// is recorded as the outcome `unobserved`, counted (cli/client_record.h), and
-// the message for the client's person is returned. Nothing otherwise: in the
-// background the ticket may be used later, and a rewritten line that failed
+// is recorded as the outcome `unobserved`, counted (gateway/client_record.h),
+// and the message for the client's person is returned. Nothing otherwise: in
+// the background the ticket may be used later, and a rewritten line that failed
 // before it used its ticket was rewritten.
 std::optional<std::string> FindDroppedRewrite(Gateway& gateway,
                                               const hooks::Event& event,
                                               int busy_timeout_ms);
 
-}  // namespace gate::cli
+}  // namespace gate::app

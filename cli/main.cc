@@ -14,23 +14,23 @@
 #include <string>
 #include <vector>
 
+#include "approvals/terminal.h"
 #include "backends/exec_words.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
-#include "cli/log.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "credentials/ssh_stub.h"
+#include "gateway/log.h"
 #include "hooks/adapter.h"
 
 #ifndef GATE_VERSION
 #define GATE_VERSION "0.0.0"
 #endif
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 struct Command {
@@ -260,7 +260,7 @@ std::optional<int> ParseWith(Options& app, const Arguments& arguments) {
   return kExitUsage;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app
 
 int main(int argc, char** argv) {
   // Inside a sandbox, in the place of its command: nothing is to be decided.
@@ -272,9 +272,9 @@ int main(int argc, char** argv) {
       std::string_view(argv[1]) == gate::credentials::kGitSshCommand)
     return gate::credentials::RunGitSsh({argv + 2, argv + argc});
   // Every client takes this code for a refusal.
-  if (!gate::cli::OpenClosedStreams(
-          !gate::cli::StartsCommands(gate::cli::FirstCommand(argc, argv))))
-    return gate::cli::kExitHookRefused;
+  if (!gate::app::OpenClosedStreams(
+          !gate::app::StartsCommands(gate::app::FirstCommand(argc, argv))))
+    return gate::app::kExitHookRefused;
 #ifdef __GLIBC__
   // The heap grows by 128 KB at a time otherwise, ten times for one decision,
   // and shrinks again.
@@ -282,14 +282,14 @@ int main(int argc, char** argv) {
   mallopt(M_TRIM_THRESHOLD, 16 << 20);
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
-  std::set_terminate(gate::cli::OnTerminate);
+  std::set_terminate(gate::app::OnTerminate);
   try {
-    return gate::cli::CloseOutput(gate::cli::Main(argc, argv));
+    return gate::app::CloseOutput(gate::app::Main(argc, argv));
   } catch (const std::exception& error) {
-    gate::cli::Complain(std::string("internal failure; refused: ") +
+    gate::app::Complain(std::string("internal failure; refused: ") +
                         error.what());
   } catch (...) {
-    gate::cli::Complain("internal failure; refused");
+    gate::app::Complain("internal failure; refused");
   }
-  return gate::cli::failure_code;
+  return gate::app::failure_code;
 }

@@ -6,7 +6,7 @@
 
 #include "cli/help.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 // Where what an option means begins.
@@ -184,4 +184,4 @@ bool Options::parsed() const { return app_->parsed(); }
 
 std::string Options::name() const { return app_->get_name(); }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -18,7 +18,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace gate::cli {
+namespace gate::app {
 
 // One option or positional word; as long-lived as its Options.
 class Option {
@@ -61,7 +61,7 @@ class Options {
   // what they ask for; else it is empty.
   Status Parse(std::vector<std::string> words);
   const std::string& help() const { return help_; }
-  // Of a sub-command: it was named.
+  // Whether this sub-command was named.
   bool parsed() const;
   std::string name() const;
 
@@ -74,4 +74,4 @@ class Options {
   std::string help_;
 };
 
-}  // namespace gate::cli
+}  // namespace gate::app

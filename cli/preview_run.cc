@@ -1,23 +1,24 @@
 #include "cli/preview_run.h"
+#include "cli/output/report.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <set>
 
+#include "approvals/shown.h"
+#include "approvals/terminal.h"
 #include "base/hash.h"
+#include "base/json_writer.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/decision_json.h"
-#include "cli/execute.h"
 #include "cli/exit_codes.h"
-#include "cli/git_roots.h"
-#include "cli/json_writer.h"
-#include "cli/line.h"
-#include "cli/shown.h"
-#include "cli/terminal.h"
+#include "cli/output/decision_json.h"
+#include "gateway/execute.h"
+#include "gateway/line.h"
+#include "git/roots.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using backends::PreviewChange;
@@ -507,4 +508,4 @@ int RunPreview(Gateway& gateway, Judgement* judgement,
   return result;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

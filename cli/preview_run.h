@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/gateway.h"
 #include "cli/previews.h"
+#include "gateway/gateway.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 struct PreviewOptions {
   bool person = false;     // a person can be asked here and now
@@ -29,8 +29,8 @@ std::string RenderPreview(const KeptPreview& preview, size_t most);
 // One object, schema gate.preview/1. `state`: kept, committed, ….
 std::string PreviewToJson(const KeptPreview& preview, const std::string& state);
 
-// The same of what `paths` (absolute) choose alone, with the new directories
-// above it; how much is left.
+// What `paths` (absolute) choose of a preview, for people, with the new
+// directories above it; how much is left.
 std::string RenderChosen(const KeptPreview& preview,
                          const std::vector<std::string>& paths, size_t most);
 
@@ -50,4 +50,4 @@ std::string NotInPreview(const KeptPreview& preview,
 bool CommitKept(Gateway& gateway, const KeptPreview& preview,
                 const std::vector<std::string>& paths, const std::string& who);
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 constexpr size_t kMinPrefix = 8;
@@ -256,4 +256,4 @@ void DropPreview(const std::string& state_dir, const KeptPreview& preview) {
     backends::RemoveTree(root.get(), preview.id, &budget);
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "backends/preview.h"
 #include "base/file.h"
 #include "base/result.h"
+#include "preview/preview.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 inline constexpr uint64_t kPreviewLifetimeMs = 24ull * 60 * 60 * 1000;
 inline constexpr size_t kMaxPreviews = 32;
@@ -69,4 +69,4 @@ void CommitEnded(const std::string& state_dir, const KeptPreview& preview);
 // somebody else's (TellKept). The caller holds the lock.
 void DropPreview(const std::string& state_dir, const KeptPreview& preview);
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -10,7 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 // More than any command that is read, so that `too_large` is the parser's to
@@ -146,4 +146,4 @@ BatchItem ReadBatchItem(std::string_view line) {
   return item;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

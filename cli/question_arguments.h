@@ -4,9 +4,9 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/gateway.h"
+#include "gateway/gateway.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 struct LookOptions {
   bool json = false;
@@ -42,4 +42,4 @@ struct BatchItem {
 };
 BatchItem ReadBatchItem(std::string_view line);
 
-}  // namespace gate::cli
+}  // namespace gate::app

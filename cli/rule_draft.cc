@@ -8,7 +8,7 @@
 #include "engine/examples.h"
 #include "parser/analysis.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 std::vector<std::string> WordsOf(const std::string& command) {
   parser::Context context;
@@ -84,4 +84,4 @@ std::vector<Witness> Beyond(const rules::Policy& now, const rules::Policy& then,
   return found;
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

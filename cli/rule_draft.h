@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/process_facts.h"
+#include "facts/process_facts.h"
 #include "rules/action.h"
 #include "rules/policy.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 using rules::Action;
 
@@ -47,4 +47,4 @@ std::vector<Witness> Beyond(const rules::Policy& now, const rules::Policy& then,
                             const std::set<std::string>& meant,
                             const std::vector<std::string>& examples);
 
-}  // namespace gate::cli
+}  // namespace gate::app

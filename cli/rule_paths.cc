@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 Result<std::vector<std::string>> RulePaths(const std::string& path) {
   struct stat info{};
@@ -44,4 +44,4 @@ Result<rules::Policy> ReadPolicy(const std::string& path) {
   return rules::MakePolicy(files, true);
 }
 
-}  // namespace gate::cli
+}  // namespace gate::app

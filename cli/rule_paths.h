@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "rules/policy.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 // `path` itself, or the *.json of the directory it is, in byte order.
 Result<std::vector<std::string>> RulePaths(const std::string& path);
@@ -20,4 +20,4 @@ Result<std::vector<rules::RuleFile>> ReadRuleFiles(const std::string& path,
 // the shipped policy alone.
 Result<rules::Policy> ReadPolicy(const std::string& path);
 
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -18,15 +18,43 @@ if(GATE_FUZZ)
   target_compile_options(gate_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# gate_library(NAME SOURCES… DEPENDS…): one folder, one static library. What
-# stands in DEPENDS is the folder's arrows in docs/architecture.md.
+# gate_library(NAME SOURCES… ROOMS… DEPENDS… PRIVATE…): one folder, one static
+# library, with the objects of the folders below it that ROOMS names. What stands
+# in DEPENDS is the folder's arrows in docs/architecture.md.
 function(gate_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ROOMS;DEPENDS;PRIVATE" ${ARGN})
+  foreach(room IN LISTS ARG_ROOMS)
+    add_subdirectory(${room})
+    gate_room_target(target "${CMAKE_CURRENT_SOURCE_DIR}/${room}")
+    list(APPEND ARG_SOURCES $<TARGET_OBJECTS:${target}>)
+  endforeach()
   add_library(gate_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(gate_${name} PUBLIC gate_flags ${ARG_DEPENDS}
                                      PRIVATE ${ARG_PRIVATE})
+  gate_tidied(gate_${name})
+endfunction()
+
+# gate_room(SOURCES… DEPENDS… PRIVATE…): a folder of a room, whose CMakeLists.txt
+# calls this. Its first lines say what the folder is for, what of it others see
+# and what it may use, which tools/check-layering reads.
+function(gate_room)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  gate_room_target(target "${CMAKE_CURRENT_SOURCE_DIR}")
+  add_library(${target} OBJECT ${ARG_SOURCES})
+  target_link_libraries(${target} PUBLIC gate_flags ${ARG_DEPENDS}
+                                  PRIVATE ${ARG_PRIVATE})
+  gate_tidied(${target})
+endfunction()
+
+function(gate_room_target variable folder)
+  file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${folder}")
+  string(REPLACE "/" "_" name "gate_${name}")
+  set(${variable} "${name}" PARENT_SCOPE)
+endfunction()
+
+function(gate_tidied target)
   if(GATE_CLANG_TIDY)
-    set_target_properties(gate_${name} PROPERTIES
+    set_target_properties(${target} PROPERTIES
       CXX_CLANG_TIDY "clang-tidy-19;--warnings-as-errors=*;--quiet")
   endif()
 endfunction()

@@ -6,7 +6,7 @@ find_package(spdlog REQUIRED)
 set_property(TARGET spdlog::spdlog_header_only PROPERTY
              INTERFACE_LINK_LIBRARIES "Threads::Threads;fmt::fmt-header-only")
 find_package(CLI11 REQUIRED)
-# Header only; rules/data_toml.cc includes it.
+# Header only; rules/files/data_toml.cc includes it.
 find_path(GATE_TOMLPLUSPLUS_DIR toml++/toml.h REQUIRED)
 if(GATE_TESTS)
   find_package(GTest REQUIRED)

@@ -67,7 +67,7 @@ struct SignRequest {
 // "git", something in its reserved field or behind its end, a hash of another
 // name or length, flags that the key's type does not have.
 Result<SignRequest> ParseSignRequest(std::string_view message);
-// The same request anew, as it is sent to the person's agent.
+// Writes a request anew, as it is sent to the person's agent.
 std::string Encode(const SignRequest& request);
 
 // The agent's answer to `request`, written anew; kInvalid where it is no

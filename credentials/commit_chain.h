@@ -14,7 +14,7 @@
 
 namespace gate::credentials {
 
-// Of one proof. What needs more is not proven.
+// Bounds of one proof. What needs more is not proven.
 inline constexpr size_t kMaxCommitBytes = size_t{1} << 20;
 inline constexpr size_t kMaxChainBytes = size_t{256} << 20;
 inline constexpr size_t kMaxChainParents = 1'000'000;

@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/git_config.h"
 #include "base/result.h"
 #include "credentials/ssh_target.h"
+#include "git/config.h"
 
 namespace gate::credentials {
 
 // More URLs or rewrites of one repository are not pinned.
 inline constexpr size_t kMaxPinned = 1000;
-// Of what is stored.
+// The most that is stored.
 inline constexpr size_t kMaxPinnedBytes = size_t{1} << 20;
 
 // git-config(1), url.<base>.insteadOf and pushInsteadOf.

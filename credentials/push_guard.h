@@ -26,7 +26,7 @@ namespace gate::credentials {
 inline constexpr size_t kMaxAdvertisedBytes = size_t{64} << 20;
 inline constexpr size_t kMaxHeldBytes = size_t{16} << 20;
 inline constexpr size_t kMaxPushCommands = 20'000;
-// Of refs that are there and get other commits: each needs a proof.
+// Refs that are there and get other commits, at most: each needs a proof.
 inline constexpr size_t kMaxPushUpdates = 2'000;
 
 // What the line says of its pushes.

@@ -21,10 +21,10 @@
 
 namespace gate::credentials {
 
-// Of one run; what comes beyond is refused. A rebase signs every commit anew,
-// and each signature stands in the record, which holds this many.
+// Signatures of one run; what comes beyond is refused. A rebase signs every
+// commit anew, and each signature stands in the record, which holds this many.
 inline constexpr size_t kMaxSignatures = 1000;
-// Of requests that are refused as many are reported by themselves.
+// Refused requests that are reported each by itself.
 inline constexpr size_t kMaxRefusals = 16;
 // Programs that are connected at the same time; others wait.
 inline constexpr size_t kMaxSigners = 8;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/git_config.h"
+#include "git/config.h"
 
 namespace gate::credentials {
 

@@ -22,7 +22,7 @@
 
 namespace gate::credentials {
 
-// Of one run. What comes beyond is refused.
+// Transports of one run. What comes beyond is refused.
 inline constexpr size_t kMaxTransports = 64;
 // At the same time; others wait.
 inline constexpr size_t kMaxConnections = 8;
@@ -36,8 +36,8 @@ struct BrokerSetup {
   std::vector<std::string> environment;  // of ssh, NAME=VALUE
 };
 
-// Of a transport of which nothing is known: the broker was killed, or its
-// report cannot be read.
+// Stands for the service of a transport of which nothing is known: the broker
+// was killed, or its report cannot be read.
 inline constexpr const char* kUnknownService = "unknown";
 
 // One time that git inside asked for ssh.

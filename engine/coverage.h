@@ -25,8 +25,8 @@ std::vector<RuleCoverage> MeasureCoverage(
 // what `rules diff` and `rules suggest` try policies with.
 std::vector<std::string> ExampleCommands(const rules::Policy& policy);
 
-// The same, and commands made to match the rules that are not shipped, whose
-// files need not have examples: where two policies may be compared.
+// ExampleCommands, and commands made to match the rules that are not shipped,
+// whose files need not have examples: where two policies may be compared.
 std::vector<std::string> WitnessCommands(const rules::Policy& policy);
 
 }  // namespace gate::engine

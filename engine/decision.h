@@ -61,18 +61,19 @@ struct Decision {
   std::string profile = "workspace-write";
   // Network the profile gives: none, loopback or open.
   std::string network = "none";
-  // Of an ask: the most that any rule that asks says.
+  // For an ask, the most that any rule that asks says.
   YesNeeds yes = YesNeeds::kSandbox;
-  // Of a yes that needs places: those that the rules name ($HOME/…, with a
+  // For a yes that needs places, those that the rules name ($HOME/…, with a
   // slash at the end of a directory's), and those that the asked commands write
   // by the line's own words, outside the workspace (absolute; `$WRITES`).
   std::vector<std::string> opens, opens_written;
   std::vector<uint32_t> opened_by;  // the commands that these are for
-  // Of an ask: the commands whose yes holds for all that is in their directory.
+  // For an ask, the commands whose yes holds for all that is in their
+  // directory.
   std::vector<uint32_t> reads_directory;
-  // Of a yes that cannot work: why, and what to do instead, as the rule says.
+  // For a yes that cannot work: why, and what to do instead, as the rule says.
   std::string by_hand, by_hand_instead;
-  // Of an ask: no command of the line is given a variable beyond the shipped
+  // For an ask: no command of the line is given a variable beyond the shipped
   // list of harmless ones.
   bool harmless_variables = false;
   ReasonCode code = ReasonCode::kInternalError;

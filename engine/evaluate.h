@@ -18,7 +18,8 @@ struct Trace {
     uint32_t invocation = UINT32_MAX;
     std::string rule;
     std::string outcome;  // "matched", "possible", "excepted by X", "missed"
-    // Of a rule that missed: how many of its conditions hold, and which do not.
+    // For a rule that missed: how many of its conditions hold, and which do
+    // not.
     Action action = Action::kDeny;
     uint32_t held = 0, parts = 0;
     std::string failed;

@@ -40,16 +40,17 @@ struct Grants {
 
 // What the caller found out. The default gives nothing beyond a sandbox.
 struct GrantFacts {
-  // Of all programs of the line, as for `allow`. Looked at for a run as it is,
-  // and for places that rules name.
+  // Whether all programs of the line are what their names say, as for `allow`.
+  // Looked at for a run as it is, and for places that rules name.
   Trust names = {false, "its programs were not looked at"};
   // Why a program of the line would run code of the repository that its
   // configuration does not name (a hook); empty: none does.
   std::string hooks;
 };
 
-// Of a decision that asks; for any other, and for one that does not say what
-// each command is, kByHand. Linear in the commands and effects.
+// What a yes to a decision that asks gives; for any other decision, and for one
+// that does not say what each command is, kByHand. Linear in the commands and
+// effects.
 Grants JudgeGrants(const parser::Analysis& analysis, const Decision& decision,
                    const GrantFacts& facts);
 

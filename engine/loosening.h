@@ -1,7 +1,8 @@
 // What takes back what a rule says: exceptions, and a person's allow.
 //
-// Both are for one subject (a command, or the line), after all of its rules
-// were tried. Neither ever adds a match, and neither touches a locked rule.
+// Exceptions and lifting are for one subject (a command, or the line), after
+// all of its rules were tried. Neither ever adds a match, and neither touches a
+// locked rule.
 #pragma once
 
 #include <functional>

@@ -28,7 +28,8 @@ struct Request {
   std::string claude_dir;  // instead of ~/.claude and ~/.codex; may be
   std::string codex_dir;   // empty
   std::string binary;      // gate's own, absolute; may be empty
-  // Of the class `secret` too, with what lies below; absolute. The caller's.
+  // Paths that are of the class `secret` too, with what lies below; absolute.
+  // The caller's.
   std::span<const std::string> secrets;
   bool interactive = false;  // a person can be asked
   // Every name of the line that may stand for a part of this machine (a

@@ -8,7 +8,7 @@
 
 namespace gate::engine {
 
-// Of the rule's `suggestions` the one for the most words of `invocation`: it is
+// The one of the rule's `suggestions` for the most words of `invocation`: it is
 // called by the first, and the others stand in it in their order. Else, and for
 // a rule that met the line as a whole (null), its `suggestion`. Linear in the
 // words.

@@ -19,7 +19,7 @@ namespace gate::engine {
 
 // What the caller found out. The default gives nothing.
 struct ToolFacts {
-  // Of all programs of the line, as for `allow`.
+  // Whether all programs of the line are what their names say, as for `allow`.
   Trust names = {false, "its programs were not looked at"};
   std::string workspace;  // empty: none
 };
@@ -28,7 +28,7 @@ struct ToolAccess {
   bool given = false;
   std::string program;  // the first name of its entry in rules.d/lending
   std::vector<uint32_t> invocations;  // the runs of it
-  // Of what is not given: what stands in the way, and what to do.
+  // Where it is not given: what stands in the way, and what to do.
   std::string why, suggestion;
 };
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/git_config.h"
-#include "base/git_format.h"
+#include "git/config.h"
+#include "git/format.h"
 
 namespace {
 

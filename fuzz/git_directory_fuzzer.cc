@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/git_config.h"
+#include "git/config.h"
 #include "tests/base/temporary.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/git_index.h"
+#include "git/index.h"
 
 namespace {
 

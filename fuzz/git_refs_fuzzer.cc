@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/git_format.h"
+#include "git/format.h"
 
 namespace {
 

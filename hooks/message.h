@@ -19,7 +19,7 @@ Result<Json> ParseEvent(std::string_view text);
 // missing or something else.
 Result<std::string> RequireText(const Json& object, const char* key);
 
-// The same, but empty when it is missing or null.
+// As RequireText, but empty when it is missing or null.
 Result<std::string> OptionalText(const Json& object, const char* key);
 
 // `cwd` of an event: empty, or absolute.

@@ -37,7 +37,7 @@ std::vector<HookEntry> EntriesFor(const InstallOptions& options);
 // shape than the client's, or when it switches hooks off.
 Result<std::string> WithHooks(std::optional<std::string_view> file,
                               std::vector<HookEntry> entries);
-// The same with one.
+// As WithHooks, with one entry.
 Result<std::string> WithHook(std::optional<std::string_view> file,
                              const HookEntry& entry);
 

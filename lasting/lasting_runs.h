@@ -69,7 +69,7 @@ class Holder {
   bool mine_ = false;
 };
 
-// Those that go on, the oldest first. Next to nothing where there are none.
+// The runs that go on, the oldest first. Next to nothing where there are none.
 // kIo, kPermission when that cannot be told.
 Result<std::vector<Entry>> ListRunning(const std::string& state);
 

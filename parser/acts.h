@@ -53,7 +53,7 @@ struct ActsRead {
   bool hides_options = false;
   uint16_t certain = 0;   // of Act; in every reading of the words
   uint16_t possible = 0;  // of Act; `certain` is among them
-  // Of RedirectTo: what words that are there may do; what options may do that
+  // Which RedirectTo words that are there may do; what options may do that
   // are not seen but may be hidden (`hides_options`) is not among them.
   uint16_t redirects = 0;
 

@@ -211,7 +211,7 @@ struct Context {
 // file system. Bounded in time and memory by named constants.
 Analysis Analyze(std::string_view source, const Context& context);
 
-// The same for an argument vector that is executed without a shell.
+// Analyzes an argument vector that is executed without a shell.
 Analysis AnalyzeArgv(const std::vector<std::string>& argv,
                      const Context& context);
 

@@ -17,7 +17,7 @@ namespace gate::parser {
 // a word with unquoted pattern characters stands as its pattern. Never fails.
 std::string PredictionToJson(const Analysis& analysis, std::string_view id);
 
-// The same for an input line that could not be read: nothing listed, both
+// The prediction for an input line that could not be read: nothing listed, both
 // flags set.
 std::string UnreadablePrediction(std::string_view id);
 

@@ -81,7 +81,7 @@ struct Reading {
   bool complete = true;                 // every option was understood
   std::string program;                  // canonical name ("gawk" may say "awk")
   std::vector<std::string> subcommand;  // in order, aliases resolved
-  // Of each option that was seen all names, the canonical one (its first long
+  // All names of each option that was seen, the canonical one (its first long
   // one) first, with blanks between: "--recursive -r -R". Values are left out.
   // They live as the image.
   std::vector<std::string_view> options;
@@ -142,9 +142,9 @@ Result<std::string> CompilePrograms(
 // The image that the build embedded.
 std::string_view EmbeddedPrograms();
 
-// The same as ReadArguments, by the descriptions in `image` (a result of
-// CompilePrograms, 8-byte aligned, that outlives the call). An image that does
-// not open knows no program.
+// Reads arguments as ReadArguments does, by the descriptions in `image` (a
+// result of CompilePrograms, 8-byte aligned, that outlives the call). An image
+// that does not open knows no program.
 Reading ReadArgumentsWith(std::string_view image,
                           std::span<const Argument> argv);
 

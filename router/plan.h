@@ -54,9 +54,9 @@ struct Settings {
 
 // Asks for nothing: Join(Unasked(), a) is a.
 Settings Unasked();
-// Both: in everything the stricter. `b` names the backend if both do, and the
-// other's becomes a bound; `a`'s image holds if both name one. Whatever is
-// planned under the join is not weaker than under either.
+// What both ask for: in everything the stricter. `b` names the backend if both
+// do, and the other's becomes a bound; `a`'s image holds if both name one.
+// Whatever is planned under the join is not weaker than under either.
 Settings Join(const Settings& a, const Settings& b);
 backends::Limits JoinLimits(const backends::Limits& a,
                             const backends::Limits& b);
@@ -73,8 +73,8 @@ struct Plan {
   backends::Profile profile;
   std::vector<std::string> lost;  // what the backend does not give
   std::string why;
-  // Of `profile.write`: places that a person's yes opened, with a slash at the
-  // end of a directory's. What is not there is made, empty, before the run.
+  // The places of `profile.write` that a person's yes opened, with a slash at
+  // the end of a directory's. What is not there is made, empty, before the run.
   std::vector<std::string> opened;
 };
 
@@ -93,8 +93,8 @@ struct Lending {
 struct ProfileInputs {
   std::string workspace;  // empty: none, then nothing is writable
   std::string home;
-  // Of the same person or of the workspace's owner by the passwd file, where
-  // they are others: their secrets are hidden, too.
+  // Homes of the same person or of the workspace's owner by the passwd file,
+  // where they are others: their secrets are hidden, too.
   std::vector<std::string> other_homes;
   std::vector<std::string> real_homes;  // all of these, links resolved
   std::string config_dir, state_dir, cache_dir;

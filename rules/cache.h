@@ -32,7 +32,7 @@ inline constexpr size_t kKeptPolicies = 8;
 // compiled and nothing to keep. Three calls of lstat.
 bool HasFiles(const PolicySources& sources);
 
-// The same as LoadPolicy(sources), from the cache when what it has is of these
+// As LoadPolicy(sources), from the cache when what it has is of these
 // very sources. Thread-safe. Maps the file: about 0.1 ms for 10,000 rules.
 Policy LoadPolicy(const PolicySources& sources, const PolicyCache& cache);
 

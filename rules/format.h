@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/tree.h"
+#include "rules/files/tree.h"
 
 namespace gate::rules {
 

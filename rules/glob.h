@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/tri.h"
+#include "rules/match/tri.h"
 
 namespace gate::rules {
 
@@ -33,7 +33,7 @@ bool HasWildcard(std::string_view pattern);
 // of a component, for no leading dot; "[…]" stands for one character.
 // With `below`, what lies below such a path counts too.
 Tri MeetsShell(std::string_view pattern, std::string_view shell, bool below);
-// The same for `prefix` + anything + `suffix`.
+// As MeetsShell, for `prefix` + anything + `suffix`.
 Tri MeetsUnknown(std::string_view pattern, std::string_view prefix,
                  std::string_view suffix, bool below);
 

@@ -72,7 +72,7 @@ class Importer {
  private:
   void Refuse(size_t offset, std::string message, std::string help = {});
   void Note(size_t offset, std::string message);
-  // The same by line and column.
+  // Refuses and notes by line and column.
   void RefuseAt(size_t line, size_t column, std::string message,
                 std::string help = {});
   void NoteAt(size_t line, size_t column, std::string message);

@@ -17,7 +17,7 @@
 
 namespace gate::rules {
 
-// One kind of finding; the table is in rules/lint.cc and docs/rules.md.
+// One kind of finding; the table is in rules/lint/lint.cc and docs/rules.md.
 struct LintKind {
   std::string_view code;     // stable, "lint-…"
   std::string_view summary;  // one sentence

@@ -12,9 +12,9 @@
 
 #include "parser/analysis.h"
 #include "rules/index.h"
-#include "rules/paths.h"
+#include "rules/match/paths.h"
+#include "rules/match/tri.h"
 #include "rules/policy_impl.h"
-#include "rules/tri.h"
 
 namespace gate::rules {
 
@@ -89,11 +89,11 @@ class Matcher {
   struct Prepared {  // per invocation, made when first asked for
     bool lines_made = false;
     std::string line, line_by_name;
-    // The same with nothing quoted, for rules that tighten: what needs quotes
+    // The line with nothing quoted, for rules that tighten: what needs quotes
     // must not hide a word from them. Empty where quotes make no difference.
     std::string bare, bare_by_name;
-    // Made when first asked for: LinesToTry with gaps (rules/gaps.h); empty
-    // when every word is known.
+    // Made when first asked for: LinesToTry with gaps (rules/match/gaps.h);
+    // empty when every word is known.
     bool gapped_made = false;
     std::vector<std::u32string> gapped;
     // The words in lower case, for RegexRecord::atoms; empty when a character
@@ -169,7 +169,7 @@ class Matcher {
   std::optional<std::unordered_map<uint32_t, uint32_t>> senders_;
   uint64_t steps_ = 0;
 
-  // Of the current Match call.
+  // The arguments of the current Match call.
   const LoadedLayer* layer_ = nullptr;
   const RuleView* view_ = nullptr;
   const Subject* subject_ = nullptr;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "rules/compile.h"
+#include "rules/compile/compile.h"
 #include "rules/policy_impl.h"
 
 namespace gate::rules {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/regex.h"
+#include "rules/files/source_identity.h"
 #include "rules/policy.h"
 #include "rules/rule.h"
-#include "rules/source_identity.h"
 
 namespace gate::rules {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "base/image.h"
-#include "rules/guard.h"
+#include "rules/match/guard.h"
 
 namespace gate::rules {
 
@@ -63,20 +63,20 @@ struct RuleRecord {
   uint8_t network_max = 0;  // grants at most
   uint8_t locked = 0;
   uint8_t observe = 0;
-  // Of an allow rule: whether it says which command it means, and the kinds of
+  // For an allow rule: whether it says which command it means, and the kinds of
   // effects that it speaks of. One that speaks of effects only does not allow
   // the command that has them.
   uint8_t names_command = 0;
-  // Of an ask rule: what it takes to do what was asked (rules::YesNeeds).
+  // For an ask rule: what it takes to do what was asked (rules::YesNeeds).
   uint8_t yes = 0;
   uint16_t effects = 0;
-  // Of an allow rule: it names its commands so closely that it lifts what
+  // For an allow rule: it names its commands so closely that it lifts what
   // shipped rules contain. It says which programs it means, and of those that
   // run whatever they are given what.
   uint8_t lifts = 0;
-  // Of an ask rule: what a yes holds for besides (rules/names.h).
+  // For an ask rule: what a yes holds for besides (rules/names.h).
   uint8_t binds = 0;
-  // Of a sandbox rule: what it takes to lift it (rules/names.h).
+  // For a sandbox rule: what it takes to lift it (rules/names.h).
   uint8_t lift = 0;
 
   static constexpr uint8_t kUnset = 255;
@@ -118,7 +118,7 @@ enum class NodeKind : uint8_t {
   kLine,
 };
 
-// One matcher. What the ranges mean depends on the kind (rules/match.cc).
+// One matcher. What the ranges mean depends on the kind (rules/match/match.cc).
 struct Node {
   NodeKind kind = NodeKind::kNever;
   uint8_t flags = 0;
@@ -196,7 +196,7 @@ struct PathRecord {
   PathBase base = PathBase::kNone;
   PathShape shape = PathShape::kExact;
   uint16_t class_index = 0;  // kClass: in kClasses of the same image, or:
-  // rules/path_filter.h: how many bytes of `head` and `tail` are set.
+  // rules/match/path_filter.h: how many bytes of `head` and `tail` are set.
   uint8_t head_size = 0;
   uint8_t tail_size = 0;
   uint16_t unused = 0;

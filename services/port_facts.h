@@ -36,7 +36,7 @@ struct PortFacts {
   std::vector<std::string> proxies;  // that listen for containers, base names
 };
 
-// Those that are shipped, read when first asked for: some 100 us.
+// The facts that are shipped, read when first asked for: some 100 us.
 const PortFacts& Facts();
 
 // Whether the shipped facts have `word` as one of their words: true for every

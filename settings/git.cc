@@ -3,8 +3,8 @@
 #include <array>
 
 #include "backends/environment.h"
-#include "base/git_config.h"
 #include "base/text.h"
+#include "git/config.h"
 #include "settings/values.h"
 
 namespace gate::settings {

@@ -72,9 +72,10 @@ KeyKind KindOf(const rules::SettingsFile& file, Matches matches) {
       if (matches(pattern)) return {kind, pattern.ends_with('*')};
   return {};
 }
-// Of a key that is a name: `@*:registry` is any scope's.
+// The kind of a key that is a name: `@*:registry` is any scope's.
 KeyKind KindOfName(const rules::SettingsFile& file, Text key);
-// Of a name below others: a `*` between slashes is any name. Case counts.
+// The kind of a name below others: a `*` between slashes is any name. Case
+// counts.
 KeyKind KindOfPath(const rules::SettingsFile& file,
                    const std::vector<Text>& path);
 

@@ -19,8 +19,8 @@
 #include <memory>
 #include <optional>
 
-#include "backends/mounts.h"
-#include "backends/native/sys.h"
+#include "backends/process/sys.h"
+#include "backends/view/mounts.h"
 #include "base/text.h"
 
 namespace gate::backends {

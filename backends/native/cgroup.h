@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "backends/native/account.h"
-#include "backends/supervise.h"
+#include "backends/process/supervise.h"
 #include "base/file.h"
 
 namespace gate::backends {
@@ -65,7 +65,8 @@ class Cgroup {
   // Never fails: what cannot be held is not in held().
   static Cgroup Make(const TreeLimits& wanted, const CgroupPlaces& places,
                      const MakeDirectory& make = {});
-  // The same where this process is. Reads nothing when no limit is asked.
+  // Makes one below the control group of this process. Reads nothing when no
+  // limit is asked.
   static Cgroup MakeHere(const TreeLimits& wanted);
   Cgroup(Cgroup&&) = default;
   Cgroup& operator=(Cgroup&&) = delete;  // would forget one unremoved

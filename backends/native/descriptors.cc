@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "backends/native/calls.h"
+#include "backends/native/calls/calls.h"
 
 namespace gate::backends {
 

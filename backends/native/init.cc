@@ -19,11 +19,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "backends/native/calls.h"
+#include "backends/native/calls/calls.h"
 #include "backends/native/network.h"
 #include "backends/native/overlay.h"
-#include "backends/native/sys.h"
-#include "backends/supervise.h"
+#include "backends/process/supervise.h"
+#include "backends/process/sys.h"
 
 // The linker's, around the program's text (ld's default scripts).
 extern "C" const char __executable_start[], etext[];

@@ -1,4 +1,4 @@
-#include "backends/native/landlock.h"
+#include "backends/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>

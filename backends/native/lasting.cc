@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/limits.h"
-#include "backends/supervise.h"
+#include "backends/process/limits.h"
+#include "backends/process/supervise.h"
 
 namespace gate::backends {
 namespace {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "backends/native/sys.h"
+#include "backends/process/sys.h"
 
 namespace gate::backends {
 namespace {

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "backends/limits.h"
-#include "backends/view.h"
+#include "backends/process/limits.h"
+#include "backends/view/view.h"
 
 namespace gate::backends {
 namespace {

@@ -13,12 +13,12 @@
 #include "backends/backend.h"
 #include "backends/guard.h"
 #include "backends/identity.h"
-#include "backends/limits.h"
+#include "backends/landlock.h"
 #include "backends/native/account.h"
-#include "backends/native/landlock.h"
+#include "backends/native/calls/seccomp.h"
 #include "backends/native/listen.h"
-#include "backends/native/seccomp.h"
 #include "backends/native/stand_ins.h"
+#include "backends/process/limits.h"
 
 namespace gate::backends {
 

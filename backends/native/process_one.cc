@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "backends/native/calls.h"
-#include "backends/native/sys.h"
+#include "backends/native/calls/calls.h"
+#include "backends/process/sys.h"
 
 namespace gate::backends {
 namespace {

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "backends/native/calls.h"
+#include "backends/native/calls/calls.h"
 
 namespace gate::backends {
 

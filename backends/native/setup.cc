@@ -25,7 +25,7 @@
 #include "backends/native/listen.h"
 #include "backends/native/network.h"
 #include "backends/native/overlay.h"
-#include "backends/native/sys.h"
+#include "backends/process/sys.h"
 
 namespace gate::backends {
 namespace {

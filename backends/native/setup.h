@@ -48,9 +48,10 @@ struct SetupError {
 // process, that of the network is network.h's.
 bool MakeNamespaces(SetupError* error);
 // Maps the user into the user namespace, where gate has not written the maps.
-// Those of this process's namespace, after `last`: what is named after a number
-// (pid files, /tmp/job.$$) does not meet that of every other run. Only where
-// the kernel can (CONFIG_CHECKPOINT_RESTORE); needs the host's /proc.
+// Numbers the processes of this process's namespace from `last` on: what is
+// named after a number (pid files, /tmp/job.$$) does not meet that of every
+// other run. Only where the kernel can (CONFIG_CHECKPOINT_RESTORE); needs the
+// host's /proc.
 void NumberProcessesFrom(pid_t last);
 bool MapSelf(uid_t uid, gid_t gid, SetupError* error);
 

@@ -34,8 +34,8 @@ class StandIns {
   // False: something else is there, or it cannot be made.
   bool Make(const std::string& root, std::string_view rest, bool directory,
             const RunUser& user);
-  // Those that no other run uses and nobody has filled. The mounts on them may
-  // be there still, when nobody uses them any more.
+  // Removes those that no other run uses and nobody has filled. The mounts on
+  // them may be there still, when nobody uses them any more.
   void Remove();
   // In one of two processes that hold them since a fork: the other removes
   // them.

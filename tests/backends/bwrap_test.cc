@@ -1,4 +1,4 @@
-#include "backends/bwrap.h"
+#include "backends/bwrap/bwrap.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "backends/native/calls.h"
+#include "backends/native/calls/calls.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/native/sys.h"
+#include "backends/process/sys.h"
 #include "tests/must_work.h"
 
 namespace gate::backends {

@@ -1,6 +1,6 @@
 // docker, podman and gvisor: the words they are given, and real runs where
 // tests/tools/with-engines has set engines up.
-#include "backends/engine_backend.h"
+#include "backends/engines/backend.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include <sstream>
 
 #include "backends/engine_image.h"
-#include "backends/guardian.h"
+#include "backends/protect/guardian.h"
 #include "base/file.h"
 #include "tests/backends/engines.h"
 #include "tests/must_work.h"

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "backends/engine_backend.h"
-#include "backends/gvisor.h"
+#include "backends/engines/backend.h"
+#include "backends/gvisor/gvisor.h"
 #include "tests/must_work.h"
 
 namespace gate::backends {

@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <initializer_list>
 
-#include "backends/native/filter_writer.h"
-#include "backends/native/seccomp.h"
+#include "backends/native/calls/filter_writer.h"
+#include "backends/native/calls/seccomp.h"
 
 namespace gate::backends {
 namespace {

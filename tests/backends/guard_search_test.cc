@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/guard.h"
-#include "backends/tree_index.h"
+#include "backends/protect/tree_index.h"
 #include "base/file.h"
 #include "tests/backends/sandbox_fixture.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "backends/guard.h"
-#include "backends/quarantine.h"
+#include "backends/protect/quarantine.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {

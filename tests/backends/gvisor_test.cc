@@ -1,6 +1,6 @@
 // gVisor: what runsc is given, to the letter; and the filter that it and the
 // engines share. Real runs are in engine_test.cc.
-#include "backends/gvisor.h"
+#include "backends/gvisor/gvisor.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "backends/container_seccomp.h"
+#include "backends/engines/container_seccomp.h"
 #include "base/json.h"
 
 namespace gate::backends {

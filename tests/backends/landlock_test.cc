@@ -14,7 +14,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "backends/landlock_backend.h"
+#include "backends/landlock/backend.h"
 #include "base/file.h"
 #include "tests/backends/hostile_environment.h"
 #include "tests/backends/sandbox_fixture.h"

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "backends/hidden_links.h"
+#include "backends/view/hidden_links.h"
 #include "tests/backends/sandbox_fixture.h"
 
 namespace gate::backends {

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/quarantine.h"
+#include "backends/protect/quarantine.h"
 #include "base/file.h"
 
 namespace gate::backends {

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "backends/backend.h"
-#include "backends/mounts.h"
-#include "backends/native/seccomp.h"
+#include "backends/native/calls/seccomp.h"
 #include "backends/none.h"
-#include "backends/relay.h"
+#include "backends/process/relay.h"
 #include "backends/unsafe/no_sandbox.h"
+#include "backends/view/mounts.h"
 #include "base/file.h"
 
 namespace gate::backends {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/preview.h"
 #include "base/file.h"
+#include "preview/preview.h"
 #include "tests/backends/sandbox_fixture.h"
 #include "tests/must_work.h"
 
@@ -34,7 +34,7 @@ class Preview : public Sandbox {
 
   // Runs `line` on an overlay, as the user of the case, and lists the changes.
   Ran Line(const std::string& line) {
-    // Of an earlier preview in the same test.
+    // An earlier preview in the same test.
     Outside("chmod -R u+rwx '" + state_ + "'/* ; rm -rf '" + state_ + "'/*");
     const std::string prepared = AsUser([&] {
       PreviewManifest manifest;

@@ -1,5 +1,5 @@
 // Previews, judged by the real tree.
-#include "backends/preview.h"
+#include "preview/preview.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -13,8 +13,8 @@
 #include <csignal>
 #include <filesystem>
 
-#include "backends/preview_tree.h"
 #include "base/file.h"
+#include "preview/tree.h"
 #include "tests/backends/preview_fixture.h"
 #include "tests/must_work.h"
 

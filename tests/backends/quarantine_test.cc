@@ -1,5 +1,5 @@
 // What is taken from a workspace does not stay in it.
-#include "backends/quarantine.h"
+#include "backends/protect/quarantine.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

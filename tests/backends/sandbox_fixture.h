@@ -21,7 +21,7 @@ struct Who {
   bool ordinary;  // as uid 65534; else as the caller
 };
 std::vector<Who> Everyone();
-// Those that tests/tools/with-engines has set up.
+// The engines that tests/tools/with-engines has set up.
 std::vector<Who> Engines();
 std::string WhoName(const testing::TestParamInfo<Who>& info);
 

@@ -1,6 +1,6 @@
 // macOS's sandbox: the profile to the letter, and how it is started, with a
 // program in sandbox-exec's place.
-#include "backends/seatbelt.h"
+#include "backends/seatbelt/seatbelt.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/native/start_check.h"
+#include "backends/native/calls/start_check.h"
 
 namespace gate::backends {
 namespace {

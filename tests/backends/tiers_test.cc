@@ -19,7 +19,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "backends/engine_backend.h"
+#include "backends/engines/backend.h"
 #include "base/file.h"
 #include "tests/backends/sandbox_fixture.h"
 

@@ -1,5 +1,5 @@
 // Local sockets of the host's under every kind of name.
-#include "backends/unix_sockets.h"
+#include "backends/view/unix_sockets.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "base/git_config.h"
+#include "git/config.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "base/git_format.h"
+#include "git/format.h"
 
 #include <gtest/gtest.h>
 

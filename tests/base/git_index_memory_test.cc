@@ -1,5 +1,5 @@
 // A large index is read once, and again whenever it may have changed.
-#include "base/git_index_memory.h"
+#include "git/index_memory.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Against indexes that git itself writes, and those that it does not.
-#include "base/git_index.h"
+#include "git/index.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

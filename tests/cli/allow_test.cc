@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -151,4 +151,4 @@ TEST(AllowTest, LeavesAFileThatItCannotKeepAndRulesThatDoNotLoad) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -1,14 +1,14 @@
 // Answers that hold for a while: approvals and pauses.
 #include <gtest/gtest.h>
 
-#include "cli/approvals.h"
-#include "cli/duration.h"
-#include "cli/pause.h"
-#include "cli/process_facts.h"
-#include "cli/remembered.h"
+#include "approvals/approvals.h"
+#include "approvals/pause.h"
+#include "approvals/remembered.h"
+#include "cli/output/duration.h"
+#include "facts/process_facts.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -283,4 +283,4 @@ TEST(WayOnTest, EveryStopNamesOne) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/json.h"
-#include "cli/branch.h"
+#include "git/branch.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Machine;
@@ -140,4 +140,4 @@ TEST_F(BranchTest, ARuleDecidesByIt) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

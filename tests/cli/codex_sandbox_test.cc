@@ -1,6 +1,6 @@
 // Codex's own sandbox: what its settings say, what install and doctor make of
 // it, and the mode in which gate leaves containing to it.
-#include "cli/codex_sandbox.h"
+#include "gateway/clients/codex_sandbox.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "hooks/install.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -510,4 +510,4 @@ TEST_F(IntentTest, TheDoctorKnowsBothModes) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

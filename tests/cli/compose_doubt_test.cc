@@ -1,6 +1,6 @@
 // What a compose file may do to this machine is read before a sub-command of
 // compose runs that is not asked about.
-#include "cli/compose_doubt.h"
+#include "gateway/programs/compose_doubt.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "tests/base/temporary.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 TEST(ComposeDoubtTest, AFileThatReachesThisMachineIsDoubted) {
@@ -134,4 +134,4 @@ TEST(ComposeDoubtTest, EveryFileThatComposeTakesIsRead) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/approvals.h"
-#include "cli/process_facts.h"
-#include "cli/yes_binding.h"
+#include "approvals/approvals.h"
+#include "facts/process_facts.h"
+#include "gateway/grants/yes_binding.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Machine;
@@ -116,4 +116,4 @@ TEST(DeploysTest, ADirectoryThatIsTooLargeIsForThePersonToSend) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

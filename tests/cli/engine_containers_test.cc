@@ -6,7 +6,7 @@
 
 #include "tests/cli/engine_fixture.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using EngineContainersTest = EngineNamesTest;
@@ -186,4 +186,4 @@ TEST_F(EngineContainersTest, EveryContainerThatALineEntersCounts) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -2,7 +2,7 @@
 // talks to it.
 #pragma once
 
-#include "cli/engine_names.h"
+#include "gateway/programs/engine_names.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -20,12 +20,12 @@
 #include <vector>
 
 #include "base/file.h"
-#include "cli/engine_socket.h"
-#include "cli/gateway.h"
+#include "gateway/gateway.h"
+#include "gateway/programs/engine_socket.h"
 #include "tests/base/temporary.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 
 using rules::Action;
 using test::Machine;
@@ -183,4 +183,4 @@ class EngineNamesTest : public testing::Test {
   std::optional<Engine> engine_;
 };
 
-}  // namespace gate::cli
+}  // namespace gate::app

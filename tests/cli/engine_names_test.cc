@@ -1,6 +1,6 @@
 // A container that names a volume or a network runs without a question where
 // the engine says that the name is its own, and only there.
-#include "cli/engine_names.h"
+#include "gateway/programs/engine_names.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 
 #include "tests/cli/engine_fixture.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 constexpr const char* kLine =
@@ -373,4 +373,4 @@ TEST_F(EngineNamesTest, NothingIsLookedAtForALineThatDoesNotRunHere) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

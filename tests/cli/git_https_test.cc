@@ -1,5 +1,5 @@
 // Commands of git that need a login over https.
-#include "cli/git_https.h"
+#include "git/https.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "tests/cli/process.h"
 #include "tests/services/servers.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -91,4 +91,4 @@ TEST(GitHttpsTest, ALineThatNeedsALoginSaysThatItIsWithheld) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
-#include "cli/git_push_scope.h"
+#include "gateway/grants/git_push_scope.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Count;
@@ -386,4 +386,4 @@ INSTANTIATE_TEST_SUITE_P(Backends, GitPushTest,
                          ::testing::Values("native", "bwrap"));
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

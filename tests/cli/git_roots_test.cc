@@ -1,5 +1,5 @@
 // Git directories beside the workspace: which ones a sandbox may write.
-#include "cli/git_roots.h"
+#include "git/roots.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Machine;
@@ -93,4 +93,4 @@ TEST_F(GitRootsTest, WhatACommandWroteOpensNoOtherPlace) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

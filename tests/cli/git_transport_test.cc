@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <thread>
 
-#include "cli/git_transport.h"
+#include "gateway/git_transport.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Count;
@@ -417,4 +417,4 @@ INSTANTIATE_TEST_SUITE_P(Backends, GitTransportTest,
                          ::testing::Values("native", "bwrap"));
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

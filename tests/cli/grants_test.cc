@@ -3,13 +3,13 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "cli/approvals.h"
-#include "cli/pause.h"
-#include "cli/process_facts.h"
-#include "cli/remembered.h"
+#include "approvals/approvals.h"
+#include "approvals/pause.h"
+#include "approvals/remembered.h"
+#include "facts/process_facts.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using engine::GrantKind;
@@ -298,4 +298,4 @@ TEST(GrantsTest, AProgramOfTheWorkspaceIsNotWhatWasAsked) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

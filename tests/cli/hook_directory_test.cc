@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -121,4 +121,4 @@ TEST_F(HookDirectoryTest, TheRewrittenLineLeavesTheClientThereAndNowhereElse) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/client_record.h"
+#include "gateway/client_record.h"
 #include "tests/cli/process.h"
 
 namespace gate {
@@ -131,7 +131,7 @@ TEST_F(HookRewriteTest, OnlyTheEndOfTheSameCallWithAnUnusedTicketIsAProof) {
     const std::string listed = machine_.Gate({"audit", "list"}).out;
     EXPECT_EQ(listed.find("unobserved") != std::string::npos, row.proof)
         << row.what << listed;
-    EXPECT_EQ(cli::ListClients(machine_.state()).size(), row.proof ? 1u : 0u)
+    EXPECT_EQ(app::ListClients(machine_.state()).size(), row.proof ? 1u : 0u)
         << row.what;
     // Counted once.
     if (row.proof) {
@@ -153,7 +153,7 @@ TEST_F(HookRewriteTest, CallsAtTheSameTimeProveNothingOfEachOther) {
   EXPECT_EQ(Rewritten("c"), one);
   EXPECT_EQ(machine_.Run({"/bin/bash", "-c", one}).exit_code, 0);
   EXPECT_EQ(Hook(Event("PostToolUse", one, "c")).out, "");
-  EXPECT_TRUE(cli::ListClients(machine_.state()).empty());
+  EXPECT_TRUE(app::ListClients(machine_.state()).empty());
 }
 
 TEST_F(HookRewriteTest, AfterThreeTheVersionIsToldWhichLineToRun) {
@@ -220,11 +220,11 @@ TEST_F(HookRewriteTest, AMarkedVersionIsNotAskedAboutWhatWouldBeRewritten) {
 TEST_F(HookRewriteTest, APersonLetsItTryAgainAndOneRunDecides) {
   for (const char* call : {"1", "2", "3"}) Drop(call);
   EXPECT_NE(machine_.Gate({"doctor", "--prove"}).exit_code, 0);
-  EXPECT_EQ(cli::ListClients(machine_.state())[0].standing,
-            cli::Standing::kMarked);
+  EXPECT_EQ(app::ListClients(machine_.state())[0].standing,
+            app::Standing::kMarked);
 
   // As `gate doctor --prove` does at a person's terminal.
-  const auto tried = cli::TryAgain(machine_.state(), 1);
+  const auto tried = app::TryAgain(machine_.state(), 1);
   ASSERT_TRUE(tried);
   EXPECT_EQ(*tried, std::vector<std::string>{"claude 2.1.215"});
   EXPECT_NE(machine_.Gate({"doctor"}).out.find("on trial"), std::string::npos);
@@ -233,12 +233,12 @@ TEST_F(HookRewriteTest, APersonLetsItTryAgainAndOneRunDecides) {
   EXPECT_EQ(Rewritten("5"), "");
 
   // One that runs as rewritten proves it.
-  ASSERT_TRUE(cli::TryAgain(machine_.state(), 1));
+  ASSERT_TRUE(app::TryAgain(machine_.state(), 1));
   const std::string line = Rewritten("6");
   ASSERT_NE(line, "");
-  EXPECT_EQ(cli::ListClients(machine_.state()).size(), 1u);
+  EXPECT_EQ(app::ListClients(machine_.state()).size(), 1u);
   EXPECT_EQ(machine_.Run({"/bin/bash", "-c", line}).exit_code, 0);
-  EXPECT_TRUE(cli::ListClients(machine_.state()).empty());
+  EXPECT_TRUE(app::ListClients(machine_.state()).empty());
   EXPECT_EQ(Hook(Event("PostToolUse", line, "6")).out, "");
   EXPECT_EQ(machine_.Gate({"doctor"}).out.find("client    "),
             std::string::npos);
@@ -310,7 +310,7 @@ TEST(ClientRecords, CountEveryDropOfHooksAtTheSameTime) {
   for (int i = 0; i < kHooks; ++i) {
     const pid_t child = ::fork();
     if (child == 0)
-      ::_exit(cli::NoteDrop(machine.state(), "claude 1", 1) ? 0 : 1);
+      ::_exit(app::NoteDrop(machine.state(), "claude 1", 1) ? 0 : 1);
     children.push_back(child);
   }
   for (const pid_t child : children) {
@@ -318,31 +318,31 @@ TEST(ClientRecords, CountEveryDropOfHooksAtTheSameTime) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  const auto records = cli::ListClients(machine.state());
+  const auto records = app::ListClients(machine.state());
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].drops, static_cast<uint64_t>(kHooks));
-  EXPECT_EQ(records[0].standing, cli::Standing::kMarked);
+  EXPECT_EQ(records[0].standing, app::Standing::kMarked);
 }
 
 TEST(ClientRecords, AreBoundedAndForgetNoMark) {
   const Machine machine;
   const std::string state = machine.state();
   const auto drop = [&](size_t i) {
-    return cli::NoteDrop(state, "claude " + std::to_string(i), i + 1);
+    return app::NoteDrop(state, "claude " + std::to_string(i), i + 1);
   };
   for (int times = 0; times < 3; ++times) ASSERT_TRUE(drop(0));
-  for (size_t i = 1; i < 2 * cli::kMaxClientRecords; ++i) ASSERT_TRUE(drop(i));
-  EXPECT_EQ(cli::ListClients(state).size(), cli::kMaxClientRecords);
-  EXPECT_EQ(cli::StandingOf(state, "claude 0"), cli::Standing::kMarked);
-  EXPECT_EQ(cli::StandingOf(state, "claude 1"), cli::Standing::kGood);
-  EXPECT_EQ(cli::StandingOf(state, "new"), cli::Standing::kGood);
+  for (size_t i = 1; i < 2 * app::kMaxClientRecords; ++i) ASSERT_TRUE(drop(i));
+  EXPECT_EQ(app::ListClients(state).size(), app::kMaxClientRecords);
+  EXPECT_EQ(app::StandingOf(state, "claude 0"), app::Standing::kMarked);
+  EXPECT_EQ(app::StandingOf(state, "claude 1"), app::Standing::kGood);
+  EXPECT_EQ(app::StandingOf(state, "new"), app::Standing::kGood);
   // Where all are marked, no other is believed.
-  for (const cli::ClientRecord& record : cli::ListClients(state))
+  for (const app::ClientRecord& record : app::ListClients(state))
     for (int times = 0; times < 3; ++times)
-      ASSERT_TRUE(cli::NoteDrop(state, record.client, 9));
-  EXPECT_EQ(cli::StandingOf(state, "new"), cli::Standing::kMarked);
-  EXPECT_EQ(cli::NoteDrop(state, "new", 9)->standing, cli::Standing::kMarked);
-  EXPECT_EQ(cli::ListClients(state).size(), cli::kMaxClientRecords);
+      ASSERT_TRUE(app::NoteDrop(state, record.client, 9));
+  EXPECT_EQ(app::StandingOf(state, "new"), app::Standing::kMarked);
+  EXPECT_EQ(app::NoteDrop(state, "new", 9)->standing, app::Standing::kMarked);
+  EXPECT_EQ(app::ListClients(state).size(), app::kMaxClientRecords);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/json.h"
-#include "cli/process_facts.h"
+#include "facts/process_facts.h"
 #include "hooks/ticket.h"
 #include "tests/cli/process.h"
 
@@ -311,7 +311,7 @@ TEST(HookTest, AQuestionWaitsAnHourAndAnythingElseTenMinutes) {
           machine.Gate({"hook", "claude"}, Claude(machine, command));
       const size_t at = done.out.find("--ticket ");
       ASSERT_NE(at, std::string::npos) << done.out << done.err;
-      const uint64_t when = cli::NowMs() +
+      const uint64_t when = app::NowMs() +
                             kMinute * (static_cast<uint64_t>(minutes) - 1) +
                             (late ? kMinute : 0);
       const auto ticket = hooks::RedeemTicket(

@@ -8,7 +8,7 @@
 #include "hooks/installed.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 class InstallTest : public ::testing::Test {
@@ -345,4 +345,4 @@ TEST_F(InstallTest, ClientsThatRunTheOriginalAreNamed) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -1,5 +1,5 @@
 // Services of this machine that a contained line asks by name.
-#include "cli/local_services.h"
+#include "gateway/grants/local_services.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@
 #include <thread>
 #include <vector>
 
-#include "cli/plan_json.h"
+#include "gateway/plan_json.h"
 #include "tests/cli/engine_fixture.h"
 #include "tests/must_work.h"
 #include "tests/services/servers.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -608,4 +608,4 @@ TEST_F(ContainerServicesTest, DatabasesAreThereForCodeOfTheProject) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -9,7 +9,7 @@
 
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -348,4 +348,4 @@ TEST(Manual, AQuestionEndedByAKeyIsRecorded) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/approvals.h"
-#include "cli/process_facts.h"
-#include "cli/remembered.h"
+#include "approvals/approvals.h"
+#include "approvals/remembered.h"
+#include "facts/process_facts.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using engine::GrantKind;
@@ -445,4 +445,4 @@ TEST(OpenedPlacesTest, OfSeveralPlacesTheOneThatIsThereIsOpened) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

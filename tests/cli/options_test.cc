@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 struct Bound {
@@ -109,4 +109,4 @@ TEST(Options, ACommandHasItsOwnWordsAndTheOptionsAbove) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -5,17 +5,17 @@
 
 #include <filesystem>
 
+#include "approvals/approvals.h"
 #include "base/json.h"
-#include "cli/approvals.h"
-#include "cli/json_writer.h"
-#include "cli/names.h"
-#include "cli/plan_json.h"
-#include "cli/run_arguments.h"
-#include "cli/shown_places.h"
-#include "cli/workspace.h"
+#include "base/json_writer.h"
+#include "gateway/grants/shown_places.h"
+#include "gateway/plan_json.h"
+#include "gateway/programs/names.h"
+#include "gateway/run_arguments.h"
+#include "gateway/workspace.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 TEST(JsonWriterTest, WritesWhatAParserReadsBack) {
@@ -468,4 +468,4 @@ TEST(NamesTest, ProgramsAreFoundAsTheShellFindsThem) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -44,7 +44,7 @@ class Machine {
   // Runs gate with `arguments` in `cwd` (the project when empty).
   Done Gate(const std::vector<std::string>& arguments,
             const std::string& input = "", const std::string& cwd = "") const;
-  // The same for any program.
+  // Runs any program in that way.
   Done Run(const std::vector<std::string>& argv, const std::string& input = "",
            const std::string& cwd = "") const;
 

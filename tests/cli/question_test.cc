@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/approvals.h"
-#include "cli/shown.h"
+#include "approvals/approvals.h"
+#include "approvals/shown.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Count;
@@ -270,4 +270,4 @@ TEST(UsageTest, WhatIsQuotedCannotDriveTheTerminal) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

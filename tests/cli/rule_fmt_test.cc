@@ -6,7 +6,7 @@
 
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -61,4 +61,4 @@ TEST(RulesFmt, RefusesWhatItCannotReadWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

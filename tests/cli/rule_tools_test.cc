@@ -1,11 +1,11 @@
 // explain --why-not, rules test --coverage, rules diff, replay, suggest.
 #include <gtest/gtest.h>
 
+#include "approvals/person_act.h"
 #include "base/json.h"
-#include "cli/person_act.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -264,4 +264,4 @@ TEST(DiffTest, FindsWitnessesOfRulesWithoutExamples) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "base/json.h"
-#include "cli/progress.h"
+#include "cli/output/progress.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -201,4 +201,4 @@ TEST(ProgressTest, NothingOfItIsInAPipe) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

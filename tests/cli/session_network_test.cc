@@ -1,5 +1,5 @@
 // The network that the lines of a session share.
-#include "cli/session_network.h"
+#include "gateway/session_network.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@
 #include <string>
 #include <vector>
 
-#include "backends/native/landlock.h"
+#include "backends/landlock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/paths.h"
 #include "base/session_wire.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -129,6 +129,33 @@ TEST_P(SessionNetworkTest, ItsEndIsTheEndOfWhatItsLinesLeft) {
   EXPECT_EQ(done.out,
             "there\nthere\nended python3 talk.py serve >/dev/null 2>&1 &\n"
             "ended ID\nFalse\nTrue\n")
+      << done.err;
+}
+
+// With no session, or with a keeper that was killed, only that line's own id is
+// left to end it by.
+TEST_P(SessionNetworkTest, WhatIsInNoKeptNetworkIsListedAndEndedByItself) {
+  const Done done = Script(
+      "serve='python3 talk.py serve >/dev/null 2>&1 &'; "
+      "ids() { G sessions --json | sed 's/.*\"id\":\"\\([^\"]*\\).*/\\1/'; }; "
+      "end() { G sessions end $1 | sed 's/^ended [0-9a-f]*$/ended ID/'; }; "
+      // A session whose keeper is killed, and a line of none.
+      "G run --session A -c \"$serve\"; "
+      "kill -9 $(G sessions | sed 's/.*process //; s/ .*//'); "
+      "G run -c \"$serve\"; G sessions | sed 's/^[0-9a-f-]*//; s/[0-9]* s,/N "
+      "s,/'; "
+      "G sessions --json | grep -c '\"command\":'; "
+      "G sessions end 0 2>/dev/null; echo $?; "
+      "end $(ids | head -n 1); while [ $(G sessions | wc -l) != 1 ]; do :; "
+      "done; "
+      // Beside a network that is kept they all end.
+      "G run --session B -c \"$serve\"; end --all; "
+      "while ! G sessions | grep -q ^no; do :; done; echo none");
+  const std::string serve = "python3 talk.py serve >/dev/null 2>&1 &\n";
+  const std::string alone =
+      "  left running for N s, in a network of its own  " + serve;
+  EXPECT_EQ(done.out, alone + alone + "2\n64\nended " + serve + "ended " +
+                          serve + "ended " + serve + "ended ID\nnone\n")
       << done.err;
 }
 
@@ -255,10 +282,10 @@ TEST_P(SessionNetworkTest, WhatIsNoKeeperIsNotJoined) {
   }
 }
 
-// The network of a line that a client runs after its hook; empty where the hook
+// What a line prints that a client runs after its hook; empty where the hook
 // puts nothing in its place.
-std::string NetworkOfHooked(const Machine& machine, const std::string& session,
-                            const std::string& command) {
+std::string OutputOfHooked(const Machine& machine, const std::string& session,
+                           const std::string& command) {
   const Json event = {{"session_id", session},
                       {"cwd", machine.project()},
                       {"hook_event_name", "PreToolUse"},
@@ -284,18 +311,17 @@ TEST(SessionNetworkOfHookTest, NoLineChoosesAnotherSessionThanItsOwn) {
       "python3 -c 'import os; print(os.readlink(\"/proc/self/ns/net\"))'";
   const std::string quoted =
       "python3 -c 'import os; print(os.readlink(\\\"/proc/self/ns/net\\\"))'";
-  const std::string one = NetworkOfHooked(machine, "one", line);
-  const std::string two = NetworkOfHooked(machine, "two", line);
+  const std::string one = OutputOfHooked(machine, "one", line);
+  const std::string two = OutputOfHooked(machine, "two", line);
   ASSERT_TRUE(one.starts_with("net:[")) << one;
   ASSERT_TRUE(two.starts_with("net:[")) << two;
   EXPECT_NE(one, two);
-  EXPECT_EQ(NetworkOfHooked(machine, "one", line), one);
+  EXPECT_EQ(OutputOfHooked(machine, "one", line), one);
   // What an agent adds to its line is not where the line runs.
   for (const std::string& named :
        {test::GateBinary() + " run --session two --agent codex -c ",
         test::GateBinary() + " sandbox --session two -c "})
-    EXPECT_EQ(NetworkOfHooked(machine, "one", named + "\"" + quoted + "\""),
-              one)
+    EXPECT_EQ(OutputOfHooked(machine, "one", named + "\"" + quoted + "\""), one)
         << named;
   // Nor is a session that is named as an argument one of a hook.
   for (const char* how : {"run", "sandbox"}) {
@@ -305,6 +331,28 @@ TEST(SessionNetworkOfHookTest, NoLineChoosesAnotherSessionThanItsOwn) {
     EXPECT_NE(done.out, two) << how;
     EXPECT_NE(done.out, one) << how;
   }
+}
+
+TEST(SessionNetworkOfHookTest, AServerOfOneLineIsThereForTheNextOnes) {
+  const Machine machine;
+  if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox here";
+  if (backends::LandlockAbi() < 6)
+    GTEST_SKIP() << "each line has a network of its own here";
+  machine.Write(machine.project() + "/talk.py", kTalk);
+  const auto line = [&](const std::string& session, const std::string& what) {
+    return OutputOfHooked(machine, session, "python3 talk.py " + what);
+  };
+  EXPECT_EQ(line("one", "serve >/dev/null 2>&1 &"), "");
+  EXPECT_EQ(line("one", "wait"), "there\n");
+  EXPECT_EQ(line("two", "once"), "False\n");
+  // Neither does what a line names bring it there.
+  EXPECT_EQ(machine
+                .Gate({"run", "--agent", "codex", "--session", "one", "-c",
+                       "python3 talk.py once"})
+                .out,
+            "False\n");
+  EXPECT_EQ(line("one", "end"), "True\n");
+  machine.Gate({"sessions", "end", "--all"});
 }
 
 // gate-session by itself, without a namespace to give.
@@ -467,7 +515,7 @@ TEST(SessionNetworkOfTest, NoSessionCanTakeTheNameOfAnother) {
         l->question.session = "es-1";
       },
       [](Judgement* l) {
-        l->question.session = std::string("s-1\0007 /work/x", 14);
+        l->question.session = std::string("s-1\0007 /work/x", 13);
         l->plan.profile.workspace = "";
       },
   };
@@ -481,4 +529,4 @@ TEST(SessionNetworkOfTest, NoSessionCanTakeTheNameOfAnother) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -1,5 +1,5 @@
 // Files that mix settings and secrets, as copies written anew.
-#include "cli/settings_copies.h"
+#include "gateway/settings_copies.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -195,14 +195,14 @@ TEST_F(ShownSettingsTest, WhatLiesInTheWorkspaceIsTheProjects) {
 
 TEST(ShowSettingsTest, WithoutCopiesWhatLooksSecretIsHidden) {
   Machine machine;
-  cli::ProcessFacts facts;
+  app::ProcessFacts facts;
   facts.home = machine.home();
   facts.places.state = machine.root() + "/state";
   const std::string file = machine.home() + "/.gitconfig";
   const auto hidden = [&](const char* text, bool can_show) {
     machine.Write(file, text);
     backends::Profile profile;
-    cli::ShowSettings(facts, can_show, &profile);
+    app::ShowSettings(facts, can_show, &profile);
     EXPECT_EQ(profile.substitutes.size(), can_show ? 1U : 0U) << text;
     return std::ranges::count(profile.deny_read, file);
   };

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Machine;
@@ -265,4 +265,4 @@ TEST(SettingsTest, AnImageIsNamedByItsDigestAndByNobodyElse) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -6,7 +6,7 @@
 
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Count;
@@ -322,4 +322,4 @@ INSTANTIATE_TEST_SUITE_P(Backends, SigningTest,
                          ::testing::Values("native", "bwrap"));
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

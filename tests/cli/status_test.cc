@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/approvals.h"
-#include "cli/process_facts.h"
+#include "approvals/approvals.h"
+#include "facts/process_facts.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -59,4 +59,4 @@ TEST(StatusTest, ShowsTextOfAgentsAsText) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -1,6 +1,6 @@
 // What a contained command does to the caller's terminal ends with it, and
 // signals that are news reach it.
-#include "cli/terminal_state.h"
+#include "gateway/runs/terminal_state.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -177,7 +177,7 @@ TEST(TerminalStateTest, ATerminalIsAsItWasAfterEveryRun) {
       const std::string shown = terminal.Run(
           {"sandbox", "--backend", backend, "--", "bash", "-c", line}, "xterm");
       EXPECT_TRUE(terminal.IsAsBefore()) << backend << ' ' << line;
-      const size_t reset = shown.rfind(cli::ScreenReset());
+      const size_t reset = shown.rfind(app::ScreenReset());
       EXPECT_NE(reset, std::string::npos) << backend << ' ' << line << shown;
       // Nothing of the command's comes later.
       for (const char* on : {"\x1b[?1049h", "\x1b[?1003h", "\x1b[?25l"})
@@ -223,7 +223,7 @@ TEST(TerminalStateTest, ATerminalIsAsItWasHoweverTheRunIsEnded) {
       const std::string shown =
           terminal.Run(ending.words, "xterm-256color", "ready", ending.how);
       EXPECT_TRUE(terminal.IsAsBefore()) << backend << ' ' << ending.name;
-      EXPECT_GT(shown.rfind(cli::ScreenReset()) + 1, shown.find("ready"))
+      EXPECT_GT(shown.rfind(app::ScreenReset()) + 1, shown.find("ready"))
           << backend << ' ' << ending.name << shown;
     }
   }

@@ -1,6 +1,6 @@
 // Caches that the home does not have, with stand-ins for the programs that make
 // them on their first use.
-#include "cli/tool_caches.h"
+#include "gateway/grants/tool_caches.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -153,7 +153,7 @@ TEST_F(ToolCachesTest, WhatIsMadeOutsideIsEmptyAndTheUsersOwn) {
   ASSERT_EQ(::lstat(AtHome(".npm").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0700U);
   EXPECT_EQ(info.st_uid, ::geteuid());
-  EXPECT_TRUE(cli::IsEmpty(AtHome(".npm")));
+  EXPECT_TRUE(app::IsEmpty(AtHome(".npm")));
   EXPECT_EQ(Files(), before);
   // What another program needs is not made.
   for (const char* name : {".m2", ".gradle", "go", ".cargo", ".nuget"})
@@ -189,7 +189,7 @@ TEST_F(ToolCachesTest, WhatIsInTheWayOfACacheIsLeftAsItIs) {
     EXPECT_NE(Line("native", line).exit_code, 0) << line;
     EXPECT_EQ(Files(), before) << line;
   }
-  EXPECT_TRUE(cli::IsEmpty(AtHome("elsewhere")));
+  EXPECT_TRUE(app::IsEmpty(AtHome("elsewhere")));
   EXPECT_FALSE(machine_.Exists(AtHome("nowhere")));
 }
 
@@ -213,7 +213,7 @@ TEST_F(ToolCachesTest, CachesGoWithTheirWorkspace) {
   const auto kept = [&] {
     size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(
-             machine_.state() + cli::kOwnCaches))
+             machine_.state() + app::kOwnCaches))
       count += entry.is_directory() ? 1 : 0;
     return count;
   };

@@ -6,13 +6,13 @@
 
 #include <filesystem>
 
+#include "approvals/trust.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/trust.h"
 #include "parser/analysis.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -246,4 +246,4 @@ TEST_F(TrustTest, TrustingIsAPersonsActAndShowingIsNot) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

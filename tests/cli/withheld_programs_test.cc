@@ -1,13 +1,13 @@
 // What programs need that no line names.
-#include "cli/withheld_programs.h"
+#include "gateway/runs/withheld_programs.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/withheld.h"
+#include "gateway/withheld.h"
 #include "parser/analysis.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Machine;
@@ -138,4 +138,4 @@ TEST(WithheldProgramsTest, APushNamesTheRepositoriesOfThisMachine) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

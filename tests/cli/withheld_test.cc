@@ -1,5 +1,5 @@
 // What a contained line that failed says it was kept from.
-#include "cli/withheld.h"
+#include "gateway/withheld.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -272,4 +272,4 @@ TEST(WithheldTest, IsToldAtTheEndOfARunAndKept) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -1,5 +1,5 @@
 // A yes holds for the files that the line was to read when it was given.
-#include "cli/yes_binding.h"
+#include "gateway/grants/yes_binding.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,12 +8,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "cli/approvals.h"
-#include "cli/process_facts.h"
-#include "cli/remembered.h"
+#include "approvals/approvals.h"
+#include "approvals/remembered.h"
+#include "facts/process_facts.h"
 #include "tests/cli/process.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using test::Done;
@@ -173,4 +173,4 @@ TEST(YesBindingTest, ATicketHoldsForTheContentThatWasThere) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

@@ -9,15 +9,15 @@
 #include <string>
 #include <utility>
 
-#include "cli/approvals.h"
-#include "cli/process_facts.h"
-#include "cli/remembered.h"
+#include "approvals/approvals.h"
+#include "approvals/remembered.h"
 #include "engine/examples.h"
+#include "facts/process_facts.h"
 #include "rules/list.h"
 #include "tests/cli/process.h"
 #include "tests/engine/rules_without_yes.h"
 
-namespace gate::cli {
+namespace gate::app {
 namespace {
 
 using engine::GrantKind;
@@ -125,4 +125,4 @@ TEST(YesTest, TheYesToEachShippedQuestionRunsIt) {
 }
 
 }  // namespace
-}  // namespace gate::cli
+}  // namespace gate::app

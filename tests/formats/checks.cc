@@ -7,11 +7,11 @@
 #include <map>
 
 #include "base/file.h"
-#include "base/git_config.h"
-#include "base/git_index.h"
 #include "base/text.h"
-#include "cli/branch.h"
-#include "cli/git_doubts.h"
+#include "git/branch.h"
+#include "git/config.h"
+#include "git/doubts.h"
+#include "git/index.h"
 #include "parser/analysis.h"
 
 namespace gate::formats {
@@ -382,8 +382,8 @@ void Checker::CheckRefs(uint64_t number, Random* random) {
   Write(at + "/.git/packed-refs", packed);
   parser::Context context;
   context.cwd = at;
-  const cli::Branch branch =
-      cli::FindBranch(at, parser::Analyze("git commit", context));
+  const app::Branch branch =
+      app::FindBranch(at, parser::Analyze("git commit", context));
   if (!branch.known) {
     ++tally.unknown;
     return;
@@ -425,7 +425,7 @@ void Checker::CheckAlternates(uint64_t number, Random* random) {
                                "../../near\n", "# c\n../../plain\n"};
   const std::string text = MutateText(random, texts[random->Below(4)], pieces);
   Write(at + "/.git/objects/info/alternates", text);
-  if (!cli::RepositoryDoubt(at, "").empty()) {
+  if (!app::RepositoryDoubt(at, "").empty()) {
     ++tally.unknown;
     return;
   }
@@ -457,7 +457,7 @@ size_t Checker::CheckOrdinary(std::vector<std::string>* unknown,
       parser::Context context;
       context.cwd = each.path;
       const bool branch =
-          cli::FindBranch(each.path, parser::Analyze("git log", context)).known;
+          app::FindBranch(each.path, parser::Analyze("git log", context)).known;
       if (hash && *hash != each.hash) wrong->push_back(each.name);
       if (!whole || !hash || !branch || links == Gitlinks::kUnknown)
         unknown->push_back(each.name);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/git_format.h"
+#include "git/format.h"
 
 namespace gate::formats {
 
@@ -28,7 +28,7 @@ Ran RunGit(const std::string& git, const std::string& directory,
 // Runs a script of sh in `directory`; false when a command of it fails.
 bool RunShell(const std::string& directory, const std::string& script);
 
-// Those whose index is mutated, each without and with a gitlink.
+// The repositories whose index is mutated, each without and with a gitlink.
 std::vector<Repository> MakeIndexes(const std::string& root);
 
 // Others as people make them: clones, work trees, packed, bare, …

@@ -2,7 +2,7 @@
 // that assigns it means to gate. The names are those of the manual ("Bourne
 // Shell Variables", "Bash Variables") and of special_vars in bash's
 // variables.c; the meanings are in rules.d/programs/environment.json and
-// parser/special.cc.
+// parser/expand/special.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 #include <vector>
 
 #include "parser/analysis.h"
+#include "parser/expand/special.h"
 #include "parser/programs.h"
-#include "parser/special.h"
 #include "tests/parser/analyze_support.h"
 
 namespace gate::parser {
 namespace {
 
 enum class Meaning {
-  kOwn,      // bash sets it, whatever is assigned (parser/special.cc)
+  kOwn,      // bash sets it, whatever is assigned (parser/expand/special.cc)
   kLine,     // the rest of the line is another one: never raw
   kLater,    // followed in the line; later lines are others
   kLocale,   // by its value

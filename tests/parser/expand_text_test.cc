@@ -5,8 +5,8 @@
 #include <chrono>
 
 #include "base/text.h"
-#include "parser/expand.h"
-#include "parser/pattern.h"
+#include "parser/expand/expand.h"
+#include "parser/expand/pattern.h"
 
 namespace gate::parser {
 namespace {

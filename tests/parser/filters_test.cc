@@ -1,7 +1,7 @@
 // RunFilter: what it says is what the real program prints. The second half
 // compares with the programs of this machine on generated input.
 
-#include "parser/filters.h"
+#include "parser/filters/filters.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // What code in other languages starts.
 #include <gtest/gtest.h>
 
-#include "parser/evaluate.h"
+#include "parser/eval/evaluate.h"
 
 namespace gate::parser {
 namespace {

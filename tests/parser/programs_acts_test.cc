@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "parser/programs.h"
-#include "parser/programs_examples.h"
+#include "parser/programs/examples.h"
 
 namespace gate::parser {
 namespace {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <random>
 
-#include "parser/programs_examples.h"
-#include "parser/programs_pass.h"
+#include "parser/programs/examples.h"
+#include "parser/programs/pass.h"
 
 namespace gate::parser {
 namespace {

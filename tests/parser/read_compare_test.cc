@@ -1,7 +1,7 @@
 // The comparison with tree-sitter-bash: what it must flag, what it must not.
 #include <gtest/gtest.h>
 
-#include "parser/tree_check.h"
+#include "parser/crosscheck/tree_check.h"
 #include "tests/parser/read_support.h"
 
 namespace gate::parser {

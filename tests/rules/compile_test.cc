@@ -1,4 +1,4 @@
-#include "rules/compile.h"
+#include "rules/compile/compile.h"
 
 #include <gtest/gtest.h>
 

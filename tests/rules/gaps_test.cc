@@ -1,5 +1,5 @@
 // Patterns over text of which parts are not known.
-#include "rules/gaps.h"
+#include "rules/match/gaps.h"
 
 #include <gtest/gtest.h>
 

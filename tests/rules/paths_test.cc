@@ -1,4 +1,4 @@
-#include "rules/paths.h"
+#include "rules/match/paths.h"
 
 #include <gtest/gtest.h>
 

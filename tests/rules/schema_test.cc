@@ -165,8 +165,7 @@ bool LoaderKnows(const std::string& text, const std::string& key) {
 std::set<std::string> Words() {
   std::set<std::string> words = {"$schema", "colour", "match", "schema"};
   for (const auto& entry :
-       std::filesystem::directory_iterator(GATE_SOURCE_DIR "/rules")) {
-    if (!entry.path().filename().string().starts_with("compile")) continue;
+       std::filesystem::directory_iterator(GATE_SOURCE_DIR "/rules/compile")) {
     std::string word;
     for (const char c : ReadAll(entry.path()))
       if ((c >= 'a' && c <= 'z') || c == '_' || c == '$') {

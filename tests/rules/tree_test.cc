@@ -1,4 +1,4 @@
-#include "rules/tree.h"
+#include "rules/files/tree.h"
 
 #include <gtest/gtest.h>
 

@@ -46,7 +46,7 @@ class Server {
 
   uint16_t port() const { return port_; }
   int socket() const { return socket_.get(); }
-  // Of who connects next; -1 when it is closed.
+  // The socket of who connects next; -1 when it is closed.
   int Accept() const {
     return ::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC);
   }

@@ -1,0 +1,392 @@
+// gate hook CLIENT: the agent's JSON in, one answer out.
+//
+// Most clients run the command when a hook fails, so every way out of here is
+// an exit code of 0 or 2, and 2 always has a reason on stderr and nothing on
+// stdout. The whole answer is built first and printed once.
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "backends/environment.h"
+#include "base/file.h"
+#include "base/paths.h"
+#include "base/text.h"
+#include "cli/answers.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/help.h"
+#include "cli/hook_rewrite.h"
+#include "cli/output/render.h"
+#include "gateway/gateway.h"
+#include "gateway/hook_reads.h"
+#include "gateway/lasting.h"
+#include "gateway/left_to_client.h"
+#include "gateway/line.h"
+#include "gateway/written_places.h"
+#include "hooks/adapter.h"
+#include "hooks/plain_line.h"
+
+namespace gate::app {
+namespace {
+
+using hooks::Answer;
+using hooks::AnswerKind;
+using rules::Action;
+
+// Below the inner `timeout` of the guard line and every client's own limit.
+constexpr int kDeadlineSeconds = 2;
+// The database gives up early enough for a refusal to be said.
+constexpr int kBusyTimeoutMs = 1500;
+
+void OnDeadline(int) {
+  static constexpr char kMessage[] =
+      "gate: no decision within 2 s, so the command is refused. Do not try "
+      "another way; tell the person\n";
+  [[maybe_unused]] const ssize_t ignored =
+      ::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  ::_exit(kExitHookRefused);
+}
+
+void ArmDeadline() {
+  struct sigaction action{};
+  action.sa_handler = OnDeadline;
+  ::sigaction(SIGALRM, &action, nullptr);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
+  const itimerval timer{{0, 0}, {kDeadlineSeconds, 0}};
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void DisarmDeadline() {
+  const itimerval off{{0, 0}, {0, 0}};
+  ::setitimer(ITIMER_REAL, &off, nullptr);
+}
+
+// `framed`: the guard line reads the answer (hooks::Framed).
+int Print(hooks::Output output, bool framed) {
+  DisarmDeadline();
+  if (!output.err.empty() && !WriteAll(STDERR_FILENO, output.err))
+    return kExitHookRefused;
+  if (framed) output.out = hooks::Framed(output);
+  if (!output.out.empty() && !WriteAll(STDOUT_FILENO, output.out)) {
+    (void)WriteAll(STDERR_FILENO, "gate: the answer could not be written\n");
+    return kExitHookRefused;
+  }
+  return output.exit_code == 0 ? 0 : kExitHookRefused;
+}
+
+// gate could not decide about what the agent wants.
+hooks::Output Undecided(const std::string& reason) {
+  return hooks::Refuse("gate: " + reason +
+                       ". Do not try another way; tell the person");
+}
+
+hooks::Output Refused(const std::string& reason) {
+  return hooks::Refuse("gate: " + reason);
+}
+
+// Whether a contained line can change anything, as far as its profile tells.
+bool ChangesThings(const router::Plan& plan) {
+  return plan.profile.name != "read-only" ||
+         plan.profile.network == backends::Network::kOpen;
+}
+
+// Whether the client's shell is bash, as far as its environment tells:
+// CLAUDE_CODE_SHELL overrides what Claude Code finds by itself
+// (anthropics/claude-code issue 24573). `sh` may be dash, whose echo is
+// another.
+bool IsBash(const ProcessFacts& facts) {
+  std::string chosen;
+  for (const std::string& entry : facts.environment)
+    if (entry.starts_with("CLAUDE_CODE_SHELL=")) chosen = entry.substr(18);
+  return BaseName(facts.shell) == "bash" &&
+         (chosen.empty() || BaseName(chosen) == "bash");
+}
+
+// Whether silence lets run what was judged: there, and as bash reads it, in a
+// locale that leaves it the line that gate has read.
+bool MaySayNothing(const Gateway& gateway, const hooks::Event& event,
+                   const Judgement& judgement) {
+  return event.cwd_is_sure &&
+         backends::HasSafeLocale(gateway.facts().environment) &&
+         (!event.persons_shell || IsBash(gateway.facts()) ||
+          hooks::MeansTheSameInEveryShell(LineOf(judgement.question)));
+}
+
+// The answer to a judgement that lets the command run, raw or contained.
+Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
+                      const hooks::Event& event, const Judgement& judgement) {
+  if (!judgement.left_to.empty()) return AnswerLeft(gateway, event, judgement);
+  Answer answer;
+  answer.id = judgement.id;
+  answer.reason = judgement.decision.reason;
+  answer.direct = judgement.plan.mode == router::Mode::kDirect;
+  const bool asked = judgement.decision.action == Action::kAsk;
+  // Silence, unless the line was gate's own wrapper with the agent's flags, or
+  // would not run where or as it was judged.
+  const bool silent = answer.direct && MaySayNothing(gateway, event, judgement);
+  const auto say_nothing = [&] {
+    answer.kind =
+        judgement.unwrapped ? AnswerKind::kRewrite : AnswerKind::kAllow;
+    answer.command = LineOf(judgement.question);
+    return answer;
+  };
+  if (silent && !asked) return say_nothing();
+  const RewriteWay way = FindRewriteWay(gateway.facts(), event);
+  // What a person said yes to is seen through to its end where that can be.
+  if (silent && !way.rewrites) return say_nothing();
+  if (!way.rewrites)
+    return RefuseWithLine(gateway, globals, judgement, way, asked);
+  answer.confirm = event.planning && !answer.direct && !asked &&
+                   ChangesThings(judgement.plan);
+  if (answer.confirm)
+    answer.reason =
+        "in plan mode a person confirms what could change the workspace: " +
+        answer.reason + CommandAsked(judgement);
+  GATE_TRY(answer.command, Rewrite(gateway, globals, event, judgement, way,
+                                   asked || answer.confirm));
+  answer.kind = AnswerKind::kRewrite;
+  return answer;
+}
+
+Answer Deny(const Judgement& judgement, std::string_view yes_id = "") {
+  Answer answer;
+  answer.kind = AnswerKind::kDeny;
+  answer.id = judgement.id;
+  answer.reason = RefusalText(judgement, yes_id);
+  return answer;
+}
+
+// What to say to an ask.
+Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
+                   const hooks::Event& event, Judgement* judgement) {
+  const std::string& state = gateway.facts().places.state;
+  const bool is_command = event.kind == hooks::EventKind::kCommand;
+  if (judgement->grants.kind == engine::GrantKind::kByHand)
+    return Deny(*judgement);
+  if (TakeAnswer(gateway.facts(), judgement, NowMs())) {
+    if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
+    gateway.Replan(judgement, /*approved=*/true);
+    if (judgement->plan.mode == router::Mode::kRefused) return Deny(*judgement);
+    return LetRun(gateway, globals, event, *judgement);
+  }
+  // A client that does not rewrite would run the command as it is after a yes.
+  if (event.can_ask &&
+      (!is_command || FindRewriteWay(gateway.facts(), event).rewrites)) {
+    Answer answer;
+    answer.id = judgement->id;
+    if (is_command) {
+      // The person's yes in the client counts as given: what runs then is
+      // exactly this plan.
+      gateway.Replan(judgement, /*approved=*/true);
+      if (judgement->plan.mode == router::Mode::kRefused)
+        return Deny(*judgement);
+      GATE_TRY(answer, LetRun(gateway, globals, event, *judgement));
+      if (answer.kind == AnswerKind::kAllow) answer.command.clear();
+    }
+    answer.kind = AnswerKind::kAsk;
+    answer.reason = QuestionText(*judgement, is_command);
+    return answer;
+  }
+  if (!KeepQuestion(state, QuestionOf(*judgement, NowMs())))
+    return Deny(*judgement);
+  return Deny(*judgement, judgement->id);
+}
+
+// The answer to the line that an earlier refusal told the agent to run.
+std::optional<Answer> AnswerToLineGiven(const Gateway& gateway,
+                                        const GlobalOptions& globals,
+                                        const hooks::Event& event,
+                                        Judgement* judgement) {
+  const auto given = FindLineGiven(gateway, globals, event, *judgement);
+  if (!given) return std::nullopt;
+  judgement->decision.action = Action::kAllow;
+  judgement->decision.rule = {};
+  judgement->decision.reason =
+      "it is the line that gate gave in place of " + given->id;
+  Answer answer;
+  answer.kind = AnswerKind::kRewrite;
+  answer.id = judgement->id;
+  answer.reason = judgement->decision.reason;
+  // Dropped or not, it is the same line.
+  answer.command = event.command;
+  answer.direct = given->plan.mode == router::Mode::kDirect;
+  answer.confirm =
+      event.planning && !answer.direct && ChangesThings(given->plan);
+  return answer;
+}
+
+Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
+                        const hooks::Event& event, Judgement* judgement) {
+  const bool is_command = event.kind == hooks::EventKind::kCommand;
+  switch (judgement->decision.action) {
+    case Action::kAllow:
+    case Action::kSandbox:
+      if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
+      if (judgement->plan.mode == router::Mode::kRefused)
+        return Deny(*judgement);
+      return LetRun(gateway, globals, event, *judgement);
+    case Action::kAsk:
+      return Ask(gateway, globals, event, judgement);
+    case Action::kDeny:
+      break;
+  }
+  return Deny(*judgement);
+}
+
+// What is asked about `event`, but for what it runs or touches.
+Question QuestionAbout(const Gateway& gateway, const hooks::Event& event) {
+  Question question;
+  question.command = event.command;
+  question.cwd = event.cwd.starts_with('/') ? Normalise(event.cwd, "/")
+                                            : gateway.facts().cwd;
+  question.agent = event.agent;
+  question.session = event.session;
+  question.hooked = true;
+  question.project = event.project.starts_with('/') ? event.project : "";
+  question.interactive = event.can_ask;
+  return question;
+}
+
+hooks::Output AnswerDone(Gateway& gateway, const hooks::Adapter& adapter,
+                         const hooks::Event& event) {
+  const auto message = FindDroppedRewrite(gateway, event, kBusyTimeoutMs);
+  return message ? adapter.Tell(*message) : hooks::Output{"", "", 0};
+}
+
+// `intent`: what gate would contain is left to the client's own sandbox.
+hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
+                          const hooks::Adapter& adapter,
+                          const hooks::Event& event, bool intent) {
+  Question question = QuestionAbout(gateway, event);
+  for (const std::string& path : event.paths)
+    for (std::string& place :
+         WrittenPlaces(path, question.cwd, gateway.facts().home))
+      question.file_writes.push_back(std::move(place));
+  if (event.kind == hooks::EventKind::kFileWrite &&
+      question.file_writes.empty())
+    return Undecided("a tool that writes files names no file");
+
+  const bool reads = event.kind == hooks::EventKind::kFileRead;
+  Judgement judgement = reads ? JudgeReads(gateway, event, question)
+                              : gateway.Judge(question, /*pin=*/true);
+  if (intent) LeaveToClient(gateway, event, &judgement);
+  // What a tool writes may be what it has read elsewhere.
+  if (!reads && !event.reads.empty()) {
+    Question bare = QuestionAbout(gateway, event);
+    Judgement read = JudgeReads(gateway, event, bare);
+    if (read.decision.action > judgement.decision.action &&
+        read.decision.action >= Action::kAsk)
+      judgement = std::move(read);
+  }
+  // Of what a tool may read nothing is kept, as of other tools.
+  if (reads && judgement.decision.action == Action::kAllow)
+    return hooks::Output{"", "", 0};
+  Result<Answer> answer = Answer{};
+  if (auto given = AnswerToLineGiven(gateway, globals, event, &judgement))
+    answer = std::move(*given);
+  else
+    answer = AnswerTo(gateway, globals, event, &judgement);
+  if (!answer)
+    return Undecided("the answer cannot be prepared: " +
+                     answer.error().message);
+  judgement.unobserved = answer->kind == AnswerKind::kAllow &&
+                         judgement.plan.mode == router::Mode::kDirect;
+  // What earlier lines left running may have changed what it obeys.
+  if (std::vector<backends::Violation> found;
+      judgement.unobserved && event.kind == hooks::EventKind::kCommand)
+    if (const Status looked = LookAtLastingRuns(gateway, &found); !looked)
+      return Undecided("what earlier lines left running cannot be looked at: " +
+                       looked.error().message);
+  const bool runs = answer->kind == AnswerKind::kAllow ||
+                    answer->kind == AnswerKind::kRewrite;
+  if (runs && !judgement.left_to.empty()) RecordAsLeft(&judgement);
+  if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
+      !stored)
+    return Undecided(
+        "the decision could not be recorded, so the command is refused: " +
+        stored.error().message);
+  // Other clients that run this hook know the exit code alone.
+  answer->by_object = answer->kind == AnswerKind::kDeny &&
+                      FindRewriteWay(gateway.facts(), event).rewrites;
+  return adapter.Format(event, *answer);
+}
+
+}  // namespace
+
+int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
+  if (arguments.size() == 1 &&
+      (arguments[0] == "--help" || arguments[0] == "-h")) {
+    std::fputs(
+        WithExamples(
+            "usage: gate hook CLIENT [OPTIONS]\n\n"
+            "Answers one event of the client, which is read from stdin, and "
+            "exits\n"
+            "with 0 or 2. Clients: claude, codex, generic.\n\n"
+            "  --framed              for the line that `gate install` writes, "
+            "which\n"
+            "                        takes the answer out of its marks\n"
+            "  --mode contain|intent codex: intent denies and asks as ever, "
+            "and\n"
+            "                        leaves to Codex's own sandbox what gate "
+            "would\n"
+            "                        contain\n"
+            "  -h, --help            show this help\n",
+            "hook")
+            .c_str(),
+        stdout);
+    return 0;
+  }
+  ArmDeadline();
+  // A client that does not read the answer: to be said by the exit code.
+  ::signal(SIGPIPE, SIG_IGN);
+  bool framed = false;
+  bool understood = !arguments.empty();
+  std::string mode = "contain";
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i] == "--framed")
+      framed = true;
+    else if (arguments[i] == "--mode" && i + 1 < arguments.size())
+      mode = arguments[++i];
+    else
+      understood = false;
+  }
+  const auto refuse = [&](const std::string& reason) {
+    return Print(Refused(reason), framed);
+  };
+  if (!understood)
+    return refuse("usage: gate hook CLIENT, with the event on stdin");
+  const bool intent = mode == "intent";
+  if (mode != "contain" && (!intent || arguments[0] != "codex"))
+    return refuse("`" + Visible(mode) + "` is no mode of " +
+                  Visible(arguments[0]) +
+                  ": contain, and intent for codex alone");
+  const hooks::Adapter* adapter = hooks::FindAdapter(arguments[0]);
+  if (adapter == nullptr)
+    return refuse("`" + Visible(arguments[0]) +
+                  "` is not a client gate knows; usage: gate hook CLIENT, with "
+                  "the event on stdin");
+  auto text = ReadAll(STDIN_FILENO, hooks::kMaxInputBytes);
+  if (!text) return refuse("the event cannot be read: " + text.error().message);
+  const auto event = adapter->Parse(*text);
+  if (!event)
+    return refuse("the event is not understood: " +
+                  Visible(event.error().message));
+  if (event->kind == hooks::EventKind::kNothing)
+    return Print(hooks::Output{"", "", 0}, framed);
+
+  Gateway gateway(ReadProcessFacts(globals));
+  const int code =
+      Print(event->kind == hooks::EventKind::kCommandDone
+                ? AnswerDone(gateway, *adapter, *event)
+                : AnswerEvent(gateway, globals, *adapter, *event, intent),
+            framed);
+  gateway.Maintain();
+  return code;
+}
+
+}  // namespace gate::app

@@ -1,0 +1,158 @@
+#include "cli/output/decision_json.h"
+
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "cli/output/analysis_json.h"
+#include "engine/tool_access.h"
+#include "gateway/line.h"
+
+namespace gate::app {
+namespace {
+
+constexpr const char* kSchema = "gate.decision/1";
+
+void WriteRule(const engine::RuleReference& rule, JsonWriter* json) {
+  if (rule.id.empty()) {
+    json->Null();
+    return;
+  }
+  json->BeginObject();
+  json->Field("id", rule.id).Field("source", rule.source);
+  json->Field("layer", rule.layer).EndObject();
+}
+
+void WriteMatches(const engine::Decision& decision, JsonWriter* json) {
+  json->BeginArray();
+  for (const engine::Match& match : decision.matches) {
+    json->BeginObject().Key("rule");
+    WriteRule(match.rule, json);
+    json->Field("action", Name(match.action));
+    json->Field("reason", match.reason);
+    json->Flag("certain", match.certain);
+    if (match.observed_only) json->Flag("observed", true);
+    if (match.invocation != UINT32_MAX)
+      json->Field("invocation", int64_t{match.invocation});
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+// Ports of this machine.
+void WriteServices(const std::vector<backends::LocalService>& services,
+                   const char* key, JsonWriter* json) {
+  json->Key(key).BeginArray();
+  for (const backends::LocalService& service : services) {
+    json->BeginObject().Field("port", int64_t{service.port});
+    json->Field("who", service.shown).EndObject();
+  }
+  json->EndArray();
+}
+
+void WritePlan(const Judgement& judgement, JsonWriter* json) {
+  const router::Plan& plan = judgement.plan;
+  json->BeginObject().Field("mode", router::Name(plan.mode));
+  if (plan.mode == router::Mode::kSandbox) {
+    json->Field("backend", plan.backend);
+    json->Field("profile", plan.profile.name);
+    json->Field("network", backends::Name(plan.profile.network));
+  } else {
+    json->Key("backend").Null().Key("profile").Null();
+  }
+  if (judgement.lending && plan.profile.name == engine::kToolProfile)
+    json->Field("lends", judgement.lending->program);
+  if (!plan.profile.services.empty())
+    WriteServices(plan.profile.services, "services", json);
+  if (plan.mode == router::Mode::kSandbox && !judgement.signing.keys.empty()) {
+    json->Key("signs_with").BeginArray();
+    for (const credentials::SigningKey& key : judgement.signing.keys)
+      json->String(credentials::Fingerprint(key.key.blob));
+    json->EndArray();
+  }
+  json->Key("lost").BeginArray();
+  for (const std::string& lost : plan.lost) json->String(lost);
+  json->EndArray().Field("why", plan.why).EndObject();
+}
+
+}  // namespace
+
+std::string DecisionToJson(const Judgement& judgement,
+                           std::string_view id_json) {
+  const engine::Decision& decision = judgement.decision;
+  const std::string line = LineOf(judgement.question);
+  JsonWriter json;
+  json.BeginObject().Field("schema", kSchema).Key("id");
+  if (id_json.empty())
+    json.String(judgement.id);
+  else
+    json.Raw(id_json);
+  json.Field("command", line);
+  if (!IsUtf8(line)) json.Field("command_b64", Base64(line));
+  json.Field("cwd", judgement.question.cwd);
+  json.Field("action", Name(decision.action));
+  json.Flag("contain", decision.contain);
+  json.Field("code", engine::Name(decision.code));
+  json.Field("reason", decision.reason);
+  json.Field("suggestion", decision.suggestion);
+  json.Key("rule");
+  WriteRule(decision.rule, &json);
+  json.Key("matches");
+  WriteMatches(decision, &json);
+  const auto& actions = decision.per_invocation;
+  WriteAnalysisFields(
+      judgement.analysis,
+      [&](size_t i) {
+        return Name(i < actions.size() ? actions[i] : decision.action);
+      },
+      &json);
+  json.Key("grants");
+  if (decision.action == rules::Action::kAsk) {
+    json.BeginObject().Field("kind", engine::Name(judgement.grants.kind));
+    if (!judgement.services.ports.empty() &&
+        judgement.grants.kind == engine::GrantKind::kSandbox)
+      WriteServices(judgement.services.ports, "services", &json);
+    if (!judgement.remotes.empty() &&
+        judgement.grants.kind == engine::GrantKind::kSandbox) {
+      json.Key("ssh_logins").BeginArray();
+      for (const credentials::SshTarget& target : judgement.remotes)
+        json.String(credentials::Describe(target));
+      json.EndArray();
+    }
+    if (!judgement.grants.why.empty()) json.Field("why", judgement.grants.why);
+    if (!judgement.grants.instead.empty())
+      json.Field("instead", judgement.grants.instead);
+    if (judgement.grants.kind == engine::GrantKind::kPlaces) {
+      json.Key("places").BeginArray();
+      for (const std::string& place : judgement.opened.places)
+        json.String(place);
+      json.EndArray();
+    }
+    json.EndObject();
+  } else {
+    json.Null();
+  }
+  json.Key("plan");
+  WritePlan(judgement, &json);
+  const Timing& timing = judgement.timing;
+  json.Key("timing_us").BeginObject();
+  json.Field("parse", static_cast<int64_t>(timing.parse_us));
+  json.Field("policy", static_cast<int64_t>(timing.policy_us));
+  json.Field("evaluate", static_cast<int64_t>(timing.evaluate_us));
+  json.Field("plan", static_cast<int64_t>(timing.plan_us));
+  json.Field("record", static_cast<int64_t>(timing.record_us));
+  json.EndObject().EndObject();
+  return json.Take();
+}
+
+std::string BatchErrorToJson(std::string_view id_json, size_t line,
+                             std::string_view code, std::string_view message) {
+  JsonWriter json;
+  json.BeginObject().Field("schema", kSchema).Key("id");
+  json.Raw(id_json.empty() ? "null" : id_json);
+  json.Field("line", static_cast<int64_t>(line)).Field("action", "deny");
+  json.Key("error").BeginObject();
+  json.Field("code", code).Field("message", message);
+  json.EndObject().EndObject();
+  return json.Take();
+}
+
+}  // namespace gate::app

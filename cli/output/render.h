@@ -1,0 +1,83 @@
+// Decisions as text for people.
+#pragma once
+
+#include <string>
+
+#include "engine/evaluate.h"
+#include "gateway/gateway.h"
+
+namespace gate::app {
+
+// The answer of `gate check`: the action, the command, why, what else to do.
+std::string RenderDecision(const Judgement& judgement, bool colour);
+
+// The answer as a question: the command whole, and where it would run.
+std::string RenderAsked(const Judgement& judgement, bool colour,
+                        size_t columns);
+
+// What `--explain` adds, the reasons first: the rules that matched, the
+// unknowns with carets under the source, every command of the line with its own
+// verdict, the effects, and the rules that matched and were set aside. With
+// `misses` also the nearest ones, and every rule that was tried.
+std::string RenderExplanation(const Judgement& judgement,
+                              const engine::Trace& trace, bool misses,
+                              bool colour);
+
+// The rules that hold but do not count (excepted, disabled, expired …), with
+// why; empty where there are none.
+std::string RenderSetAside(const engine::Trace& trace);
+
+// One command as a person would write it; what is unknown stands as ‹?›.
+std::string CommandText(const parser::Invocation& invocation);
+
+// For `explain --trace`: every rule that was tried, by command, and how it
+// fared.
+std::string RenderTried(const Judgement& judgement, const engine::Trace& trace,
+                        bool colour);
+
+// `gate explain --why-not ACTION`: what keeps the decision from being `wanted`,
+// and the rules of that action that came nearest.
+std::string RenderWhyNot(const Judgement& judgement, const engine::Trace& trace,
+                         rules::Action wanted);
+
+// The rules that missed by least, nearest first, at most `most`; with
+// `wanted`, of this action only.
+std::string RenderNearest(const engine::Trace& trace,
+                          const rules::Action* wanted, size_t most);
+
+// `gate parse`: what runs, through what, what it touches, what is not known.
+std::string RenderAnalysis(std::string_view source,
+                           const parser::Analysis& analysis, bool colour);
+
+// `span` of `source` with a caret line below; several lines are shortened.
+std::string RenderCarets(std::string_view source, Span span, bool colour);
+
+// The shortest safe way on for a command that was stopped: what the deciding
+// rule suggests, else what helps against the reason.
+std::string WayOn(const Judgement& judgement);
+
+// What a yes to an ask lets it do, as the end of a sentence that begins "it
+// may run" or "it runs".
+std::string AfterYes(const Judgement& judgement);
+// What a yes to no more than the sandbox lets it do.
+inline constexpr const char* kRunsInSandbox =
+    "in a sandbox that changes nothing outside the workspace and package "
+    "caches: what is to change elsewhere, the person runs";
+
+// For the person whom a client asks in its own way: why, the command as the
+// agent wrote it (the client may show the line that it was rewritten to), and
+// what a yes gives. Nothing that an agent is to do. Not `is_command`: of a tool
+// that reads or writes files the reason alone, since the client shows the rest.
+std::string QuestionText(const Judgement& judgement, bool is_command);
+
+// The command for such a question, each line of it marked; a newline before it.
+// A command too long to be answered so is replaced by its length.
+std::string CommandAsked(const Judgement& judgement);
+
+// One line for the agent: why the command was refused, the rule, the way on,
+// and at its end what not to do. `yes_id`: of the question that a person can
+// answer by `gate approve`.
+std::string RefusalText(const Judgement& judgement,
+                        std::string_view yes_id = "");
+
+}  // namespace gate::app

@@ -1,0 +1,31 @@
+// The clients' settings files of this person and this place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "facts/process_facts.h"
+#include "hooks/install.h"
+#include "hooks/installed.h"
+
+namespace gate::app {
+
+// What puts this gate into the user's settings of `client`.
+hooks::InstallOptions HookOptions(const ProcessFacts& facts,
+                                  const std::string& client);
+
+// Why Claude Code runs no hook in `project` or one of the `directories` where
+// it may be started, by the settings there and the user's; empty when they do
+// not say so. What a managed policy says is not looked at.
+std::string WhyClaudeRunsNoHook(const ProcessFacts& facts,
+                                const std::vector<std::string>& directories);
+
+// Whether Codex runs the entry that is `installed`, by its own settings.
+struct CodexTrust {
+  bool certain = false;  // else `why` is what may be wrong
+  std::string why;       // empty: Codex runs it
+};
+CodexTrust AskCodexTrust(const hooks::InstallOptions& options,
+                         const hooks::Installed& installed);
+
+}  // namespace gate::app

@@ -1,0 +1,522 @@
+#include "gateway/gateway.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "approvals/trust.h"
+#include "base/hash.h"
+#include "base/real_paths.h"
+#include "base/text.h"
+#include "engine/tool_access.h"
+#include "gateway/candidates.h"
+#include "gateway/grants/lending.h"
+#include "gateway/grants/tool_caches.h"
+#include "gateway/line.h"
+#include "gateway/programs/names.h"
+#include "gateway/programs/printed_secrets.h"
+#include "gateway/run_arguments.h"
+#include "git/branch.h"
+#include "git/roots.h"
+#include "parser/read.h"
+#include "rules/lending.h"
+
+namespace gate::app {
+namespace {
+
+using engine::Decision;
+using parser::Analysis;
+using rules::Action;
+
+bool IsDirectory(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+// The simple command that is the whole of `line`: no assignments, no
+// redirections, every word literal. Empty when it is anything else.
+std::vector<std::string> WholeSimpleCommand(const std::string& line,
+                                            const parser::Context& context) {
+  const parser::Script script = parser::Read(line);
+  if (script.status != parser::ReadStatus::kOk) return {};
+  parser::NodeId id = script.ast.root;
+  while (id != parser::kNone) {
+    const parser::Node& node = script.ast.nodes[id];
+    if (node.kind == parser::NodeKind::kSimple) {
+      if (!node.assignments.empty() || !node.redirects.empty()) return {};
+      break;
+    }
+    const bool wrapper = node.kind == parser::NodeKind::kList ||
+                         node.kind == parser::NodeKind::kPipeline;
+    if (!wrapper || node.children.size() != 1 || !node.redirects.empty() ||
+        node.negated || node.timed ||
+        (!node.asynchronous.empty() && node.asynchronous[0]))
+      return {};
+    id = node.children[0];
+  }
+  const Analysis analysis = parser::Analyze(line, context);
+  // The first invocation is the line's own command; what it starts follows.
+  if (analysis.hides_commands || analysis.invocations.empty()) return {};
+  std::vector<std::string> words;
+  for (const parser::Argument& word : analysis.invocations[0].argv) {
+    if (!word.known || word.glob) return {};
+    words.push_back(word.text);
+  }
+  return words;
+}
+
+// A file-writing tool of the agent as the effects it has.
+Analysis FileWriteAnalysis(const Question& question) {
+  Analysis analysis;
+  analysis.read_whole = true;
+  for (const std::string& path : question.file_writes) {
+    parser::Effect effect;
+    effect.kind = parser::EffectKind::kWrite;
+    effect.path.text = path;
+    analysis.effects.push_back(std::move(effect));
+  }
+  return analysis;
+}
+
+// A tool of the agent cannot be put into a sandbox. Inside the workspace its
+// write is what a sandboxed command could do as well; elsewhere it is not.
+void JudgeFileWrites(const Question& question, const std::string& workspace,
+                     Decision* decision) {
+  if (decision->action != Action::kSandbox) return;
+  for (const std::string& path : question.file_writes) {
+    if (!workspace.empty() && IsWithin(path, workspace)) continue;
+    decision->action = Action::kAsk;
+    decision->reason = "writes " + Visible(path) +
+                       ", outside the workspace, where no sandbox holds it";
+    return;
+  }
+  decision->action = Action::kAllow;
+  decision->contain = false;
+}
+
+// A sourced activation script keeps its effect only when it runs raw; it may,
+// when no sandboxed command can have written it.
+bool MayKeepState(const Analysis& analysis,
+                  const std::vector<std::string>& writable) {
+  if (!analysis.state_only || analysis.hides_commands || analysis.parse_error)
+    return false;
+  if (!LeavesTrouble(analysis, writable).empty()) return false;
+  for (const parser::Effect& effect : analysis.effects) {
+    if (effect.kind == parser::EffectKind::kRead) continue;
+    if (effect.kind != parser::EffectKind::kExecuteFile) return false;
+    if (!effect.path.known || effect.path.text.empty()) return false;
+    if (IsWritablePlace(effect.path.text, writable)) return false;
+  }
+  for (const parser::Unknown& unknown : analysis.unknowns)
+    if (unknown.code != parser::UnknownCode::kScriptFile) return false;
+  return true;
+}
+
+// Git alone, between builtins and what shortens its output. Nothing is safer
+// or less so because of the answer: it says when protected files are judged.
+bool RunsGitAlone(const Analysis& analysis) {
+  constexpr std::array<std::string_view, 8> kFilters = {
+      "cat", "cut", "grep", "head", "sort", "tail", "uniq", "wc"};
+  if (analysis.hides_commands || analysis.parse_error) return false;
+  bool git = false;
+  for (const parser::Invocation& invocation : analysis.invocations) {
+    git |= invocation.program == "git";
+    if (invocation.program != "git" && !invocation.builtin &&
+        std::find(kFilters.begin(), kFilters.end(), invocation.program) ==
+            kFilters.end())
+      return false;
+  }
+  return git;
+}
+
+// What an agent or git would load of the project must be what a person
+// trusted, or a person is asked. Where a rule asks already, what is approved is
+// the command with these very files (RevisionToApprove, AskingRules).
+void JudgeTrust(const std::string& state_dir, const std::string& workspace,
+                Judgement* judgement) {
+  Decision* decision = &judgement->decision;
+  UntrustedUse use =
+      FindUntrustedUse(state_dir, workspace, judgement->analysis);
+  if (use.why.empty()) return;
+  judgement->untrusted = std::move(use.mark);
+  if (decision->action == Action::kAsk) {
+    decision->reason += "; and " + use.why;
+    return;
+  }
+  decision->action = Action::kAsk;
+  decision->code = engine::ReasonCode::kUntrusted;
+  decision->reason = std::move(use.why);
+  decision->suggestion =
+      "ask the person to look at it and run `gate trust` in the project";
+  decision->rule = {};
+}
+
+// A credential that most such files do not hold is seen only in the file. The
+// sandbox shows the file as well, so that a person is asked.
+void JudgePrinted(const ProcessFacts& facts, const Analysis& analysis,
+                  Decision* decision) {
+  std::string why = PrintsSecret(facts, analysis);
+  if (why.empty()) return;
+  decision->action = Action::kAsk;
+  decision->contain = true;
+  decision->code = engine::ReasonCode::kNotAsItSeems;
+  decision->reason = std::move(why);
+  decision->suggestion =
+      "ask for the one setting that you need: `git config user.name`";
+  decision->rule = {};
+}
+
+}  // namespace
+
+std::string LineOf(const Question& question) {
+  if (!question.is_argv && question.file_writes.empty())
+    return question.command;
+  std::string line = question.file_writes.empty() ? "" : "(writes)";
+  for (const std::string& word :
+       question.file_writes.empty() ? question.argv : question.file_writes) {
+    if (!line.empty()) line += ' ';
+    line += ShellQuote(word);
+  }
+  return line;
+}
+
+Gateway::Gateway(ProcessFacts facts) : facts_(std::move(facts)) {}
+Gateway::~Gateway() = default;
+
+const LoadedSettings& Gateway::settings() {
+  if (!settings_) settings_ = LoadSettings(facts_);
+  return *settings_;
+}
+
+rules::PolicySources Gateway::SourcesFor(const std::string& workspace) const {
+  rules::PolicySources sources;
+  sources.system_dir = facts_.places.system + "/rules.d";
+  sources.user_dir =
+      rules_dir_.empty() ? facts_.places.config + "/rules.d" : rules_dir_;
+  if (!workspace.empty()) sources.project_dir = workspace + "/.gate/rules.d";
+  sources.owner = facts_.uid;
+  sources.trusted_hashes = TrustedRuleHashes(facts_.places.state, workspace);
+  return sources;
+}
+
+std::optional<rules::PolicyCache> Gateway::Cache() const {
+  const auto key = LoadOrCreateKey(facts_.places.state + "/key");
+  if (!key) return std::nullopt;
+  return rules::PolicyCache{facts_.places.state + "/policies", *key,
+                            FileIdentity("/proc/self/exe")};
+}
+
+const rules::Policy& Gateway::PolicyFor(const std::string& workspace) {
+  auto found = policies_.find(workspace);
+  if (found != policies_.end()) return found->second.policy;
+  LoadedPolicy loaded{SourcesFor(workspace), {}};
+  const auto cache = rules::HasFiles(loaded.sources) ? Cache() : std::nullopt;
+  loaded.policy = cache ? rules::LoadPolicy(loaded.sources, *cache)
+                        : rules::LoadPolicy(loaded.sources);
+  return policies_.emplace(workspace, std::move(loaded)).first->second.policy;
+}
+
+const std::vector<std::unique_ptr<backends::Backend>>& Gateway::backends() {
+  if (backends_.empty()) backends_ = backends::MakeBackends();
+  return backends_;
+}
+
+const std::vector<router::Candidate>& Gateway::candidates() {
+  if (!candidates_) candidates_ = FindCandidates(facts_, backends());
+  return *candidates_;
+}
+
+backends::Backend* Gateway::FindBackend(const std::string& name) {
+  for (const auto& backend : backends())
+    if (name == backend->Name()) return backend.get();
+  return nullptr;
+}
+
+void Gateway::UnwrapSelf(Question* question, bool* unwrapped) {
+  std::vector<std::string> words;
+  if (question->is_argv) {
+    words = question->argv;
+  } else {
+    // An absolute path is asked for, so any other line is out at once.
+    const size_t start = question->command.find_first_not_of(" \t\n");
+    if (start == std::string::npos ||
+        std::string_view("/'\"\\$").find(question->command[start]) ==
+            std::string_view::npos)
+      return;
+    if (question->command.find(BaseName(facts_.executable)) ==
+        std::string::npos)
+      return;
+    words = WholeSimpleCommand(question->command,
+                               MakeContext(facts_, question->cwd));
+  }
+  if (words.size() < 2 || !IsThisBinary(facts_, words[0])) return;
+  size_t next = 1;
+  while (next + 1 < words.size() &&
+         (words[next] == "--config-dir" || words[next] == "--state-dir"))
+    next += 2;
+  if (words[next] != "run" && words[next] != "sandbox") return;
+  const auto parsed = ParseRunArguments(
+      {words.begin() + static_cast<ptrdiff_t>(next) + 1, words.end()});
+  // Judged as it stands: a command called gate. So is what a ticket alone
+  // knows.
+  if (!parsed || (!parsed->is_argv && parsed->command.empty())) return;
+  question->command = parsed->command;
+  question->argv = parsed->argv;
+  question->is_argv = parsed->is_argv;
+  // The one flag of the agent's that asks for more caution.
+  question->preview = parsed->preview;
+  *unwrapped = true;
+}
+
+Analysis Gateway::Read(const Question& question) {
+  if (!question.file_writes.empty()) return FileWriteAnalysis(question);
+  parser::Context context = MakeContext(facts_, question.cwd);
+  context.look_at_files = question.on_this_machine;
+  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
+                          : parser::Analyze(question.command, context);
+}
+
+const std::vector<Gateway::ToolCache>& Gateway::Caches() {
+  if (caches_) return *caches_;
+  caches_.emplace();
+  RealPaths paths;
+  const auto add = [&](std::string path, bool of_user) {
+    if (!IsDirectory(path)) return;
+    std::string real = paths.Of(path);
+    if (!real.empty())
+      caches_->push_back({std::move(path), std::move(real), of_user});
+  };
+  if (!facts_.home.empty())
+    for (const rules::ToolCache& cache : rules::ToolCaches())
+      if (cache.shared)
+        add(facts_.home + "/" + std::string(cache.directory), false);
+  for (const std::string& cache : settings().caches) add(cache, true);
+  return *caches_;
+}
+
+std::vector<std::string> Gateway::WritablePlaces(const Session& session) {
+  std::vector<std::string> places;
+  for (const ToolCache& cache : Caches()) {
+    if (cache.real != cache.path) places.push_back(cache.real);
+    places.push_back(cache.path);
+  }
+  if (!session.workspace.empty()) places.push_back(session.workspace);
+  places.push_back(facts_.places.state + "/sessions");
+  places.push_back(facts_.places.state + kOwnCaches);
+  return places;
+}
+
+router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
+                                                 bool look_again) {
+  router::ProfileInputs inputs;
+  inputs.workspace = session.workspace;
+  inputs.home = facts_.home;
+  const auto [homes, unknown] = homes_.try_emplace(session.workspace);
+  if (unknown)
+    homes->second =
+        session.homes ? *session.homes : FindHomes(facts_, session.workspace);
+  inputs.other_homes = homes->second.others;
+  inputs.real_homes = homes->second.real;
+  inputs.config_dir = facts_.places.config;
+  inputs.state_dir = facts_.places.state;
+  inputs.cache_dir = facts_.places.cache;
+  inputs.private_tmp =
+      facts_.places.state + "/sessions/" + session.key + "/tmp";
+  // Below another writable place it is written anyway, and whoever writes
+  // there could have made it a link to any other.
+  for (const ToolCache& cache : Caches())
+    // One with nothing in it is the workspace's own inside (tool_caches.h).
+    if ((cache.of_user || !IsEmpty(cache.path)) &&
+        (session.workspace.empty() ||
+         !IsWithin(cache.path, session.workspace)) &&
+        std::ranges::none_of(Caches(), [&](const ToolCache& other) {
+          return other.path != cache.path && IsWithin(cache.path, other.path);
+        }))
+      inputs.caches.push_back(cache.real);
+  inputs.named_places = facts_.named_places;
+  if (session.workspace.empty()) return inputs;
+  const auto known = git_dirs_.find(session.workspace);
+  if (!look_again && known != git_dirs_.end()) {
+    inputs.git_dirs = known->second;
+    return inputs;
+  }
+  inputs.git_dirs = WritableGitDirectories(session.workspace);
+  git_dirs_[session.workspace] = inputs.git_dirs;
+  return inputs;
+}
+
+void Gateway::NoteGitLine(Judgement* judgement) {
+  const Question& question = judgement->question;
+  const bool begins = question.is_argv
+                          ? !question.argv.empty() && question.argv[0] == "git"
+                          : question.command.starts_with("git ") ||
+                                question.command.starts_with("cd ");
+  judgement->git_line = begins && RunsGitAlone(Read(question));
+}
+
+void Gateway::JudgeTool(Judgement* judgement) {
+  Decision* decision = &judgement->decision;
+  const std::string& asked = judgement->question.profile;
+  const std::string profile =
+      asked.empty() ? decision->profile
+                    : router::JoinProfiles(decision->profile, asked);
+  if (profile != engine::kToolProfile ||
+      (decision->action != Action::kSandbox &&
+       decision->action != Action::kAsk))
+    return;
+  const std::vector<std::string> writable = WritablePlaces(judgement->session);
+  engine::ToolFacts facts;
+  facts.workspace = judgement->session.workspace;
+  facts.names =
+      CheckNames(facts_, judgement->analysis, writable,
+                 judgement->question.on_this_machine ? nullptr : &looks_);
+  engine::ToolAccess access =
+      engine::JudgeToolAccess(judgement->analysis, *decision, facts);
+  if (access.given) {
+    auto lending = FindLending(facts_, judgement->analysis, access,
+                               facts.workspace, writable);
+    if (lending) {
+      judgement->lending = std::move(*lending);
+      return;
+    }
+    access.why = lending.error().message;
+    access.suggestion = "tell the person what stands in the way";
+  }
+  if (decision->profile == engine::kToolProfile)
+    engine::AskInsteadOfTool(judgement->analysis, access, decision);
+}
+
+Result<Session> Gateway::SessionFor(const Question& question, bool pin) {
+  // Without a session the workspace follows from the directory alone; a batch
+  // asks for the same few directories again and again.
+  const bool nameless = question.session.empty() && question.project.empty();
+  if (nameless) {
+    const auto known = sessions_.find(question.cwd);
+    if (known != sessions_.end()) return known->second;
+  }
+  GATE_TRY(Session session, OpenSession(facts_, question.session,
+                                        question.project, question.cwd, pin));
+  if (nameless) sessions_.emplace(question.cwd, session);
+  return session;
+}
+
+Judgement Gateway::Judge(const Question& asked, bool pin,
+                         engine::Trace* trace) {
+  Judgement judgement;
+  judgement.id = NewUuid(NowMs());
+  judgement.question = asked;
+  Question& question = judgement.question;
+
+  const uint64_t start = MonotonicUs();
+  UnwrapSelf(&question, &judgement.unwrapped);
+  judgement.analysis = Read(question);
+  judgement.git_line = RunsGitAlone(judgement.analysis);
+  const uint64_t parsed = MonotonicUs();
+  judgement.timing.parse_us = parsed - start;
+
+  engine::Request& request = judgement.request;
+  request.command = question.is_argv ? "" : question.command;
+  request.argv = question.argv;
+  request.cwd = question.cwd;
+  request.agent = question.agent;
+  request.session = question.session;
+  request.home = facts_.home;
+  request.config_dir = facts_.places.config;
+  request.state_dir = facts_.places.state;
+  request.cache_dir = facts_.places.cache;
+  request.claude_dir = facts_.claude_dir;
+  request.codex_dir = facts_.codex_dir;
+  request.binary = facts_.executable;
+  request.interactive = question.interactive;
+  request.now_ms = NowMs();
+
+  struct stat place = {};
+  if (!question.cwd.starts_with('/') ||
+      (question.on_this_machine && (::stat(question.cwd.c_str(), &place) != 0 ||
+                                    !S_ISDIR(place.st_mode)))) {
+    judgement.decision.reason = kNoDirectory;
+    judgement.decision.suggestion = "change to a directory that is there";
+    judgement.plan.why = judgement.decision.reason;
+    return judgement;
+  }
+  if (question.on_this_machine)
+    question.directory = {place.st_dev, place.st_ino};
+  auto session = SessionFor(question, pin);
+  if (!session) {
+    judgement.decision.reason =
+        "the session's state cannot be used: " + session.error().message;
+    judgement.plan.why = judgement.decision.reason;
+    return judgement;
+  }
+  judgement.session = std::move(*session);
+  request.workspace = judgement.session.workspace;
+  const auto [secrets, unknown] = secrets_.try_emplace(request.workspace);
+  if (unknown)
+    secrets->second = router::SecretsAt(facts_.named_places, request.workspace);
+  request.secrets = secrets->second;
+
+  const rules::Policy& policy = PolicyFor(request.workspace);
+  judgement.policy_revision = policy.revision();
+  judgement.diagnostics = policy.diagnostics();
+  for (const Diagnostic& problem : settings().diagnostics)
+    judgement.diagnostics.push_back(problem);
+  if (policy.asks_branch()) {
+    Branch branch = FindBranch(question.cwd, judgement.analysis);
+    request.branch = std::move(branch.name);
+    request.branch_known = branch.known;
+  }
+  const uint64_t loaded = MonotonicUs();
+  judgement.timing.policy_us = loaded - parsed;
+
+  std::string trouble = SettingsTrouble(settings());
+  judgement.policy_broken = policy.floor() == Action::kDeny || !trouble.empty();
+  judgement.decision = engine::Evaluate(policy, judgement.analysis, request,
+                                        engine::Trust{}, trace);
+  if (question.file_writes.empty()) JudgeEngineNames(policy, &judgement, trace);
+  Decision& decision = judgement.decision;
+  if (!trouble.empty()) {
+    decision = Decision{};
+    decision.code = engine::ReasonCode::kPolicyBroken;
+    decision.reason = std::move(trouble);
+  }
+  if (!question.file_writes.empty()) {
+    JudgeFileWrites(question, request.workspace, &decision);
+  } else if (decision.action == Action::kAllow) {
+    const engine::Trust trust = CheckNames(
+        facts_, judgement.analysis, WritablePlaces(judgement.session),
+        question.on_this_machine ? nullptr : &looks_);
+    if (!trust.names_are_what_they_seem)
+      decision =
+          engine::Evaluate(policy, judgement.analysis, request, trust, trace);
+  } else if (decision.action == Action::kSandbox &&
+             MayKeepState(judgement.analysis,
+                          WritablePlaces(judgement.session))) {
+    decision.action = Action::kAllow;
+    decision.contain = false;
+    decision.reason =
+        "only sets the shell's own state, which a sandbox would lose";
+  }
+  if (question.file_writes.empty()) JudgeTool(&judgement);
+  if (question.file_writes.empty() && decision.action <= Action::kAsk)
+    JudgeTrust(facts_.places.state, request.workspace, &judgement);
+  if (question.file_writes.empty() && decision.action < Action::kAsk)
+    JudgePrinted(facts_, judgement.analysis, &decision);
+  if (question.file_writes.empty() && question.on_this_machine)
+    JudgeRemotes(&judgement);
+  engine::ApplyPreset(settings().preset.value_or(engine::Preset::kStandard),
+                      judgement.analysis,
+                      /*containable=*/question.file_writes.empty(), &decision);
+  judgement.timing.evaluate_us = MonotonicUs() - loaded;
+
+  if (!question.preview.empty()) decision.contain = true;
+  JudgeYes(&judgement);
+  if (question.file_writes.empty()) {
+    Replan(&judgement, question.approved);
+    JudgeServices(&judgement);
+  }
+  return judgement;
+}
+
+}  // namespace gate::app

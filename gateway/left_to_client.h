@@ -1,0 +1,53 @@
+// Mode `intent` of a hook: gate denies and asks as ever, and what it would
+// contain is left to the client's own sandbox, out of gate's sight.
+#pragma once
+
+#include <string>
+
+#include "gateway/clients/codex_sandbox.h"
+#include "gateway/gateway.h"
+#include "hooks/adapter.h"
+
+namespace gate::app {
+
+// What Codex's sandbox is for this person in `directory`.
+CodexSandbox FindCodexSandbox(const ProcessFacts& facts,
+                              const std::string& directory,
+                              std::vector<std::string> words);
+
+// What gate relies on and commands in `sandbox` may write: its state, its
+// configuration, its program, Codex's own settings; empty when there is none.
+std::string OwnPlaceWrittenIn(const CodexSandbox& sandbox,
+                              const ProcessFacts& facts);
+
+// What comes of a hook in Codex, for the person who installs it or asks the
+// doctor: who contains, or why nothing will run, and what to do. `intent`: the
+// hook's mode.
+struct CodexOutlook {
+  bool works = false;   // some sandbox contains, and commands run
+  bool certain = true;  // else the settings could not be read
+  std::string text, help;
+};
+CodexOutlook ForesightOf(const CodexSandbox& sandbox, const ProcessFacts& facts,
+                         bool intent);
+
+// Sets `left_to` of the judgement of a command where the client's sandbox takes
+// what is let through. It stays empty, and gate contains as in mode `contain`,
+// where the client's sandbox is off or not known, may write what gate
+// relies on, is less than what gate's settings ask of a sandbox, or where the
+// decision counts on gate's: the agent named it, or the preset `autonomous` put
+// it in place of a question.
+void LeaveToClient(Gateway& gateway, const hooks::Event& event,
+                   Judgement* judgement);
+
+// The answer that lets the client run the line in its own sandbox. Where the
+// event does not tell the directory, the line first looks whether it is the one
+// that was judged. A refusal, with what to send instead, where the person's
+// shell would read the line otherwise than bash does.
+hooks::Answer AnswerLeft(const Gateway& gateway, const hooks::Event& event,
+                         const Judgement& judgement);
+
+// Takes gate's own containment out of what is recorded.
+void RecordAsLeft(Judgement* judgement);
+
+}  // namespace gate::app

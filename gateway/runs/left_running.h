@@ -1,0 +1,34 @@
+// What lines leave running, and what later lines want of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "gateway/gateway.h"
+#include "parser/analysis.h"
+
+namespace gate::app {
+
+// What the line's own words send to the background.
+struct Background {
+  bool any = false;
+  uint32_t end = 0;  // of the last such command's text
+};
+// Parses `code`: linear.
+Background FindBackground(std::string_view code);
+
+// Whether something listens on that TCP port of gate's own loopback; also where
+// that cannot be told.
+bool IsListenedOn(uint16_t port);
+
+// Whether the line signals processes by their number or name, which each line
+// has of its own: `kill`, and programs that find the number in a file.
+bool SignalsProcesses(const parser::Analysis& analysis);
+
+// Whether something goes on that an earlier line of the same session left in
+// `workspace`. False without a session, and where that cannot be told.
+bool HasEarlierRuns(const std::string& state, const Question& question,
+                    const std::string& workspace);
+
+}  // namespace gate::app

@@ -1,0 +1,182 @@
+// Which program is which filter, and what they share.
+
+#include "parser/filters/filters.h"
+
+#include <algorithm>
+
+#include "parser/filters/internal.h"
+
+namespace gate::parser {
+namespace filters {
+
+bool Parsed::Has(char option) const {
+  return std::any_of(options.begin(), options.end(),
+                     [&](const auto& o) { return o.first == option; });
+}
+
+const std::string* Parsed::Value(char option) const {
+  for (size_t k = options.size(); k-- > 0;) {
+    if (options[k].first == option) return &options[k].second;
+  }
+  return nullptr;
+}
+
+bool Parse(const Argv& argv, std::string_view shorts,
+           std::initializer_list<std::pair<std::string_view, char>> longs,
+           Parsed* parsed, bool posix) {
+  // 0: unknown, 1: flag, 2: takes a value.
+  const auto kind = [&](char c) {
+    const size_t at = c == ':' ? std::string_view::npos : shorts.find(c);
+    if (at == std::string_view::npos) return 0;
+    return at + 1 < shorts.size() && shorts[at + 1] == ':' ? 2 : 1;
+  };
+  bool options = true;
+  for (size_t i = 1; i < argv.size(); ++i) {
+    const std::string& word = argv[i];
+    if (!options || word.size() < 2 || word[0] != '-') {
+      parsed->operands.push_back(word);
+      if (posix) options = false;
+      continue;
+    }
+    if (word == "--") {
+      options = false;
+      continue;
+    }
+    if (word[1] == '-') {
+      const size_t equals = word.find('=');
+      const std::string_view name = std::string_view(word).substr(
+          2, equals == std::string::npos ? std::string::npos : equals - 2);
+      const std::pair<std::string_view, char>* found = nullptr;
+      int matches = 0;
+      for (const auto& option : longs) {
+        if (!option.first.starts_with(name)) continue;
+        ++matches;
+        found = &option;
+        if (option.first == name) {
+          matches = 1;
+          break;
+        }
+      }
+      if (matches != 1 || found->second == '\0') return false;
+      const int k = kind(found->second);
+      if (k == 2 && equals != std::string::npos) {
+        parsed->options.emplace_back(found->second, word.substr(equals + 1));
+      } else if (k == 2) {
+        if (++i >= argv.size()) return false;
+        parsed->options.emplace_back(found->second, argv[i]);
+      } else if (k == 1 && equals == std::string::npos) {
+        parsed->options.emplace_back(found->second, "");
+      } else {
+        return false;
+      }
+      continue;
+    }
+    for (size_t at = 1; at < word.size(); ++at) {
+      const int k = kind(word[at]);
+      if (k == 0) return false;
+      if (k == 1) {
+        parsed->options.emplace_back(word[at], "");
+        continue;
+      }
+      std::string value = word.substr(at + 1);
+      if (value.empty()) {
+        if (++i >= argv.size()) return false;
+        value = argv[i];
+      }
+      parsed->options.emplace_back(word[at], std::move(value));
+      break;
+    }
+  }
+  return true;
+}
+
+bool OnlyStdin(const Parsed& parsed) {
+  return parsed.operands.empty() ||
+         (parsed.operands.size() == 1 && parsed.operands[0] == "-");
+}
+
+std::vector<std::string_view> Lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const size_t size = end == std::string_view::npos ? text.size() : end + 1;
+    lines.push_back(text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  return lines;
+}
+
+std::string_view WithoutNewline(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  return line;
+}
+
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return c != '\0' && static_cast<unsigned char>(c) < 0x80;
+  });
+}
+
+bool ParseCount(std::string_view text, size_t* value) {
+  if (text.empty() || text.size() > 9) return false;
+  size_t sum = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    sum = sum * 10 + static_cast<size_t>(c - '0');
+  }
+  *value = sum;
+  return true;
+}
+
+}  // namespace filters
+
+namespace {
+
+struct Filter {
+  std::string_view name;
+  filters::Output (*run)(const filters::Argv&, std::string_view);
+};
+
+constexpr Filter kFilters[] = {
+    {"awk", filters::Awk},     {"base32", filters::Base},
+    {"base64", filters::Base}, {"cat", filters::Cat},
+    {"cut", filters::Cut},     {"echo", filters::Echo},
+    {"fold", filters::Fold},   {"gawk", filters::Awk},
+    {"grep", filters::Grep},   {"gunzip", filters::Gzip},
+    {"gzip", filters::Gzip},   {"head", filters::Head},
+    {"mawk", filters::Awk},    {"openssl", filters::Openssl},
+    {"paste", filters::Paste}, {"printf", filters::Printf},
+    {"rev", filters::Rev},     {"sed", filters::Sed},
+    {"seq", filters::Seq},     {"sort", filters::Sort},
+    {"tac", filters::Tac},     {"tail", filters::Tail},
+    {"tee", filters::Tee},     {"tr", filters::Tr},
+    {"uniq", filters::Uniq},   {"xxd", filters::Xxd},
+    {"yes", filters::Yes},     {"zcat", filters::Gzip},
+};
+
+const Filter* Find(std::string_view program) {
+  for (const Filter& filter : kFilters) {
+    if (filter.name == program) return &filter;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> RunFilter(const std::vector<std::string>& argv,
+                                     std::string_view input) {
+  if (argv.empty() || input.size() > kMaxFilterBytes) return std::nullopt;
+  const Filter* filter = Find(argv[0]);
+  if (filter == nullptr) return std::nullopt;
+  filters::Output output = filter->run(argv, input);
+  if (output && output->size() > kMaxFilterBytes) return std::nullopt;
+  return output;
+}
+
+bool IsFilter(std::string_view program) { return Find(program) != nullptr; }
+
+bool IsEndless(const std::vector<std::string>& argv) {
+  return !argv.empty() && argv[0] == "yes";
+}
+
+}  // namespace gate::parser

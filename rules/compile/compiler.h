@@ -1,0 +1,204 @@
+// Inside rules/: the state of one compilation. See rules/compile/compile.h.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/image.h"
+#include "rules/compile/compile.h"
+#include "rules/files/tree.h"
+#include "rules/match/guard.h"
+#include "rules/rule.h"
+
+namespace gate::rules {
+
+// How many matches, and members of lists, the files of a layer may come to once
+// every macro and list is written out, beyond what their size accounts for.
+inline constexpr size_t kSpareMatches = 20'000;
+inline constexpr size_t kSpareMembers = 250'000;
+
+// What must hold of a command line for a node to match: one of `keys`, or
+// nothing is known when `always`.
+struct KeySet {
+  bool always = true;
+  std::vector<uint32_t> buckets;      // of rule.h
+  std::vector<std::string> programs;  // "git" or "git push"
+  int Rank() const {
+    if (always) return 0;
+    return buckets.empty() ? 3 : 2;
+  }
+};
+
+// Bytes of a reason, a suggestion or a description.
+inline constexpr size_t kMaxReasonBytes = 2000;
+
+class Compiler {
+ public:
+  explicit Compiler(const CompileOptions& options) : options_(options) {}
+
+  CompiledRules Run(std::span<const SourceFile> files);
+
+ private:
+  using Type = TreeNode::Type;
+  struct File {
+    const SourceFile* source = nullptr;
+    Tree tree;
+    bool parsed = false;
+    bool broken = false;
+    std::vector<uint32_t> lines;  // offsets where lines start, made on demand
+  };
+  // How closely a matcher says which commands it means.
+  enum class Names : uint8_t {
+    kAny,       // not by their programs
+    kRunners,   // programs, some of which run whatever they are given
+    kCommands,  // programs, and what runs in those
+  };
+  struct Match {  // a compiled matcher
+    uint32_t node = 0;
+    uint32_t scope = 0;
+    bool command = false;     // it says which command is meant
+    bool subcommand = false;  // it says which sub-command
+    Names names = Names::kAny;
+    uint16_t effects = 0;  // kinds of effects that it speaks of
+    KeySet keys;
+  };
+
+  // How closely `program` names commands; `fixed`: with what it runs.
+  static Names NamesOf(std::string_view program, bool fixed);
+
+  // compile.cc
+  void ReadHeader(File& file);
+  void ReadLists(File& file, const TreeNode& node);
+  void ReadClasses(File& file, const TreeNode& node);
+  void ReadMacros(File& file, const TreeNode& node);
+  void ReadUnusedMacros();
+  void ReadNotes(File& file, const TreeNode& node, uint32_t kind);
+  void ReadRules(File& file, const TreeNode& node);
+  void ReadRule(File& file, const TreeNode& node);
+  void ReadExamples(File& file, const TreeNode& node, RuleRecord* rule);
+  void ReadLint(File& file, const TreeNode& node, RuleRecord* rule);
+  void ReadSuggestions(File& file, const TreeNode& node, RuleRecord* rule);
+  void ReadOpens(File& file, const TreeNode& node, RuleRecord* rule);
+  void AddToIndex(uint32_t rule, const KeySet& keys);
+  std::string Finish(std::span<const SourceFile> files);
+
+  // compile_notes.cc: what lint will say of the files themselves.
+  enum class Kind : uint8_t { kList, kMacro, kClass };
+  void Define(File& file, const TreeNode& node, Kind kind);
+  void Use(Kind kind, std::string_view name);
+  // Whether `file` is of a project and nobody trusted it.
+  bool Untrusted(const File& file) const;
+  // Marks a definition that refers to one of an untrusted file.
+  void Distrust(Kind kind, std::string_view name);
+  void AddNote(File& file, uint32_t offset, uint32_t kind, std::string_view id);
+  void NoteHiddenText(File& file);
+  void NoteUnused();
+
+  // compile_match.cc
+  Match MatchObject(File& file, const TreeNode& node);
+  Match MatchMember(File& file, const TreeNode& node, uint32_t only_node);
+  Match Combination(File& file, const TreeNode& node, NodeKind kind);
+  Match Unless(File& file, const TreeNode& node);
+  Match Macro(File& file, const TreeNode& node);
+  Match Prefix(File& file, const TreeNode& node);
+  Match Glob(File& file, const TreeNode& node);
+  Match RegexMatch(File& file, const TreeNode& node);
+  Match LineMatch(File& file, const TreeNode& node);
+  Match Program(File& file, const TreeNode& node);
+  Match Options(File& file, const TreeNode& node);
+  Match Operands(File& file, const TreeNode& node, uint32_t only_node);
+  Match OnlyDoes(File& file, const TreeNode& node);
+  Match Act(File& file, const TreeNode& node);
+  Match Redirects(File& file, const TreeNode& node);
+  Match Effect(File& file, const TreeNode& node);
+  Match Flow(File& file, const TreeNode& node);
+  Match Sends(File& file, const TreeNode& node);
+  Match Env(File& file, const TreeNode& node);
+  Match Condition(File& file, const TreeNode& node, NodeKind kind);
+  Match Strings(File& file, const TreeNode& node, NodeKind kind);
+  Match Codes(File& file, const TreeNode& node);
+  Match Never();
+  uint32_t AddNode(const Node& node);
+
+  // compile_guards.cc
+  Guard GuardOf(const Node& node, const std::vector<Guard>& before) const;
+  void WriteGuards();
+
+  // Values, with diagnostics when they are not what they should be.
+  void Problem(File& file, uint32_t offset, const char* code,
+               std::string message, std::string help = {},
+               Severity severity = Severity::kError);
+  bool Is(File& file, const TreeNode& node, Type type, const char* what);
+  bool Flag(File& file, const TreeNode& node);
+  std::string_view String(File& file, const TreeNode& node, const char* what,
+                          size_t limit = 4096);
+  // Appends a list's members; false, with a diagnostic, when they are too many.
+  bool AddMembers(File& file, uint32_t offset,
+                  const std::vector<std::string_view>& members,
+                  std::vector<std::string_view>* values);
+  // A string or an array of strings; "@name" stands for a list's members.
+  std::vector<std::string_view> StringList(File& file, const TreeNode& node,
+                                           const char* what);
+  uint8_t Choice(File& file, const TreeNode& node,
+                 std::span<const std::string_view> names, const char* what);
+  Range AddStrings(const std::vector<std::string_view>& strings);
+  // Hosts written out in their normal form, globs in lower case.
+  Range AddHosts(const std::vector<std::string_view>& hosts);
+  Range AddPaths(File& file, const TreeNode& node, const char* what);
+  bool ReadPath(File& file, const TreeNode& node, std::string_view text,
+                PathRecord* out);
+  void UnknownKey(File& file, const TreeNode& node, const char* where,
+                  std::string_view known);
+  std::pair<uint32_t, uint32_t> Place(File& file, uint32_t offset);
+  bool ReadTime(File& file, const TreeNode& node, int64_t* out);
+
+  CompileOptions options_;
+  CompiledRules result_;
+  ImageWriter writer_;
+  Header header_;
+
+  std::vector<RuleRecord> rules_;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> links_;
+  std::vector<ImageText> strings_;
+  std::vector<Range> positions_;
+  std::vector<PathRecord> paths_;
+  std::vector<ClassRecord> classes_;
+  std::vector<ListRecord> lists_;
+  std::vector<RegexRecord> regexes_;
+  std::vector<ExampleRecord> examples_;
+  std::vector<FileNote> notes_;
+
+  std::vector<std::pair<std::string, uint32_t>> program_keys_;
+  std::vector<std::vector<uint32_t>> buckets_{kBucketCount};
+  std::unordered_map<std::string, std::vector<std::string_view>> list_values_;
+  std::unordered_map<std::string, std::pair<File*, const TreeNode*>> macros_;
+  std::unordered_map<std::string, uint32_t> class_names_;
+  std::unordered_map<std::string_view, uint32_t> ids_;
+  struct Defined {
+    File* file = nullptr;
+    uint32_t offset = 0;
+    bool used = false;
+    bool untrusted = false;
+  };
+  std::map<std::pair<Kind, std::string>, Defined, std::less<>> defined_;
+
+  // The state of the rule being read.
+  bool loosens_ = false;
+  bool inverted_ = false;         // below an odd number of `unless`
+  bool unknown_is_mark_ = false;  // see kUnknownIsMark
+  // The rule or definition being read uses a macro, list or class of an
+  // untrusted file.
+  bool stands_on_untrusted_ = false;
+  // Sums over all files, against macros and lists that stand for each other
+  // many times over.
+  size_t matches_ = 0, most_matches_ = kSpareMatches;
+  size_t members_ = 0, most_members_ = kSpareMembers;
+  int macro_depth_ = 0;
+  int match_depth_ = 0;
+};
+
+}  // namespace gate::rules

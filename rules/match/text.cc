@@ -1,0 +1,362 @@
+// A command's words as lines, and the line as it was written, against globs and
+// regexes.
+#include <algorithm>
+#include <initializer_list>
+
+#include "base/text.h"
+#include "rules/glob.h"
+#include "rules/match.h"
+#include "rules/match/gaps.h"
+
+namespace gate::rules {
+namespace {
+
+constexpr std::string_view kUnknownText = "\xEF\xBF\xBC";  // U+FFFC
+
+// Appends `text` in lower case; false when it has a character that is neither
+// ASCII nor the mark for what is unknown.
+bool AppendLower(std::string_view text, std::string* out) {
+  const size_t begin = out->size();
+  out->append(text);
+  char* const lower = out->data() + begin;
+  unsigned char high = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = lower[i];
+    high |= static_cast<unsigned char>(c);
+    lower[i] = static_cast<char>(c + (c >= 'A' && c <= 'Z' ? 'a' - 'A' : 0));
+  }
+  if (high < 0x80) return true;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) continue;
+    if (!text.substr(i).starts_with(kUnknownText)) return false;
+    i += kUnknownText.size() - 1;
+  }
+  return true;
+}
+
+// Lines of ASCII and the mark for what is unknown, parted by a line end; empty
+// when there is another character among them.
+std::string LowerForAtoms(std::initializer_list<std::string_view> lines) {
+  size_t size = lines.size();
+  for (const std::string_view text : lines) size += text.size();
+  std::string lower;
+  lower.reserve(size);
+  for (const std::string_view text : lines) {
+    if (!AppendLower(text, &lower)) return "";
+    lower += '\n';
+  }
+  return lower;
+}
+
+}  // namespace
+
+// The normalised line, and the same with the program's base name first, so
+// that /usr/bin/git is found by `git …`.
+void Matcher::MakeLines(Prepared* prepared) {
+  prepared->lines_made = true;
+  const auto& argv = invocation_->argv;
+  size_t size = 0;
+  for (const parser::Argument& word : argv)
+    size += word.text.size() + word.suffix.size() + 4;
+  std::string rest;
+  rest.reserve(size);
+  size_t bare_size = 0;  // of `rest` with nothing quoted
+  for (size_t i = 1; i < argv.size(); ++i) {
+    const parser::Argument& word = argv[i];
+    rest += ' ';
+    bare_size += 1 + word.text.size();
+    if (!word.known) {
+      rest += word.text;
+      rest += kUnknownText;
+      rest += word.suffix;
+      bare_size += kUnknownText.size() + word.suffix.size();
+    } else if (word.glob) {
+      rest += word.text;
+    } else {
+      rest += ShellQuote(word.text);
+    }
+  }
+  std::string first;
+  if (!argv.empty()) {
+    const parser::Argument& word = argv[0];
+    first = word.known ? word.text
+                       : word.text + std::string(kUnknownText) + word.suffix;
+    prepared->line = word.known ? ShellQuote(first) : first;
+  }
+  prepared->line_by_name = ShellQuote(invocation_->program) + rest;
+  prepared->line += rest;
+  if (prepared->line.size() != first.size() + bare_size) {
+    std::string bare;
+    bare.reserve(bare_size);
+    for (size_t i = 1; i < argv.size(); ++i) {
+      bare += ' ';
+      bare += argv[i].text;
+      if (argv[i].known) continue;
+      bare += kUnknownText;
+      bare += argv[i].suffix;
+    }
+    prepared->bare_by_name = invocation_->program + bare;
+    prepared->bare = std::move(first) + bare;
+  }
+}
+
+// The words with nothing quoted, in lower case. What stands in a line and has
+// no quote of its own stands here, too: quotes only stand between.
+std::string Matcher::LowerWords() const {
+  const auto& argv = invocation_->argv;
+  const std::string& program = invocation_->program;
+  size_t size = 2 + program.size();
+  for (const parser::Argument& word : argv)
+    size += word.text.size() + word.suffix.size() + 4;
+  std::string words;
+  words.reserve(size);
+  size_t rest = 0;  // where the second word's blank stands
+  for (const parser::Argument& word : argv) {
+    if (!AppendLower(word.text, &words)) return "";
+    if (!word.known) {
+      words += kUnknownText;
+      if (!AppendLower(word.suffix, &words)) return "";
+    }
+    if (&word == argv.data()) rest = words.size();
+    words += ' ';
+  }
+  // The line that begins with the program's name is the end of this one, except
+  // when the name was shortened.
+  if (!argv.empty() && argv[0].known && argv[0].text.ends_with(program))
+    return words;
+  const std::string behind = words.substr(rest);
+  words += '\n';
+  if (!AppendLower(program, &words)) return "";
+  return words + behind;
+}
+
+std::array<const std::string*, 4> Matcher::LinesToTry(
+    const Prepared& prepared) const {
+  const bool by_name =
+      !invocation_->program.empty() && (!strict_ || FirstWordIsPlain());
+  const bool bare = !strict_ && !prepared.bare.empty();
+  return {&prepared.line,
+          by_name && prepared.line_by_name != prepared.line
+              ? &prepared.line_by_name
+              : nullptr,
+          bare ? &prepared.bare : nullptr,
+          bare && by_name && prepared.bare_by_name != prepared.bare
+              ? &prepared.bare_by_name
+              : nullptr};
+}
+
+// The lines of LinesToTry with gaps where words are not known. A word with
+// glob characters becomes names of files, which nobody knows beforehand.
+const std::vector<std::u32string>& Matcher::Gapped(Prepared* prepared) {
+  if (prepared->gapped_made) return prepared->gapped;
+  prepared->gapped_made = true;
+  const auto& argv = invocation_->argv;
+  if (std::none_of(argv.begin(), argv.end(),
+                   [](const auto& word) { return !word.known || word.glob; }))
+    return prepared->gapped;
+  if (!prepared->lines_made) MakeLines(prepared);
+  const auto append = [](const parser::Argument& word, bool quote,
+                         std::u32string* out) {
+    if (!word.known) {
+      AppendText(word.text, out);
+      out->push_back(word.splits || word.text.starts_with('-') ? kAnyGap
+                                                               : kOperandGap);
+      AppendText(word.suffix, out);
+    } else if (word.glob) {
+      for (size_t at = 0; at < word.text.size();) {
+        const std::string_view rest = std::string_view(word.text).substr(at);
+        const size_t plain = std::min(rest.find_first_of("*?["), rest.size());
+        AppendText(rest.substr(0, plain), out);
+        at += plain;
+        if (plain == rest.size()) break;
+        out->push_back(kOperandGap);
+        const size_t close = rest.find(']', plain + 2);
+        at += rest[plain] == '[' && close != std::string_view::npos
+                  ? close - plain + 1
+                  : 1;
+      }
+    } else {
+      AppendText(quote ? ShellQuote(word.text) : word.text, out);
+    }
+  };
+  for (const bool quote : {true, false}) {
+    std::u32string rest;
+    for (size_t i = 1; i < argv.size(); ++i) {
+      rest += U' ';
+      append(argv[i], quote, &rest);
+    }
+    std::u32string line;
+    append(argv[0], quote, &line);
+    prepared->gapped.push_back(line + rest);
+    std::u32string by_name;
+    AppendText(quote ? ShellQuote(invocation_->program) : invocation_->program,
+               &by_name);
+    if (!by_name.empty() && by_name != line)
+      prepared->gapped.push_back(by_name + rest);
+    if (prepared->bare.empty()) break;  // quotes make no difference
+  }
+  return prepared->gapped;
+}
+
+// Whether a pattern of this node is tried on what unknown words may be. The
+// program is not: a pattern that begins with its name speaks of that program.
+bool Matcher::TriesGaps(const Node& node, std::string_view pattern, bool regex,
+                        Prepared* prepared) {
+  if (strict_ || (node.flags & kUnknownIsMark) != 0 || Gapped(prepared).empty())
+    return false;
+  const std::string_view first = FirstLiteralWord(pattern, regex);
+  return first.empty() || first == invocation_->program;
+}
+
+Tri Matcher::Glob(const Node& node) {
+  if (invocation_ == nullptr) return Tri::kNo;
+  Prepared& prepared = Prepare();
+  if (!prepared.lines_made) MakeLines(&prepared);
+  const auto lines = LinesToTry(prepared);
+  Tri best = Tri::kNo;
+  for (const ImageText& text : view_->In(view_->strings, node.a)) {
+    const std::string_view pattern = view_->Text(text);
+    // "git push *" also means "git push".
+    const std::string_view alone = pattern.ends_with(" *")
+                                       ? pattern.substr(0, pattern.size() - 2)
+                                       : std::string_view{};
+    for (const std::string* line : lines) {
+      if (line == nullptr || best == Tri::kYes) continue;
+      best = Or(best, Fits(pattern, *line));
+      if (!alone.empty() && best != Tri::kYes)
+        best = Or(best, Fits(alone, *line));
+    }
+    if (best != Tri::kNo || !TriesGaps(node, pattern, false, &prepared))
+      continue;
+    for (const std::u32string& gapped : Gapped(&prepared)) {
+      if (OutOfSteps()) return Tri::kPossible;
+      if (GlobMayMatch(pattern, gapped, &steps_) ||
+          (!alone.empty() && GlobMayMatch(alone, gapped, &steps_)))
+        best = Tri::kPossible;
+    }
+  }
+  // A `*` of a rule that loosens must not stand for what is not known.
+  if (strict_ && best == Tri::kYes &&
+      prepared.line.find(kUnknownText) != std::string::npos)
+    return Tri::kPossible;
+  return best;
+}
+
+// Whether it is worth compiling and the lines worth making: most regexes of a
+// program's rules are about words that a given line does not have. A cold
+// compilation costs more than all else of a decision.
+bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) {
+  if (record.atoms.count == 0 || !facts_.first_looks) return true;
+  if (!prepared->lower_made) {
+    prepared->lower_made = true;
+    prepared->lower = LowerWords();
+  }
+  if (prepared->lower.empty()) return true;
+  bool quotes = false;
+  const auto atoms = view_->In(view_->strings, record.atoms);
+  for (const ImageText& text : atoms) {
+    const std::string_view atom = view_->Text(text);
+    if (atom.find_first_of("'\\") != std::string_view::npos)
+      quotes = true;
+    else if (prepared->lower.find(atom) != std::string::npos)
+      return true;
+  }
+  if (!quotes) return false;
+  // A quote of a line may be one that quoting put there.
+  if (!prepared->lines_made) MakeLines(prepared);
+  if (!prepared->lower_lines_made) {
+    prepared->lower_lines_made = true;
+    prepared->lower_lines =
+        LowerForAtoms({prepared->line, prepared->line_by_name, prepared->bare,
+                       prepared->bare_by_name});
+  }
+  if (prepared->lower_lines.empty()) return true;
+  return std::any_of(atoms.begin(), atoms.end(), [&](const ImageText& text) {
+    return prepared->lower_lines.find(view_->Text(text)) != std::string::npos;
+  });
+}
+
+Tri Matcher::RegexNode(const Node& node) {
+  if (invocation_ == nullptr || node.x >= view_->regexes.size())
+    return Tri::kNo;
+  Prepared& prepared = Prepare();
+  const RegexRecord& record = view_->regexes[node.x];
+  const std::string_view pattern = view_->Text(record.pattern);
+  const auto in_gaps = [&] {
+    if (!TriesGaps(node, pattern, true, &prepared)) return Tri::kNo;
+    for (const std::u32string& gapped : Gapped(&prepared))
+      if (OutOfSteps() || RegexMayMatch(pattern, gapped, &steps_))
+        return Tri::kPossible;
+    return Tri::kNo;
+  };
+  if (!MayMatch(record, &prepared)) return in_gaps();
+  if (!prepared.lines_made) MakeLines(&prepared);
+  const Regex* regex = layer_->regexes->Get(node.x, pattern);
+  if (regex == nullptr) {
+    error_ = true;
+    return Tri::kPossible;
+  }
+  for (const std::string* line : LinesToTry(prepared)) {
+    if (line == nullptr) continue;
+    switch (regex->Search(*line)) {
+      case MatchResult::kYes:
+        return strict_ && line->find(kUnknownText) != std::string::npos
+                   ? Tri::kPossible
+                   : Tri::kYes;
+      case MatchResult::kError:
+        error_ = true;
+        return Tri::kPossible;
+      case MatchResult::kNo:
+        break;
+    }
+  }
+  return in_gaps();
+}
+
+// The text of the whole line, as it was written, and each text that it makes
+// and runs. Quoted text and comments are in it, so only rules that say more
+// than this, and that tighten, ask for it.
+Tri Matcher::Line(const Node& node) {
+  if (strict_ || node.x >= view_->regexes.size()) return Tri::kNo;
+  const RegexRecord& record = view_->regexes[node.x];
+  // The line is the same for all of its commands.
+  const auto known = found_in_line_.find(&record);
+  if (known != found_in_line_.end()) return known->second;
+  if (!line_lowered_) {
+    line_lowered_ = true;
+    line_lower_ = LowerForAtoms({facts_.line});
+    for (const std::string& text : analysis_.run_texts) {
+      // Empty: the first look says nothing, of any of them.
+      const std::string lower = LowerForAtoms({text});
+      if (lower.empty()) line_lower_.clear();
+      if (line_lower_.empty()) break;
+      line_lower_ += '\n';
+      line_lower_ += lower;
+    }
+  }
+  const auto atoms = view_->In(view_->strings, record.atoms);
+  if (facts_.first_looks && !line_lower_.empty() && !atoms.empty() &&
+      std::none_of(atoms.begin(), atoms.end(), [&](const ImageText& atom) {
+        return line_lower_.find(view_->Text(atom)) != std::string::npos;
+      })) {
+    found_in_line_.emplace(&record, Tri::kNo);
+    return Tri::kNo;
+  }
+  const Regex* regex =
+      layer_->regexes->Get(node.x, view_->Text(record.pattern));
+  MatchResult found =
+      regex == nullptr ? MatchResult::kError : regex->Search(facts_.line);
+  for (const std::string& text : analysis_.run_texts) {
+    if (found != MatchResult::kNo) break;
+    found = regex->Search(text);
+  }
+  if (found == MatchResult::kError) {
+    error_ = true;
+    return Tri::kPossible;
+  }
+  const Tri tri = rules::Of(found == MatchResult::kYes);
+  found_in_line_.emplace(&record, tri);
+  return tri;
+}
+
+}  // namespace gate::rules
