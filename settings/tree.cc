@@ -149,21 +149,21 @@ class YamlWriter {
   }
 
   void Table(const DataValue& table, size_t indent) {
-    for (const auto& [key, value] : table.members) {
-      const std::string head = std::string(indent, ' ') + Word(key) + ":";
-      if (IsScalar(value)) {
-        out_ += head + " " + Word(value.text) + "\n";
-      } else if (value.IsTable()) {
-        out_ += head + "\n";
-        Table(value, indent + 4);
-      } else {
-        out_ += head + "\n";
-        for (const DataValue& item : value.items)
-          if (IsScalar(item))
-            out_ +=
-                std::string(indent + 2, ' ') + "- " + Word(item.text) + "\n";
-      }
+    for (const auto& [key, value] : table.members)
+      Entry(std::string(indent, ' ') + Word(key) + ":", value, indent);
+  }
+
+  // What follows `head`, which is indented by `indent`: on its line, or below.
+  void Entry(const std::string& head, const DataValue& value, size_t indent) {
+    out_ += head;
+    if (IsScalar(value)) {
+      out_ += " " + Word(value.text) + "\n";
+      return;
     }
+    out_ += "\n";
+    if (value.IsTable()) return Table(value, indent + 4);
+    for (const DataValue& item : value.items)
+      Entry(std::string(indent + 2, ' ') + "-", item, indent + 2);
   }
 
   std::string out_;

@@ -23,6 +23,13 @@ class YamlReader {
 
   std::expected<DataValue, DataError> Read() {
     DataValue value;
+    for (; at_ < lines_.size(); ++at_) {
+      const size_t control = FindControl(lines_[at_].text);
+      if (control == std::string_view::npos) continue;
+      Fail(control + 1, "a control character cannot stand in YAML");
+      return std::unexpected(error_);
+    }
+    at_ = 0;
     if (!SkipBlank()) return std::unexpected(error_);
     if (at_ < lines_.size() && Rest(lines_[at_]) == "---") ++at_;
     if (!SkipBlank() || (at_ < lines_.size() && !Block(0, &value, 0)) ||
@@ -40,6 +47,15 @@ class YamlReader {
     std::string_view text;
     size_t number = 0;
   };
+
+  // Where a character is that YAML 1.2 does not call printable (5.1).
+  static size_t FindControl(std::string_view text) {
+    const auto control = std::ranges::find_if(text, [](unsigned char c) {
+      return (c < 0x20 && c != '\t') || c == 0x7f;
+    });
+    return control == text.end() ? std::string_view::npos
+                                 : control - text.begin();
+  }
 
   static size_t Indent(const Line& line) {
     return std::min(line.text.find_first_not_of(' '), line.text.size());

@@ -416,6 +416,8 @@ TEST(SettingsCopiesTest, OfTreesOnlyNamedPartsAreWrittenAnew) {
        "# TOKEN\ngit_protocol: https\neditor:\naliases:\n    co: pr checkout\n",
        "git_protocol: https\naliases:\n    co: \"pr "
        "checkout\"\n"},
+      {".config/gh/hosts.yml", "a:\n- b:\n  user: me\n-\n  - user: you\n",
+       "a:\n  -\n      user: me\n  -\n    -\n        user: you\n"},
       {".yarnrc.yml",
        "npmRegistryServer: \"https://npm.acme.example\"\nnpmAuthToken: "
        "hunter2\nnpmScopes:\n  acme:\n    npmRegistryServer: "
@@ -477,6 +479,8 @@ TEST(SettingsCopiesTest, OfTreesOnlyNamedPartsAreWrittenAnew) {
       {".config/gh/hosts.yml", "a: !!binary aHVudGVyMg==\n"},
       {".config/gh/hosts.yml", "hunter2"},
       {".config/gh/hosts.yml", "\ta: b\n"},
+      {".config/gh/hosts.yml", "a\x07: b\n"},
+      {".config/gh/hosts.yml", "a: b\rc: d\n"},
       {".yarnrc.yml", "a: {b: c}\n"},
       {".cargo/config.toml", "a = \n"},
       {".cargo/config.toml", "[a]\n[a]\n"},
