@@ -60,7 +60,7 @@ END
 printf '[global]\nindex-url = http://127.0.0.1:3141/simple/\ntrusted-host = 127.0.0.1\ndisable-pip-version-check = true\n' >.config/pip/pip.conf
 printf '[default]\naws_access_key_id = AKIAFIXTUREFIXTURE00\naws_secret_access_key = fixture/fixture/fixture/fixture/fixture0\n' >.aws/credentials
 printf '[default]\nregion = eu-central-1\n' >.aws/config
-printf '127.0.0.1:5432:*:app:app\n' >.pgpass
+printf '127.0.0.1:%s:*:app:app\n' 5432 5433 >.pgpass
 printf 'machine 127.0.0.1 login one password fixture\n' >.netrc
 chmod 600 .pgpass .npmrc .aws/credentials .netrc
 printf '<settings><mirrors><mirror><id>corp</id><mirrorOf>*</mirrorOf><url>http://127.0.0.1:8081/m2</url></mirror></mirrors></settings>\n' >.m2/settings.xml

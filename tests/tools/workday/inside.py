@@ -29,7 +29,7 @@ GATE = '/home/bin/gate'
 def mounts(gate):
     """A machine of its own, as far as the rows look. What is read from below /home is read before."""
     kept = {}
-    for name in ('fixture.sh', 'standins.py'):
+    for name in ('engine.py', 'fixture.sh', 'standins.py'):
         with open(os.path.join(HERE, name), 'rb') as f:
             kept[name] = f.read()
     if gate:
@@ -136,11 +136,33 @@ class Fixture:
             folder = os.path.dirname(os.path.realpath(initdb))
             self.run(['sh', '-c', 'printf app > pgpw && %s/initdb -D pg -U app -A scram-sha-256 --pwfile=pgpw --no-sync' % folder],
                      cwd=SRV, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            self.serve('pg', [folder + '/postgres', '-D', SRV + '/pg', '-h', '127.0.0.1', '-k', SRV, '-F'], 5432)
+            # By 5433 it is a server that the person started, by 5432 one in a container.
+            self.serve('own-pg', [folder + '/postgres', '-D', SRV + '/pg', '-h', '127.0.0.1', '-p', '5433', '-k', SRV, '-F'], 5433)
         if shutil.which('redis-server', path=self.environment['PATH']):
-            self.serve('redis', ['redis-server', '--bind', '127.0.0.1', '--port', '6379', '--save', ''], 6379)
+            self.serve('own-redis', ['redis-server', '--bind', '127.0.0.1', '--port', '6380', '--save', ''], 6380)
         if self.run(['sh', '-c', 'docker info'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
             self.have.add(':docker')
+        self.contain([row for row in ((':own-pg', 'pg', 5432, 5433), (':own-redis', 'redis', 6379, 6380)) if row[0] in self.have])
+
+    def contain(self, databases):
+        """Publishes ports of databases as docker does: by a proxy of root's that listens, and an engine that tells of it.
+
+        The database itself runs outside a container, which no line sees: what gate asks of is who listens, and the engine.
+        """
+        if not databases or not shutil.which('docker', path=self.environment['PATH']):
+            return
+        subprocess.run(['cp', os.path.realpath(sys.executable), '/home/bin/docker-proxy'], check=True)
+        ports = ['%d:%d' % (port, behind) for _, _, port, behind in databases]
+        with open(SRV + '/engine.log', 'w') as log:
+            subprocess.Popen(['/home/bin/docker-proxy', '/home/bin/engine.py', '/var/run/docker.sock'] + ports, stdin=subprocess.DEVNULL,
+                             env=dict(self.environment, PYTHONHOME=sys.base_prefix), stdout=log, stderr=log)
+        for _, name, port, _ in databases:
+            for _ in range(200):
+                with socket.socket() as s:
+                    if s.connect_ex(('127.0.0.1', port)) == 0:
+                        self.have.add(':' + name)
+                        break
+                time.sleep(.05)
 
     def publish(self):
         """The stand-in's packages, handed to verdaccio."""
