@@ -26,13 +26,14 @@ sockets = sys.argv[1:]
 key, place = (os.path.expanduser(p) for p in ("~/.ssh/key", "~/tools/list.txt"))
 libc = ctypes.CDLL(None, use_errno=True)
 def processes(): return {p for p in os.listdir("/proc") if p.isdigit()}
-def mounts(): return open("/proc/self/mountinfo").read()
+def mounts(): return set(open("/proc/self/mountinfo"))
 def names(): return {l.split()[-1] for l in open("/proc/net/unix")}
 before = processes(), mounts(), names()
 seen = set()
 def go_round():
   if processes() - before[0]: seen.add("process")
-  if mounts() != before[1]: seen.add("mount")
+  # Those of removed places go: what covered another run's socket, say.
+  if mounts() - before[1]: seen.add("mount")
   if names() - before[2]: seen.add("socket of its network")
   for p in processes():
     try: text = open("/proc/" + p + "/environ", "rb").read()
