@@ -355,9 +355,18 @@ class Backend {
 // All backends of this build, in priority order. The caller owns the list.
 std::vector<std::unique_ptr<Backend>> MakeBackends();
 
+// Whether processes of a run may trace one another, as debuggers and sanitizers
+// that look for leaks do.
+enum class Tracing : uint8_t { kRefused, kEachOther };
+// What native gives; every other backend refuses it. Refused where a program of
+// the run has something for itself, a credential or a judgement of what it
+// starts, into which no other may reach.
+Tracing TracingOf(const Profile& profile);
+
 // Environment names that never enter a sandbox, and the default that does.
 // Pure. `environment` is NAME=VALUE.
 std::vector<std::string> CleanEnvironment(
-    const std::vector<std::string>& environment, const Profile& profile);
+    const std::vector<std::string>& environment, const Profile& profile,
+    Tracing tracing = Tracing::kRefused);
 
 }  // namespace gate::backends

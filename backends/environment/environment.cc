@@ -65,8 +65,15 @@ void TryOnce(std::vector<std::string>* environment) {
 
 }  // namespace
 
+Tracing TracingOf(const Profile& profile) {
+  const bool own = profile.watch_execs || !profile.lend.empty() ||
+                   !profile.environment_lend.empty();
+  return own ? Tracing::kRefused : Tracing::kEachOther;
+}
+
 std::vector<std::string> CleanEnvironment(
-    const std::vector<std::string>& environment, const Profile& profile) {
+    const std::vector<std::string>& environment, const Profile& profile,
+    Tracing tracing) {
   std::vector<std::string> clean;
   clean.reserve(environment.size() + profile.environment_set.size());
   for (const std::string& entry : environment) {
@@ -101,8 +108,9 @@ std::vector<std::string> CleanEnvironment(
   const bool alone = profile.network == Network::kNone ||
                      profile.network == Network::kLoopback;
   if (alone && profile.environment_keep.empty()) TryOnce(&clean);
-  // Inside, where nothing may be traced, looking for leaks ends every program
-  // that was built with gcc's or clang's address sanitizer as a failure.
+  if (tracing == Tracing::kEachOther) return clean;
+  // Where nothing may be traced, looking for leaks ends every program that was
+  // built with gcc's or clang's address sanitizer as a failure.
   constexpr string_view kLeaks = "LSAN_OPTIONS=", kNoLeaks = "detect_leaks=0";
   const auto leaks = std::ranges::find_if(clean, [&](const std::string& entry) {
     return entry.starts_with(kLeaks);

@@ -54,6 +54,7 @@ class Planner {
                       command_.cwd, profile_.show));
     plan_.filter = MakeFilter(
         plan_.asks, {.local = LocalSocketsOf(view),
+                     .tracing = TracingOf(profile_) == Tracing::kRefused,
                      .taking_room = profile_.limits.written_bytes != 0});
     plan_.unknown_sockets = plan_.Keep(view.unknown_sockets);
     plan_.write_everything = view.write_everything;
@@ -262,7 +263,7 @@ class Planner {
 void SetCommand(const Profile& profile, const Command& command,
                 NativePlan* plan) {
   std::vector<std::string> environment =
-      CleanEnvironment(command.environment, profile);
+      CleanEnvironment(command.environment, profile, TracingOf(profile));
   SwitchEnvironment(plan->user, &environment);
   environment.push_back("PWD=" + command.cwd);
   std::string_view search = kDefaultPath;

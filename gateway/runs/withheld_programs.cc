@@ -26,9 +26,7 @@ struct Need {
   std::string_view what;
 };
 constexpr auto kNeeds = std::to_array<Need>({
-    {" strace ltrace gdb cgdb gdbserver lldb rr dlv gcore pstack py-spy "
-     "reptyr ",
-     "tracing other processes (ptrace)"},
+    {" rr perf ", "counting what the processor does (perf_event_open)"},
     {" podman podman-compose buildah bwrap unshare firejail flatpak apptainer "
      "singularity runc crun rootlesskit ",
      "making a sandbox of its own (user namespaces)"},
@@ -45,6 +43,10 @@ constexpr auto kNeeds = std::to_array<Need>({
     {" ping ping6 traceroute mtr tcpdump arping ",
      "sending and reading packets of its own (raw sockets)"},
 });
+
+constexpr Need kTracers = {
+    " strace ltrace gdb cgdb gdbserver lldb dlv gcore pstack py-spy reptyr ",
+    "tracing other processes (ptrace)"};
 
 // By PostgreSQL's documentation, "The Password File", and MySQL's, "Using
 // Option Files".
@@ -114,9 +116,19 @@ std::string PushOperand(const Invocation& invocation) {
   return "";
 }
 
+bool GivesTracing(const router::Plan& plan) {
+  return plan.backend == "native" &&
+         backends::TracingOf(plan.profile) == backends::Tracing::kEachOther;
+}
+
 }  // namespace
 
-std::string_view MissedByProgram(std::string_view program) {
+std::string_view MissedByProgram(std::string_view program,
+                                 const router::Plan& plan) {
+  if (!GivesTracing(plan))
+    if (const auto missed = Find(std::array{kTracers}, program);
+        !missed.empty())
+      return missed;
   return Find(kNeeds, program);
 }
 

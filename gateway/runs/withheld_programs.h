@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "parser/analysis.h"
+#include "router/plan.h"
 
 namespace gate::app {
 
-// "tracing other processes (ptrace)" of `strace`; empty for a program of which
-// nothing is known. A guess: a program may fail for reasons of its own.
-std::string_view MissedByProgram(std::string_view program);
+// "the desktop (its sockets)" of `xclip`, as far as `plan` withholds it; empty
+// for a program of which nothing is known. A guess: a program may fail for
+// reasons of its own.
+std::string_view MissedByProgram(std::string_view program,
+                                 const router::Plan& plan);
 
 // The file of the home out of which `program` takes passwords without being
 // told to (".pgpass" of `psql`); empty where none is known.

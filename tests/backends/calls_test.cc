@@ -1,5 +1,6 @@
 // What is seen before it happens: program starts that are judged, and writes
 // and connections that the sandbox refuses.
+#include <errno.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -33,6 +34,20 @@ std::vector<Who> OnlyNative() {
 }
 INSTANTIATE_TEST_SUITE_P(Native, CallsTest, testing::ValuesIn(OnlyNative()),
                          WhoName);
+
+TEST_P(CallsTest, ProcessesTraceEachOtherAndNothingMore) {
+  std::filesystem::copy_file(GATE_PROBE, w_ + "/probe");
+  ASSERT_EQ(chmod((w_ + "/probe").c_str(), 0755), 0);
+  const std::string probe = "./probe ";
+  EXPECT_EQ(Bash(probe + "trace").outcome.exit_code, 0);
+  // Process 1, which is gate's.
+  EXPECT_EQ(Bash(probe + "ptrace 1").outcome.exit_code, EPERM);
+  // A tracer makes no call that the filter refuses.
+  EXPECT_EQ(Bash(probe + "smuggle").outcome.exit_code, EPERM);
+  // What has something for itself is not looked into.
+  profile_.environment_lend = {"GATE_TEST_TOKEN"};
+  EXPECT_EQ(Bash(probe + "trace").outcome.exit_code, EPERM);
+}
 
 TEST_P(CallsTest, EveryStartIsJudgedAndADeniedOneNeverHappens) {
   profile_.watch_execs = true;

@@ -339,8 +339,7 @@ TEST(CleanEnvironment, PackageManagersTryOnceWhereThereIsNoNetwork) {
             0);
 }
 
-// Looking for leaks needs ptrace, which no sandbox gives.
-TEST(CleanEnvironment, KeepsSanitizersFromLookingForLeaks) {
+TEST(CleanEnvironment, KeepsSanitizersFromLookingForLeaksWithoutPtrace) {
   const auto clean = [](const std::vector<std::string>& environment,
                         Profile profile = {}) {
     profile.network = Network::kOpen;
@@ -353,6 +352,11 @@ TEST(CleanEnvironment, KeepsSanitizersFromLookingForLeaks) {
   Profile named;
   named.environment_keep = {"LANG"};
   EXPECT_EQ(clean({"LANG=C", "LSAN_OPTIONS=x"}, named), Entries{"LANG=C"});
+  Profile open;
+  open.network = Network::kOpen;
+  EXPECT_EQ(
+      CleanEnvironment({"LSAN_OPTIONS=exitcode=9"}, open, Tracing::kEachOther),
+      Entries{"LSAN_OPTIONS=exitcode=9"});
 }
 
 TEST(CleanEnvironment, DropsWhatIsNoVariable) {

@@ -197,6 +197,14 @@ TEST(Filter, RefusesWhatItsListNames) {
     EXPECT_EQ(Judge(filter, Call(number, {})).value, SECCOMP_RET_ALLOW);
 }
 
+TEST(Filter, LeavesTracingWhereItIsGiven) {
+  const Filter filter = MakeFilter({}, {.tracing = false});
+  for (const int number :
+       {SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev})
+    EXPECT_EQ(Judge(filter, Call(number, {})).value, SECCOMP_RET_ALLOW);
+  EXPECT_EQ(Judge(filter, Call(SYS_pidfd_getfd, {})).value, kRefused);
+}
+
 // Installing it costs the kernel these steps for every number there is.
 TEST(Filter, FindsEveryNumberInAFewSteps) {
   for (const FilterAsks asks :

@@ -20,14 +20,15 @@ parser::Context In(const std::string& cwd) {
 }
 
 std::string Said(const std::string& command, int exit_code,
-                 const std::string& cwd) {
+                 const std::string& cwd,
+                 const std::string& backend = "native") {
   ProcessFacts facts;
   facts.home = "/home/dev";
   Judgement judgement;
   judgement.question.command = command;
   judgement.question.cwd = cwd;
   judgement.plan.mode = router::Mode::kSandbox;
-  judgement.plan.backend = "native";
+  judgement.plan.backend = backend;
   judgement.plan.profile.workspace = cwd;
   judgement.plan.profile.write = {cwd};
   backends::Outcome outcome;
@@ -41,12 +42,7 @@ std::string Said(const std::string& command, int exit_code,
 
 TEST(WithheldProgramsTest, AGuessNamesTheProgramAndSendsToThePerson) {
   const std::pair<const char*, const char*> kRows[] = {
-      {"strace -o trace.txt true; grep -c exit trace.txt", "ptrace"},
-      {"ltrace ./prog", "ptrace"},
-      {"gdb -q -batch -ex run ./prog | grep -c 3", "ptrace"},
-      {"lldb -b -o run ./prog", "ptrace"},
-      {"rr record ./prog", "ptrace"},
-      {"py-spy dump --pid 12", "ptrace"},
+      {"rr record ./prog", "perf_event_open"},
       {"podman images", "user namespaces"},
       {"buildah bud .", "user namespaces"},
       {"bwrap --bind / / true", "user namespaces"},
@@ -61,7 +57,7 @@ TEST(WithheldProgramsTest, AGuessNamesTheProgramAndSendsToThePerson) {
       {"ssh-add -l", "ssh agent"},
       {"gpg --detach-sign a", "keyring of gpg"},
       {"pass show x", "keyring of gpg"},
-      {"cd sub && strace -f make", "ptrace"},
+      {"cd sub && rr record make", "perf_event_open"},
   };
   for (const auto& [line, part] : kRows) {
     const std::string said = Said(line, 1, "/srv/p");
@@ -74,6 +70,18 @@ TEST(WithheldProgramsTest, AGuessNamesTheProgramAndSendsToThePerson) {
   for (const char* line : {"make test", "grep strace notes", "npm test",
                            "echo gdb; false", "valgrind ./prog"})
     EXPECT_EQ(Said(line, 1, "/srv/p"), "") << line;
+}
+
+TEST(WithheldProgramsTest, TracingIsMissedWhereABackendRefusesIt) {
+  for (const char* line :
+       {"strace -o trace.txt true; grep -c exit trace.txt", "ltrace ./prog",
+        "gdb -q -batch -ex run ./prog | grep -c 3", "lldb -b -o run ./prog",
+        "cd sub && strace -f make"}) {
+    EXPECT_NE(Said(line, 1, "/srv/p", "bwrap").find("ptrace"),
+              std::string::npos)
+        << line;
+    EXPECT_EQ(Said(line, 1, "/srv/p"), "") << line;
+  }
 }
 
 TEST(WithheldProgramsTest, SshCarriesWhatNamesAnotherMachine) {

@@ -46,9 +46,6 @@ constexpr unsigned kWaitKillable = 1u << 5;
 
 constexpr auto kRefused = std::to_array<uint32_t>({
     // Other processes.
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
     SYS_pidfd_getfd,
     SYS_kcmp,
     // Large kernel interfaces that ordinary programs do without.
@@ -110,6 +107,12 @@ constexpr auto kRefused = std::to_array<uint32_t>({
 #endif
     SYS_lookup_dcookie,
     SYS_nfsservctl,
+});
+
+constexpr auto kTracing = std::to_array<uint32_t>({
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
 });
 
 // What changes a directory or a file by its name, and connections.
@@ -215,6 +218,8 @@ Filter MakeFilter(FilterAsks asks, FilterRefuses refuses) {
   w.OnCallsFrom(kX32Bit, refuse);
 #endif
   for (const uint32_t number : kRefused) w.OnCall(number, refuse);
+  if (refuses.tracing)
+    for (const uint32_t number : kTracing) w.OnCall(number, refuse);
   // clone3 passes its flags in memory, where a filter cannot look: the C
   // library falls back to clone.
   w.OnCall(SYS_clone3, absent);

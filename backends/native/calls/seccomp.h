@@ -2,11 +2,12 @@
 //
 // A deny list: an ordinary program must not notice it. It takes away what
 // breaks other walls, makes set-user-id files or widens the kernel's attack
-// surface without serving ordinary work: the mount family, namespaces, ptrace
-// and reading other processes, kernel keys, io_uring, bpf, perf, userfaultfd,
-// modules, clocks, handles of files by number, terminal injection, exotic
-// socket families. Calls of another architecture kill the process, those of the
-// x32 ABI are refused. The same program is used by native and bwrap.
+// surface without serving ordinary work: the mount family, namespaces, kernel
+// keys, io_uring, bpf, perf, userfaultfd, modules, clocks, handles of files by
+// number, terminal injection, exotic socket families; and tracing, where it is
+// not given (FilterRefuses). Calls of another architecture kill the process,
+// those of the x32 ABI are refused. The same program is used by native and
+// bwrap.
 //
 // Not in it: what ordinary programs need (socketpair, memfd_create, prctl,
 // nested seccomp and Landlock, AF_UNIX, AF_INET).
@@ -50,6 +51,13 @@ inline constexpr uint32_t kTakesRoom[] = {0x40305828, 0x4030582a, 0x40305839,
 // What one run is refused beyond what every run is.
 struct FilterRefuses {
   LocalSockets local = LocalSockets::kAll;
+  // ptrace, and what reads or writes the memory of another process. Where it is
+  // not refused, a process traces those of its own PID namespace that run as
+  // the same user and are dumpable (ptrace(2), "Ptrace access mode checking"),
+  // whose memory it has by /proc/PID/mem anyway. The filter looks at a call
+  // after its tracer has (Linux 4.8), so that a tracer makes none that is
+  // refused.
+  bool tracing = true;
   // "Not supported", as on file systems that cannot, where programs (and
   // posix_fallocate) write instead.
   bool taking_room = false;
