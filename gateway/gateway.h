@@ -92,6 +92,9 @@ struct Judgement {
   std::vector<credentials::Transport> transports;
   // What became of the ports of its plan, likewise.
   std::vector<services::Forwarded> forwarded;
+  // Ports of containers that the line's code would have been given, had it left
+  // nothing in the background: what has them does not go on.
+  std::vector<uint16_t> not_forwarded;
   // What a line in a sandbox signs commits with, and what it signed.
   credentials::SigningGrant signing;
   credentials::SigningReport signed_for;

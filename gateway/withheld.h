@@ -27,6 +27,10 @@ namespace gate::app {
 void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
                   backends::Outcome* outcome);
 
+// The same for a line of which something goes on: what that is not given of
+// this machine (Judgement::not_forwarded).
+void FillNotForwarded(const Judgement& judgement, backends::Outcome* outcome);
+
 // The lines for stderr, at most three, without "gate: ". Text is escaped.
 std::vector<std::string> WithheldLines(const backends::Outcome& outcome);
 

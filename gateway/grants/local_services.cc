@@ -325,15 +325,30 @@ void AddDataOfContainers(const ProcessFacts& facts, Containers* containers,
 }
 
 // A ticket's line was judged elsewhere.
-bool LineRunsProjectCode(const ProcessFacts& facts,
-                         const Judgement& judgement) {
-  if (!judgement.analysis.invocations.empty())
-    return RunsProjectCode(judgement.analysis);
+parser::Analysis AnalysisOf(const ProcessFacts& facts,
+                            const Judgement& judgement) {
+  if (!judgement.analysis.invocations.empty()) return judgement.analysis;
   const Question& question = judgement.question;
   const parser::Context context = MakeContext(facts, question.cwd);
-  return RunsProjectCode(question.is_argv
-                             ? parser::AnalyzeArgv(question.argv, context)
-                             : parser::Analyze(question.command, context));
+  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
+                          : parser::Analyze(question.command, context);
+}
+
+// Gives code of the project the databases of containers; to what it leaves in
+// the background in place of these that it goes on.
+void GiveDataOfContainers(const ProcessFacts& facts, Containers* containers,
+                          Judgement* judgement) {
+  std::vector<LocalService>& services = judgement->plan.profile.services;
+  const parser::Analysis analysis = AnalysisOf(facts, *judgement);
+  if (!RunsProjectCode(analysis)) return;
+  const size_t named = services.size();
+  AddDataOfContainers(facts, containers, &services);
+  const Background background = FindBackground(LineOf(judgement->question));
+  if (named > 0 || !background.any || IsEndedByLine(analysis, background))
+    return;
+  for (const LocalService& service : services)
+    judgement->not_forwarded.push_back(service.port);
+  services.clear();
 }
 
 }  // namespace
@@ -428,8 +443,8 @@ Result<std::optional<services::Forwarder>> OfferLocalServices(
         gateway.WritablePlaces(judgement->session);
     Containers containers(facts, writable);
     // The line is read, where it has to be, only if there is an engine.
-    if (containers.HasEngine() && LineRunsProjectCode(facts, *judgement))
-      AddDataOfContainers(facts, &containers, &profile.services);
+    if (containers.HasEngine())
+      GiveDataOfContainers(facts, &containers, judgement);
   }
   if (profile.services.empty()) return std::nullopt;
   std::vector<services::Forward> ports;

@@ -328,7 +328,10 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   Outcome outcome = with_finished(backend->Run(plan.profile, command, {}));
   if (left == nullptr) return outcome;
   KeepLasting(gateway, *judgement, std::move(left), &outcome);
-  if (!outcome.lasts) FillWithheld(gateway.facts(), *judgement, &outcome);
+  if (!outcome.lasts)
+    FillWithheld(gateway.facts(), *judgement, &outcome);
+  else
+    FillNotForwarded(*judgement, &outcome);
   return outcome;
 }
 

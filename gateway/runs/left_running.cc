@@ -23,6 +23,21 @@ Background FindBackground(std::string_view code) {
   return found;
 }
 
+bool IsEndedByLine(const parser::Analysis& analysis,
+                   const Background& background) {
+  constexpr auto kEndsIt = std::to_array<std::string_view>(
+      {"fg", "kill", "killall", "pkill", "wait"});
+  return background.any &&
+         std::ranges::any_of(
+             analysis.invocations, [&](const parser::Invocation& invocation) {
+               const bool asks = invocation.argv.size() > 1 &&
+                                 invocation.argv[1].text == "-0";
+               return !asks && invocation.span.begin >= background.end &&
+                      std::ranges::find(kEndsIt, invocation.program) !=
+                          kEndsIt.end();
+             });
+}
+
 bool IsListenedOn(uint16_t port) {
   const auto listening = services::FindListening({}, port);
   return !listening || !listening->empty();

@@ -18,6 +18,11 @@ struct Background {
 // Parses `code`: linear.
 Background FindBackground(std::string_view code);
 
+// Whether a line waits for what its words send to the background, or ends it.
+// What it has just told to end may still be there.
+bool IsEndedByLine(const parser::Analysis& analysis,
+                   const Background& background);
+
 // Whether something listens on that TCP port of gate's own loopback; also where
 // that cannot be told.
 bool IsListenedOn(uint16_t port);

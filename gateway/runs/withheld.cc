@@ -112,7 +112,7 @@ class Finder {
             return std::ranges::find(names, invocation.program) != names.end();
           });
     };
-    if (IsEndedByLine()) return;
+    if (IsEndedByLine(analysis_, background_)) return;
     constexpr const char* kStep =
         "run what needs it in the same line, or let the person start it in a "
         "terminal of their own";
@@ -134,22 +134,6 @@ class Finder {
                        : " processes that the line left were") +
             " ended with it",
         kStep);
-  }
-
-  // Whether the line waits for its jobs or ends them. What it has just told to
-  // end may still have been there.
-  bool IsEndedByLine() const {
-    constexpr auto kEndsIt = std::to_array<std::string_view>(
-        {"fg", "kill", "killall", "pkill", "wait"});
-    return background_.any &&
-           std::ranges::any_of(
-               analysis_.invocations, [&](const Invocation& invocation) {
-                 const bool asks = invocation.argv.size() > 1 &&
-                                   invocation.argv[1].text == "-0";
-                 return !asks && invocation.span.begin >= background_.end &&
-                        std::ranges::find(kEndsIt, invocation.program) !=
-                            kEndsIt.end();
-               });
   }
 
   // Of code that the line gives to a shell.
@@ -346,7 +330,8 @@ class Finder {
     OfSettings(invocation);
     if (invocation.program == "git") return OfGit(invocation);
     if (GoesBySsh(invocation)) return OfSsh();
-    if (const auto missed = MissedByProgram(invocation.program);
+    if (const auto missed =
+            MissedByProgram(invocation.program, judgement_.plan);
         !missed.empty()) {
       Hint(std::string(missed) + " is withheld from `" + invocation.program +
            "`");
@@ -581,6 +566,15 @@ void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
   Finder(facts, judgement, again ? *again : judgement.analysis, background,
          outcome)
       .Find();
+}
+
+void FillNotForwarded(const Judgement& judgement, backends::Outcome* outcome) {
+  for (const uint16_t port : judgement.not_forwarded)
+    outcome->withheld.push_back("localhost:" + std::to_string(port) +
+                                " from what goes on in the background");
+  if (!judgement.not_forwarded.empty())
+    outcome->instead =
+        "where that needs it, start it, use it and end it in one line";
 }
 
 std::vector<std::string> WithheldLines(const backends::Outcome& outcome) {
