@@ -236,6 +236,10 @@ struct Command {
   // With Profile::watch_execs: called in the caller's thread for every program
   // start but the command's own. None: every start is refused.
   std::function<ExecVerdict(const ExecEvent&)> judge_exec;
+  // Called in the caller's thread for a signal to a process by a number that
+  // none of the run has (kill(2); native): 0 where it was sent elsewhere, else
+  // the errno that the command gets. None: the kernel answers.
+  std::function<int(pid_t number, int signal)> relay_signal;
   // Called once for each of Profile::services, in the caller's thread, with the
   // sockets that listen inside for it where it listens outside. Whoever takes
   // them passes on what comes. None: nothing listens inside.

@@ -12,6 +12,8 @@
 //   if (outcome.lasts) … fork: the child calls Keep, the parent Leave …
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "backends/backend.h"
@@ -33,6 +35,8 @@ class LastingRun {
   // Without a keeper: ends everything at once, and the outcome is as if the run
   // could not have lasted.
   virtual void End(Outcome* outcome) = 0;
+  // The process with number 1 of the run, as this process numbers it.
+  virtual pid_t process_one() const = 0;
   // The note by which others sweep for this run while it goes on; empty: there
   // is nothing to sweep.
   virtual const std::string& note() const = 0;

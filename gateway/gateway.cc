@@ -182,6 +182,15 @@ std::string LineOf(const Question& question) {
   return line;
 }
 
+parser::Analysis AnalysisOf(const ProcessFacts& facts,
+                            const Judgement& judgement) {
+  if (!judgement.analysis.invocations.empty()) return judgement.analysis;
+  const Question& question = judgement.question;
+  const parser::Context context = MakeContext(facts, question.cwd);
+  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
+                          : parser::Analyze(question.command, context);
+}
+
 Gateway::Gateway(ProcessFacts facts) : facts_(std::move(facts)) {}
 Gateway::~Gateway() = default;
 

@@ -1,4 +1,5 @@
-// A question as one line of text, for people and for the record.
+// A question as one line of text, for people and for the record, and what that
+// line would do.
 #pragma once
 
 #include <string>
@@ -10,5 +11,10 @@ namespace gate::app {
 // The command line, the argument vector quoted for a shell, or what the
 // agent's file tool writes.
 std::string LineOf(const Question& question);
+
+// What the line of `judgement` would do: the judgement's own analysis, or, for
+// a ticket's line, which was judged elsewhere, read again (a millisecond).
+parser::Analysis AnalysisOf(const ProcessFacts& facts,
+                            const Judgement& judgement);
 
 }  // namespace gate::app

@@ -64,6 +64,7 @@ std::string ToText(const Entry& entry) {
                    {"duration_ms", entry.duration_ms},
                    {"violations", violations},
                    {"keeper", entry.keeper},
+                   {"process_one", entry.process_one},
                    {"pid_namespace", entry.pid_namespace}});
 }
 
@@ -106,6 +107,7 @@ bool FromText(std::string_view text, Entry* entry) {
   number("signal", &entry->signal);
   number("duration_ms", &entry->duration_ms);
   number("keeper", &entry->keeper);
+  number("process_one", &entry->process_one);
   number("pid_namespace", &entry->pid_namespace);
   const Json* roots = get("roots");
   const Json* violations = get("violations");

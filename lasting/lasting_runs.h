@@ -41,8 +41,10 @@ struct Entry {
   int signal = 0;
   uint64_t duration_ms = 0;
   std::vector<std::pair<std::string, std::string>> violations;
-  // The keeper, in the pid namespace of that number.
+  // The keeper and the run's process with number 1 (0: not known), in the pid
+  // namespace of that number.
   pid_t keeper = 0;
+  pid_t process_one = 0;
   uint64_t pid_namespace = 0;
 };
 

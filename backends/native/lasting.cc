@@ -24,6 +24,7 @@ class NativeLasting : public LastingRun {
   void Keep(Outcome* outcome) override;
   void Leave() override;
   void End(Outcome* outcome) override;
+  pid_t process_one() const override { return rest_.one.pid(); }
   const std::string& note() const override { return rest_.guard.note_path(); }
 
  private:

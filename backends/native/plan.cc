@@ -38,7 +38,7 @@ class Planner {
   Status Run(const RunUser& user) {
     plan_.user = user;
     plan_.asks = {profile_.watch_execs, profile_.report_blocked,
-                  profile_.report_reads};
+                  profile_.report_reads, command_.relay_signal != nullptr};
     plan_.abi = LandlockAbi();
     if (profile_.network == Network::kDomains)
       return Fail(ErrorCode::kUnavailable,

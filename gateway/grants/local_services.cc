@@ -324,16 +324,6 @@ void AddDataOfContainers(const ProcessFacts& facts, Containers* containers,
   }
 }
 
-// A ticket's line was judged elsewhere.
-parser::Analysis AnalysisOf(const ProcessFacts& facts,
-                            const Judgement& judgement) {
-  if (!judgement.analysis.invocations.empty()) return judgement.analysis;
-  const Question& question = judgement.question;
-  const parser::Context context = MakeContext(facts, question.cwd);
-  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                          : parser::Analyze(question.command, context);
-}
-
 // Gives code of the project the databases of containers; to what it leaves in
 // the background in place of these that it goes on.
 void GiveDataOfContainers(const ProcessFacts& facts, Containers* containers,

@@ -24,8 +24,10 @@
 #include "gateway/grants/opened_places.h"
 #include "gateway/grants/signing.h"
 #include "gateway/grants/tool_caches.h"
+#include "gateway/line.h"
 #include "gateway/log.h"
 #include "gateway/programs/names.h"
+#include "gateway/runs/left_running.h"
 #include "gateway/runs/terminal_state.h"
 #include "gateway/settings_copies.h"
 #include "gateway/withheld.h"
@@ -212,6 +214,20 @@ Status LookBeforeRaw(Gateway& gateway) {
   return {};
 }
 
+// Whether a line signals what an earlier one of its session left running. What
+// does that has gate stand by, and so leaves nothing itself.
+bool RelaysSignals(const Gateway& gateway, const Judgement& judgement) {
+  const ProcessFacts& facts = gateway.facts();
+  const Question& question = judgement.question;
+  if (!HasEarlierRuns(facts.places.state, question,
+                      judgement.plan.profile.workspace))
+    return false;
+  const parser::Analysis analysis = AnalysisOf(facts, judgement);
+  const Background background = FindBackground(LineOf(question));
+  return SignalsProcesses(analysis) &&
+         (!background.any || IsEndedByLine(analysis, background));
+}
+
 }  // namespace
 
 Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
@@ -319,6 +335,12 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   if (!copies)
     return NotStarted("what is lent cannot be copied: " +
                       copies.error().message);
+  if (RelaysSignals(gateway, *judgement))
+    command.relay_signal = [&](pid_t number, int signal) {
+      return SignalEarlierRun(gateway.facts().places.state, judgement->question,
+                              judgement->plan.profile.workspace, number,
+                              signal);
+    };
   const TerminalState terminal;
   LogDebug("runs in " + plan.backend + ", profile " + plan.profile.name);
   std::unique_ptr<backends::LastingRun> left;

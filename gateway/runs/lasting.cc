@@ -49,6 +49,7 @@ lasting::Entry EntryOf(const Judgement& judgement,
   entry.network = judgement.plan.profile.session.key;
   entry.roots = judgement.plan.profile.write;
   entry.note = left.note();
+  entry.process_one = left.process_one();
   entry.started_ms = NowMs();
   entry.status = Name(outcome.status);
   entry.exit_code = outcome.exit_code;

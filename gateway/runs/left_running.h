@@ -36,4 +36,10 @@ bool SignalsProcesses(const parser::Analysis& analysis);
 bool HasEarlierRuns(const std::string& state, const Question& question,
                     const std::string& workspace);
 
+// Sends `signal` to the process that has `number` among what goes on of earlier
+// lines of the same session in `workspace`. 0; ESRCH where there is none or it
+// cannot be told, and pidfd_send_signal's errors. Reads /proc: milliseconds.
+int SignalEarlierRun(const std::string& state, const Question& question,
+                     const std::string& workspace, pid_t number, int signal);
+
 }  // namespace gate::app

@@ -94,8 +94,9 @@ class Finder {
       Hint("a process that an earlier line left running is out of reach");
       if (outcome_->instead.empty())
         outcome_->instead =
-            "start, use and end it in one line, or tell the person, who can "
-            "end it with: gate sessions end";
+            "start it with `& echo $!` and end it by that number (`kill "
+            "NUMBER`), or tell the person, who can end it with: gate sessions "
+            "end";
     }
   }
 

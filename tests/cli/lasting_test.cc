@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/file.h"
@@ -397,6 +398,58 @@ TEST_F(LastingTest, OtherwiseItEndsWithTheLine) {
               std::string::npos)
         << setting;
   }
+}
+
+TEST_F(LastingTest, ALaterLineOfTheSessionSignalsItByItsNumber) {
+  const auto line = [&](const char* session, const std::string& text) {
+    return machine_.Gate(
+        {"run", "--backend", "native", "--session", session, "-c", text});
+  };
+  line("A", std::string(kServe) + "echo $! > pid");
+  ASSERT_EQ(up_->Take(), "up\n");
+  const pid_t other = fork();
+  if (other == 0) {
+    while (true) pause();
+  }
+  const struct {
+    const char* what;
+    const char* session;
+    std::string text;
+  } kRefused[] = {
+      {"another session", "B", "kill $(cat pid)"},
+      {"another number", "A", "kill 4194304"},
+      {"a process of the machine", "A", "kill " + std::to_string(other)},
+      {"its process 1", "A", "kill -9 1"},
+      {"all of a group", "A", "kill -- -$(cat pid)"},
+  };
+  for (const auto& c : kRefused) {
+    EXPECT_NE(line(c.session, c.text).exit_code, 0) << c.what;
+    EXPECT_TRUE(IsAlive()) << c.what;
+    EXPECT_EQ(waitpid(other, nullptr, WNOHANG), 0) << c.what;
+  }
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
+  const Done done = line("A", "kill -0 $(cat pid) && kill $(cat pid)");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.err, "");
+  EXPECT_TRUE(IsGone());
+}
+
+// What one that is still running has is its own.
+TEST_F(LastingTest, ALineThatRunsIsNotSignalledByAnother) {
+  const auto line = [&](const std::string& text) {
+    return machine_.Gate(
+        {"run", "--backend", "native", "--session", "A", "-c", text});
+  };
+  EXPECT_EQ(line("sleep 600 > /dev/null 2>&1 &").exit_code, 0);
+  ASSERT_EQ(Running().size(), 1u);
+  std::thread foreground(
+      [&] { line(std::string(kServe) + "echo $! > pid; wait"); });
+  EXPECT_EQ(up_->Take(), "up\n");
+  EXPECT_NE(line("kill $(cat pid)").exit_code, 0);
+  EXPECT_TRUE(IsAlive());
+  Stop();
+  foreground.join();
 }
 
 TEST_F(LastingTest, RunsThatOverlapAreEachFinished) {

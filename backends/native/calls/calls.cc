@@ -91,9 +91,9 @@ void CallWatch::Serve() {
   if (!ended_.empty()) return;
   seccomp_notif_resp answer = {};
   answer.id = call.id;
-  if (error != 0)
+  if (error > 0)
     answer.error = -error;
-  else
+  else if (error != kDone)
     answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
   ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
@@ -123,6 +123,8 @@ int CallWatch::Look(const seccomp_notif& call) {
     case SYS_execve:
     case SYS_execveat:
       return LookAtExec(call);
+    case SYS_kill:
+      return LookAtSignal(call);
     case SYS_connect:
       LookAtConnect(call);
       break;
@@ -202,6 +204,20 @@ int CallWatch::Look(const seccomp_notif& call) {
       break;
   }
   return 0;
+}
+
+int CallWatch::LookAtSignal(const seccomp_notif& call) {
+  const auto number = static_cast<pid_t>(call.data.args[0]);
+  if (!command_.relay_signal || number <= 1 ||
+      !OpenRoot(static_cast<pid_t>(call.pid)))
+    return 0;
+  // The sandbox's own /proc has its processes and no other, threads as well.
+  if (target::OpenIn(root_.get(), "/proc/" + std::to_string(number), 0))
+    return 0;
+  if (errno != ENOENT || !StillWaits(call)) return 0;
+  const int error =
+      command_.relay_signal(number, static_cast<int>(call.data.args[1]));
+  return error == 0 ? kDone : error;
 }
 
 bool CallWatch::StillWaits(const seccomp_notif& call) const {

@@ -1,9 +1,10 @@
-// Looking at system calls of the sandbox before they happen, for two ends:
-// judging every program start (Profile::watch_execs) and reporting exactly
-// which writes and connections the sandbox refused (Profile::report_blocked).
+// Looking at system calls of the sandbox before they happen, for three ends:
+// judging every program start (Profile::watch_execs), reporting exactly which
+// writes and connections the sandbox refused (Profile::report_blocked), and
+// passing signals on (Command::relay_signal).
 //
 // The kernel holds the calling thread and asks gate (seccomp user
-// notification). Neither is a wall. A report only says what the mounts and the
+// notification). None is a wall. A report only says what the mounts and the
 // network namespace are about to refuse, by trying the same path in the
 // sandbox's own view. A program start that is denied never happens; one that
 // is let through reads its arguments again after gate has looked, so what
@@ -64,12 +65,15 @@ class CallWatch {
   int Tick();
   void EndRun(const std::string& why);  // unless it is empty
 
-  // 0: it may go on; else the errno it gets.
+  // 0: it may go on; kDone: gate did it in the kernel's place; else the errno
+  // it gets.
+  static constexpr int kDone = -1;
   int Look(const seccomp_notif& call);
   // Whether the caller still waits for the answer; not once it was ended.
   bool StillWaits(const seccomp_notif& call) const;
   int LookAtExec(const seccomp_notif& call);
   bool IsFirstExec(const seccomp_notif& call);
+  int LookAtSignal(const seccomp_notif& call);
   void LookAtOpen(const seccomp_notif& call, int directory, uint64_t path,
                   uint64_t flags);
   void LookAtEntry(const seccomp_notif& call, int directory, uint64_t path,

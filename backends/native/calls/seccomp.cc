@@ -256,6 +256,7 @@ Filter MakeFilter(FilterAsks asks, FilterRefuses refuses) {
   }
   if (asks.writes)
     for (const uint32_t number : kWriting) w.OnCall(number, ask);
+  if (asks.signals) w.OnCall(SYS_kill, ask);
   if (refuses.taking_room) w.OnCall(SYS_fallocate, on.fallocate);
   w.OnCall(SYS_socket, on.socket);
   const bool pairs_only = refuses.local == LocalSockets::kPairsOnly;

@@ -32,10 +32,11 @@ struct Filter {
 // for with InstallAskingFilter.
 struct FilterAsks {
   bool execs = false;
-  bool writes = false;  // opens for writing, changed directories, connecting,
-                        // listening
-  bool reads = false;   // opens for reading
-  bool Any() const { return execs || writes || reads; }
+  bool writes = false;   // opens for writing, changed directories, connecting,
+                         // listening
+  bool reads = false;    // opens for reading
+  bool signals = false;  // to one process, by its number
+  bool Any() const { return execs || writes || reads || signals; }
 };
 
 // Which local sockets can be made: all, or only pairs that connect to nothing
