@@ -14,14 +14,14 @@ struct Version {
 };
 
 // From this version on Claude Code itself blocks when a hook that says so
-// fails (docs/hooks.md).
+// fails (docs/clients/claude-code.md).
 inline constexpr Version kClaudeBlocks = {{2, 1, 295}};
 
 // What `CLIENT --version` prints, for claude and codex; nothing when it does
 // not, or not in time. Runs the client.
 std::optional<Version> AskVersion(const std::string& client);
 
-// What is wrong with a client of this version (docs/hooks.md); empty when
+// What is wrong with a client of this version (docs/clients/); empty when
 // nothing is, or the version is not known.
 std::string WhyTooOld(const std::string& client,
                       const std::optional<Version>& version);

@@ -1,7 +1,7 @@
 // One adapter per agent client: its JSON in, its answer out.
 //
-// What each client accepts and how it fails is in docs/hooks.md. Adapters are
-// pure: text in, values out. The caller reads stdin, arms the deadline, and
+// What each client accepts and how it fails is in docs/hooks.md and
+// docs/clients. Adapters are pure: text in, values out. The caller reads stdin, arms the deadline, and
 // prints the answer once.
 #pragma once
 

@@ -23,7 +23,7 @@
 // Limits: what is summed over the run is sampled (native/account.h); host
 // sockets bound to a path outside
 // /run, /tmp and the hidden paths are hidden only when they existed before the
-// start (docs/backends.md).
+// start (docs/backends/native.md).
 #pragma once
 
 #include <memory>

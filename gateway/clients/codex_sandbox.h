@@ -2,7 +2,7 @@
 //
 // gate's hook runs outside of it and the line that gate puts in place of a
 // command inside, where gate's own sandbox cannot start: one of the two
-// contains (docs/hooks.md, "The client's own sandbox").
+// contains (docs/clients/codex.md).
 #pragma once
 
 #include <cstdint>
