@@ -27,8 +27,8 @@ namespace gate::app {
 void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
                   backends::Outcome* outcome);
 
-// The same for a line of which something goes on: what that is not given of
-// this machine (Judgement::not_forwarded).
+// Fills `withheld` and `instead` for a line of which something goes on, with
+// what that is not given of this machine (Judgement::not_forwarded).
 void FillNotForwarded(const Judgement& judgement, backends::Outcome* outcome);
 
 // The lines for stderr, at most three, without "gate: ". Text is escaped.

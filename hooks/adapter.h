@@ -1,8 +1,8 @@
 // One adapter per agent client: its JSON in, its answer out.
 //
 // What each client accepts and how it fails is in docs/hooks.md and
-// docs/clients. Adapters are pure: text in, values out. The caller reads stdin, arms the deadline, and
-// prints the answer once.
+// docs/clients. Adapters are pure: text in, values out. The caller reads stdin,
+// arms the deadline, and prints the answer once.
 #pragma once
 
 #include <string>

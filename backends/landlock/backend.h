@@ -13,8 +13,8 @@
 //   own; a keeper process that the command cannot signal (ABI 6) and that ends
 //   everything it started, also when gate is killed.
 //
-// What it cannot give is in the list of losses (docs/backends/landlock.md), and a
-// profile that requires such a feature is refused: no private view (names in
+// What it cannot give is in the list of losses (docs/backends/landlock.md), and
+// a profile that requires such a feature is refused: no private view (names in
 // hidden directories can be listed, command lines of other processes seen),
 // no protection of existing paths inside a writable root, no loopback-only
 // network, modes and times of the user's own files outside (refused too when

@@ -217,7 +217,9 @@ int CallWatch::LookAtSignal(const seccomp_notif& call) {
   if (errno != ENOENT || !StillWaits(call)) return 0;
   const int error =
       command_.relay_signal(number, static_cast<int>(call.data.args[1]));
-  return error == 0 ? kDone : error;
+  // Of one that is nowhere the kernel says so itself.
+  if (error == 0) return kDone;
+  return error == ESRCH ? 0 : error;
 }
 
 bool CallWatch::StillWaits(const seccomp_notif& call) const {
