@@ -182,13 +182,17 @@ std::string LineOf(const Question& question) {
   return line;
 }
 
-parser::Analysis AnalysisOf(const ProcessFacts& facts,
-                            const Judgement& judgement) {
+const parser::Analysis& AnalysisOf(const ProcessFacts& facts,
+                                   const Judgement& judgement,
+                                   std::optional<parser::Analysis>* again) {
   if (!judgement.analysis.invocations.empty()) return judgement.analysis;
-  const Question& question = judgement.question;
-  const parser::Context context = MakeContext(facts, question.cwd);
-  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                          : parser::Analyze(question.command, context);
+  if (!*again) {
+    const Question& question = judgement.question;
+    const parser::Context context = MakeContext(facts, question.cwd);
+    *again = question.is_argv ? parser::AnalyzeArgv(question.argv, context)
+                              : parser::Analyze(question.command, context);
+  }
+  return **again;
 }
 
 Gateway::Gateway(ProcessFacts facts) : facts_(std::move(facts)) {}

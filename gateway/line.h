@@ -2,6 +2,7 @@
 // line would do.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "gateway/gateway.h"
@@ -12,9 +13,11 @@ namespace gate::app {
 // agent's file tool writes.
 std::string LineOf(const Question& question);
 
-// What the line of `judgement` would do: the judgement's own analysis, or, for
-// a ticket's line, which was judged elsewhere, read again (a millisecond).
-parser::Analysis AnalysisOf(const ProcessFacts& facts,
-                            const Judgement& judgement);
+// What the line of `judgement` would do: the judgement's own analysis, or for a
+// ticket's line, which was judged elsewhere, `*again`, into which it is read (a
+// millisecond) unless it was before.
+const parser::Analysis& AnalysisOf(const ProcessFacts& facts,
+                                   const Judgement& judgement,
+                                   std::optional<parser::Analysis>* again);
 
 }  // namespace gate::app

@@ -205,18 +205,6 @@ bool Fetches(const parser::Analysis& analysis) {
       });
 }
 
-// A ticket's line was judged elsewhere, and is read again where git may be in
-// it.
-std::optional<parser::Analysis> ReadAgain(const ProcessFacts& facts,
-                                          const Judgement& judgement) {
-  if (!judgement.analysis.invocations.empty()) return std::nullopt;
-  const Question& question = judgement.question;
-  if (LineOf(question).find("git") == std::string::npos) return std::nullopt;
-  const parser::Context context = MakeContext(facts, question.cwd);
-  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                          : parser::Analyze(question.command, context);
-}
-
 // Whether no contained run and no other user can have put something at `path`.
 // The host's /tmp, where agents have their sockets by default, is not the one
 // that runs see.
@@ -347,8 +335,13 @@ Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
   const ProcessFacts& facts = gateway.facts();
   backends::Profile& profile = judgement->plan.profile;
   if (profile.network != backends::Network::kOpen) return std::nullopt;
-  const std::optional<parser::Analysis> again = ReadAgain(facts, *judgement);
-  const parser::Analysis& analysis = again ? *again : judgement->analysis;
+  std::optional<parser::Analysis> again;
+  // A ticket's line without the word runs no git.
+  const bool may_run_git =
+      !judgement->analysis.invocations.empty() ||
+      LineOf(judgement->question).find("git") != std::string::npos;
+  const parser::Analysis& analysis =
+      may_run_git ? AnalysisOf(facts, *judgement, &again) : judgement->analysis;
   if (!Fetches(analysis)) return std::nullopt;
   const auto& candidates = gateway.candidates();
   const auto candidate = std::ranges::find(candidates, judgement->plan.backend,

@@ -324,18 +324,19 @@ void AddDataOfContainers(const ProcessFacts& facts, Containers* containers,
   }
 }
 
-// Gives code of the project the databases of containers; to what it leaves in
-// the background in place of these that it goes on.
+// Gives code of the project the databases of containers. A line that leaves
+// something in the background is not given them: it could not go on then.
 void GiveDataOfContainers(const ProcessFacts& facts, Containers* containers,
                           Judgement* judgement) {
   std::vector<LocalService>& services = judgement->plan.profile.services;
-  const parser::Analysis analysis = AnalysisOf(facts, *judgement);
+  std::optional<parser::Analysis> again;
+  const parser::Analysis& analysis = AnalysisOf(facts, *judgement, &again);
   if (!RunsProjectCode(analysis)) return;
-  const size_t named = services.size();
+  const bool none_named = services.empty();
   AddDataOfContainers(facts, containers, &services);
+  if (!none_named || services.empty()) return;
   const Background background = FindBackground(LineOf(judgement->question));
-  if (named > 0 || !background.any || IsEndedByLine(analysis, background))
-    return;
+  if (!background.any || IsEndedByLine(analysis, background)) return;
   for (const LocalService& service : services)
     judgement->not_forwarded.push_back(service.port);
   services.clear();

@@ -233,18 +233,12 @@ SigningGrant FindSigning(Gateway& gateway, const Judgement& judgement,
 Result<std::optional<credentials::SigningAgent>> OfferSigning(
     Gateway& gateway, Judgement* judgement) {
   const ProcessFacts& facts = gateway.facts();
-  if (judgement->analysis.invocations.empty()) {
-    // A ticket's line was judged elsewhere.
-    const Question& question = judgement->question;
-    if (LineOf(question).find("git") == std::string::npos) return std::nullopt;
-    const parser::Context context = MakeContext(facts, question.cwd);
-    judgement->signing = FindSigning(
-        gateway, *judgement,
-        question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                         : parser::Analyze(question.command, context));
-  } else {
-    judgement->signing = FindSigning(gateway, *judgement, judgement->analysis);
-  }
+  if (judgement->analysis.invocations.empty() &&
+      LineOf(judgement->question).find("git") == std::string::npos)
+    return std::nullopt;
+  std::optional<parser::Analysis> again;
+  judgement->signing =
+      FindSigning(gateway, *judgement, AnalysisOf(facts, *judgement, &again));
   if (judgement->signing.keys.empty()) return std::nullopt;
   const std::vector<std::string> writable =
       gateway.WritablePlaces(judgement->session);

@@ -222,7 +222,8 @@ bool RelaysSignals(const Gateway& gateway, const Judgement& judgement) {
   if (!HasEarlierRuns(facts.places.state, question,
                       judgement.plan.profile.workspace))
     return false;
-  const parser::Analysis analysis = AnalysisOf(facts, judgement);
+  std::optional<parser::Analysis> again;
+  const parser::Analysis& analysis = AnalysisOf(facts, judgement, &again);
   const Background background = FindBackground(LineOf(question));
   return SignalsProcesses(analysis) &&
          (!background.any || IsEndedByLine(analysis, background));

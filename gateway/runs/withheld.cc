@@ -559,12 +559,7 @@ void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
       question.is_argv ? Background() : FindBackground(question.command);
   if (!failed && !counted && !background.any) return;
   std::optional<parser::Analysis> again;
-  if (judgement.analysis.invocations.empty()) {
-    const parser::Context context = MakeContext(facts, question.cwd);
-    again = question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                             : parser::Analyze(question.command, context);
-  }
-  Finder(facts, judgement, again ? *again : judgement.analysis, background,
+  Finder(facts, judgement, AnalysisOf(facts, judgement, &again), background,
          outcome)
       .Find();
 }
