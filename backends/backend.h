@@ -190,6 +190,8 @@ struct Profile {
   // programs run other code.
   std::vector<std::string> environment_lend;
   std::map<std::string, std::string> environment_set;
+  // What git inside is configured with over every file of its own, by key.
+  std::map<std::string, std::string> git_settings;
   Limits limits;
   FeatureSet required;
 };

@@ -22,6 +22,7 @@
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "credentials/gpg_stub.h"
 #include "credentials/ssh_stub.h"
 #include "gateway/log.h"
 #include "hooks/adapter.h"
@@ -271,6 +272,8 @@ int main(int argc, char** argv) {
   if (argc > 1 &&
       std::string_view(argv[1]) == gate::credentials::kGitSshCommand)
     return gate::credentials::RunGitSsh({argv + 2, argv + argc});
+  if (argc > 1 && gate::credentials::IsGpgCall({argv + 1, argv + argc}))
+    return gate::credentials::RunGitGpg({argv + 1, argv + argc});
   // Every client takes this code for a refusal.
   if (!gate::app::OpenClosedStreams(
           !gate::app::StartsCommands(gate::app::FirstCommand(argc, argv))))

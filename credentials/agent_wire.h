@@ -27,6 +27,8 @@ enum class AgentMessage : unsigned char {
   kIdentities = 12,
   kSign = 13,
   kSignature = 14,
+  kExtension = 27,
+  kExtensionResponse = 29,
 };
 
 // A public key as ssh sends it (RFC 4253, 6.6): its type, then its numbers.

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -17,6 +15,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "credentials/outside_program.h"
 
 namespace gate::credentials {
 namespace {
@@ -50,36 +49,10 @@ Fd Connect(const std::string& path) {
   return socket;
 }
 
-// Starts a program that asks nobody; its output goes to `out`. The kernel ends
-// it with this process.
+// Starts a program that asks nobody; its output goes to `out`.
 pid_t Spawn(std::vector<std::string> words,
             std::vector<std::string> environment, int out) {
-  std::vector<char*> argv, envp;
-  for (std::string& word : words) argv.push_back(word.data());
-  for (std::string& entry : environment) envp.push_back(entry.data());
-  argv.push_back(nullptr);
-  envp.push_back(nullptr);
-  const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid != 0) return pid;
-  ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
-                           SIGPIPE, SIGTSTP, SIGTTOU, SIGTTIN})
-    ::signal(signal, SIG_DFL);
-  if (::dup2(out, 1) < 0) ::_exit(1);
-  ::execve(argv[0], argv.data(), envp.data());
-  ::_exit(127);
-}
-
-void End(pid_t pid) {
-  if (pid <= 0) return;
-  ::kill(-pid, SIGKILL);
-  ::kill(pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  return StartProgram(std::move(words), std::move(environment), 0, out, 2);
 }
 
 }  // namespace
@@ -89,7 +62,7 @@ PersonsAgent::PersonsAgent(const SigningSetup& setup, int leash,
     : setup_(setup), leash_(leash), own_socket_(std::move(own_socket)) {}
 
 PersonsAgent::~PersonsAgent() {
-  End(agent_);
+  EndProgram(agent_);
   if (agent_ > 0) ::unlink(own_socket_.c_str());
 }
 
@@ -166,7 +139,7 @@ bool PersonsAgent::StartAgent() {
   if (agent_ > 0 && WaitFor(reader.get(), POLLIN, NowMs() + kQuickMs) &&
       ::read(reader.get(), &byte, 1) == 1)
     return true;
-  End(agent_);
+  EndProgram(agent_);
   agent_ = -1;
   return false;
 }
@@ -184,7 +157,7 @@ Status PersonsAgent::Load(const SigningKey& key) {
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const bool ended = pidfd && WaitFor(pidfd.get(), POLLIN, NowMs() + kQuickMs);
   if (!ended) {
-    End(pid);
+    EndProgram(pid);
     return Unavailable("ssh-add does not end");
   }
   int status = 0;

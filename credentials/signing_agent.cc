@@ -35,6 +35,10 @@ SigningReport DecodeReport(const std::string& text) {
 
 }  // namespace
 
+std::string NameOf(const SigningKey& key) {
+  return key.openpgp.empty() ? Fingerprint(key.key.blob) : "gpg:" + key.openpgp;
+}
+
 Result<SigningAgent> SigningAgent::Start(const SigningSetup& setup) {
   GATE_TRY(OutsideSocket socket,
            OutsideSocket::Start(

@@ -5,9 +5,13 @@
 // The run has no key. It learns the public keys that the person's configuration
 // of git signs with, and gets signatures by them of what `ssh-keygen -Y sign -n
 // git` signs, and nothing else: no login, no other namespace, no other key
-// (credentials/agent_wire.h). Everything that is asked is reported. The process
-// opens no file of the workspace and ends, with what it started, when its owner
-// does.
+// (credentials/agent_wire.h). For a person who signs with gpg:
+//
+//   git -> gpg_stub.h -> socket of this run -> here -> gpg (openpgp_signer.h)
+//
+// What is signed comes whole, and is a commit or a tag, or it is refused.
+// Everything that is asked is reported. The process opens no file of the
+// workspace and ends, with what it started, when its owner does.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +40,16 @@ inline constexpr size_t kReportedDigits = 40;
 // Where the socket is inside.
 inline constexpr const char* kSigningSocket = "/run/gate-signing";
 
-// A key that signs, and the file of its private half where that is known.
+// A key of ssh's that signs, and the file of its private half where that is
+// known; or one of gpg's.
 struct SigningKey {
   PublicKey key;
-  std::string file;  // empty: in the person's agent alone
+  std::string file;     // empty: in the person's agent alone
+  std::string openpgp;  // as `gpg -u` takes it; empty: a key of ssh's
 };
+
+// How it is named to people and in the record: "SHA256:…", "gpg:0123ABCD".
+std::string NameOf(const SigningKey& key);
 
 struct SigningSetup {
   std::string directory;  // gate's own, closed to sandboxes: for the socket
@@ -50,10 +59,13 @@ struct SigningSetup {
   // loaded into an agent of this process. Empty: it is not.
   std::string agent_program, add_program;
   std::vector<std::string> environment;  // of these, NAME=VALUE
+  // gpg, absolute, and its environment. Empty: there is none.
+  std::string gpg_program;
+  std::vector<std::string> gpg_environment;
 };
 
 struct Signature {
-  std::string key;        // its fingerprint; empty: of none
+  std::string key;        // its name (NameOf); empty: of none
   std::string hash_name;  // "sha512"
   std::string hash;       // the first kReportedDigits digits
   std::string refused;    // why; empty: it was given
@@ -67,7 +79,9 @@ struct SigningReport {
 // Whether and with what a line can sign.
 struct SigningGrant {
   bool wanted = false;           // it may make signed commits or tags
+  bool checks = false;           // it may look at signatures
   std::vector<SigningKey> keys;  // that sign for it
+  std::string gpg_program;       // by its name or absolute
   // Why there is no key, or not that of the repository, and what a person can
   // do; for people.
   std::string withheld, instead;

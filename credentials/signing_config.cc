@@ -28,9 +28,18 @@ void AddSigning(const std::vector<GitEntry>& entries, SigningConfig* config) {
                entry.key == "tag.forcesignannotated") {
       config->tags |= IsTrue(entry);
     } else if (entry.key == "gpg.format") {
-      (entry.value == "ssh" ? config->ssh : config->other) = true;
+      (entry.value == "ssh"       ? config->ssh
+       : entry.value == "openpgp" ? config->openpgp
+                                  : config->x509) = true;
     } else if (entry.key == "gpg.ssh.program") {
       config->program = entry.value;
+    } else if (entry.key == "gpg.program" ||
+               entry.key == "gpg.openpgp.program") {
+      config->gpg_program = entry.value;
+    } else if (entry.key == "user.name") {
+      config->name = entry.value;
+    } else if (entry.key == "user.email") {
+      config->mail = entry.value;
     } else if (entry.key == "user.signingkey" && !entry.value.empty() &&
                config->keys.size() < kMaxSigningKeys &&
                std::ranges::find(config->keys, entry.value) ==

@@ -1,5 +1,5 @@
 // What a configuration of git says of signing (git-config(1): commit.gpgSign,
-// tag.gpgSign, gpg.format, gpg.ssh.program, user.signingKey).
+// tag.gpgSign, gpg.format, gpg.program, user.signingKey).
 #pragma once
 
 #include <string>
@@ -17,12 +17,14 @@ inline constexpr size_t kMaxSigningKeys = 16;
 struct SigningConfig {
   bool commits = false;  // commit.gpgSign
   bool tags = false;     // tag.gpgSign, tag.forceSignAnnotated
-  bool ssh = false;      // a gpg.format is ssh
-  bool other = false;    // a gpg.format is another
+  // What gpg.format is, all that stand there; none: openpgp.
+  bool ssh = false, openpgp = false, x509 = false;
   // user.signingKey, as they stand; of one that is included under a condition,
   // too.
   std::vector<std::string> keys;
-  std::string program;  // gpg.ssh.program, the last
+  std::string program;      // gpg.ssh.program, the last
+  std::string gpg_program;  // gpg.program or gpg.openpgp.program, the last
+  std::string name, mail;   // user.name, user.email
 };
 
 // Adds what `entries` say, later ones over earlier ones but for the lists.

@@ -9,23 +9,27 @@
 #include <array>
 #include <list>
 
+#include "base/hash.h"
 #include "base/text.h"
+#include "credentials/openpgp_signer.h"
 #include "credentials/persons_agent.h"
 
 namespace gate::credentials {
 namespace {
 
-constexpr int kNever = -1;  // a descriptor that poll(2) passes over
+constexpr size_t kLengthBytes = 4;  // before each message
+constexpr int kNever = -1;          // a descriptor that poll(2) passes over
 
 class Signer {
  public:
   Signer(const SigningSetup& setup, int leash, const std::string& own_agent)
-      : setup_(setup), agent_(setup, leash, own_agent) {}
+      : setup_(setup), leash_(leash), agent_(setup, leash, own_agent) {}
 
   std::string Answer(std::string_view message) {
     if (message.size() == 1 && static_cast<AgentMessage>(message[0]) ==
                                    AgentMessage::kRequestIdentities)
       return Identities();
+    if (IsOpenPgpRequest(message)) return AnswerOpenPgp(message);
     auto request = ParseSignRequest(message);
     if (!request) return Refuse({}, request.error().message);
     Signature signature;
@@ -33,17 +37,11 @@ class Signer {
     signature.hash_name = request->hash_name;
     signature.hash = Hex(request->hash).substr(0, kReportedDigits);
     const auto key =
-        std::ranges::find(setup_.keys, request->blob,
-                          [](const SigningKey& each) { return each.key.blob; });
-    if (key == setup_.keys.end())
-      return Refuse(std::move(signature),
-                    "the key " + Fingerprint(request->blob) +
-                        " is not one that the person's configuration of git "
-                        "signs with");
-    if (given_ == kMaxSignatures)
-      return Refuse(std::move(signature), "a line gets " +
-                                              std::to_string(kMaxSignatures) +
-                                              " signatures at most");
+        std::ranges::find_if(setup_.keys, [&](const SigningKey& each) {
+          return each.openpgp.empty() && each.key.blob == request->blob;
+        });
+    if (key == setup_.keys.end()) return RefuseKey(std::move(signature));
+    if (given_ == kMaxSignatures) return RefuseMore(std::move(signature));
     if (const Status found = agent_.Find(*key); !found)
       return Refuse(std::move(signature), found.error().message);
     auto answer = agent_.Sign(*request);
@@ -56,11 +54,48 @@ class Signer {
   SigningReport Take() { return std::move(report_); }
 
  private:
+  std::string AnswerOpenPgp(std::string_view message) {
+    const auto request = ParseOpenPgpRequest(message);
+    if (!request) return Refuse({}, request.error().message);
+    Signature signature;
+    SigningKey asked;
+    asked.openpgp = request->key;
+    signature.key = NameOf(asked);
+    signature.hash_name = "sha256";
+    signature.hash = Hex(Sha256(request->payload)).substr(0, kReportedDigits);
+    if (request->key.empty() ||
+        std::ranges::find(setup_.keys, request->key, &SigningKey::openpgp) ==
+            setup_.keys.end())
+      return RefuseKey(std::move(signature));
+    if (const Status object = CheckGitObject(request->payload); !object)
+      return Refuse(std::move(signature), object.error().message);
+    if (given_ == kMaxSignatures) return RefuseMore(std::move(signature));
+    const auto answer = SignByGpg(setup_, *request, leash_);
+    if (!answer) return Refuse(std::move(signature), answer.error().message);
+    ++given_;
+    report_.signatures.push_back(std::move(signature));
+    return Encode(*answer);
+  }
+
+  std::string RefuseKey(Signature signature) {
+    std::string why = "the key " + signature.key +
+                      " is not one that the person's configuration of git "
+                      "signs with";
+    return Refuse(std::move(signature), std::move(why));
+  }
+
+  std::string RefuseMore(Signature signature) {
+    return Refuse(std::move(signature), "a line gets " +
+                                            std::to_string(kMaxSignatures) +
+                                            " signatures at most");
+  }
+
   // Only the keys that can sign, so that ssh-keygen says by itself that there
   // is none.
   std::string Identities() {
     std::vector<PublicKey> keys;
     for (const SigningKey& key : setup_.keys) {
+      if (!key.openpgp.empty()) continue;
       if (const Status found = agent_.Find(key); found)
         keys.push_back(key.key);
       else
@@ -85,6 +120,7 @@ class Signer {
   }
 
   const SigningSetup& setup_;
+  int leash_;
   PersonsAgent agent_;
   SigningReport report_;
   size_t given_ = 0, listed_ = 0;
@@ -94,6 +130,15 @@ struct Connection {
   Fd peer;
   std::string received;
 };
+
+// Of the message that `rest` begins with. Only what is signed by gpg comes
+// whole; until its first byte is there its length says nothing else.
+size_t LimitOf(std::string_view rest) {
+  return rest.size() <= kLengthBytes ||
+                 IsOpenPgpRequest(rest.substr(kLengthBytes))
+             ? kMaxOpenPgpRequest
+             : kMaxAgentRequest;
+}
 
 // False when the connection is over: nobody is there, what was sent is no
 // message, or what was answered is not read.
@@ -106,8 +151,10 @@ bool Serve(Connection* connection, Signer* signer) {
   connection->received.append(buffer.data(), static_cast<size_t>(got));
   size_t taken = 0;
   for (;;) {
+    const std::string_view rest =
+        std::string_view(connection->received).substr(taken);
     const auto message =
-        TakeAgentMessage(connection->received, kMaxAgentRequest, &taken);
+        TakeAgentMessage(connection->received, LimitOf(rest), &taken);
     if (!message) return false;
     if (!*message) break;
     std::string answer;

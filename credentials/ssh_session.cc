@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "credentials/outside_program.h"
 #include "credentials/transport_wire.h"
 
 namespace gate::credentials {
@@ -38,25 +38,7 @@ pid_t StartSsh(const BrokerSetup& setup, const SshRequest& request, int in,
   if (request.protocol != 0)
     environment.push_back("GIT_PROTOCOL=version=" +
                           std::to_string(request.protocol));
-  std::vector<char*> argv, envp;
-  for (std::string& word : words) argv.push_back(word.data());
-  for (std::string& entry : environment) envp.push_back(entry.data());
-  argv.push_back(nullptr);
-  envp.push_back(nullptr);
-  const pid_t broker = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid != 0) return pid;
-  // A session of its own: no terminal to ask on, and one group to end.
-  ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != broker) ::_exit(1);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
-                           SIGPIPE, SIGTSTP, SIGTTOU, SIGTTIN})
-    ::signal(signal, SIG_DFL);
-  // The broker's own descriptors close by themselves.
-  if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(1);
-  ::execve(argv[0], argv.data(), envp.data());
-  ::_exit(127);
+  return StartProgram(std::move(words), std::move(environment), in, out, err);
 }
 
 bool MakePipe(Fd* reader, Fd* writer) {
@@ -128,11 +110,7 @@ class Session {
   // Ends ssh and what it started.
   void End() {
     if (pid_ <= 0) return;
-    ::kill(-pid_, SIGKILL);
-    ::kill(pid_, SIGKILL);
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
+    EndProgram(pid_);
     pid_ = -1;
   }
 

@@ -113,7 +113,7 @@ std::string DecisionDetail(const Judgement& judgement) {
       !judgement.signing.keys.empty()) {
     json.Key("signs_with").BeginArray();
     for (const credentials::SigningKey& key : judgement.signing.keys)
-      json.String(credentials::Fingerprint(key.key.blob));
+      json.String(credentials::NameOf(key));
     json.EndArray();
   }
   json.EndObject();
@@ -177,7 +177,7 @@ void PutSignatures(const Judgement& judgement, JsonWriter* json) {
     json->Field("count", static_cast<int64_t>(given));
     // A text for each, "sha512:4be1…", under the key that signed.
     for (const credentials::SigningKey& key : judgement.signing.keys) {
-      const std::string name = credentials::Fingerprint(key.key.blob);
+      const std::string name = credentials::NameOf(key);
       json->Key(name).BeginArray();
       for (const credentials::Signature& each : report.signatures)
         if (each.refused.empty() && each.key == name)

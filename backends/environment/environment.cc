@@ -63,6 +63,19 @@ void TryOnce(std::vector<std::string>* environment) {
   }
 }
 
+// git-config(1), GIT_CONFIG_COUNT. Names that begin so come from nowhere else.
+void AddGitSettings(const std::map<std::string, std::string>& settings,
+                    std::vector<std::string>* environment) {
+  size_t count = 0;
+  for (const auto& [key, value] : settings) {
+    const std::string number = std::to_string(count++);
+    environment->push_back("GIT_CONFIG_KEY_" + number + "=" + key);
+    environment->push_back("GIT_CONFIG_VALUE_" + number + "=" + value);
+  }
+  if (count > 0)
+    environment->push_back("GIT_CONFIG_COUNT=" + std::to_string(count));
+}
+
 }  // namespace
 
 Tracing TracingOf(const Profile& profile) {
@@ -105,6 +118,7 @@ std::vector<std::string> CleanEnvironment(
       continue;
     clean.push_back(name + "=" + value);
   }
+  AddGitSettings(profile.git_settings, &clean);
   const bool alone = profile.network == Network::kNone ||
                      profile.network == Network::kLoopback;
   if (alone && profile.environment_keep.empty()) TryOnce(&clean);

@@ -65,7 +65,7 @@ void WritePlan(const Judgement& judgement, JsonWriter* json) {
   if (plan.mode == router::Mode::kSandbox && !judgement.signing.keys.empty()) {
     json->Key("signs_with").BeginArray();
     for (const credentials::SigningKey& key : judgement.signing.keys)
-      json->String(credentials::Fingerprint(key.key.blob));
+      json->String(credentials::NameOf(key));
     json->EndArray();
   }
   json->Key("lost").BeginArray();

@@ -130,7 +130,7 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
     for (const credentials::SigningKey& key : judgement.signing.keys)
       out += Labelled("lends",
                       "signatures of commits and tags by the key " +
-                          credentials::Fingerprint(key.key.blob),
+                          credentials::NameOf(key),
                       colour);
     for (const std::string& lost : plan.lost)
       out += Labelled("but", shown(lost), colour);

@@ -19,6 +19,7 @@
 #include "gateway/grants/asked_remotes.h"
 #include "gateway/grants/git_push_scope.h"
 #include "gateway/grants/lending.h"
+#include "gateway/grants/persons_environment.h"
 #include "gateway/line.h"
 #include "gateway/programs/names.h"
 #include "git/config.h"
@@ -218,28 +219,6 @@ bool IsPersonsPlace(const ProcessFacts& facts, const std::string& path,
   });
 }
 
-// Of gate's own environment, which the agent's shell may have made, what ssh
-// needs to find the person's keys and agent. None of it names a program, and no
-// socket that a sandboxed command could serve is an agent.
-std::vector<std::string> SshEnvironment(
-    const ProcessFacts& facts, const std::string& path,
-    const std::vector<std::string>& writable) {
-  std::vector<std::string> environment = {"HOME=" + facts.home, "PATH=" + path};
-  if (!facts.user.empty()) {
-    environment.push_back("USER=" + facts.user);
-    environment.push_back("LOGNAME=" + facts.user);
-  }
-  for (const std::string& entry : facts.environment) {
-    const size_t equals = std::min(entry.find('='), entry.size());
-    const std::string_view name = std::string_view(entry).substr(0, equals);
-    if (name == "LANG" || name.starts_with("LC_")) environment.push_back(entry);
-    if (name != "SSH_AUTH_SOCK" && name != "XDG_RUNTIME_DIR") continue;
-    const std::string value = entry.substr(std::min(equals + 1, entry.size()));
-    if (IsPersonsPlace(facts, value, writable)) environment.push_back(entry);
-  }
-  return environment;
-}
-
 }  // namespace
 
 Status NoteRemotes(const ProcessFacts& facts, const std::string& workspace,
@@ -382,7 +361,7 @@ Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
   const ProgramFile ssh = ResolveProgram("ssh", path, "/");
   if (!ssh.real.empty() && !IsWritablePlace(ssh.real, writable))
     setup.program = ssh.found;
-  setup.environment = SshEnvironment(facts, path, writable);
+  setup.environment = PersonsEnvironment(facts, path, writable);
   GATE_TRY(SshBroker broker, SshBroker::Start(setup));
   profile.lend.push_back(
       {credentials::kTransportSocket, broker.socket(), false, {}});

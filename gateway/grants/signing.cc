@@ -4,11 +4,16 @@
 #include <array>
 #include <string_view>
 
+#include <sys/stat.h>
+
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "credentials/gpg_stub.h"
 #include "credentials/signing_config.h"
 #include "gateway/grants/lending.h"
+#include "gateway/grants/persons_environment.h"
+#include "gateway/grants/signing_keys.h"
 #include "gateway/line.h"
 #include "gateway/programs/names.h"
 #include "git/config.h"
@@ -24,12 +29,6 @@ using parser::Invocation;
 
 constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxDirectories = 8;
-constexpr std::string_view kPublicEnd = ".pub";
-
-constexpr const char* kByPerson =
-    "let the person commit, in a terminal of their own; do not switch signing "
-    "off";
-
 bool IsOneOf(std::string_view word, const auto& list) {
   return std::ranges::find(list, word) != list.end();
 }
@@ -94,93 +93,58 @@ SigningConfig RepositorysOf(const std::vector<std::string>& directories) {
   return config;
 }
 
-class KeyFinder {
- public:
-  KeyFinder(const ProcessFacts& facts, const std::vector<std::string>& writable)
-      : facts_(facts), writable_(writable) {}
+// Whether the backend of the line shows what it is lent.
+bool Lends(Gateway& gateway, const Judgement& judgement) {
+  const auto& candidates = gateway.candidates();
+  const auto candidate = std::ranges::find(candidates, judgement.plan.backend,
+                                           &router::Candidate::name);
+  return candidate != candidates.end() &&
+         candidate->availability.features.Has(backends::Feature::kLending);
+}
 
-  // The key that `value` of the person's user.signingKey means to ssh-keygen.
-  // Else why there is none; empty where it is a key of gpg's.
-  std::optional<SigningKey> Find(const std::string& value, std::string* why) {
-    if (const auto literal = credentials::LiteralKey(value); !literal.empty()) {
-      auto key = credentials::ParsePublicKey(literal);
-      if (!key) *why = "user.signingKey is no public key that can sign";
-      if (!key) return std::nullopt;
-      return SigningKey{std::move(*key), ""};
-    }
-    std::string path = value;
-    if (path.starts_with("~/")) path = facts_.home + path.substr(1);
-    if (!path.starts_with('/')) return std::nullopt;
-    const std::string secret =
-        path.ends_with(kPublicEnd)
-            ? path.substr(0, path.size() - kPublicEnd.size())
-            : path;
-    for (const std::string& file : {secret + std::string(kPublicEnd), path}) {
-      if (!IsPersonsPlace(facts_, file, writable_)) continue;
-      const auto text = ReadFile(file, credentials::kMaxAgentRequest);
-      auto key = text ? credentials::ParsePublicKey(*text) : std::nullopt;
-      if (!key) continue;
-      SigningKey found{std::move(*key), ""};
-      if (secret != file && IsPersonsPlace(facts_, secret, writable_))
-        found.file = RealPath(secret);
-      return found;
-    }
-    *why = "there is no public key in " + value + std::string(" or ") + value +
-           std::string(kPublicEnd) + " where contained commands cannot write";
-    return std::nullopt;
-  }
+// What git starts as gpg.
+void UseStub(const ProcessFacts& facts, backends::Profile* profile) {
+  profile->git_settings["gpg.program"] = facts.executable;
+}
 
- private:
-  const ProcessFacts& facts_;
-  const std::vector<std::string>& writable_;
-};
+// Whether the line may look at signatures (git-log(1), %G? and
+// --show-signature; git-verify-commit(1), git-tag(1), git-merge(1)).
+bool Checks(const Invocation& invocation) {
+  if (invocation.program != "git" || invocation.guessed) return false;
+  const std::string_view name =
+      invocation.subcommand.empty() ? "" : invocation.subcommand.front();
+  return std::ranges::any_of(
+      invocation.argv, [&](const parser::Argument& word) {
+        const std::string_view text = word.text;
+        return text == "verify-commit" || text == "verify-tag" ||
+               text.find("%G") != text.npos || text.starts_with("--show-sig") ||
+               text.starts_with("--verify-sig") ||
+               (name == "tag" &&
+                (text == "-v" || text.starts_with("--verify")));
+      });
+}
 
-// Fills in the keys, or why there is none.
-void FindKeys(const ProcessFacts& facts,
-              const std::vector<std::string>& writable,
-              const SigningConfig& person, const SigningConfig& repository,
-              SigningGrant* grant) {
-  grant->instead = kByPerson;
-  if (!person.ssh && !repository.ssh) {
-    grant->withheld =
-        "gpg's keys, since gpg cannot tell a commit from other signatures "
-        "(with gpg.format=ssh commits are signed from a sandbox)";
-    return;
+// Shows the person's public keyrings and whom they trust.
+void LendKeyrings(const ProcessFacts& facts,
+                  const std::vector<std::string>& writable,
+                  backends::Profile* profile) {
+  std::string home = facts.home + "/.gnupg";
+  for (const std::string& entry : facts.environment)
+    if (entry.starts_with("GNUPGHOME=")) home = entry.substr(10);
+  bool any = false;
+  for (const char* name : credentials::kPublicKeyringFiles) {
+    const std::string file = home + "/" + name;
+    struct stat info = {};
+    if (!IsPersonsPlace(facts, file, writable) ||
+        ::lstat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+      continue;
+    any = true;
+    profile->lend.push_back({credentials::kPublicKeyrings + std::string(name),
+                             RealPath(file),
+                             false,
+                             {}});
   }
-  if (!person.program.empty() && BaseName(person.program) != "ssh-keygen") {
-    grant->withheld = "the key that signs commits, which gpg.ssh.program (" +
-                      person.program + ") reaches by itself";
-    return;
-  }
-  KeyFinder finder(facts, writable);
-  std::string why;
-  for (const std::string& value : person.keys) {
-    auto key = finder.Find(value, &why);
-    if (key && std::ranges::none_of(grant->keys, [&](const SigningKey& each) {
-          return each.key.blob == key->key.blob;
-        }))
-      grant->keys.push_back(std::move(*key));
-  }
-  const bool own = std::ranges::any_of(
-      repository.keys,
-      [&](const std::string& value) { return !IsOneOf(value, person.keys); });
-  if (own) {
-    grant->withheld =
-        "the key that the repository's own configuration names, which "
-        "contained commands can change";
-    grant->instead =
-        "let the person name it in theirs: git config --global "
-        "user.signingKey KEY; do not switch signing off";
-  } else if (grant->keys.empty()) {
-    grant->withheld =
-        "the key that signs commits (" +
-        (why.empty() ? "the person's configuration of git names no ssh key"
-                     : why) +
-        ")";
-    grant->instead =
-        "let the person run: git config --global user.signingKey KEY.pub; do "
-        "not switch signing off";
-  }
+  if (any) UseStub(facts, profile);
 }
 
 }  // namespace
@@ -192,6 +156,7 @@ SigningGrant FindSigning(Gateway& gateway, const Judgement& judgement,
   std::vector<std::string> directories;
   for (const Invocation& invocation : analysis.invocations) {
     const Signs what = SignedBy(invocation);
+    grant.checks |= Checks(invocation);
     if (what == Signs::kNever) continue;
     (what == Signs::kTags ? tags : commits) = true;
     grant.wanted |= SaysSo(invocation, what);
@@ -213,20 +178,16 @@ SigningGrant FindSigning(Gateway& gateway, const Judgement& judgement,
   if (!grant.wanted) return grant;
   if (!gateway.settings().signing) {
     grant.withheld = "the key that signs commits (gate's settings: `signing`)";
-    grant.instead = kByPerson;
+    grant.instead = kSignedByPerson;
     return grant;
   }
-  const auto& candidates = gateway.candidates();
-  const auto candidate = std::ranges::find(candidates, judgement.plan.backend,
-                                           &router::Candidate::name);
-  if (candidate == candidates.end() ||
-      !candidate->availability.features.Has(backends::Feature::kLending)) {
+  if (!Lends(gateway, judgement)) {
     grant.withheld = "the key that signs commits (the backend " +
                      judgement.plan.backend + " shows no socket)";
-    grant.instead = kByPerson;
+    grant.instead = kSignedByPerson;
     return grant;
   }
-  FindKeys(facts, writable, person, repository, &grant);
+  FindSigningKeys(facts, writable, person, repository, &grant);
   return grant;
 }
 
@@ -239,34 +200,54 @@ Result<std::optional<credentials::SigningAgent>> OfferSigning(
   std::optional<parser::Analysis> again;
   judgement->signing =
       FindSigning(gateway, *judgement, AnalysisOf(facts, *judgement, &again));
-  if (judgement->signing.keys.empty()) return std::nullopt;
+  const SigningGrant& grant = judgement->signing;
+  const bool openpgp = std::ranges::any_of(
+      grant.keys, [](const SigningKey& key) { return !key.openpgp.empty(); });
+  const bool ssh = std::ranges::any_of(
+      grant.keys, [](const SigningKey& key) { return key.openpgp.empty(); });
+  if (grant.keys.empty() && !grant.checks) return std::nullopt;
   const std::vector<std::string> writable =
       gateway.WritablePlaces(judgement->session);
+  backends::Profile& profile = judgement->plan.profile;
+  if ((grant.checks || openpgp) && Lends(gateway, *judgement))
+    LendKeyrings(facts, writable, &profile);
+  if (grant.keys.empty()) return std::nullopt;
   credentials::SigningSetup setup;
   setup.directory = RealPath(facts.places.state) + "/signing";
-  setup.keys = judgement->signing.keys;
+  setup.keys = grant.keys;
   const std::string path = SafePath(facts.path, writable);
-  const auto program = [&](const char* name) {
+  const auto program = [&](const std::string& name) {
     const ProgramFile file = ResolveProgram(name, path, "/");
     return file.real.empty() || IsWritablePlace(file.real, writable)
                ? std::string()
                : file.found;
   };
-  setup.agent_program = program("ssh-agent");
-  setup.add_program = program("ssh-add");
-  setup.environment = {"HOME=" + facts.home, "PATH=" + path};
-  for (const std::string& entry : facts.environment) {
-    constexpr std::string_view kAgent = "SSH_AUTH_SOCK=";
-    if (!entry.starts_with(kAgent)) continue;
-    const std::string socket = entry.substr(kAgent.size());
-    if (IsPersonsPlace(facts, socket, writable)) setup.agent = RealPath(socket);
+  setup.environment = PersonsEnvironment(facts, path, writable);
+  constexpr std::string_view kAgent = "SSH_AUTH_SOCK=";
+  if (ssh) {
+    setup.agent_program = program("ssh-agent");
+    setup.add_program = program("ssh-add");
+    for (const std::string& entry : setup.environment)
+      if (entry.starts_with(kAgent))
+        setup.agent = RealPath(entry.substr(kAgent.size()));
+    // Theirs is asked by gate, and the one for files is another.
+    std::erase_if(setup.environment, [&](const std::string& entry) {
+      return entry.starts_with(kAgent);
+    });
+  }
+  if (openpgp) {
+    setup.gpg_program = program(grant.gpg_program);
+    setup.gpg_environment = setup.environment;
+    for (std::string& entry : PersonsDisplay(facts, writable))
+      setup.gpg_environment.push_back(std::move(entry));
+    UseStub(facts, &profile);
   }
   GATE_TRY(credentials::SigningAgent agent,
            credentials::SigningAgent::Start(setup));
-  backends::Profile& profile = judgement->plan.profile;
   profile.lend.push_back(
       {credentials::kSigningSocket, agent.socket(), false, {}});
-  profile.environment_set["SSH_AUTH_SOCK"] = credentials::kSigningSocket;
+  if (ssh)
+    profile.environment_set["SSH_AUTH_SOCK"] = credentials::kSigningSocket;
   return agent;
 }
 

@@ -19,6 +19,7 @@
 #include "backends/run_note.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "credentials/gpg_stub.h"
 #include "credentials/ssh_stub.h"
 #include "gateway/git_transport.h"
 #include "gateway/grants/opened_places.h"
@@ -136,9 +137,11 @@ std::vector<std::vector<std::string>> StartsOf(
 backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
                                  const backends::ExecEvent& event) {
   if (!event.complete) return {false, "its arguments cannot be read"};
-  // What git starts as its ssh, and what that may is judged outside.
+  // What git starts as its ssh or gpg, and what that may is judged outside.
   if (event.file == gateway.facts().executable && event.interpreters.empty() &&
-      event.argv.size() > 1 && event.argv[1] == credentials::kGitSshCommand)
+      event.argv.size() > 1 &&
+      (event.argv[1] == credentials::kGitSshCommand ||
+       credentials::IsGpgCall({event.argv.begin() + 1, event.argv.end()})))
     return {true, ""};
   const bool named =
       IsPartOf(line.analysis, event, gateway.facts().environment);

@@ -490,7 +490,7 @@ class Finder {
       // It was asked whether the key is there, and no agent has it.
       if (each.hash.empty())
         for (const credentials::SigningKey& key : judgement_.signing.keys)
-          if (credentials::Fingerprint(key.key.blob) == each.key)
+          if (credentials::NameOf(key) == each.key)
             step = "let the person run: ssh-add " +
                    (key.file.empty() ? "KEY" : ShellQuote(key.file)) +
                    "; do not switch signing off";
@@ -507,7 +507,7 @@ class Finder {
     else if (judgement_.signed_for.signatures.empty() &&
              !judgement_.signing.keys.empty())
       Hint("another key than " +
-           credentials::Fingerprint(judgement_.signing.keys.front().key.blob) +
+           credentials::NameOf(judgement_.signing.keys.front()) +
            ", which signs, is withheld");
     else
       return;

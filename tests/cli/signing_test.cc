@@ -198,11 +198,14 @@ TEST_P(SigningTest, SaysWhatIsWithheldAndWhoCanGiveIt) {
       {"~/.ssh/locked", "[gpg]\nformat = ssh\n", commit, "/.ssh/locked"},
       {"~/.ssh/missing.pub", "[gpg]\nformat = ssh\n", commit,
        "there is no public key in ~/.ssh/missing.pub"},
-      {"ABCDEF0123456789", "", commit, "gpg cannot tell a commit"},
+      {"ABCDEF0123456789", "", commit, "a signature ("},
       {"ABCDEF0123456789", "[gpg]\nformat = openpgp\n", commit,
-       "gpg cannot tell a commit"},
-      {"x", "[gpg]\nformat = x509\n", commit, "gpg cannot tell a commit"},
-      {"ABCDEF0123456789", "", "git tag -s v9 -m a", "gpg cannot tell"},
+       "a signature ("},
+      {"x", "[gpg]\nformat = x509\n", commit,
+       "the certificate that signs commits"},
+      {"ABCDEF0123456789", "[gpg]\nprogram = /opt/x/smart-gpg\n", commit,
+       "gpg.program (/opt/x/smart-gpg)"},
+      {"ABCDEF0123456789", "", "git tag -s v9 -m a", "a signature ("},
       {"~/.ssh/key.pub",
        "[gpg]\nformat = ssh\n[gpg \"ssh\"]\nprogram = /opt/x/op-ssh-sign\n",
        commit, "gpg.ssh.program"},
@@ -317,6 +320,99 @@ TEST_P(SigningTest, ASignatureIsCheckedInside) {
   EXPECT_NE(done.out.find("Good \"git\" signature for n@example.org"),
             std::string::npos);
 }
+
+// A person who signs with gpg.
+class OpenPgpTest : public SigningTest {
+ protected:
+  void SetUp() override {
+    SigningTest::SetUp();
+    if (IsSkipped()) return;
+    if (machine_.Run({"gpg", "--version"}).exit_code != 0)
+      GATE_SKIP_WITHOUT("gpg") << "no gpg here";
+    Outside(
+        "mkdir -m 700 ~/.gnupg && for m in n o; do gpg --batch --quiet "
+        "--passphrase '' --quick-gen-key \"n <$m@example.org>\" ed25519 sign "
+        "never 2>&1; done");
+    key_ = KeyOf("n@example.org");
+    Configure(key_, "");
+    Outside("gpg --batch -k >/dev/null 2>&1");
+  }
+  void TearDown() override {
+    machine_.Run({"gpgconf", "--kill", "all"});
+    SigningTest::TearDown();
+  }
+  std::string KeyOf(const std::string& mail) const {
+    return Outside("gpg --list-keys --with-colons " + mail +
+                   " 2>/dev/null | awk -F: '/^fpr/ {printf \"%s\", $10; "
+                   "exit}'")
+        .out;
+  }
+  std::string key_;
+};
+
+TEST_P(OpenPgpTest, CommitsAndTagsAreSignedAndRecorded) {
+  for (const char* line :
+       {"git commit -q --allow-empty -m a",
+        "git commit -q -S --allow-empty -m a && git log -1 --format=%G?",
+        "git commit -q --amend --no-edit --allow-empty"}) {
+    const Done done = Inside(line);
+    EXPECT_EQ(done.exit_code, 0) << line << "\n" << done.err;
+    EXPECT_EQ(Signed(), "G\n") << line;
+    EXPECT_NE(Newest().find("\"gpg:" + key_ + "\":[\"sha256:"),
+              std::string::npos)
+        << Newest();
+  }
+  EXPECT_EQ(Inside("git tag -s v1 -m one").exit_code, 0);
+  Outside("git tag -v v1");
+  // Without a key in the configuration git asks for the one of the name.
+  Configure("", "");
+  const Done named = Inside("git commit -q --allow-empty -m b");
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_EQ(Signed(), "G\n");
+}
+
+TEST_P(OpenPgpTest, SignaturesAreCheckedInside) {
+  Outside("git commit -q --allow-empty -m a && git tag -s v1 -m one");
+  for (const char* line :
+       {"git log -1 --format=%G? | grep G", "git verify-commit HEAD",
+        "git tag -v v1",
+        "git log -1 --show-signature | grep 'Good signature'"}) {
+    const Done done = Inside(line);
+    EXPECT_EQ(done.exit_code, 0) << line << "\n" << done.out << done.err;
+  }
+}
+
+TEST_P(OpenPgpTest, NothingElseIsSigned) {
+  const std::string other = KeyOf("o@example.org");
+  machine_.Write(machine_.project() + "/t.sh",
+                 "sign() { " + std::string(test::GateBinary()) +
+                     " --status-fd=2 -bsau \"$1\" && echo signed; }\n"
+                     "echo text | sign " +
+                     key_ +
+                     "\n"
+                     "git cat-file commit HEAD | sed /^gpgsig/,/END/d | sign " +
+                     other +
+                     "\n"
+                     "gpg -bsa -u " +
+                     key_ +
+                     " t.sh && echo signed\n"
+                     "ls ~/.gnupg/private-keys-v1.d && echo seen; true\n");
+  const Done done = Inside("git commit -q --allow-empty -m a; sh t.sh");
+  EXPECT_EQ(done.out.find("signed"), std::string::npos) << done.out << done.err;
+  EXPECT_EQ(done.out.find("seen"), std::string::npos) << done.out;
+  EXPECT_EQ(Signed(), "G\n");
+  EXPECT_NE(Newest().find("neither a commit nor a tag"), std::string::npos);
+  EXPECT_NE(Newest().find("is not one that the person's configuration"),
+            std::string::npos);
+  // The repository names neither the key nor the program.
+  Outside("git config gpg.program /bin/false");
+  EXPECT_EQ(Inside("git commit -q --allow-empty -m b").exit_code, 0);
+  Outside("git config user.signingKey " + other);
+  EXPECT_NE(Inside("git commit -q --allow-empty -m c").exit_code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, OpenPgpTest,
+                         ::testing::Values("native", "bwrap"));
 
 INSTANTIATE_TEST_SUITE_P(Backends, SigningTest,
                          ::testing::Values("native", "bwrap"));

@@ -170,8 +170,9 @@ TEST_F(SigningAgentTest, EndsConnectionsThatAreNone) {
   FakeAgent person(setup_.agent, Honest);
   auto agent = SigningAgent::Start(setup_);
   ASSERT_TRUE(agent);
-  for (const std::string& bytes : {U32(0), U32(0xffffffff), U32(10 << 20),
-                                   U32(16385), std::string(8, '\xff')}) {
+  for (const std::string& bytes :
+       {U32(0), U32(0xffffffff), U32(10 << 20), U32((1 << 20) + 1),
+        U32(16385) + "\x0b", std::string(8, '\xff')}) {
     const Fd fd = SocketAt(agent->socket(), false);
     ASSERT_EQ(::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
