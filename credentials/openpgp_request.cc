@@ -101,7 +101,9 @@ Result<OpenPgpAnswer> ParseOpenPgpAnswer(std::string_view message) {
 }
 
 Status CheckGitObject(std::string_view payload) {
+  // The header ends with an empty line, also before an empty text.
   if (payload.find('\0') != payload.npos ||
+      payload.find("\n\n") == payload.npos ||
       (!IsCommit(payload) && !IsTag(payload)))
     return Fail(ErrorCode::kInvalid,
                 "what was to be signed is neither a commit nor a tag");
