@@ -111,16 +111,15 @@ void UseStub(const ProcessFacts& facts, backends::Profile* profile) {
 // --show-signature; git-verify-commit(1), git-tag(1), git-merge(1)).
 bool Checks(const Invocation& invocation) {
   if (invocation.program != "git" || invocation.guessed) return false;
-  const std::string_view name =
-      invocation.subcommand.empty() ? "" : invocation.subcommand.front();
+  const bool tag =
+      !invocation.subcommand.empty() && invocation.subcommand.front() == "tag";
   return std::ranges::any_of(
       invocation.argv, [&](const parser::Argument& word) {
         const std::string_view text = word.text;
         return text == "verify-commit" || text == "verify-tag" ||
                text.find("%G") != text.npos || text.starts_with("--show-sig") ||
                text.starts_with("--verify-sig") ||
-               (name == "tag" &&
-                (text == "-v" || text.starts_with("--verify")));
+               (tag && (text == "-v" || text.starts_with("--verify")));
       });
 }
 
