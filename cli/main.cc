@@ -272,7 +272,7 @@ int main(int argc, char** argv) {
   if (argc > 1 &&
       std::string_view(argv[1]) == gate::credentials::kGitSshCommand)
     return gate::credentials::RunGitSsh({argv + 2, argv + argc});
-  if (argc > 1 && gate::credentials::IsGpgCall({argv + 1, argv + argc}))
+  if (argc > 1 && gate::credentials::IsGpgCall(argv[1]))
     return gate::credentials::RunGitGpg({argv + 1, argv + argc});
   // Every client takes this code for a refusal.
   if (!gate::app::OpenClosedStreams(

@@ -121,9 +121,9 @@ int Start(std::vector<std::string> words) {
 
 }  // namespace
 
-bool IsGpgCall(const std::vector<std::string>& words) {
-  return !words.empty() && (words[0].starts_with("--status-fd=") ||
-                            words[0].starts_with("--keyid-format="));
+bool IsGpgCall(std::string_view first) {
+  return first.starts_with("--status-fd=") ||
+         first.starts_with("--keyid-format=");
 }
 
 int RunGitGpg(const std::vector<std::string>& words) {

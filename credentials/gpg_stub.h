@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gate::credentials {
@@ -14,9 +15,9 @@ inline constexpr const char* kPublicKeyrings = "/run/gate-";
 inline constexpr const char* kPublicKeyringFiles[] = {
     "pubring.kbx", "pubring.gpg", "trustdb.gpg"};
 
-// Whether git starts gate as gpg: the first of `words`, its arguments, is one
-// that gate does not have. The same for git 2.10 and later (gpg-interface.c).
-bool IsGpgCall(const std::vector<std::string>& words);
+// Whether git starts gate as gpg: `first`, its first argument, is one that gate
+// does not have. The same for git 2.10 and later (gpg-interface.c).
+bool IsGpgCall(std::string_view first);
 
 // A signature comes from outside; what is checked, is checked by gpg here, with
 // the public keyrings in a directory of its own that is removed afterwards.

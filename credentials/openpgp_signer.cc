@@ -1,10 +1,8 @@
 #include "credentials/openpgp_signer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -21,13 +19,6 @@ constexpr std::string_view kArmour = "-----BEGIN PGP SIGNATURE-----\n";
 constexpr std::string_view kMessage = "gpg: ";
 constexpr size_t kMaxReason = 300;
 
-uint64_t NowMs() {
-  timespec now = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000 +
-         static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
-}
-
 // gpg's three streams, from this side. The process is ended with it.
 struct Gpg {
   Gpg() = default;
@@ -36,15 +27,11 @@ struct Gpg {
   ~Gpg() { EndProgram(pid); }
 
   bool Start(const SigningSetup& setup, const std::string& key) {
-    std::array<std::array<int, 2>, 3> ends{};
-    for (auto& pair : ends)
-      if (::pipe2(pair.data(), O_CLOEXEC) != 0) return false;
-    const Fd read_in(ends[0][0]), write_out(ends[1][1]), write_err(ends[2][1]);
-    in = Fd(ends[0][1]);
-    out = Fd(ends[1][0]);
-    err = Fd(ends[2][0]);
-    for (const Fd* fd : {&in, &out, &err})
-      ::fcntl(fd->get(), F_SETFL, ::fcntl(fd->get(), F_GETFL) | O_NONBLOCK);
+    Fd read_in, write_out, write_err;
+    if (!MakePipe(&read_in, &in) || !MakePipe(&out, &write_out) ||
+        !MakePipe(&err, &write_err))
+      return false;
+    for (const Fd* fd : {&in, &out, &err}) DoNotWait(*fd);
     pid = StartProgram({setup.gpg_program, "--status-fd=2", "-bsau", key},
                        setup.gpg_environment, read_in.get(), write_out.get(),
                        write_err.get());
@@ -99,7 +86,8 @@ Result<OpenPgpAnswer> SignByGpg(const SigningSetup& setup,
   if (setup.gpg_program.empty()) return Unavailable("there is no gpg");
   if (!gpg.Start(setup, request.key))
     return Unavailable("gpg cannot be started");
-  const uint64_t deadline = NowMs() + static_cast<uint64_t>(kAgentPatienceMs);
+  const uint64_t deadline =
+      MonotonicMs() + static_cast<uint64_t>(kAgentPatienceMs);
   std::string_view rest = request.payload;
   std::string signature, errors;
   while (gpg.out || gpg.err) {
@@ -107,7 +95,7 @@ Result<OpenPgpAnswer> SignByGpg(const SigningSetup& setup,
                                      {gpg.in.get(), POLLOUT, 0},
                                      {gpg.out.get(), POLLIN, 0},
                                      {gpg.err.get(), POLLIN, 0}}};
-    const uint64_t now = NowMs();
+    const uint64_t now = MonotonicMs();
     const int ready = now >= deadline
                           ? 0
                           : ::poll(wanted.data(), wanted.size(),

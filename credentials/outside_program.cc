@@ -1,9 +1,11 @@
 #include "credentials/outside_program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace gate::credentials {
@@ -38,6 +40,25 @@ void EndProgram(pid_t pid) {
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
+}
+
+bool MakePipe(Fd* reader, Fd* writer) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  *reader = Fd(ends[0]);
+  *writer = Fd(ends[1]);
+  return true;
+}
+
+void DoNotWait(const Fd& fd) {
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+}
+
+uint64_t MonotonicMs() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 +
+         static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
 }  // namespace gate::credentials

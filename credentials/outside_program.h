@@ -3,8 +3,11 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "base/file.h"
 
 namespace gate::credentials {
 
@@ -18,5 +21,14 @@ pid_t StartProgram(std::vector<std::string> words,
 
 // Ends it and what it started, and waits for it. Nothing for what is no id.
 void EndProgram(pid_t pid);
+
+// A pipe for one of its streams, closed in other programs. False where there is
+// none.
+bool MakePipe(Fd* reader, Fd* writer);
+// Reads and writes of `fd` return at once.
+void DoNotWait(const Fd& fd);
+
+// For deadlines: a clock that nobody sets.
+uint64_t MonotonicMs();
 
 }  // namespace gate::credentials

@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,13 +23,6 @@ namespace {
 constexpr int kQuickMs = 5'000;
 // A key that was not found so often is not looked for again.
 constexpr size_t kMaxLooks = 16;
-
-uint64_t NowMs() {
-  timespec now = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000 +
-         static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
-}
 
 std::unexpected<Error> Unavailable(std::string why) {
   return Fail(ErrorCode::kUnavailable, std::move(why));
@@ -69,7 +61,7 @@ PersonsAgent::~PersonsAgent() {
 bool PersonsAgent::WaitFor(int fd, short events, uint64_t deadline) {
   for (;;) {
     std::array<pollfd, 2> wanted = {{{fd, events, 0}, {leash_, POLLIN, 0}}};
-    const uint64_t now = NowMs();
+    const uint64_t now = MonotonicMs();
     if (now >= deadline) return false;
     const int got =
         ::poll(wanted.data(), wanted.size(), static_cast<int>(deadline - now));
@@ -82,7 +74,7 @@ bool PersonsAgent::WaitFor(int fd, short events, uint64_t deadline) {
 Result<std::string> PersonsAgent::Ask(const std::string& socket,
                                       const std::string& message,
                                       int patience_ms) {
-  const uint64_t deadline = NowMs() + static_cast<uint64_t>(patience_ms);
+  const uint64_t deadline = MonotonicMs() + static_cast<uint64_t>(patience_ms);
   const Fd fd = Connect(socket);
   if (!fd) return Unavailable("the person's ssh agent is not there");
   std::string out, in;
@@ -136,7 +128,7 @@ bool PersonsAgent::StartAgent() {
   writer.reset();
   // It says where it listens once it does.
   char byte = 0;
-  if (agent_ > 0 && WaitFor(reader.get(), POLLIN, NowMs() + kQuickMs) &&
+  if (agent_ > 0 && WaitFor(reader.get(), POLLIN, MonotonicMs() + kQuickMs) &&
       ::read(reader.get(), &byte, 1) == 1)
     return true;
   EndProgram(agent_);
@@ -155,7 +147,8 @@ Status PersonsAgent::Load(const SigningKey& key) {
   if (pid <= 0) return Unavailable("no ssh-add can be started");
   // The call, since the C library may be older than its name there.
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  const bool ended = pidfd && WaitFor(pidfd.get(), POLLIN, NowMs() + kQuickMs);
+  const bool ended =
+      pidfd && WaitFor(pidfd.get(), POLLIN, MonotonicMs() + kQuickMs);
   if (!ended) {
     EndProgram(pid);
     return Unavailable("ssh-add does not end");

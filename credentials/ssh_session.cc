@@ -41,18 +41,6 @@ pid_t StartSsh(const BrokerSetup& setup, const SshRequest& request, int in,
   return StartProgram(std::move(words), std::move(environment), in, out, err);
 }
 
-bool MakePipe(Fd* reader, Fd* writer) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-  *reader = Fd(ends[0]);
-  *writer = Fd(ends[1]);
-  return true;
-}
-
-void DoNotWait(const Fd& fd) {
-  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
-}
-
 // Writes what it can of `*waiting`. False when nobody will read more.
 bool WriteSome(int fd, std::string* waiting) {
   size_t done = 0;

@@ -141,7 +141,7 @@ backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
   if (event.file == gateway.facts().executable && event.interpreters.empty() &&
       event.argv.size() > 1 &&
       (event.argv[1] == credentials::kGitSshCommand ||
-       credentials::IsGpgCall({event.argv.begin() + 1, event.argv.end()})))
+       credentials::IsGpgCall(event.argv[1])))
     return {true, ""};
   const bool named =
       IsPartOf(line.analysis, event, gateway.facts().environment);
