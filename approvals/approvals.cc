@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "approvals/sealed.h"
-#include "approvals/shown.h"
+#include "approvals/prompt_text.h"
+#include "approvals/signed_store.h"
 #include "approvals/terminal.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -108,7 +108,7 @@ Status KeepQuestion(const std::string& state_dir,
   // A flood of questions pushes out the oldest, which only costs an answer.
   for (size_t i = 0; i + kMaxQuestions <= ids.size(); ++i)
     ::unlink(File(state_dir, ids[i]).c_str());
-  return WriteSealed(state_dir, kDomain, File(state_dir, question.id),
+  return WriteSigned(state_dir, kDomain, File(state_dir, question.id),
                      Encode(question));
 }
 
@@ -117,7 +117,7 @@ Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
   GATE_TRY(const auto ids, ListIds(state_dir));
   std::vector<PendingQuestion> questions;
   for (const std::string& id : ids) {
-    auto body = ReadSealed(state_dir, kDomain, File(state_dir, id));
+    auto body = ReadSigned(state_dir, kDomain, File(state_dir, id));
     // Taken by another process meanwhile.
     if (!body && body.error().code == ErrorCode::kNotFound) continue;
     Result<PendingQuestion> question = std::unexpected(Error{});

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "approvals/sealed.h"
+#include "approvals/signed_store.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -19,7 +19,7 @@ Status StartPause(const std::string& state_dir, const Pause& pause) {
   if (pause.until_ms <= pause.since_ms ||
       pause.until_ms - pause.since_ms > kLongestPauseMs)
     return Fail(ErrorCode::kInvalid, "a pause lasts at most 8 hours");
-  return WriteSealed(state_dir, kDomain, File(state_dir),
+  return WriteSigned(state_dir, kDomain, File(state_dir),
                      Dump({{"workspace", Base64(pause.workspace)},
                            {"since_ms", pause.since_ms},
                            {"until_ms", pause.until_ms}}));
@@ -32,7 +32,7 @@ Status EndPause(const std::string& state_dir) {
 }
 
 std::optional<Pause> FindPause(const std::string& state_dir, uint64_t now_ms) {
-  const auto body = ReadSealed(state_dir, kDomain, File(state_dir));
+  const auto body = ReadSigned(state_dir, kDomain, File(state_dir));
   if (!body) return std::nullopt;
   const auto json = ParseJson(*body);
   if (!json || !json->is_object()) return std::nullopt;

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "approvals/sealed.h"
+#include "approvals/signed_store.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -36,7 +36,7 @@ const char* Name(TrustKind kind) {
 Result<TrustRecord> LoadTrust(const std::string& state_dir,
                               const std::string& workspace) {
   TrustRecord record;
-  auto body = ReadSealed(state_dir, kDomain, File(state_dir, workspace));
+  auto body = ReadSigned(state_dir, kDomain, File(state_dir, workspace));
   if (!body) {
     if (body.error().code == ErrorCode::kNotFound) return record;
     return std::unexpected(body.error());
@@ -69,7 +69,7 @@ Status SaveTrust(const std::string& state_dir, const std::string& workspace,
   }
   Json files = Json::object();
   for (const auto& [path, hash] : record.files) files[Base64(path)] = hash;
-  return WriteSealed(state_dir, kDomain, file,
+  return WriteSigned(state_dir, kDomain, file,
                      Dump({{"workspace", Base64(workspace)},
                            {"trusted_ms", record.trusted_ms},
                            {"files", files}}));

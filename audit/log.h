@@ -38,7 +38,7 @@ struct Filter {
   uint64_t limit = 50;
 };
 
-enum class Finding : uint8_t {
+enum class VerifyStatus : uint8_t {
   kOk,
   kEdited,
   kMissing,
@@ -47,10 +47,10 @@ enum class Finding : uint8_t {
   kWrongFile,
   kUnreadable
 };
-const char* Name(Finding finding);
+const char* Name(VerifyStatus finding);
 
-struct Verdict {
-  Finding finding = Finding::kUnreadable;
+struct VerifyReport {
+  VerifyStatus finding = VerifyStatus::kUnreadable;
   uint64_t sequence = 0;  // first bad record
   uint64_t records = 0;   // how many were checked
   // The anchor is a record of the log, and vouches for where the log starts.
@@ -108,7 +108,7 @@ class Log {
   // the `anchor` of an earlier Verdict. kInvalid when it is neither. An anchor
   // whose record was pruned proves nothing, and one that is there nothing when
   // records were removed after it was made that age does not account for.
-  Result<Verdict> Verify(const std::string& anchor) const;
+  Result<VerifyReport> Verify(const std::string& anchor) const;
   // The anchor of the newest record, without reading the whole log; empty for
   // an empty log.
   Result<std::string> Head() const;

@@ -100,8 +100,8 @@ bool BelongsElsewhere(const Record& record, const Hash& previous,
   return false;
 }
 
-Verdict& Bad(Verdict* verdict, Finding finding, uint64_t sequence,
-             std::string message) {
+VerifyReport& Bad(VerifyReport* verdict, VerifyStatus finding,
+                  uint64_t sequence, std::string message) {
   verdict->finding = finding;
   verdict->sequence = sequence;
   verdict->message = std::move(message);
@@ -128,9 +128,10 @@ bool StartIsVouchedFor(const Walk& walk) {
           now - walk.first_time_ns > due);
 }
 
-void CompareAnchor(const Anchor& anchor, const Walk& walk, Verdict* verdict) {
+void CompareAnchor(const Anchor& anchor, const Walk& walk,
+                   VerifyReport* verdict) {
   if (!anchor.log.empty() && !walk.log.empty() && anchor.log != walk.log) {
-    Bad(verdict, Finding::kWrongFile, 0,
+    Bad(verdict, VerifyStatus::kWrongFile, 0,
         "this is another log than the anchor's");
     return;
   }
@@ -147,7 +148,7 @@ void CompareAnchor(const Anchor& anchor, const Walk& walk, Verdict* verdict) {
   }
   if (anchor.sequence != 0 && anchor.sequence == walk.pruned_through &&
       anchor.hash != walk.pruned_hash) {
-    Bad(verdict, Finding::kEdited, anchor.sequence,
+    Bad(verdict, VerifyStatus::kEdited, anchor.sequence,
         "the log was rewritten: record " + Number(anchor.sequence) +
             " was another one");
     return;
@@ -168,39 +169,39 @@ void CompareAnchor(const Anchor& anchor, const Walk& walk, Verdict* verdict) {
     return;
   }
   if (anchor.sequence != 0 && anchor.sequence <= walk.last) {
-    Bad(verdict, Finding::kEdited, anchor.sequence,
+    Bad(verdict, VerifyStatus::kEdited, anchor.sequence,
         "the log was rewritten: record " + Number(anchor.sequence) +
             " is not the anchor's");
     return;
   }
-  Bad(verdict, Finding::kTruncated, walk.last + 1,
+  Bad(verdict, VerifyStatus::kTruncated, walk.last + 1,
       "the log ends before the anchor: its tail was cut, or it was replaced "
       "by an older copy");
 }
 
 }  // namespace
 
-const char* Name(Finding finding) {
+const char* Name(VerifyStatus finding) {
   switch (finding) {
-    case Finding::kOk:
+    case VerifyStatus::kOk:
       return "ok";
-    case Finding::kEdited:
+    case VerifyStatus::kEdited:
       return "edited";
-    case Finding::kMissing:
+    case VerifyStatus::kMissing:
       return "missing";
-    case Finding::kReordered:
+    case VerifyStatus::kReordered:
       return "reordered";
-    case Finding::kTruncated:
+    case VerifyStatus::kTruncated:
       return "truncated";
-    case Finding::kWrongFile:
+    case VerifyStatus::kWrongFile:
       return "wrong file";
-    case Finding::kUnreadable:
+    case VerifyStatus::kUnreadable:
       return "unreadable";
   }
   return "unreadable";
 }
 
-Result<Verdict> Log::Verify(const std::string& anchor_text) const {
+Result<VerifyReport> Log::Verify(const std::string& anchor_text) const {
   Database& db = impl_->db;
   Anchor anchor;
   if (!anchor_text.empty() && !ParseAnchor(anchor_text, &anchor)) {
@@ -213,7 +214,7 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
   }
   // A changed table takes no record and can still be read.
   GATE_CHECK(impl_->Connect());
-  Verdict verdict;
+  VerifyReport verdict;
   GATE_TRY(const std::string schema, SchemaDifference(&db));
   auto newest = db.Number("SELECT max(seq) FROM log");
   auto read =
@@ -221,7 +222,7 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
   if (!newest || !read) {
     if (schema.empty())
       return std::unexpected(newest ? read.error() : newest.error());
-    return Bad(&verdict, Finding::kUnreadable, 0, schema);
+    return Bad(&verdict, VerifyStatus::kUnreadable, 0, schema);
   }
   Statement row = std::move(*read);
   Walk walk;
@@ -234,16 +235,16 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
     Hash hash{};
     if (!row.ReadHash(kColumnPrevious, &previous) ||
         !row.ReadHash(kColumnHash, &hash)) {
-      return Bad(&verdict, Finding::kEdited, sequence,
+      return Bad(&verdict, VerifyStatus::kEdited, sequence,
                  "record " + Number(sequence) + " has no hash");
     }
     if (row.Number(kColumnVersion) != kRecordVersion) {
-      return Bad(&verdict, Finding::kUnreadable, sequence,
+      return Bad(&verdict, VerifyStatus::kUnreadable, sequence,
                  "record " + Number(sequence) +
                      " is of a version this gate does not know");
     }
     if (!typed || !IsAsWritten(row, record)) {
-      return Bad(&verdict, Finding::kEdited, sequence,
+      return Bad(&verdict, VerifyStatus::kEdited, sequence,
                  "record " + Number(sequence) +
                      " holds a value that gate does not write");
     }
@@ -257,21 +258,21 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
         walk.log = record.previous.substr(0, 16);
       }
     } else if (sequence != walk.last + 1) {
-      return Bad(&verdict, Finding::kMissing, walk.last + 1,
+      return Bad(&verdict, VerifyStatus::kMissing, walk.last + 1,
                  "records " + Number(walk.last + 1) + " to " +
                      Number(sequence - 1) + " are missing");
     }
     if (ChainHash(record, sequence, previous) != hash) {
       if (BelongsElsewhere(record, previous, hash, walk.first, *newest)) {
         return Bad(
-            &verdict, Finding::kReordered, sequence,
+            &verdict, VerifyStatus::kReordered, sequence,
             "record " + Number(sequence) + " stands where another one was");
       }
-      return Bad(&verdict, Finding::kEdited, sequence,
+      return Bad(&verdict, VerifyStatus::kEdited, sequence,
                  "record " + Number(sequence) + " was edited");
     }
     if (previous != walk.hash) {
-      return Bad(&verdict, Finding::kEdited, sequence - 1,
+      return Bad(&verdict, VerifyStatus::kEdited, sequence - 1,
                  "record " + Number(sequence - 1) +
                      " is not the one that record " + Number(sequence) +
                      " was written after");
@@ -284,16 +285,16 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
     if (sequence == anchor.sequence) walk.at_anchor = record.hash;
   }
   if (code != SQLITE_DONE) {
-    return Bad(&verdict, Finding::kUnreadable, walk.last + 1,
+    return Bad(&verdict, VerifyStatus::kUnreadable, walk.last + 1,
                db.Failed(code, "read").error().message);
   }
   if (walk.first != 0 && !walk.start_explained) {
-    return Bad(&verdict, Finding::kMissing, walk.first - 1,
+    return Bad(&verdict, VerifyStatus::kMissing, walk.first - 1,
                "records up to " + Number(walk.first - 1) +
                    " are missing, and no checkpoint says that they were "
                    "pruned");
   }
-  verdict.finding = Finding::kOk;
+  verdict.finding = VerifyStatus::kOk;
   verdict.first = walk.first;
   verdict.pruned_through = walk.pruned_through;
   if (walk.pruned_through != 0)
@@ -311,11 +312,11 @@ Result<Verdict> Log::Verify(const std::string& anchor_text) const {
       "known";
   if (!anchor_text.empty()) CompareAnchor(anchor, walk, &verdict);
   // The records stand, and records may have been kept out of the log.
-  if (verdict.finding == Finding::kOk && !schema.empty()) {
-    Bad(&verdict, Finding::kEdited, 0, schema);
+  if (verdict.finding == VerifyStatus::kOk && !schema.empty()) {
+    Bad(&verdict, VerifyStatus::kEdited, 0, schema);
   }
-  if (verdict.finding == Finding::kOk && !settled) {
-    Bad(&verdict, Finding::kUnreadable, 0, settled.error().message);
+  if (verdict.finding == VerifyStatus::kOk && !settled) {
+    Bad(&verdict, VerifyStatus::kUnreadable, 0, settled.error().message);
   }
   return verdict;
 }

@@ -136,9 +136,10 @@ struct Profile {
   std::vector<std::string> protect;    // inside `write`, exact paths that may
                                        // not be changed or created
   std::vector<std::string> protect_names;  // the same by name, at any depth
-  std::vector<std::string> sole_names;     // outside `write`: must not change
-                                        // through a hard link in it, or where
-                                        // links lead from there into it
+  std::vector<std::string>
+      alias_checked_paths;  // outside `write`: must not change
+                            // through a hard link in it, or where
+                            // links lead from there into it
   std::string private_tmp;  // host directory that stands at /tmp, /var/tmp
                             // and /dev/shm (as sub-directories); empty: a
                             // fresh tmpfs for this run
@@ -149,7 +150,7 @@ struct Profile {
   // The host's files and directories below /tmp, /var/tmp and /dev/shm that are
   // seen inside (native), read-only, where the private ones have nothing but an
   // empty file or directory at that name.
-  std::vector<std::string> show;
+  std::vector<std::string> host_tmp_binds;
   // Where protected files that a run created are moved to. Empty: a hidden
   // directory beside them, which is still reported.
   std::string quarantine_dir;
@@ -160,8 +161,8 @@ struct Profile {
   // case that gate is killed meanwhile (backends/run_note.h). Empty: nowhere.
   std::string runs_dir;
   // The line runs git and nothing else: protected names that git exchanges are
-  // judged when it is done, instead of being held (backends/guard.h).
-  bool git_line = false;
+  // judged when it is done, instead of being held (backends/protected_paths.h).
+  bool git_only = false;
   // Files that a person trusted as they were: path and SHA-256 (hex).
   std::map<std::string, std::string> trusted;
   // Not empty: every root of `write` must be among them, or below one.
@@ -298,7 +299,7 @@ struct Outcome {
   std::vector<StartedProgram> programs;
   uint64_t starts = 0;
   // False when the search for protected names at depth ended at its limits
-  // (backends/guard.h) before every directory was seen.
+  // (backends/protected_paths.h) before every directory was seen.
   bool sweep_complete = true;
   std::string sweep_end;  // at which limit; empty: something was not opened
   // Processes that still ran when the command had ended, and were ended then;
@@ -365,7 +366,7 @@ std::vector<std::unique_ptr<Backend>> MakeBackends();
 // that look for leaks do.
 enum class Tracing : uint8_t { kRefused, kEachOther };
 // What native gives; every other backend refuses it. Refused where a program of
-// the run has something for itself, a credential or a judgement of what it
+// the run has something for itself, a credential or an authorization of what it
 // starts, into which no other may reach.
 Tracing TracingOf(const Profile& profile);
 

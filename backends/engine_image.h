@@ -49,7 +49,7 @@ Result<std::string> ConfiguredImage(const EngineClient& client,
 // private, protected or hidden in that. kInvalid where the profile writes
 // everywhere, or `cwd` is not in what is left. Pure but for resolving
 // `workspace`.
-Result<View> ImageView(View view, const std::string& workspace,
-                       const std::string& cwd);
+Result<View> FlatView(View view, const std::string& workspace,
+                      const std::string& cwd);
 
 }  // namespace gate::backends

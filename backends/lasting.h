@@ -2,9 +2,10 @@
 //
 // A server that a line starts in the background is wanted by the next line. So
 // the run goes on, with its mounts, its limits and its note (run_note.h), until
-// its last process ends, and one process of gate's stays with it: its keeper,
-// which the caller of Backend::Run forks. When the keeper dies, of whatever,
-// everything of the run dies, and whoever comes next sweeps by the note.
+// its last process ends, and one process of gate's stays with it: its
+// supervisor, which the caller of Backend::Run forks. When the supervisor dies,
+// of whatever, everything of the run dies, and whoever comes next sweeps by the
+// note.
 //
 //   std::unique_ptr<LastingRun> left;
 //   command.lasting = &left;
@@ -24,16 +25,16 @@ class LastingRun {
  public:
   virtual ~LastingRun() = default;  // as End, where none of these was called
 
-  // The keeper's: blocks until the last process has ended, by itself, at a
+  // The supervisor's: blocks until the last process has ended, by itself, at a
   // limit of the run, or by SIGTERM or SIGHUP to the caller; looks at what the
   // run left, and adds what that says to the `outcome` that Run returned. Needs
   // no stream of the caller's.
   virtual void Keep(Outcome* outcome) = 0;
-  // For the process that forked the keeper: forgets the run, whose descriptors
-  // it closes. Nothing ends and nothing is removed.
+  // For the process that forked the supervisor: forgets the run, whose
+  // descriptors it closes. Nothing ends and nothing is removed.
   virtual void Leave() = 0;
-  // Without a keeper: ends everything at once, and the outcome is as if the run
-  // could not have lasted.
+  // Without a supervisor: ends everything at once, and the outcome is as if the
+  // run could not have lasted.
   virtual void End(Outcome* outcome) = 0;
   // The process with number 1 of the run, as this process numbers it.
   virtual pid_t process_one() const = 0;

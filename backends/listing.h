@@ -56,9 +56,9 @@ class Listing {
   std::vector<std::string> files_;
 };
 
-// Listings of many directories: one in which several paths were
+// NegativeEntryCache of many directories: one in which several paths were
 // missing is listed, and answers for the rest. A snapshot, for one plan.
-class Listings {
+class NegativeEntryCache {
  public:
   // False: nothing is at `path` (absolute and normal), in any spelling. True
   // says nothing.

@@ -29,7 +29,7 @@ enum class NameClass : unsigned char { kObeyed, kSettings, kElsewhere };
 // case.
 NameClass ClassOf(std::string_view relative);
 
-// Whether a file of that name can go without lifting a guard.
+// Whether a file of that name can go without lifting a protection.
 bool MayGo(std::string_view relative);
 
 // The entries of a settings file that have power, as text that compares equal

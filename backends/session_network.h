@@ -20,7 +20,7 @@ namespace gate::backends {
 
 // Below the state directory.
 inline constexpr const char* kSessionNetworks = "networks";
-inline constexpr const char* kSessionKeeper = "gate-session";
+inline constexpr const char* kSessionSupervisor = "gate-session";
 
 struct JoinedNetwork {
   Fd network, user;  // the namespace and the one that it belongs to
@@ -28,20 +28,21 @@ struct JoinedNetwork {
 };
 
 // The namespace of the session `key` (hex digits), whose socket is, or will be,
-// in `directory`. Where none is kept, makes one and starts `keeper`, a program,
-// once however many ask; `label` is for people. Where something else answers,
-// or the directory is not the caller's alone, nothing is joined: kPermission.
-// kTimeout where no answer comes, kTooLarge for a name that no socket can have,
-// kUnavailable where the kernel refuses. Never waits longer than a second.
+// in `directory`. Where none is kept, makes one and starts `supervisor`, a
+// program, once however many ask; `label` is for people. Where something else
+// answers, or the directory is not the caller's alone, nothing is joined:
+// kPermission. kTimeout where no answer comes, kTooLarge for a name that no
+// socket can have, kUnavailable where the kernel refuses. Never waits longer
+// than a second.
 //
 // 60 us where it is kept, some milliseconds else.
 Result<JoinedNetwork> JoinSessionNetwork(const std::string& directory,
                                          const std::string& key,
                                          const std::string& label,
-                                         const std::string& keeper);
+                                         const std::string& supervisor);
 
 // gate-session beside the program that runs; empty where there is none.
-std::string FindSessionKeeper();
+std::string FindSessionSupervisor();
 
 struct KeptNetwork {
   std::string key, label;

@@ -8,7 +8,7 @@
 // early, as gate does. Of the bwrap rows the first is the program
 // itself with a few options that look alike, the second the program with those
 // that give the view and the filter of the native row (Landlock it cannot), the
-// third the bwrap backend, with gate's guard and bookkeeping.
+// third the bwrap backend, with gate's protected paths and bookkeeping.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -27,10 +27,10 @@
 
 #include "backends/backend.h"
 #include "backends/bwrap/bwrap.h"
-#include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/native/calls/seccomp.h"
 #include "backends/process/streams.h"
+#include "backends/protected_paths.h"
 #include "backends/view/view.h"
 
 extern char** environ;
@@ -62,10 +62,10 @@ bool Spawn(std::vector<std::string> words) {
 
 // bwrap's own command line for what `profile` gives, the filter in `filter`.
 std::vector<std::string> BwrapAlone(const Profile& profile, int filter) {
-  const gate::backends::Guard guard =
-      gate::backends::Guard::Record(profile, "/");
+  const gate::backends::ProtectedPaths protected_paths =
+      gate::backends::ProtectedPaths::Record(profile, "/");
   auto view = gate::backends::MakeView(
-      profile, guard, gate::backends::ChooseUser(profile), "/");
+      profile, protected_paths, gate::backends::ChooseUser(profile), "/");
   if (!view) return {};
   gate::backends::BwrapInputs inputs;
   inputs.cwd = view->cwd;

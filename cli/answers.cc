@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "approvals/pause.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "cli/output/duration.h"
 #include "cli/output/render.h"
 #include "gateway/line.h"
@@ -12,21 +12,22 @@ namespace gate::app {
 namespace {
 
 // The rules that ask, or the reason's code when no rule does.
-std::vector<std::string> AskingRules(const Judgement& judgement) {
+std::vector<std::string> AskingRules(const Authorization& authorization) {
   std::vector<std::string> rules;
-  for (const engine::Match& match : judgement.decision.matches)
+  for (const engine::Match& match : authorization.decision.matches)
     if (!match.observed_only && match.action == rules::Action::kAsk)
       rules.push_back(match.rule.id);
-  const engine::ReasonCode code = judgement.decision.code;
+  const engine::ReasonCode code = authorization.decision.code;
   if (code != engine::ReasonCode::kRule) {
     rules.push_back(engine::Name(code));
   }
   // Other settings, or the same ones changed, are another question.
-  if (!judgement.untrusted.empty())
-    rules.push_back("untrusted:" + judgement.untrusted);
-  if (!judgement.binding.mark.empty())
-    rules.push_back("bound:" + judgement.binding.mark);
-  if (!judgement.left_to.empty()) rules.push_back("left:" + judgement.left_to);
+  if (!authorization.untrusted.empty())
+    rules.push_back("untrusted:" + authorization.untrusted);
+  if (!authorization.binding.mark.empty())
+    rules.push_back("bound:" + authorization.binding.mark);
+  if (!authorization.left_to.empty())
+    rules.push_back("left:" + authorization.left_to);
   std::sort(rules.begin(), rules.end());
   rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
   return rules;
@@ -34,44 +35,47 @@ std::vector<std::string> AskingRules(const Judgement& judgement) {
 
 // An approval for once holds for the policy, for the settings of the project,
 // for git's remotes and for the files that were there when it was asked.
-std::string RevisionToApprove(const Judgement& judgement) {
-  std::string revision = judgement.policy_revision;
-  if (!judgement.untrusted.empty()) revision += "+" + judgement.untrusted;
-  if (!judgement.binding.mark.empty())
-    revision += "+bound:" + judgement.binding.mark;
+std::string RevisionToApprove(const Authorization& authorization) {
+  std::string revision = authorization.policy_revision;
+  if (!authorization.untrusted.empty())
+    revision += "+" + authorization.untrusted;
+  if (!authorization.binding.mark.empty())
+    revision += "+bound:" + authorization.binding.mark;
   // A yes to another sandbox than gate's is none to gate's, nor the reverse.
-  if (!judgement.left_to.empty()) revision += "+left:" + judgement.left_to;
+  if (!authorization.left_to.empty())
+    revision += "+left:" + authorization.left_to;
   return revision;
 }
 
 }  // namespace
 
-bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
-                uint64_t now_ms) {
+bool ApplyApproval(const ProcessFacts& facts, Authorization* authorization,
+                   uint64_t now_ms) {
   using engine::GrantKind;
   const std::string& state = facts.places.state;
-  engine::Decision& decision = judgement->decision;
-  const Question& question = judgement->question;
+  engine::Decision& decision = authorization->decision;
+  const Request& question = authorization->request;
   if (decision.action != rules::Action::kAsk ||
-      judgement->grants.kind == GrantKind::kByHand)
+      authorization->grants.kind == GrantKind::kByHand)
     return false;
   // No more than was shown, and no more than a yes gives now.
-  const auto granted = [judgement](GrantKind kind) {
-    judgement->in_sandbox |=
-        kind == GrantKind::kSandbox || kind < judgement->grants.kind;
+  const auto granted = [authorization](GrantKind kind) {
+    authorization->in_sandbox |=
+        kind == GrantKind::kSandbox || kind < authorization->grants.kind;
   };
   const std::string place = BoundPlace(question.cwd, question.directory);
-  if (const auto once = TakeApproval(state, LineOf(question), place,
-                                     RevisionToApprove(*judgement), now_ms)) {
+  if (const auto once =
+          TakeApproval(state, LineOf(question), place,
+                       RevisionToApprove(*authorization), now_ms)) {
     granted(*once);
     decision.reason += "; a person approved it once";
     return true;
   }
-  const auto approval =
-      FindRemembered(state,
-                     {LineOf(question), place, judgement->session.workspace,
-                      question.session, AskingRules(*judgement)},
-                     now_ms);
+  const auto approval = FindStandingApproval(
+      state,
+      {LineOf(question), place, authorization->session.workspace,
+       question.session, AskingRules(*authorization)},
+      now_ms);
   if (approval) {
     granted(approval->grant);
     decision.reason += "; approved before (" + approval->id + ")";
@@ -79,36 +83,37 @@ bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
   }
   // A pause says nothing of single lines, so that it lets none out of the
   // sandbox, which is gate's own, nor reach what runs outside.
-  if (judgement->grants.kind != GrantKind::kSandbox ||
-      !judgement->services.mark.empty() || !judgement->remotes.empty() ||
-      !judgement->left_to.empty())
+  if (authorization->grants.kind != GrantKind::kSandbox ||
+      !authorization->services.mark.empty() ||
+      !authorization->remotes.empty() || !authorization->left_to.empty())
     return false;
   const auto pause = FindPause(state, now_ms);
   if (!pause || (!pause->workspace.empty() &&
-                 pause->workspace != judgement->session.workspace))
+                 pause->workspace != authorization->session.workspace))
     return false;
   decision.reason += "; not asked, since a person paused the questions for " +
                      ShowDuration(pause->until_ms - now_ms) + " more";
   return true;
 }
 
-PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms) {
+PendingQuestion QuestionOf(const Authorization& authorization,
+                           uint64_t now_ms) {
   PendingQuestion question;
-  question.id = judgement.id;
-  question.command = LineOf(judgement.question);
-  const Question& asked = judgement.question;
+  question.id = authorization.id;
+  question.command = LineOf(authorization.request);
+  const Request& asked = authorization.request;
   question.cwd = RealDirectory(asked.cwd, asked.directory);
   if (question.cwd.empty()) question.cwd = asked.cwd;
   question.place = BoundPlace(question.cwd, asked.directory);
-  question.policy_revision = RevisionToApprove(judgement);
-  question.agent = judgement.question.agent;
-  question.reason = judgement.decision.reason;
-  question.runs = AfterYes(judgement);
-  question.grant = judgement.left_to.empty() ? judgement.grants.kind
-                                             : engine::GrantKind::kSandbox;
-  question.session = judgement.question.session;
-  question.workspace = judgement.session.workspace;
-  question.rules = AskingRules(judgement);
+  question.policy_revision = RevisionToApprove(authorization);
+  question.agent = authorization.request.agent;
+  question.reason = authorization.decision.reason;
+  question.runs = AfterYes(authorization);
+  question.grant = authorization.left_to.empty() ? authorization.grants.kind
+                                                 : engine::GrantKind::kSandbox;
+  question.session = authorization.request.session;
+  question.workspace = authorization.session.workspace;
+  question.rules = AskingRules(authorization);
   question.asked_ms = now_ms;
   return question;
 }

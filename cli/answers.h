@@ -9,14 +9,14 @@
 
 namespace gate::app {
 
-// True when the ask of `judgement` is answered yes; its reason then says by
+// True when the ask of `authorization` is answered yes; its reason then says by
 // what, and `in_sandbox` whether the yes was to less than what it would give
 // now. An approval for one run is used up. A pause answers only what a sandbox
 // can do.
-bool TakeAnswer(const ProcessFacts& facts, Judgement* judgement,
-                uint64_t now_ms);
+bool ApplyApproval(const ProcessFacts& facts, Authorization* authorization,
+                   uint64_t now_ms);
 
 // The question that a person finds by `gate pending`.
-PendingQuestion QuestionOf(const Judgement& judgement, uint64_t now_ms);
+PendingQuestion QuestionOf(const Authorization& authorization, uint64_t now_ms);
 
 }  // namespace gate::app

@@ -50,17 +50,18 @@ std::vector<Finding> HostFindings(Gateway& gateway,
         std::find(tried.begin(), tried.end(), rule.profile) != tried.end())
       continue;
     tried.push_back(rule.profile);
-    Question question;
-    question.command = "a-command-that-no-rule-knows";
-    question.cwd = facts.cwd;
-    question.profile = rule.profile;
-    const Judgement judgement = gateway.Judge(question, /*pin=*/false);
-    if (judgement.plan_error.empty()) continue;
+    Request request;
+    request.command = "a-command-that-no-rule-knows";
+    request.cwd = facts.cwd;
+    request.profile = rule.profile;
+    const Authorization authorization =
+        gateway.Authorize(request, /*pin=*/false);
+    if (authorization.plan_error.empty()) continue;
     const size_t colon = rule.source.rfind(':');
     Finding finding = Make(
         "lint-no-backend", Severity::kWarning, rule.source.substr(0, colon),
         "the profile `" + rule.profile +
-            "` cannot be given here: " + Visible(judgement.plan_error));
+            "` cannot be given here: " + Visible(authorization.plan_error));
     finding.diagnostic.line =
         static_cast<size_t>(std::stoul(rule.source.substr(colon + 1)));
     finding.diagnostic.column = 1;

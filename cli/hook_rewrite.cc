@@ -60,39 +60,40 @@ std::string RewrittenLine(const ProcessFacts& facts,
   return FitsAnArgument(whole) ? whole : line + last;
 }
 
-// What of `judgement` a ticket carries.
-Result<hooks::Ticket> TicketFor(const Judgement& judgement, bool asked) {
+// What of `authorization` a ticket carries.
+Result<hooks::Ticket> TicketFor(const Authorization& authorization,
+                                bool asked) {
   hooks::Ticket ticket;
-  ticket.command = LineOf(judgement.question);
+  ticket.command = LineOf(authorization.request);
   if (ticket.command.size() >= kMaxArgument)
     return Fail(ErrorCode::kTooLarge,
                 "the line is longer than a program's argument may be (128 "
                 "KiB); write what it holds into a file, with the tool that "
                 "writes files");
-  ticket.cwd = judgement.question.cwd;
-  ticket.place = BoundPlace(ticket.cwd, judgement.question.directory);
-  ticket.policy_revision = judgement.policy_revision;
-  router::Plan plan = judgement.plan;
+  ticket.cwd = authorization.request.cwd;
+  ticket.place = BoundPlace(ticket.cwd, authorization.request.directory);
+  ticket.policy_revision = authorization.policy_revision;
+  router::Plan plan = authorization.plan;
   if (plan.mode == router::Mode::kDirect) {
     // The policy's revision belongs to a workspace, and a direct plan has none.
-    plan.profile.workspace = judgement.session.workspace;
+    plan.profile.workspace = authorization.session.workspace;
     // By the name that the process which redeems it will see.
     if (std::string real = RealPath(ticket.cwd); !real.empty())
       ticket.cwd = std::move(real);
   }
   ticket.plan = PlanToJson(plan);
-  ticket.decision_id = judgement.id;
-  ticket.agent = judgement.question.agent;
-  ticket.session = judgement.question.session;
+  ticket.decision_id = authorization.id;
+  ticket.agent = authorization.request.agent;
+  ticket.session = authorization.request.session;
   ticket.asked = asked;
-  if (asked) ticket.bound = judgement.binding.mark;
+  if (asked) ticket.bound = authorization.binding.mark;
   ticket.expires_ms = NowMs() + (asked ? hooks::kAskedTicketLifetimeMs
                                        : hooks::kTicketLifetimeMs);
   return ticket;
 }
 
-std::string PreviewOption(const Judgement& judgement) {
-  const std::string& asked = judgement.question.preview;
+std::string PreviewOption(const Authorization& authorization) {
+  const std::string& asked = authorization.request.preview;
   return asked.empty()     ? ""
          : asked == "auto" ? " --preview=auto"
                            : " --preview";
@@ -101,13 +102,13 @@ std::string PreviewOption(const Judgement& judgement) {
 // The line that an agent is told to run. One that would not be read as it is
 // written leaves the command to the ticket.
 std::string GivenLine(const Gateway& gateway, const GlobalOptions& globals,
-                      const Judgement& judgement, const std::string& name,
-                      const hooks::Ticket& ticket) {
+                      const Authorization& authorization,
+                      const std::string& name, const hooks::Ticket& ticket) {
   const bool readable =
       FindHidden(ticket.command).empty() &&
       ticket.command.find_first_of("\n\r\t") == std::string::npos;
-  return RewrittenLine(gateway.facts(), globals, PreviewOption(judgement), name,
-                       readable ? ticket.command : "", ticket.cwd, {});
+  return RewrittenLine(gateway.facts(), globals, PreviewOption(authorization),
+                       name, readable ? ticket.command : "", ticket.cwd, {});
 }
 
 // The name of a call for its ticket; empty for one without a name.
@@ -162,47 +163,48 @@ RewriteWay FindRewriteWay(const ProcessFacts& facts,
 Result<std::string> Rewrite(const Gateway& gateway,
                             const GlobalOptions& globals,
                             const hooks::Event& event,
-                            const Judgement& judgement, const RewriteWay& way,
-                            bool needs_a_yes) {
-  GATE_TRY(hooks::Ticket ticket, TicketFor(judgement, needs_a_yes));
+                            const Authorization& authorization,
+                            const RewriteWay& way, bool needs_a_yes) {
+  GATE_TRY(hooks::Ticket ticket, TicketFor(authorization, needs_a_yes));
   ticket.client = way.client;
   ticket.trial = way.trial;
   GATE_TRY(const std::string name,
            hooks::IssueTicket(gateway.facts().places.state, ticket,
                               way.client.empty() ? "" : CallOf(event)));
-  return RewrittenLine(
-      gateway.facts(), globals, PreviewOption(judgement), name, ticket.command,
-      ticket.cwd,
-      event.keeps_directory ? FindDirectoryAfter(judgement) : DirectoryAfter());
+  return RewrittenLine(gateway.facts(), globals, PreviewOption(authorization),
+                       name, ticket.command, ticket.cwd,
+                       event.keeps_directory ? FindDirectoryAfter(authorization)
+                                             : DirectoryAfter());
 }
 
 Result<hooks::Answer> RefuseWithLine(const Gateway& gateway,
                                      const GlobalOptions& globals,
-                                     const Judgement& judgement,
+                                     const Authorization& authorization,
                                      const RewriteWay& way, bool approved) {
-  GATE_TRY(const hooks::Ticket ticket, TicketFor(judgement, approved));
+  GATE_TRY(const hooks::Ticket ticket, TicketFor(authorization, approved));
   GATE_TRY(const std::string name,
            hooks::IssueTicket(gateway.facts().places.state, ticket));
   hooks::Answer answer;
   answer.kind = hooks::AnswerKind::kDeny;
-  answer.id = judgement.id;
-  answer.reason = "not run as it is (" + judgement.decision.reason +
+  answer.id = authorization.id;
+  answer.reason = "not run as it is (" + authorization.decision.reason +
                   "): " + way.why + ". Run exactly this line instead, once: " +
-                  GivenLine(gateway, globals, judgement, name, ticket);
+                  GivenLine(gateway, globals, authorization, name, ticket);
   return answer;
 }
 
 std::optional<LineGiven> FindLineGiven(const Gateway& gateway,
                                        const GlobalOptions& globals,
                                        const hooks::Event& event,
-                                       const Judgement& judgement) {
+                                       const Authorization& authorization) {
   const std::string name = TicketIn(event.command);
   if (name.empty()) return std::nullopt;
   const auto ticket = hooks::PeekTicket(gateway.facts().places.state, name);
   if (!ticket || !ticket->client.empty() || NowMs() >= ticket->expires_ms ||
-      ticket->agent != judgement.question.agent ||
-      ticket->session != judgement.question.session ||
-      event.command != GivenLine(gateway, globals, judgement, name, *ticket))
+      ticket->agent != authorization.request.agent ||
+      ticket->session != authorization.request.session ||
+      event.command !=
+          GivenLine(gateway, globals, authorization, name, *ticket))
     return std::nullopt;
   auto plan = PlanFromJson(ticket->plan);
   if (!plan) return std::nullopt;
@@ -219,18 +221,18 @@ std::optional<std::string> FindDroppedRewrite(Gateway& gateway,
   const auto ticket = hooks::TakeUnredeemed(state, CallOf(event));
   if (!ticket || ticket->client.empty()) return std::nullopt;
   const auto record = NoteDrop(state, ticket->client, NowMs());
-  Judgement judgement;
-  judgement.question.agent = ticket->agent;
-  judgement.question.session = ticket->session;
-  judgement.question.command = ticket->command;
-  judgement.question.cwd = ticket->cwd;
-  judgement.policy_revision = ticket->policy_revision;
+  Authorization authorization;
+  authorization.request.agent = ticket->agent;
+  authorization.request.session = ticket->session;
+  authorization.request.command = ticket->command;
+  authorization.request.cwd = ticket->cwd;
+  authorization.policy_revision = ticket->policy_revision;
   backends::Outcome outcome;
   outcome.status = backends::OutcomeStatus::kUnobserved;
   outcome.reason = ticket->client +
                    " has run the command as it was: the rewrite was dropped";
-  const Status stored = gateway.RecordOutcome(ticket->decision_id, judgement,
-                                              outcome, "hook", busy_timeout_ms);
+  const Status stored = gateway.RecordOutcome(
+      ticket->decision_id, authorization, outcome, "hook", busy_timeout_ms);
   constexpr size_t kShownBytes = 200;
   std::string line = ticket->command.substr(0, kShownBytes);
   if (line.size() < ticket->command.size()) line += "…";

@@ -20,21 +20,21 @@ struct RewriteWay {
 };
 RewriteWay FindRewriteWay(const ProcessFacts& facts, const hooks::Event& event);
 
-// Issues the ticket for `judgement` and returns the line that redeems it, to be
-// put in place of the command. `needs_a_yes`: the client's person is asked
-// first. kTooLarge for a command that no program can be given.
+// Issues the ticket for `authorization` and returns the line that redeems it,
+// to be put in place of the command. `needs_a_yes`: the client's person is
+// asked first. kTooLarge for a command that no program can be given.
 Result<std::string> Rewrite(const Gateway& gateway,
                             const GlobalOptions& globals,
                             const hooks::Event& event,
-                            const Judgement& judgement, const RewriteWay& way,
-                            bool needs_a_yes);
+                            const Authorization& authorization,
+                            const RewriteWay& way, bool needs_a_yes);
 
 // The refusal for a client that does not rewrite: it says which line the agent
 // is to run instead, by a ticket that nothing is concluded from. `approved`: a
 // person has said yes. kTooLarge as above.
 Result<hooks::Answer> RefuseWithLine(const Gateway& gateway,
                                      const GlobalOptions& globals,
-                                     const Judgement& judgement,
+                                     const Authorization& authorization,
                                      const RewriteWay& way, bool approved);
 
 // The line of `event`, where it is, byte for byte, one that RefuseWithLine gave
@@ -48,7 +48,7 @@ struct LineGiven {
 std::optional<LineGiven> FindLineGiven(const Gateway& gateway,
                                        const GlobalOptions& globals,
                                        const hooks::Event& event,
-                                       const Judgement& judgement);
+                                       const Authorization& authorization);
 
 // The command of a call has ended (kCommandDone). Where gate had rewritten it
 // and its ticket was not used, the client has run the agent's own command: that

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <set>
 
-#include "approvals/shown.h"
+#include "approvals/prompt_text.h"
 #include "approvals/terminal.h"
 #include "base/hash.h"
 #include "base/json_writer.h"
@@ -75,9 +75,9 @@ std::string Objection(Gateway& gateway, const std::string& backend) {
          " cannot give the required feature overlay";
 }
 
-std::vector<std::string> KeptRoots(const Judgement& judgement) {
+std::vector<std::string> KeptRoots(const Authorization& authorization) {
   std::vector<std::string> roots;
-  const std::string& workspace = judgement.plan.profile.workspace;
+  const std::string& workspace = authorization.plan.profile.workspace;
   if (workspace.empty()) return roots;
   roots.push_back(workspace);
   for (std::string& directory : WritableGitDirectories(workspace))
@@ -396,22 +396,22 @@ bool CommitKept(Gateway& gateway, const KeptPreview& preview,
   return paths.empty() ? all : Failures(preview, *result) == 0;
 }
 
-int RunPreview(Gateway& gateway, Judgement* judgement,
+int RunPreview(Gateway& gateway, Authorization* authorization,
                const std::string& parent, const PreviewOptions& options) {
   const std::string& state = gateway.facts().places.state;
-  if (const std::string why = Objection(gateway, judgement->plan.backend);
+  if (const std::string why = Objection(gateway, authorization->plan.backend);
       !why.empty()) {
     Complain(why);
     return kExitRefused;
   }
   KeptPreview preview;
   preview.id = parent;
-  preview.command = LineOf(judgement->question);
-  preview.cwd = judgement->question.cwd;
-  preview.agent = judgement->question.agent;
-  preview.workspace = judgement->plan.profile.workspace;
-  preview.policy_revision = judgement->policy_revision;
-  preview.action = Name(judgement->decision.action);
+  preview.command = LineOf(authorization->request);
+  preview.cwd = authorization->request.cwd;
+  preview.agent = authorization->request.agent;
+  preview.workspace = authorization->plan.profile.workspace;
+  preview.policy_revision = authorization->policy_revision;
+  preview.action = Name(authorization->decision.action);
   preview.made_ms = NowMs();
   const auto lock = MakePreview(state, preview.id, preview.made_ms);
   if (!lock)
@@ -421,19 +421,20 @@ int RunPreview(Gateway& gateway, Judgement* judgement,
     return GateFailed(message);
   };
   if (auto prepared = backends::PreparePreview(
-          &judgement->plan.profile, PreviewDirectory(state, preview.id),
-          KeptRoots(*judgement), &preview.manifest);
+          &authorization->plan.profile, PreviewDirectory(state, preview.id),
+          KeptRoots(*authorization), &preview.manifest);
       !prepared)
     return give_up("the preview cannot be made: " + prepared.error().message);
 
   gateway.CloseLog();
   const backends::Outcome outcome = RunPlanned(
-      gateway, judgement, backends::Permit::Given(), Leftovers::kEnd);
+      gateway, authorization, backends::Permit::Given(), Leftovers::kEnd);
   const bool ran = outcome.status != backends::OutcomeStatus::kSetupFailed;
   // From here on nothing of the command runs any more.
   Status listed;
   if (ran)
-    listed = backends::FillManifest(judgement->plan.profile, &preview.manifest);
+    listed =
+        backends::FillManifest(authorization->plan.profile, &preview.manifest);
   const bool whole = listed && preview.manifest.too_large.empty();
   Status kept;
   if (ran && whole && !preview.manifest.entries.empty())
@@ -443,13 +444,14 @@ int RunPreview(Gateway& gateway, Judgement* judgement,
   what.Field("changes", static_cast<int64_t>(preview.manifest.entries.size()));
   what.Field("refused", static_cast<int64_t>(Refused(preview.manifest)));
   what.EndObject();
-  judgement->preview = what.text();
-  if (auto stored = gateway.RecordOutcome(parent, *judgement, outcome, "run");
+  authorization->preview = what.text();
+  if (auto stored =
+          gateway.RecordOutcome(parent, *authorization, outcome, "run");
       !stored)
     return give_up("the outcome could not be recorded, so nothing is kept: " +
                    stored.error().message);
   if (options.json)
-    std::fprintf(stderr, "%s\n", DecisionToJson(*judgement).c_str());
+    std::fprintf(stderr, "%s\n", DecisionToJson(*authorization).c_str());
   const int code = Report(outcome, parent);
   if (!ran) {
     DropPreview(state, preview);

@@ -16,10 +16,10 @@ struct PreviewOptions {
   bool json = false;
 };
 
-// Runs `judgement->plan` on overlays, records the outcome under `parent`, and
-// commits, keeps or discards what changed. The exit code: the command's; 125
-// when the preview or its commit failed.
-int RunPreview(Gateway& gateway, Judgement* judgement,
+// Runs `authorization->plan` on overlays, records the outcome under `parent`,
+// and commits, keeps or discards what changed. The exit code: the command's;
+// 125 when the preview or its commit failed.
+int RunPreview(Gateway& gateway, Authorization* authorization,
                const std::string& parent, const PreviewOptions& options);
 
 // "3 changes, 1 committed".

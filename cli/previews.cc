@@ -73,8 +73,8 @@ std::set<size_t> ReadCommitted(const std::string& directory,
   return committed;
 }
 
-Result<KeptPreview> Unseal(const std::string& state_dir,
-                           const std::string& id) {
+Result<KeptPreview> VerifySigned(const std::string& state_dir,
+                                 const std::string& id) {
   const std::string directory = PreviewDirectory(state_dir, id);
   GATE_TRY(const std::string text,
            ReadFile(directory + "/manifest", backends::kMaxManifestBytes,
@@ -133,7 +133,7 @@ void Sweep(const std::string& state_dir, int root, const std::string& id,
            size_t* budget) {
   const auto lock = Lock(root, id);
   if (!lock) return;
-  if (auto kept = Unseal(state_dir, id))
+  if (auto kept = VerifySigned(state_dir, id))
     backends::RemoveStages(kept->manifest, id, TellKept);
   backends::RemoveTree(root, id, budget);
 }
@@ -194,7 +194,7 @@ Result<std::vector<KeptPreview>> ListPreviews(const std::string& state_dir,
                                               uint64_t now_ms) {
   std::vector<KeptPreview> previews;
   for (const std::string& id : ListIds(state_dir)) {
-    auto preview = Unseal(state_dir, id);
+    auto preview = VerifySigned(state_dir, id);
     if (preview && !Expired(preview->made_ms, now_ms))
       previews.push_back(std::move(*preview));
   }
@@ -212,7 +212,7 @@ Result<KeptPreview> FindPreview(const std::string& state_dir,
   if (fitting.size() > 1)
     return Fail(ErrorCode::kInvalid,
                 "`" + Visible(id) + "` fits several previews");
-  GATE_TRY(KeptPreview preview, Unseal(state_dir, fitting[0]));
+  GATE_TRY(KeptPreview preview, VerifySigned(state_dir, fitting[0]));
   if (Expired(preview.made_ms, now_ms))
     return Fail(ErrorCode::kNotFound, "the preview has expired");
   return preview;

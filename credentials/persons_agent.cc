@@ -163,8 +163,8 @@ Status PersonsAgent::Load(const SigningKey& key) {
 Status PersonsAgent::Find(const SigningKey& key) {
   for (const auto& [blob, socket] : found_)
     if (blob == key.key.blob) return {};
-  const bool look = looks_ < kMaxLooks;
-  if (look) ++looks_;
+  const bool look = verification_cache_ < kMaxLooks;
+  if (look) ++verification_cache_;
   if (look && Has(setup_.agent, key.key)) {
     found_.emplace_back(key.key.blob, setup_.agent);
     return {};

@@ -46,7 +46,7 @@ class PersonsAgent {
   std::string own_socket_;
   std::vector<std::pair<std::string, std::string>> found_;  // blob, socket
   pid_t agent_ = -1;
-  size_t looks_ = 0;
+  size_t verification_cache_ = 0;
 };
 
 }  // namespace gate::credentials

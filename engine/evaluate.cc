@@ -50,7 +50,7 @@ parser::OptionsRead ReadOptions(const parser::Invocation& invocation) {
   return parser::OptionsOf(parser::ReadArguments(invocation.argv));
 }
 
-std::string Text(const LoadedLayer& layer, ImageText text) {
+std::string Text(const LoadedLayer& layer, FlatText text) {
   return std::string(layer.view.Text(text));
 }
 
@@ -72,7 +72,7 @@ class Evaluation {
     facts_.line = request.command.empty() ? argv_line_ : request.command;
   }
 
-  Decision Run(const Trust& trust);
+  Decision Run(const ProgramVerification& trust);
 
  private:
   static rules::Facts MakeFacts(const Request& request) {
@@ -135,7 +135,7 @@ Subject Evaluation::MakeSubject(uint32_t invocation) const {
   subject.unknown_codes = unknown_codes_;
   if (invocation == UINT32_MAX) {
     subject.effect_kinds = effect_kinds_.back();
-    subject.marks = rules::MakeMarks(subject, any_kinds_);
+    subject.bits = rules::MakeSubjectBits(subject, any_kinds_);
     return subject;
   }
   subject.number = invocation;
@@ -145,7 +145,7 @@ Subject Evaluation::MakeSubject(uint32_t invocation) const {
   for (const std::string_view name :
        {"export", "declare", "typeset", "readonly", "local", "env"})
     subject.has_env = subject.has_env || subject.invocation->program == name;
-  subject.marks = rules::MakeMarks(subject, any_kinds_);
+  subject.bits = rules::MakeSubjectBits(subject, any_kinds_);
   return subject;
 }
 
@@ -185,8 +185,8 @@ void Evaluation::Try(const LoadedLayer& layer, uint32_t rule,
   if (tri == Tri::kNo) {
     note(verdict.error ? "error" : "missed");
     if (trace_ == nullptr) return;
-    rules::Nearness near =
-        matcher_.HowNear(layer, rule, subject, action == Action::kAllow);
+    rules::NearMiss near =
+        matcher_.ExplainMiss(layer, rule, subject, action == Action::kAllow);
     Trace::Step& step = trace_->steps.back();
     step.action = action;
     step.held = near.held;
@@ -240,7 +240,7 @@ bool Evaluation::HarmlessEnvironment(
                            (ChoosesCharset(setting.name) &&
                             !IsSafeLocale(setting.value.text))))
             return false;
-          return std::any_of(names.begin(), names.end(), [&](ImageText name) {
+          return std::any_of(names.begin(), names.end(), [&](FlatText name) {
             return view.Text(name) == setting.name;
           });
         });
@@ -269,7 +269,7 @@ Judged Evaluation::Judge(const Subject& subject) {
                           &candidates_);
     for (const uint32_t rule : candidates_) {
       if (trace_ == nullptr && facts_.first_looks &&
-          layer->view.rule_guards[rule].RulesOut(subject.marks))
+          layer->view.prefilters[rule].Excludes(subject.bits))
         continue;
       Try(*layer, rule, subject, &judged);
     }
@@ -477,7 +477,7 @@ void Evaluation::SayYes(const std::vector<Judged>& all,
       });
 }
 
-Decision Evaluation::Run(const Trust& trust) {
+Decision Evaluation::Run(const ProgramVerification& trust) {
   Decision decision;
   const size_t count = analysis_.invocations.size();
   if (count > kMaxInvocations) {
@@ -560,7 +560,7 @@ Decision Evaluation::Run(const Trust& trust) {
   if (analysis_.hides_commands)
     Floor(Action::kSandbox, ReasonCode::kUnknown,
           "the line may run commands that cannot be seen in it", &decision);
-  if (!trust.names_are_what_they_seem)
+  if (!trust.verified)
     Floor(Action::kSandbox, ReasonCode::kNotAsItSeems,
           trust.why.empty() ? "a program may not be what its name says"
                             : trust.why,
@@ -580,7 +580,8 @@ Decision Evaluation::Run(const Trust& trust) {
 }  // namespace
 
 Decision Evaluate(const rules::Policy& policy, const Analysis& analysis,
-                  const Request& request, const Trust& trust, Trace* trace) {
+                  const Request& request, const ProgramVerification& trust,
+                  Trace* trace) {
   return Evaluation(policy, analysis, request, trace).Run(trust);
 }
 

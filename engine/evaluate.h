@@ -29,18 +29,18 @@ struct Trace {
 
 // What the caller found out about names (see DESIGN of `allow`): filled by
 // cli/ before Evaluate, since looking at files is not this folder's to do.
-struct Trust {
+struct ProgramVerification {
   // False when some program of the line does not resolve to a file outside
   // every place a sandbox may write, or git's configuration names programs;
   // `why` then says which.
-  bool names_are_what_they_seem = true;
+  bool verified = true;
   std::string why;
 };
 
 // The decision for `analysis` under `policy`. Strictest wins over invocations,
 // effects, flows and rules, whatever their order. Never throws.
 Decision Evaluate(const rules::Policy& policy, const parser::Analysis& analysis,
-                  const Request& request, const Trust& trust,
+                  const Request& request, const ProgramVerification& trust,
                   Trace* trace = nullptr);
 
 }  // namespace gate::engine

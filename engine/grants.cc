@@ -116,9 +116,10 @@ bool IsDatabaseCode(const Analysis& analysis, const Decision& decision,
         unknown.span.begin < invocation.span.begin ||
         unknown.span.end > invocation.span.end)
       continue;
-    const parser::Reading reading = parser::ReadArguments(invocation.argv);
+    const parser::ArgumentAnalysis reading =
+        parser::ReadArguments(invocation.argv);
     return std::ranges::all_of(
-        reading.findings, [&](const parser::Finding& finding) {
+        reading.findings, [&](const parser::ArgumentEffect& finding) {
           return finding.role != parser::Role::kForeignCode ||
                  std::ranges::find(kLanguages, finding.detail) !=
                      kLanguages.end();
@@ -172,7 +173,7 @@ Grants JudgeAsIs(const Analysis& analysis, const Decision& decision,
         "the line sets variables that gate does not know to be "
         "harmless",
         "leave them out");
-  if (!facts.names.names_are_what_they_seem)
+  if (!facts.names.verified)
     return ByHand(facts.names.why.empty()
                       ? "a program may not be what its name says"
                       : facts.names.why);
@@ -209,7 +210,7 @@ Grants JudgePlaces(const Analysis& analysis, const Decision& decision,
         "the line sets variables that gate does not know to be "
         "harmless",
         "leave them out");
-  if (!facts.names.names_are_what_they_seem)
+  if (!facts.names.verified)
     return ByHand(facts.names.why.empty()
                       ? "a program may not be what its name says"
                       : facts.names.why);

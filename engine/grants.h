@@ -42,7 +42,7 @@ struct Grants {
 struct GrantFacts {
   // Whether all programs of the line are what their names say, as for `allow`.
   // Looked at for a run as it is, and for places that rules name.
-  Trust names = {false, "its programs were not looked at"};
+  ProgramVerification names = {false, "its programs were not looked at"};
   // Why a program of the line would run code of the repository that its
   // configuration does not name (a hook); empty: none does.
   std::string hooks;

@@ -55,8 +55,9 @@ uint32_t Does(const std::string& command) {
     if (effect.kind != parser::EffectKind::kRead)
       does |= 1u << static_cast<unsigned>(effect.kind);
   for (const parser::Invocation& invocation : analysis.invocations) {
-    const parser::Reading reading = parser::ReadArguments(invocation.argv);
-    for (const parser::Finding& finding : reading.findings)
+    const parser::ArgumentAnalysis reading =
+        parser::ReadArguments(invocation.argv);
+    for (const parser::ArgumentEffect& finding : reading.findings)
       switch (finding.role) {
         case parser::Role::kForeignCode:
         case parser::Role::kScriptFile:

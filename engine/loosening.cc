@@ -61,7 +61,7 @@ void Except(rules::Matcher& matcher, const Subject& subject,
     const std::string_view id = hit.layer->view.Text(hit.record().id);
     const auto ids =
         layer.view.In(layer.view.strings, hits[from].record().except);
-    return std::any_of(ids.begin(), ids.end(), [&](ImageText text) {
+    return std::any_of(ids.begin(), ids.end(), [&](FlatText text) {
       return layer.view.Text(text) == id;
     });
   };

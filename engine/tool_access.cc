@@ -353,7 +353,7 @@ ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
     return Refused(
         "a redirection reads or writes " + path + ", outside the workspace",
         "redirect to a file of the workspace or below /tmp");
-  if (!facts.names.names_are_what_they_seem)
+  if (!facts.names.verified)
     return Refused(facts.names.why.empty()
                        ? "a program may not be what its name says"
                        : facts.names.why);

@@ -20,7 +20,7 @@ namespace gate::engine {
 // What the caller found out. The default gives nothing.
 struct ToolFacts {
   // Whether all programs of the line are what their names say, as for `allow`.
-  Trust names = {false, "its programs were not looked at"};
+  ProgramVerification names = {false, "its programs were not looked at"};
   std::string workspace;  // empty: none
 };
 

@@ -57,7 +57,7 @@ ProcessFacts ReadProcessFacts(const GlobalOptions& options) {
   if (size > 0) facts.executable.assign(buffer, static_cast<size_t>(size));
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     facts.environment.emplace_back(*entry);
-  facts.named_places = router::NamedPlaces(facts.environment, facts.home);
+  facts.relocated_dirs = router::RelocatedDirs(facts.environment, facts.home);
   return facts;
 }
 

@@ -12,7 +12,7 @@
 #include "base/paths.h"
 #include "base/result.h"
 #include "parser/analysis.h"
-#include "router/named_places.h"
+#include "router/relocated_dirs.h"
 
 namespace gate::app {
 
@@ -38,7 +38,7 @@ struct ProcessFacts {
   std::string claude_dir, codex_dir;
   std::string executable;                // /proc/self/exe: this very binary
   std::vector<std::string> environment;  // NAME=VALUE
-  std::vector<router::NamedPlace> named_places;  // by the environment
+  std::vector<router::RelocatedDir> relocated_dirs;  // by the environment
 };
 
 ProcessFacts ReadProcessFacts(const GlobalOptions& options);

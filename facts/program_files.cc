@@ -44,7 +44,7 @@ ProgramFile ResolveProgram(const std::string& program, const std::string& path,
   }
 }
 
-bool IsStandIn(const ProgramFile& file) {
+bool IsVersionManagerShim(const ProgramFile& file) {
   constexpr std::array<std::string_view, 10> kManagers = {
       "asdf",  "fnm", "mise",   "proto-shim", "pyenv",
       "rbenv", "rtx", "rustup", "volta",      "volta-shim"};

@@ -20,7 +20,7 @@ bool IsWritablePlace(const std::string& path,
 // Whether `file` is a stand-in that runs the version which a file of the
 // project names (.python-version, .tool-versions, package.json, …), or a
 // script of it.
-bool IsStandIn(const ProgramFile& file);
+bool IsVersionManagerShim(const ProgramFile& file);
 
 // Where `program` is found by `path` from `cwd`.
 ProgramFile ResolveProgram(const std::string& program, const std::string& path,

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/image.h"
+#include "base/flat_file.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -45,12 +45,12 @@ void FuzzJson(std::string_view text) {
 
 struct Item {
   uint32_t number;
-  ImageText text;
+  FlatText text;
 };
 
 void FuzzImage(std::string_view bytes) {
   // A valid frame around fuzzed bytes reaches further than chance would.
-  ImageWriter writer;
+  FlatWriter writer;
   writer.Text("text");
   writer.Section<Item>({{1, {0, 4}}, {2, {1, 100}}});
   std::string whole = writer.Finish("fuzz");
@@ -63,7 +63,7 @@ void FuzzImage(std::string_view bytes) {
       std::memcpy(words.data(), source.data(), source.size());
     const std::string_view aligned(reinterpret_cast<const char*>(words.data()),
                                    source.size());
-    const auto image = Image::Open(aligned, "fuzz");
+    const auto image = FlatFile::Open(aligned, "fuzz");
     if (!image) continue;
     for (uint32_t section = 0; section < 4; ++section) {
       for (const Item& item : image->Section<Item>(section)) {

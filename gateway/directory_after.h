@@ -20,9 +20,9 @@ struct DirectoryAfter {
   std::string path;  // absolute; empty with kNever
 };
 
-// Reads the line of `judgement` and, for kAnyway, whether the directory is
+// Reads the line of `authorization` and, for kAnyway, whether the directory is
 // there now. A line that fails half way leaves the client where it was, except
 // with kAnyway.
-DirectoryAfter FindDirectoryAfter(const Judgement& judgement);
+DirectoryAfter FindDirectoryAfter(const Authorization& authorization);
 
 }  // namespace gate::app

@@ -15,8 +15,8 @@
 #include "gateway/grants/lending.h"
 #include "gateway/grants/tool_caches.h"
 #include "gateway/line.h"
-#include "gateway/programs/names.h"
 #include "gateway/programs/printed_secrets.h"
+#include "gateway/programs/program_verification.h"
 #include "gateway/run_arguments.h"
 #include "git/branch.h"
 #include "git/roots.h"
@@ -68,10 +68,10 @@ std::vector<std::string> WholeSimpleCommand(const std::string& line,
 }
 
 // A file-writing tool of the agent as the effects it has.
-Analysis FileWriteAnalysis(const Question& question) {
+Analysis FileWriteAnalysis(const Request& request) {
   Analysis analysis;
   analysis.read_whole = true;
-  for (const std::string& path : question.file_writes) {
+  for (const std::string& path : request.file_writes) {
     parser::Effect effect;
     effect.kind = parser::EffectKind::kWrite;
     effect.path.text = path;
@@ -82,10 +82,10 @@ Analysis FileWriteAnalysis(const Question& question) {
 
 // A tool of the agent cannot be put into a sandbox. Inside the workspace its
 // write is what a sandboxed command could do as well; elsewhere it is not.
-void JudgeFileWrites(const Question& question, const std::string& workspace,
+void JudgeFileWrites(const Request& request, const std::string& workspace,
                      Decision* decision) {
   if (decision->action != Action::kSandbox) return;
-  for (const std::string& path : question.file_writes) {
+  for (const std::string& path : request.file_writes) {
     if (!workspace.empty() && IsWithin(path, workspace)) continue;
     decision->action = Action::kAsk;
     decision->reason = "writes " + Visible(path) +
@@ -116,7 +116,7 @@ bool MayKeepState(const Analysis& analysis,
 
 // Git alone, between builtins and what shortens its output. Nothing is safer
 // or less so because of the answer: it says when protected files are judged.
-bool RunsGitAlone(const Analysis& analysis) {
+bool RunsGitOnly(const Analysis& analysis) {
   constexpr std::array<std::string_view, 8> kFilters = {
       "cat", "cut", "grep", "head", "sort", "tail", "uniq", "wc"};
   if (analysis.hides_commands || analysis.parse_error) return false;
@@ -135,12 +135,12 @@ bool RunsGitAlone(const Analysis& analysis) {
 // trusted, or a person is asked. Where a rule asks already, what is approved is
 // the command with these very files (RevisionToApprove, AskingRules).
 void JudgeTrust(const std::string& state_dir, const std::string& workspace,
-                Judgement* judgement) {
-  Decision* decision = &judgement->decision;
+                Authorization* authorization) {
+  Decision* decision = &authorization->decision;
   UntrustedUse use =
-      FindUntrustedUse(state_dir, workspace, judgement->analysis);
+      FindUntrustedUse(state_dir, workspace, authorization->analysis);
   if (use.why.empty()) return;
-  judgement->untrusted = std::move(use.mark);
+  authorization->untrusted = std::move(use.mark);
   if (decision->action == Action::kAsk) {
     decision->reason += "; and " + use.why;
     return;
@@ -170,12 +170,11 @@ void JudgePrinted(const ProcessFacts& facts, const Analysis& analysis,
 
 }  // namespace
 
-std::string LineOf(const Question& question) {
-  if (!question.is_argv && question.file_writes.empty())
-    return question.command;
-  std::string line = question.file_writes.empty() ? "" : "(writes)";
+std::string LineOf(const Request& request) {
+  if (!request.is_argv && request.file_writes.empty()) return request.command;
+  std::string line = request.file_writes.empty() ? "" : "(writes)";
   for (const std::string& word :
-       question.file_writes.empty() ? question.argv : question.file_writes) {
+       request.file_writes.empty() ? request.argv : request.file_writes) {
     if (!line.empty()) line += ' ';
     line += ShellQuote(word);
   }
@@ -183,14 +182,15 @@ std::string LineOf(const Question& question) {
 }
 
 const parser::Analysis& AnalysisOf(const ProcessFacts& facts,
-                                   const Judgement& judgement,
+                                   const Authorization& authorization,
                                    std::optional<parser::Analysis>* again) {
-  if (!judgement.analysis.invocations.empty()) return judgement.analysis;
+  if (!authorization.analysis.invocations.empty())
+    return authorization.analysis;
   if (!*again) {
-    const Question& question = judgement.question;
-    const parser::Context context = MakeContext(facts, question.cwd);
-    *again = question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                              : parser::Analyze(question.command, context);
+    const Request& request = authorization.request;
+    const parser::Context context = MakeContext(facts, request.cwd);
+    *again = request.is_argv ? parser::AnalyzeArgv(request.argv, context)
+                             : parser::Analyze(request.command, context);
   }
   return **again;
 }
@@ -247,22 +247,21 @@ backends::Backend* Gateway::FindBackend(const std::string& name) {
   return nullptr;
 }
 
-void Gateway::UnwrapSelf(Question* question, bool* unwrapped) {
+void Gateway::UnwrapSelf(Request* request, bool* unwrapped) {
   std::vector<std::string> words;
-  if (question->is_argv) {
-    words = question->argv;
+  if (request->is_argv) {
+    words = request->argv;
   } else {
     // An absolute path is asked for, so any other line is out at once.
-    const size_t start = question->command.find_first_not_of(" \t\n");
+    const size_t start = request->command.find_first_not_of(" \t\n");
     if (start == std::string::npos ||
-        std::string_view("/'\"\\$").find(question->command[start]) ==
+        std::string_view("/'\"\\$").find(request->command[start]) ==
             std::string_view::npos)
       return;
-    if (question->command.find(BaseName(facts_.executable)) ==
-        std::string::npos)
+    if (request->command.find(BaseName(facts_.executable)) == std::string::npos)
       return;
-    words = WholeSimpleCommand(question->command,
-                               MakeContext(facts_, question->cwd));
+    words =
+        WholeSimpleCommand(request->command, MakeContext(facts_, request->cwd));
   }
   if (words.size() < 2 || !IsThisBinary(facts_, words[0])) return;
   size_t next = 1;
@@ -275,20 +274,20 @@ void Gateway::UnwrapSelf(Question* question, bool* unwrapped) {
   // Judged as it stands: a command called gate. So is what a ticket alone
   // knows.
   if (!parsed || (!parsed->is_argv && parsed->command.empty())) return;
-  question->command = parsed->command;
-  question->argv = parsed->argv;
-  question->is_argv = parsed->is_argv;
+  request->command = parsed->command;
+  request->argv = parsed->argv;
+  request->is_argv = parsed->is_argv;
   // The one flag of the agent's that asks for more caution.
-  question->preview = parsed->preview;
+  request->preview = parsed->preview;
   *unwrapped = true;
 }
 
-Analysis Gateway::Read(const Question& question) {
-  if (!question.file_writes.empty()) return FileWriteAnalysis(question);
-  parser::Context context = MakeContext(facts_, question.cwd);
-  context.look_at_files = question.on_this_machine;
-  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                          : parser::Analyze(question.command, context);
+Analysis Gateway::Read(const Request& request) {
+  if (!request.file_writes.empty()) return FileWriteAnalysis(request);
+  parser::Context context = MakeContext(facts_, request.cwd);
+  context.look_at_files = request.on_this_machine;
+  return request.is_argv ? parser::AnalyzeArgv(request.argv, context)
+                         : parser::Analyze(request.command, context);
 }
 
 const std::vector<Gateway::ToolCache>& Gateway::Caches() {
@@ -348,7 +347,7 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
           return other.path != cache.path && IsWithin(cache.path, other.path);
         }))
       inputs.caches.push_back(cache.real);
-  inputs.named_places = facts_.named_places;
+  inputs.relocated_dirs = facts_.relocated_dirs;
   if (session.workspace.empty()) return inputs;
   const auto known = git_dirs_.find(session.workspace);
   if (!look_again && known != git_dirs_.end()) {
@@ -360,18 +359,18 @@ router::ProfileInputs Gateway::MakeProfileInputs(const Session& session,
   return inputs;
 }
 
-void Gateway::NoteGitLine(Judgement* judgement) {
-  const Question& question = judgement->question;
-  const bool begins = question.is_argv
-                          ? !question.argv.empty() && question.argv[0] == "git"
-                          : question.command.starts_with("git ") ||
-                                question.command.starts_with("cd ");
-  judgement->git_line = begins && RunsGitAlone(Read(question));
+void Gateway::NoteGitOnly(Authorization* authorization) {
+  const Request& request = authorization->request;
+  const bool begins = request.is_argv
+                          ? !request.argv.empty() && request.argv[0] == "git"
+                          : request.command.starts_with("git ") ||
+                                request.command.starts_with("cd ");
+  authorization->git_only = begins && RunsGitOnly(Read(request));
 }
 
-void Gateway::JudgeTool(Judgement* judgement) {
-  Decision* decision = &judgement->decision;
-  const std::string& asked = judgement->question.profile;
+void Gateway::JudgeTool(Authorization* authorization) {
+  Decision* decision = &authorization->decision;
+  const std::string& asked = authorization->request.profile;
   const std::string profile =
       asked.empty() ? decision->profile
                     : router::JoinProfiles(decision->profile, asked);
@@ -379,157 +378,162 @@ void Gateway::JudgeTool(Judgement* judgement) {
       (decision->action != Action::kSandbox &&
        decision->action != Action::kAsk))
     return;
-  const std::vector<std::string> writable = WritablePlaces(judgement->session);
+  const std::vector<std::string> writable =
+      WritablePlaces(authorization->session);
   engine::ToolFacts facts;
-  facts.workspace = judgement->session.workspace;
-  facts.names =
-      CheckNames(facts_, judgement->analysis, writable,
-                 judgement->question.on_this_machine ? nullptr : &looks_);
+  facts.workspace = authorization->session.workspace;
+  facts.names = VerifyPrograms(
+      facts_, authorization->analysis, writable,
+      authorization->request.on_this_machine ? nullptr : &verification_cache_);
   engine::ToolAccess access =
-      engine::JudgeToolAccess(judgement->analysis, *decision, facts);
+      engine::JudgeToolAccess(authorization->analysis, *decision, facts);
   if (access.given) {
-    auto lending = FindLending(facts_, judgement->analysis, access,
+    auto lending = FindLending(facts_, authorization->analysis, access,
                                facts.workspace, writable);
     if (lending) {
-      judgement->lending = std::move(*lending);
+      authorization->lending = std::move(*lending);
       return;
     }
     access.why = lending.error().message;
     access.suggestion = "tell the person what stands in the way";
   }
   if (decision->profile == engine::kToolProfile)
-    engine::AskInsteadOfTool(judgement->analysis, access, decision);
+    engine::AskInsteadOfTool(authorization->analysis, access, decision);
 }
 
-Result<Session> Gateway::SessionFor(const Question& question, bool pin) {
+Result<Session> Gateway::SessionFor(const Request& request, bool pin) {
   // Without a session the workspace follows from the directory alone; a batch
   // asks for the same few directories again and again.
-  const bool nameless = question.session.empty() && question.project.empty();
+  const bool nameless = request.session.empty() && request.project.empty();
   if (nameless) {
-    const auto known = sessions_.find(question.cwd);
+    const auto known = sessions_.find(request.cwd);
     if (known != sessions_.end()) return known->second;
   }
-  GATE_TRY(Session session, OpenSession(facts_, question.session,
-                                        question.project, question.cwd, pin));
-  if (nameless) sessions_.emplace(question.cwd, session);
+  GATE_TRY(Session session, OpenSession(facts_, request.session,
+                                        request.project, request.cwd, pin));
+  if (nameless) sessions_.emplace(request.cwd, session);
   return session;
 }
 
-Judgement Gateway::Judge(const Question& asked, bool pin,
-                         engine::Trace* trace) {
-  Judgement judgement;
-  judgement.id = NewUuid(NowMs());
-  judgement.question = asked;
-  Question& question = judgement.question;
+Authorization Gateway::Authorize(const Request& asked, bool pin,
+                                 engine::Trace* trace) {
+  Authorization authorization;
+  authorization.id = NewUuid(NowMs());
+  authorization.request = asked;
+  Request& request = authorization.request;
 
   const uint64_t start = MonotonicUs();
-  UnwrapSelf(&question, &judgement.unwrapped);
-  judgement.analysis = Read(question);
-  judgement.git_line = RunsGitAlone(judgement.analysis);
+  UnwrapSelf(&request, &authorization.unwrapped);
+  authorization.analysis = Read(request);
+  authorization.git_only = RunsGitOnly(authorization.analysis);
   const uint64_t parsed = MonotonicUs();
-  judgement.timing.parse_us = parsed - start;
+  authorization.timing.parse_us = parsed - start;
 
-  engine::Request& request = judgement.request;
-  request.command = question.is_argv ? "" : question.command;
-  request.argv = question.argv;
-  request.cwd = question.cwd;
-  request.agent = question.agent;
-  request.session = question.session;
-  request.home = facts_.home;
-  request.config_dir = facts_.places.config;
-  request.state_dir = facts_.places.state;
-  request.cache_dir = facts_.places.cache;
-  request.claude_dir = facts_.claude_dir;
-  request.codex_dir = facts_.codex_dir;
-  request.binary = facts_.executable;
-  request.interactive = question.interactive;
-  request.now_ms = NowMs();
+  engine::Request& engine_request = authorization.engine_request;
+  engine_request.command = request.is_argv ? "" : request.command;
+  engine_request.argv = request.argv;
+  engine_request.cwd = request.cwd;
+  engine_request.agent = request.agent;
+  engine_request.session = request.session;
+  engine_request.home = facts_.home;
+  engine_request.config_dir = facts_.places.config;
+  engine_request.state_dir = facts_.places.state;
+  engine_request.cache_dir = facts_.places.cache;
+  engine_request.claude_dir = facts_.claude_dir;
+  engine_request.codex_dir = facts_.codex_dir;
+  engine_request.binary = facts_.executable;
+  engine_request.interactive = request.interactive;
+  engine_request.now_ms = NowMs();
 
   struct stat place = {};
-  if (!question.cwd.starts_with('/') ||
-      (question.on_this_machine && (::stat(question.cwd.c_str(), &place) != 0 ||
-                                    !S_ISDIR(place.st_mode)))) {
-    judgement.decision.reason = kNoDirectory;
-    judgement.decision.suggestion = "change to a directory that is there";
-    judgement.plan.why = judgement.decision.reason;
-    return judgement;
+  if (!request.cwd.starts_with('/') ||
+      (request.on_this_machine &&
+       (::stat(request.cwd.c_str(), &place) != 0 || !S_ISDIR(place.st_mode)))) {
+    authorization.decision.reason = kNoDirectory;
+    authorization.decision.suggestion = "change to a directory that is there";
+    authorization.plan.why = authorization.decision.reason;
+    return authorization;
   }
-  if (question.on_this_machine)
-    question.directory = {place.st_dev, place.st_ino};
-  auto session = SessionFor(question, pin);
+  if (request.on_this_machine) request.directory = {place.st_dev, place.st_ino};
+  auto session = SessionFor(request, pin);
   if (!session) {
-    judgement.decision.reason =
+    authorization.decision.reason =
         "the session's state cannot be used: " + session.error().message;
-    judgement.plan.why = judgement.decision.reason;
-    return judgement;
+    authorization.plan.why = authorization.decision.reason;
+    return authorization;
   }
-  judgement.session = std::move(*session);
-  request.workspace = judgement.session.workspace;
-  const auto [secrets, unknown] = secrets_.try_emplace(request.workspace);
+  authorization.session = std::move(*session);
+  engine_request.workspace = authorization.session.workspace;
+  const auto [secrets, unknown] =
+      secrets_.try_emplace(engine_request.workspace);
   if (unknown)
-    secrets->second = router::SecretsAt(facts_.named_places, request.workspace);
-  request.secrets = secrets->second;
+    secrets->second =
+        router::SecretsAt(facts_.relocated_dirs, engine_request.workspace);
+  engine_request.secrets = secrets->second;
 
-  const rules::Policy& policy = PolicyFor(request.workspace);
-  judgement.policy_revision = policy.revision();
-  judgement.diagnostics = policy.diagnostics();
+  const rules::Policy& policy = PolicyFor(engine_request.workspace);
+  authorization.policy_revision = policy.revision();
+  authorization.diagnostics = policy.diagnostics();
   for (const Diagnostic& problem : settings().diagnostics)
-    judgement.diagnostics.push_back(problem);
+    authorization.diagnostics.push_back(problem);
   if (policy.asks_branch()) {
-    Branch branch = FindBranch(question.cwd, judgement.analysis);
-    request.branch = std::move(branch.name);
-    request.branch_known = branch.known;
+    Branch branch = FindBranch(request.cwd, authorization.analysis);
+    engine_request.branch = std::move(branch.name);
+    engine_request.branch_known = branch.known;
   }
   const uint64_t loaded = MonotonicUs();
-  judgement.timing.policy_us = loaded - parsed;
+  authorization.timing.policy_us = loaded - parsed;
 
   std::string trouble = SettingsTrouble(settings());
-  judgement.policy_broken = policy.floor() == Action::kDeny || !trouble.empty();
-  judgement.decision = engine::Evaluate(policy, judgement.analysis, request,
-                                        engine::Trust{}, trace);
-  if (question.file_writes.empty()) JudgeEngineNames(policy, &judgement, trace);
-  Decision& decision = judgement.decision;
+  authorization.policy_broken =
+      policy.floor() == Action::kDeny || !trouble.empty();
+  authorization.decision =
+      engine::Evaluate(policy, authorization.analysis, engine_request,
+                       engine::ProgramVerification{}, trace);
+  if (request.file_writes.empty())
+    JudgeEngineNames(policy, &authorization, trace);
+  Decision& decision = authorization.decision;
   if (!trouble.empty()) {
     decision = Decision{};
     decision.code = engine::ReasonCode::kPolicyBroken;
     decision.reason = std::move(trouble);
   }
-  if (!question.file_writes.empty()) {
-    JudgeFileWrites(question, request.workspace, &decision);
+  if (!request.file_writes.empty()) {
+    JudgeFileWrites(request, engine_request.workspace, &decision);
   } else if (decision.action == Action::kAllow) {
-    const engine::Trust trust = CheckNames(
-        facts_, judgement.analysis, WritablePlaces(judgement.session),
-        question.on_this_machine ? nullptr : &looks_);
-    if (!trust.names_are_what_they_seem)
-      decision =
-          engine::Evaluate(policy, judgement.analysis, request, trust, trace);
+    const engine::ProgramVerification trust = VerifyPrograms(
+        facts_, authorization.analysis, WritablePlaces(authorization.session),
+        request.on_this_machine ? nullptr : &verification_cache_);
+    if (!trust.verified)
+      decision = engine::Evaluate(policy, authorization.analysis,
+                                  engine_request, trust, trace);
   } else if (decision.action == Action::kSandbox &&
-             MayKeepState(judgement.analysis,
-                          WritablePlaces(judgement.session))) {
+             MayKeepState(authorization.analysis,
+                          WritablePlaces(authorization.session))) {
     decision.action = Action::kAllow;
     decision.contain = false;
     decision.reason =
         "only sets the shell's own state, which a sandbox would lose";
   }
-  if (question.file_writes.empty()) JudgeTool(&judgement);
-  if (question.file_writes.empty() && decision.action <= Action::kAsk)
-    JudgeTrust(facts_.places.state, request.workspace, &judgement);
-  if (question.file_writes.empty() && decision.action < Action::kAsk)
-    JudgePrinted(facts_, judgement.analysis, &decision);
-  if (question.file_writes.empty() && question.on_this_machine)
-    JudgeRemotes(&judgement);
+  if (request.file_writes.empty()) JudgeTool(&authorization);
+  if (request.file_writes.empty() && decision.action <= Action::kAsk)
+    JudgeTrust(facts_.places.state, engine_request.workspace, &authorization);
+  if (request.file_writes.empty() && decision.action < Action::kAsk)
+    JudgePrinted(facts_, authorization.analysis, &decision);
+  if (request.file_writes.empty() && request.on_this_machine)
+    JudgeRemotes(&authorization);
   engine::ApplyPreset(settings().preset.value_or(engine::Preset::kStandard),
-                      judgement.analysis,
-                      /*containable=*/question.file_writes.empty(), &decision);
-  judgement.timing.evaluate_us = MonotonicUs() - loaded;
+                      authorization.analysis,
+                      /*containable=*/request.file_writes.empty(), &decision);
+  authorization.timing.evaluate_us = MonotonicUs() - loaded;
 
-  if (!question.preview.empty()) decision.contain = true;
-  JudgeYes(&judgement);
-  if (question.file_writes.empty()) {
-    Replan(&judgement, question.approved);
-    JudgeServices(&judgement);
+  if (!request.preview.empty()) decision.contain = true;
+  JudgeYes(&authorization);
+  if (request.file_writes.empty()) {
+    Replan(&authorization, request.approved);
+    JudgeServices(&authorization);
   }
-  return judgement;
+  return authorization;
 }
 
 }  // namespace gate::app

@@ -1,9 +1,9 @@
-// The composition root: one question in, one judgement out.
+// The composition root: one question in, one authorization out.
 //
 //   Question -> Analysis -> Decision -> Plan -> decision record
 //
-// `check`, `run`, `hook`, `explain` and the tests go through Judge(); there is
-// no second evaluator.
+// `check`, `run`, `hook`, `explain` and the tests go through Authorize(); there
+// is no second evaluator.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@
 #include "gateway/grants/opened_places.h"
 #include "gateway/grants/yes_binding.h"
 #include "gateway/programs/engine_names.h"
-#include "gateway/programs/names.h"
+#include "gateway/programs/program_verification.h"
 #include "gateway/settings.h"
 #include "gateway/workspace.h"
 #include "parser/analysis.h"
@@ -37,7 +37,7 @@
 
 namespace gate::app {
 
-struct Question {
+struct Request {
   std::string command;            // one shell line; unused when `is_argv`
   std::vector<std::string> argv;  // executed without a shell
   bool is_argv = false;
@@ -65,12 +65,12 @@ struct Timing {
            record_us = 0;
 };
 
-struct Judgement {
+struct Authorization {
   std::string id;          // UUIDv7, the decision record's
-  Question question;       // as judged: gate's own wrapper taken off
+  Request request;         // as judged: gate's own wrapper taken off
   bool unwrapped = false;  // the line was `gate run …` of this binary
-  bool git_line = false;   // it runs git and nothing else
-  engine::Request request;
+  bool git_only = false;   // it runs git and nothing else
+  engine::Request engine_request;
   parser::Analysis analysis;
   engine::Decision decision;
   engine::Grants grants;  // of an ask: what a yes gives
@@ -115,10 +115,10 @@ struct Judgement {
 // listen inside, and its network is its own.
 bool ForwardsPorts(const router::Plan& plan);
 
-// Makes the decision of `judgement` what `gate run` would do with it, for those
-// that only answer: an allow that the settings contain is a sandbox, and what
-// cannot run as planned is a deny.
-void JoinWithPlan(Judgement* judgement);
+// Makes the decision of `authorization` what `gate run` would do with it, for
+// those that only answer: an allow that the settings contain is a sandbox, and
+// what cannot run as planned is a deny.
+void JoinWithPlan(Authorization* authorization);
 
 // Why nothing is decided, nor run, without a place to do it in. Another
 // directory would be another command.
@@ -151,15 +151,15 @@ class Gateway {
 
   // Decides and plans. Records nothing, runs nothing. `pin`: the session's
   // workspace may be written down. Never fails: what goes wrong is a deny.
-  Judgement Judge(const Question& question, bool pin,
-                  engine::Trace* trace = nullptr);
+  Authorization Authorize(const Request& request, bool pin,
+                          engine::Trace* trace = nullptr);
 
-  // The plan for `judgement` once a person said yes to its ask.
-  void Replan(Judgement* judgement, bool approved);
+  // The plan for `authorization` once a person said yes to its ask.
+  void Replan(Authorization* authorization, bool approved);
 
   // Says of a line that nobody judges (gate sandbox) whether git alone runs;
   // Replan tells the sandbox.
-  void NoteGitLine(Judgement* judgement);
+  void NoteGitOnly(Authorization* authorization);
 
   // What a sandbox without the policy may do (gate sandbox). `look_again`:
   // the command would run now, so what was seen for another does not count.
@@ -167,15 +167,17 @@ class Gateway {
                                           bool look_again = true);
 
   // Commits the decision record. `mode`: hook, check, run, sandbox.
-  Status Record(Judgement* judgement, const std::string& mode, bool enforced,
-                int busy_timeout_ms = 5000);
+  Status Record(Authorization* authorization, const std::string& mode,
+                bool enforced, int busy_timeout_ms = 5000);
   // Commits the outcome of the decision `parent`.
-  Status RecordOutcome(const std::string& parent, const Judgement& judgement,
+  Status RecordOutcome(const std::string& parent,
+                       const Authorization& authorization,
                        const backends::Outcome& outcome,
                        const std::string& mode, int busy_timeout_ms = 5000);
   // Commits what is known of the decision `parent` before its outcome; `what`
   // is the record's status.
-  Status RecordNote(const std::string& parent, const Judgement& judgement,
+  Status RecordNote(const std::string& parent,
+                    const Authorization& authorization,
                     const backends::Outcome& outcome, const std::string& what);
   // After the answer is out.
   void Maintain();
@@ -192,23 +194,23 @@ class Gateway {
   rules::PolicySources SourcesFor(const std::string& workspace) const;
   // Absent when the state's key cannot be had: then every process compiles.
   std::optional<rules::PolicyCache> Cache() const;
-  void UnwrapSelf(Question* question, bool* unwrapped);
-  parser::Analysis Read(const Question& question);
+  void UnwrapSelf(Request* request, bool* unwrapped);
+  parser::Analysis Read(const Request& request);
   // Finds out whether a line that asks for the profile `tool` gets it; where it
   // does not, the decision becomes a question.
-  void JudgeTool(Judgement* judgement);
+  void JudgeTool(Authorization* authorization);
   // Finds out which services of this machine a line asks, and whether it may.
-  void JudgeServices(Judgement* judgement);
+  void JudgeServices(Authorization* authorization);
   // A line that would use the person's ssh login for a remote that is not
   // pinned becomes a question.
-  void JudgeRemotes(Judgement* judgement);
+  void JudgeRemotes(Authorization* authorization);
   // Finds out what a yes to a question gives.
-  void JudgeYes(Judgement* judgement);
+  void JudgeYes(Authorization* authorization);
   // Looks again at a line that is asked only because of what its names may
   // stand for.
-  void JudgeEngineNames(const rules::Policy& policy, Judgement* judgement,
-                        engine::Trace* trace);
-  Result<Session> SessionFor(const Question& question, bool pin);
+  void JudgeEngineNames(const rules::Policy& policy,
+                        Authorization* authorization, engine::Trace* trace);
+  Result<Session> SessionFor(const Request& request, bool pin);
   struct ToolCache {
     std::string path, real;  // as it is called; its links resolved
     bool of_user = false;    // named in the settings
@@ -228,7 +230,7 @@ class Gateway {
   std::map<std::string, Homes> homes_;                        // likewise
   // What variables make secret, by workspace.
   std::map<std::string, std::vector<std::string>> secrets_;
-  Looks looks_;  // of a batch
+  VerificationCache verification_cache_;  // of a batch
   uint64_t engine_patience_ms_ = kEnginePatienceMs;
   Told told_;
   std::vector<std::unique_ptr<backends::Backend>> backends_;

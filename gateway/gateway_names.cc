@@ -5,31 +5,32 @@
 namespace gate::app {
 
 void Gateway::JudgeEngineNames(const rules::Policy& policy,
-                               Judgement* judgement, engine::Trace* trace) {
-  if (judgement->decision.action != rules::Action::kAsk) return;
+                               Authorization* authorization,
+                               engine::Trace* trace) {
+  if (authorization->decision.action != rules::Action::kAsk) return;
   const EngineNames names = FindEngineNames(
-      judgement->analysis,
-      judgement->question.is_argv ? "" : judgement->question.command);
+      authorization->analysis,
+      authorization->request.is_argv ? "" : authorization->request.command);
   if (names.names.empty() && names.trouble.empty()) return;
   // No engine is disturbed for a line that is asked anyway.
-  engine::Request inspected = judgement->request;
+  engine::Request inspected = authorization->engine_request;
   inspected.inspected = true;
   engine::Trace steps;
-  engine::Decision decision =
-      engine::Evaluate(policy, judgement->analysis, inspected, engine::Trust{},
-                       trace == nullptr ? nullptr : &steps);
+  engine::Decision decision = engine::Evaluate(
+      policy, authorization->analysis, inspected, engine::ProgramVerification{},
+      trace == nullptr ? nullptr : &steps);
   if (decision.action >= rules::Action::kAsk) return;
   std::string doubt =
-      judgement->question.on_this_machine
-          ? EngineDoubt(facts_, names, WritablePlaces(judgement->session),
+      authorization->request.on_this_machine
+          ? EngineDoubt(facts_, names, WritablePlaces(authorization->session),
                         engine_patience_ms_)
           : NotLookedAt(names, "the line is not run here and now");
   if (!doubt.empty()) {
-    judgement->decision.reason = std::move(doubt);
+    authorization->decision.reason = std::move(doubt);
     return;
   }
-  judgement->request.inspected = true;
-  judgement->decision = std::move(decision);
+  authorization->engine_request.inspected = true;
+  authorization->decision = std::move(decision);
   if (trace != nullptr) *trace = std::move(steps);
 }
 

@@ -9,7 +9,7 @@
 #include "engine/tool_access.h"
 #include "gateway/gateway.h"
 #include "gateway/grants/asked_remotes.h"
-#include "gateway/grants/shown_places.h"
+#include "gateway/grants/host_tmp_binds.h"
 #include "gateway/grants/signing.h"
 #include "gateway/session_network.h"
 #include "git/doubts.h"
@@ -22,13 +22,13 @@ using rules::Action;
 
 // The decision of a question that was answered yes: it runs in no more than
 // what the yes gives.
-Decision AsGranted(const Judgement& judgement) {
-  Decision decision = judgement.decision;
-  const bool as_is = judgement.grants.kind == engine::GrantKind::kAsIs &&
-                     !judgement.in_sandbox &&
-                     judgement.question.preview.empty();
+Decision AsGranted(const Authorization& authorization) {
+  Decision decision = authorization.decision;
+  const bool as_is = authorization.grants.kind == engine::GrantKind::kAsIs &&
+                     !authorization.in_sandbox &&
+                     authorization.request.preview.empty();
   decision.contain = !as_is;
-  if (judgement.in_sandbox && decision.profile != engine::kToolProfile)
+  if (authorization.in_sandbox && decision.profile != engine::kToolProfile)
     decision.profile =
         router::JoinProfiles(decision.profile, "workspace-write");
   return decision;
@@ -65,15 +65,16 @@ bool ForwardsPorts(const router::Plan& plan) {
          plan.profile.network != backends::Network::kOpen;
 }
 
-void JoinWithPlan(Judgement* judgement) {
-  Decision& decision = judgement->decision;
-  const router::Plan& plan = judgement->plan;
+void JoinWithPlan(Authorization* authorization) {
+  Decision& decision = authorization->decision;
+  const router::Plan& plan = authorization->plan;
   if (decision.action > Action::kSandbox) return;
   if (plan.mode == router::Mode::kRefused) {
     decision.action = Action::kDeny;
-    decision.reason = judgement->plan_error.empty()
-                          ? plan.why
-                          : "it cannot be contained: " + judgement->plan_error;
+    decision.reason =
+        authorization->plan_error.empty()
+            ? plan.why
+            : "it cannot be contained: " + authorization->plan_error;
     decision.suggestion = "ask the person to look at gate doctor";
   } else if (plan.mode == router::Mode::kSandbox &&
              decision.action == Action::kAllow) {
@@ -88,20 +89,20 @@ void JoinWithPlan(Judgement* judgement) {
   decision.rule = {};
 }
 
-void Gateway::JudgeServices(Judgement* judgement) {
-  const Question& question = judgement->question;
-  Decision& decision = judgement->decision;
-  const router::Plan& plan = judgement->plan;
+void Gateway::JudgeServices(Authorization* authorization) {
+  const Request& request = authorization->request;
+  Decision& decision = authorization->decision;
+  const router::Plan& plan = authorization->plan;
   const bool asks = decision.action == Action::kAsk;
-  if (!question.on_this_machine || question.inside_run ||
-      !question.preview.empty() ||
+  if (!request.on_this_machine || request.inside_run ||
+      !request.preview.empty() ||
       !(asks || (decision.action == Action::kSandbox &&
                  (ForwardsPorts(plan) || SharesLoopback(plan)))))
     return;
-  LocalServices found =
-      FindLocalServices(facts_, judgement->analysis, settings().local_services,
-                        judgement->session.workspace, plan.profile.private_tmp,
-                        WritablePlaces(judgement->session));
+  LocalServices found = FindLocalServices(
+      facts_, authorization->analysis, settings().local_services,
+      authorization->session.workspace, plan.profile.private_tmp,
+      WritablePlaces(authorization->session));
   const bool none =
       settings().local_services.mode == LocalServicesSetting::Mode::kNone;
   const bool nobody = settings().preset == engine::Preset::kAutonomous;
@@ -113,8 +114,8 @@ void Gateway::JudgeServices(Judgement* judgement) {
     found.why.clear();
     found.mark.clear();
   }
-  judgement->services = std::move(found);
-  const std::string& why = judgement->services.why;
+  authorization->services = std::move(found);
+  const std::string& why = authorization->services.why;
   if (!why.empty() && asks) {
     decision.reason += "; and " + why;
   } else if (!why.empty()) {
@@ -125,36 +126,36 @@ void Gateway::JudgeServices(Judgement* judgement) {
     decision.suggestion =
         "start a server of the line's own, in the same line, and ask that";
     decision.rule = {};
-    JudgeYes(judgement);
+    JudgeYes(authorization);
   }
   // A yes is to those who listen now.
   if (!why.empty())
-    judgement->binding.mark += " services " + judgement->services.mark;
-  Replan(judgement, question.approved);
+    authorization->binding.mark += " services " + authorization->services.mark;
+  Replan(authorization, request.approved);
 }
 
-void Gateway::JudgeRemotes(Judgement* judgement) {
-  Decision& decision = judgement->decision;
+void Gateway::JudgeRemotes(Authorization* authorization) {
+  Decision& decision = authorization->decision;
   // Nothing is lent to a line without an open network, and a line that is asked
   // about for another reason says what it gives.
   if (decision.action != Action::kSandbox || decision.network != "open" ||
       decision.profile == engine::kToolProfile)
     return;
-  std::set<credentials::SshTarget> remotes =
-      UnpinnedRemotes(facts_, judgement->session.workspace,
-                      WritablePlaces(judgement->session), judgement->analysis);
+  std::set<credentials::SshTarget> remotes = UnpinnedRemotes(
+      facts_, authorization->session.workspace,
+      WritablePlaces(authorization->session), authorization->analysis);
   if (remotes.empty() ||
       std::ranges::none_of(candidates(), [](const router::Candidate& each) {
         return each.availability.features.Has(backends::Feature::kLending);
       }))
     return;
-  judgement->remotes = std::move(remotes);
+  authorization->remotes = std::move(remotes);
   decision.action = Action::kAsk;
   decision.yes = engine::YesNeeds::kSandbox;
   decision.code = engine::ReasonCode::kNotAsItSeems;
   decision.rule = {};
   decision.reason = "git would use your ssh login for " +
-                    RemotesText(judgement->remotes) +
+                    RemotesText(authorization->remotes) +
                     ", which this repository did not have when gate first saw "
                     "it";
   decision.suggestion =
@@ -162,123 +163,134 @@ void Gateway::JudgeRemotes(Judgement* judgement) {
       "add one for good: gate trust --remote URL";
 }
 
-void Gateway::JudgeYes(Judgement* judgement) {
-  const Question& question = judgement->question;
-  if (judgement->decision.action != Action::kAsk) return;
-  if (!question.file_writes.empty()) {
-    judgement->grants = {engine::GrantKind::kAsIs, "", ""};
+void Gateway::JudgeYes(Authorization* authorization) {
+  const Request& request = authorization->request;
+  if (authorization->decision.action != Action::kAsk) return;
+  if (!request.file_writes.empty()) {
+    authorization->grants = {engine::GrantKind::kAsIs, "", ""};
     return;
   }
   engine::GrantFacts facts;
-  if (engine::NeedsGrantFacts(judgement->decision)) {
-    facts.names = CheckNames(
-        facts_, judgement->analysis, WritablePlaces(judgement->session),
-        question.on_this_machine ? nullptr : &looks_,
-        judgement->decision.yes == engine::YesNeeds::kPlaces
-            ? StandIns::kSettled
-            : StandIns::kDoubted);
-    facts.hooks = HookDoubt(judgement->analysis, judgement->decision);
+  if (engine::NeedsGrantFacts(authorization->decision)) {
+    facts.names = VerifyPrograms(
+        facts_, authorization->analysis, WritablePlaces(authorization->session),
+        request.on_this_machine ? nullptr : &verification_cache_,
+        authorization->decision.yes == engine::YesNeeds::kPlaces
+            ? Shims::kSettled
+            : Shims::kDoubted);
+    facts.hooks = HookDoubt(authorization->analysis, authorization->decision);
   }
-  engine::Grants& grants = judgement->grants;
-  grants = engine::JudgeGrants(judgement->analysis, judgement->decision, facts);
+  engine::Grants& grants = authorization->grants;
+  grants = engine::JudgeGrants(authorization->analysis, authorization->decision,
+                               facts);
   if (grants.kind == engine::GrantKind::kPlaces) {
-    OpenedPlaces& opened = judgement->opened;
-    opened =
-        FindOpened(facts_, judgement->decision, judgement->session.workspace);
+    OpenedPlaces& opened = authorization->opened;
+    opened = FindOpened(facts_, authorization->decision,
+                        authorization->session.workspace);
     if (!opened.why.empty()) {
       grants = {engine::GrantKind::kByHand, opened.why, ""};
       return;
     }
-    judgement->binding = BindPlaces(opened.places, facts_.home, opened.obeyed);
+    authorization->binding =
+        BindPlaces(opened.places, facts_.home, opened.obeyed);
     return;
   }
-  if (!judgement->remotes.empty() &&
+  if (!authorization->remotes.empty() &&
       grants.kind == engine::GrantKind::kSandbox) {
-    const std::string text = RemotesText(judgement->remotes);
-    judgement->binding.text =
+    const std::string text = RemotesText(authorization->remotes);
+    authorization->binding.text =
         "; with your ssh login for " + text + ", for this run";
-    judgement->binding.mark = MarkOf(judgement->remotes);
+    authorization->binding.mark = MarkOf(authorization->remotes);
     return;
   }
   // A sandbox without credentials does no more with another file.
   if (grants.kind == engine::GrantKind::kByHand ||
       (grants.kind == engine::GrantKind::kSandbox &&
-       judgement->decision.profile != engine::kToolProfile))
+       authorization->decision.profile != engine::kToolProfile))
     return;
-  judgement->binding = BindYes(judgement->analysis, judgement->decision,
-                               WritablePlaces(judgement->session));
-  if (!judgement->binding.doubt.empty())
-    grants = {engine::GrantKind::kByHand, judgement->binding.doubt, ""};
+  authorization->binding =
+      BindYes(authorization->analysis, authorization->decision,
+              WritablePlaces(authorization->session));
+  if (!authorization->binding.doubt.empty())
+    grants = {engine::GrantKind::kByHand, authorization->binding.doubt, ""};
 }
 
-void Gateway::Replan(Judgement* judgement, bool approved) {
+void Gateway::Replan(Authorization* authorization, bool approved) {
   const uint64_t start = MonotonicUs();
-  judgement->plan = router::Plan{};
-  judgement->plan_error.clear();
-  const Question& question = judgement->question;
-  const bool answered = approved && judgement->decision.action == Action::kAsk;
-  if (answered && judgement->grants.kind == engine::GrantKind::kByHand) {
-    judgement->plan.why = "no yes lets it run: " + judgement->grants.why;
-    judgement->timing.plan_us += MonotonicUs() - start;
+  authorization->plan = router::Plan{};
+  authorization->plan_error.clear();
+  const Request& request = authorization->request;
+  const bool answered =
+      approved && authorization->decision.action == Action::kAsk;
+  if (answered && authorization->grants.kind == engine::GrantKind::kByHand) {
+    authorization->plan.why =
+        "no yes lets it run: " + authorization->grants.why;
+    authorization->timing.plan_us += MonotonicUs() - start;
     return;
   }
-  const Decision yes = answered ? AsGranted(*judgement) : Decision{};
-  const Decision& decision = answered ? yes : judgement->decision;
+  const Decision yes = answered ? AsGranted(*authorization) : Decision{};
+  const Decision& decision = answered ? yes : authorization->decision;
   router::Settings asked = router::Unasked();
-  asked.profile = question.profile;
-  asked.backend = question.backend;
-  asked.network = backends::ParseNetwork(question.network)
+  asked.profile = request.profile;
+  asked.backend = request.backend;
+  asked.network = backends::ParseNetwork(request.network)
                       .value_or(backends::Network::kOpen);
-  asked.limits.wall_ms = question.timeout_ms;
+  asked.limits.wall_ms = request.timeout_ms;
   router::Settings wanted = router::Join(settings().router, asked);
-  const auto agent = settings().agents.find(question.agent);
+  const auto agent = settings().agents.find(request.agent);
   if (agent != settings().agents.end())
     wanted = router::Join(agent->second, wanted);
   router::Programs programs;
-  for (const parser::Invocation& invocation : judgement->analysis.invocations)
+  for (const parser::Invocation& invocation :
+       authorization->analysis.invocations)
     programs.names.push_back(invocation.program);
-  programs.complete = !judgement->analysis.hides_commands;
+  programs.complete = !authorization->analysis.hides_commands;
   // What a name computed at run time stands for is known when it starts.
-  wanted.watch_execs |= judgement->analysis.hides_commands;
+  wanted.watch_execs |= authorization->analysis.hides_commands;
   const bool needs_backend = decision.contain || !wanted.profile.empty() ||
                              !wanted.backend.empty() ||
                              !wanted.always_sandbox.empty();
   static const std::vector<router::Candidate> kNoCandidates;
   router::ProfileInputs inputs;
   if (needs_backend)
-    inputs = MakeProfileInputs(judgement->session, question.on_this_machine);
-  inputs.lending = judgement->lending;
-  if (answered && judgement->grants.kind == engine::GrantKind::kPlaces &&
-      !judgement->in_sandbox && question.preview.empty()) {
-    inputs.opened = judgement->opened.places;
-    inputs.made = judgement->opened.made;
-    inputs.opened_variables = judgement->opened.variables;
+    inputs = MakeProfileInputs(authorization->session, request.on_this_machine);
+  inputs.lending = authorization->lending;
+  if (answered && authorization->grants.kind == engine::GrantKind::kPlaces &&
+      !authorization->in_sandbox && request.preview.empty()) {
+    inputs.opened = authorization->opened.places;
+    inputs.made = authorization->opened.made;
+    inputs.opened_variables = authorization->opened.variables;
   }
   auto plan = router::MakePlan(decision, approved,
                                needs_backend ? candidates() : kNoCandidates,
                                wanted, inputs, programs);
   if (plan) {
-    judgement->plan = std::move(*plan);
-    if (judgement->plan.mode == router::Mode::kSandbox) {
-      judgement->plan.profile.git_line = judgement->git_line;
-      judgement->plan.profile.show =
-          PlacesToShow(judgement->analysis, judgement->session.workspace);
-      backends::NameUncounted(judgement->plan.profile, &judgement->plan.lost);
+    authorization->plan = std::move(*plan);
+    if (authorization->plan.mode == router::Mode::kSandbox) {
+      authorization->plan.profile.git_only = authorization->git_only;
+      authorization->plan.profile.host_tmp_binds = HostTmpBinds(
+          authorization->analysis, authorization->session.workspace);
+      backends::NameUncounted(authorization->plan.profile,
+                              &authorization->plan.lost);
       const bool yes_to_all =
-          answered && judgement->grants.kind == engine::GrantKind::kSandbox;
-      if (ForwardsPorts(judgement->plan))
-        for (const backends::LocalService& service : judgement->services.ports)
+          answered && authorization->grants.kind == engine::GrantKind::kSandbox;
+      if (ForwardsPorts(authorization->plan))
+        for (const backends::LocalService& service :
+             authorization->services.ports)
           if (!service.asked || yes_to_all)
-            judgement->plan.profile.services.push_back(service);
-      judgement->signing = FindSigning(*this, *judgement, judgement->analysis);
-      judgement->plan.profile.session = SessionNetworkOf(facts_, *judgement);
+            authorization->plan.profile.services.push_back(service);
+      authorization->signing =
+          FindSigning(*this, *authorization, authorization->analysis);
+      authorization->plan.profile.session =
+          SessionNetworkOf(facts_, *authorization);
     }
   } else {
-    judgement->plan.why = plan.error().message;
-    judgement->plan_error = plan.error().message;
-    judgement->plan_unavailable = plan.error().code == ErrorCode::kUnavailable;
+    authorization->plan.why = plan.error().message;
+    authorization->plan_error = plan.error().message;
+    authorization->plan_unavailable =
+        plan.error().code == ErrorCode::kUnavailable;
   }
-  judgement->timing.plan_us += MonotonicUs() - start;
+  authorization->timing.plan_us += MonotonicUs() - start;
 }
 
 }  // namespace gate::app

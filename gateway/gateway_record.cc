@@ -1,4 +1,5 @@
-// The audit side of the gateway: what of a judgement and an outcome is stored.
+// The audit side of the gateway: what of an authorization and an outcome is
+// stored.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,22 +36,22 @@ std::string EffectText(const parser::Effect& effect) {
 // Redaction reads the shell's quotes loosely. Where it takes something, what
 // the parser found that the line does stands beside it; not what it reads,
 // which is where an argument may be a secret.
-void PutEffects(const Judgement& judgement, JsonWriter* json) {
-  const std::string line = LineOf(judgement.question);
+void PutEffects(const Authorization& authorization, JsonWriter* json) {
+  const std::string line = LineOf(authorization.request);
   if (audit::Redact(line, nullptr) == line) return;
   json->Key("effects").BeginArray();
-  for (const parser::Effect& effect : judgement.analysis.effects)
+  for (const parser::Effect& effect : authorization.analysis.effects)
     if (effect.kind != parser::EffectKind::kRead)
       json->String(EffectText(effect));
   json->EndArray();
 }
 
 // What is lent, by its names; never a value.
-void PutLending(const Judgement& judgement, JsonWriter* json) {
-  const backends::Profile& profile = judgement.plan.profile;
-  if (!judgement.lending || profile.name != engine::kToolProfile) return;
+void PutLending(const Authorization& authorization, JsonWriter* json) {
+  const backends::Profile& profile = authorization.plan.profile;
+  if (!authorization.lending || profile.name != engine::kToolProfile) return;
   json->Key("lent").BeginObject();
-  json->Field("program", judgement.lending->program);
+  json->Field("program", authorization.lending->program);
   json->Key("files").BeginArray();
   for (const backends::Lent& lent : profile.lend) json->String(lent.path);
   json->EndArray().Key("variables").BeginArray();
@@ -59,21 +60,22 @@ void PutLending(const Judgement& judgement, JsonWriter* json) {
 }
 
 // Everything the typed columns do not hold. One object, written front to back.
-std::string DecisionDetail(const Judgement& judgement) {
-  const engine::Decision& decision = judgement.decision;
+std::string DecisionDetail(const Authorization& authorization) {
+  const engine::Decision& decision = authorization.decision;
   JsonWriter json;
   json.BeginObject();
   json.Field("code", engine::Name(decision.code));
   json.Flag("contain", decision.contain);
   json.Field("profile", decision.profile).Field("network", decision.network);
   if (decision.action == rules::Action::kAsk)
-    json.Field("grants", !judgement.left_to.empty() ? "client"
-                         : judgement.in_sandbox
+    json.Field("grants", !authorization.left_to.empty() ? "client"
+                         : authorization.in_sandbox
                              ? engine::Name(engine::GrantKind::kSandbox)
-                             : engine::Name(judgement.grants.kind));
-  if (!judgement.plan.opened.empty()) {
+                             : engine::Name(authorization.grants.kind));
+  if (!authorization.plan.opened.empty()) {
     json.Key("opened").BeginArray();
-    for (const std::string& place : judgement.plan.opened) json.String(place);
+    for (const std::string& place : authorization.plan.opened)
+      json.String(place);
     json.EndArray();
   }
   if (!decision.rule.id.empty()) json.Field("source", decision.rule.source);
@@ -87,48 +89,49 @@ std::string DecisionDetail(const Judgement& judgement) {
   }
   json.EndArray();
   json.Key("programs").BeginArray();
-  for (const parser::Invocation& invocation : judgement.analysis.invocations)
+  for (const parser::Invocation& invocation :
+       authorization.analysis.invocations)
     json.String(invocation.program.empty() ? "?" : invocation.program);
   json.EndArray();
-  PutEffects(judgement, &json);
+  PutEffects(authorization, &json);
   json.Key("unknowns").BeginArray();
-  for (const parser::Unknown& unknown : judgement.analysis.unknowns)
+  for (const parser::Unknown& unknown : authorization.analysis.unknowns)
     json.String(Name(unknown.code));
   json.EndArray();
   json.Key("plan").BeginObject();
-  json.Field("mode", router::Name(judgement.plan.mode));
-  json.Field("why", judgement.plan.why);
+  json.Field("mode", router::Name(authorization.plan.mode));
+  json.Field("why", authorization.plan.why);
   json.Key("lost").BeginArray();
-  for (const std::string& lost : judgement.plan.lost) json.String(lost);
+  for (const std::string& lost : authorization.plan.lost) json.String(lost);
   json.EndArray();
-  PutLending(judgement, &json);
-  if (!judgement.services.ports.empty()) {
+  PutLending(authorization, &json);
+  if (!authorization.services.ports.empty()) {
     json.Key("services").BeginArray();
-    for (const backends::LocalService& service : judgement.services.ports)
+    for (const backends::LocalService& service : authorization.services.ports)
       json.String("localhost:" + std::to_string(service.port) + " " +
                   service.shown);
     json.EndArray();
   }
-  if (judgement.plan.mode == router::Mode::kSandbox &&
-      !judgement.signing.keys.empty()) {
+  if (authorization.plan.mode == router::Mode::kSandbox &&
+      !authorization.signing.keys.empty()) {
     json.Key("signs_with").BeginArray();
-    for (const credentials::SigningKey& key : judgement.signing.keys)
+    for (const credentials::SigningKey& key : authorization.signing.keys)
       json.String(credentials::NameOf(key));
     json.EndArray();
   }
   json.EndObject();
-  if (judgement.unobserved && !judgement.left_to.empty())
-    json.Field("left_to", judgement.left_to);
-  json.Field("workspace", judgement.session.workspace);
+  if (authorization.unobserved && !authorization.left_to.empty())
+    json.Field("left_to", authorization.left_to);
+  json.Field("workspace", authorization.session.workspace);
   json.EndObject();
   return json.Take();
 }
 
 // Each use of the person's ssh login, and each that was refused.
-void PutTransports(const Judgement& judgement, JsonWriter* json) {
-  if (judgement.transports.empty()) return;
+void PutTransports(const Authorization& authorization, JsonWriter* json) {
+  if (authorization.transports.empty()) return;
   json->Key("transports").BeginArray();
-  for (const credentials::Transport& transport : judgement.transports) {
+  for (const credentials::Transport& transport : authorization.transports) {
     json->BeginObject().Field("service", transport.service);
     json->Field("target", transport.target);
     if (!transport.refused.empty()) json->Field("refused", transport.refused);
@@ -143,11 +146,11 @@ void PutTransports(const Judgement& judgement, JsonWriter* json) {
 }
 
 // Each port of this machine that was given, and what went through it.
-void PutForwarded(const Judgement& judgement, JsonWriter* json) {
-  if (judgement.forwarded.empty()) return;
-  const auto& given = judgement.plan.profile.services;
+void PutForwarded(const Authorization& authorization, JsonWriter* json) {
+  if (authorization.forwarded.empty()) return;
+  const auto& given = authorization.plan.profile.services;
   json->Key("forwarded").BeginArray();
-  for (const services::Forwarded& one : judgement.forwarded) {
+  for (const services::Forwarded& one : authorization.forwarded) {
     json->BeginObject().Field("port", int64_t{one.port});
     const auto service =
         std::ranges::find(given, one.port, &backends::LocalService::port);
@@ -163,8 +166,8 @@ void PutForwarded(const Judgement& judgement, JsonWriter* json) {
 }
 
 // Each signature of a commit or a tag, and what was refused.
-void PutSignatures(const Judgement& judgement, JsonWriter* json) {
-  const credentials::SigningReport& report = judgement.signed_for;
+void PutSignatures(const Authorization& authorization, JsonWriter* json) {
+  const credentials::SigningReport& report = authorization.signed_for;
   std::vector<const credentials::Signature*> refused;
   size_t given = 0;
   for (const credentials::Signature& each : report.signatures)
@@ -176,7 +179,7 @@ void PutSignatures(const Judgement& judgement, JsonWriter* json) {
     json->Key("signatures").BeginObject();
     json->Field("count", static_cast<int64_t>(given));
     // A text for each, "sha512:4be1…", under the key that signed.
-    for (const credentials::SigningKey& key : judgement.signing.keys) {
+    for (const credentials::SigningKey& key : authorization.signing.keys) {
       const std::string name = credentials::NameOf(key);
       json->Key(name).BeginArray();
       for (const credentials::Signature& each : report.signatures)
@@ -200,7 +203,7 @@ void PutSignatures(const Judgement& judgement, JsonWriter* json) {
   json->EndArray().EndObject();
 }
 
-std::string OutcomeDetail(const Judgement& judgement,
+std::string OutcomeDetail(const Authorization& authorization,
                           const backends::Outcome& outcome) {
   JsonWriter json;
   json.BeginObject();
@@ -218,9 +221,9 @@ std::string OutcomeDetail(const Judgement& judgement,
     for (const std::string& one : *list) json.String(one);
     json.EndArray();
   }
-  PutTransports(judgement, &json);
-  PutForwarded(judgement, &json);
-  PutSignatures(judgement, &json);
+  PutTransports(authorization, &json);
+  PutForwarded(authorization, &json);
+  PutSignatures(authorization, &json);
   json.Key("violations").BeginArray();
   for (const backends::Violation& violation : outcome.violations)
     json.BeginObject()
@@ -228,7 +231,7 @@ std::string OutcomeDetail(const Judgement& judgement,
         .Field("detail", violation.detail)
         .EndObject();
   json.EndArray();
-  if (judgement.plan.profile.watch_execs) {
+  if (authorization.plan.profile.watch_execs) {
     json.Field("starts", static_cast<int64_t>(outcome.starts));
     json.Key("programs").BeginArray();
     for (const backends::StartedProgram& program : outcome.programs)
@@ -239,9 +242,10 @@ std::string OutcomeDetail(const Judgement& judgement,
     json.EndArray();
   }
   json.Key("lost").BeginArray();
-  for (const std::string& lost : judgement.plan.lost) json.String(lost);
+  for (const std::string& lost : authorization.plan.lost) json.String(lost);
   json.EndArray();
-  if (!judgement.preview.empty()) json.Key("preview").Raw(judgement.preview);
+  if (!authorization.preview.empty())
+    json.Key("preview").Raw(authorization.preview);
   json.EndObject();
   return json.Take();
 }
@@ -258,37 +262,37 @@ Status Gateway::OpenLog(int busy_timeout_ms) {
   return {};
 }
 
-Status Gateway::Record(Judgement* judgement, const std::string& mode,
+Status Gateway::Record(Authorization* authorization, const std::string& mode,
                        bool enforced, int busy_timeout_ms) {
   const uint64_t start = MonotonicUs();
   GATE_CHECK(OpenLog(busy_timeout_ms));
   audit::Record record;
   record.kind = audit::Kind::kDecision;
-  record.id = judgement->id;
+  record.id = authorization->id;
   record.time_ns = NowNs();
-  record.agent = judgement->question.agent;
-  record.session = judgement->question.session;
+  record.agent = authorization->request.agent;
+  record.session = authorization->request.session;
   record.mode = mode;
   record.enforced = enforced;
-  record.command = LineOf(judgement->question);
-  record.cwd = judgement->question.cwd;
-  record.action = Name(judgement->decision.action);
-  record.reason = judgement->decision.reason;
-  record.rule_id = judgement->decision.rule.id;
-  record.policy_revision = judgement->policy_revision;
-  record.backend = judgement->plan.backend;
-  if (judgement->unobserved)
+  record.command = LineOf(authorization->request);
+  record.cwd = authorization->request.cwd;
+  record.action = Name(authorization->decision.action);
+  record.reason = authorization->decision.reason;
+  record.rule_id = authorization->decision.rule.id;
+  record.policy_revision = authorization->policy_revision;
+  record.backend = authorization->plan.backend;
+  if (authorization->unobserved)
     record.status = Name(backends::OutcomeStatus::kUnobserved);
-  record.detail = DecisionDetail(*judgement);
+  record.detail = DecisionDetail(*authorization);
   GATE_CHECK(log_->Append(&record));
-  judgement->timing.record_us = MonotonicUs() - start;
+  authorization->timing.record_us = MonotonicUs() - start;
   return {};
 }
 
 namespace {
 
 audit::Record OutcomeRecord(const std::string& parent,
-                            const Judgement& judgement,
+                            const Authorization& authorization,
                             const backends::Outcome& outcome,
                             const std::string& mode) {
   audit::Record record;
@@ -296,39 +300,39 @@ audit::Record OutcomeRecord(const std::string& parent,
   record.id = NewUuid(NowMs());
   record.parent = parent;
   record.time_ns = NowNs();
-  record.agent = judgement.question.agent;
-  record.session = judgement.question.session;
+  record.agent = authorization.request.agent;
+  record.session = authorization.request.session;
   record.mode = mode;
-  record.command = LineOf(judgement.question);
-  record.cwd = judgement.question.cwd;
-  record.policy_revision = judgement.policy_revision;
-  record.backend = judgement.plan.backend;
+  record.command = LineOf(authorization.request);
+  record.cwd = authorization.request.cwd;
+  record.policy_revision = authorization.policy_revision;
+  record.backend = authorization.plan.backend;
   record.status = Name(outcome.status);
   if (outcome.status == backends::OutcomeStatus::kExited)
     record.exit_code = outcome.exit_code;
   record.duration_ms = outcome.duration_ms;
-  record.detail = OutcomeDetail(judgement, outcome);
+  record.detail = OutcomeDetail(authorization, outcome);
   return record;
 }
 
 }  // namespace
 
 Status Gateway::RecordOutcome(const std::string& parent,
-                              const Judgement& judgement,
+                              const Authorization& authorization,
                               const backends::Outcome& outcome,
                               const std::string& mode, int busy_timeout_ms) {
   GATE_CHECK(OpenLog(busy_timeout_ms));
-  audit::Record record = OutcomeRecord(parent, judgement, outcome, mode);
+  audit::Record record = OutcomeRecord(parent, authorization, outcome, mode);
   return log_->Append(&record);
 }
 
 Status Gateway::RecordNote(const std::string& parent,
-                           const Judgement& judgement,
+                           const Authorization& authorization,
                            const backends::Outcome& outcome,
                            const std::string& what) {
   constexpr int kBusyMs = 1500;  // a hook may wait for it
   GATE_CHECK(OpenLog(kBusyMs));
-  audit::Record record = OutcomeRecord(parent, judgement, outcome, "run");
+  audit::Record record = OutcomeRecord(parent, authorization, outcome, "run");
   record.kind = audit::Kind::kNote;
   record.status = what;
   return log_->Append(&record);

@@ -47,12 +47,12 @@ Status PinRemote(const ProcessFacts& facts, const std::string& workspace,
 Status UnpinRemote(const ProcessFacts& facts, const std::string& workspace,
                    const std::string& url);
 
-// The broker for the line of `judgement`, whose plan is changed so that git
+// The broker for the line of `authorization`, whose plan is changed so that git
 // inside uses it. Nothing where the line does not run a command of git that
 // fetches, has no open network, or its backend shows no socket. kUnavailable
 // and others with the reason when there should be one and is not: git inside
 // then has no login, as without it.
 Result<std::optional<credentials::SshBroker>> OfferGitTransport(
-    Gateway& gateway, Judgement* judgement);
+    Gateway& gateway, Authorization* authorization);
 
 }  // namespace gate::app

@@ -21,9 +21,9 @@ namespace gate::app {
 //   deny   where it would be denied, and in gate's own directories.
 // Rules of the person's about programs (`cat`) say nothing about a tool; their
 // rules about what is read do. `question` says who asks and where. The
-// judgement's question holds the line, with the tool's name as its comment.
+// authorization's question holds the line, with the tool's name as its comment.
 // Records nothing. Costs what a decision on that line costs.
-Judgement JudgeReads(Gateway& gateway, const hooks::Event& event,
-                     const Question& question);
+Authorization JudgeReads(Gateway& gateway, const hooks::Event& event,
+                         const Request& request);
 
 }  // namespace gate::app

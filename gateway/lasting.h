@@ -13,21 +13,23 @@ namespace gate::app {
 // What becomes of what a line leaves in the background. Who runs one says so.
 enum class Leftovers : unsigned char { kEnd, kLast };
 
-// Whether what `judgement` leaves may go on: not where it could use more than
-// the line's own files later, with no line to show for it. Those are services
-// of this machine, lent credentials, the person's ssh login (`transport`) and
-// signature, places that a yes opened, and profiles that write everywhere. With
-// a network that leads out only what the line's own words send to the
-// background goes on (`npm run dev &`): a build tool's daemon, which listens on
-// the host's loopback there, would be found by builds of other workspaces.
-bool MayLast(const Judgement& judgement, bool transport);
+// Whether what `authorization` leaves may go on: not where it could use more
+// than the line's own files later, with no line to show for it. Those are
+// services of this machine, lent credentials, the person's ssh login
+// (`transport`) and signature, places that a yes opened, and profiles that
+// write everywhere. With a network that leads out only what the line's own
+// words send to the background goes on (`npm run dev &`): a build tool's
+// daemon, which listens on the host's loopback there, would be found by builds
+// of other workspaces.
+bool MayLast(const Authorization& authorization, bool transport);
 
-// Forks the keeper of `left`, which stays until the run has ended and records
+// Forks the supervisor of `left`, which stays until the run has ended and
+// records
 // `*outcome` with what came after it. What the line came to is on record before
 // this returns, as a note. Where any of that fails, the run is ended, and
 // `*outcome`, no longer `lasts`, is the caller's to record. Opens and closes
 // the log.
-void KeepLasting(Gateway& gateway, const Judgement& judgement,
+void KeepLasting(Gateway& gateway, const Authorization& authorization,
                  std::unique_ptr<backends::LastingRun> left,
                  backends::Outcome* outcome);
 

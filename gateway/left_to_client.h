@@ -31,23 +31,23 @@ struct CodexOutlook {
 CodexOutlook ForesightOf(const CodexSandbox& sandbox, const ProcessFacts& facts,
                          bool intent);
 
-// Sets `left_to` of the judgement of a command where the client's sandbox takes
-// what is let through. It stays empty, and gate contains as in mode `contain`,
-// where the client's sandbox is off or not known, may write what gate
-// relies on, is less than what gate's settings ask of a sandbox, or where the
-// decision counts on gate's: the agent named it, or the preset `autonomous` put
-// it in place of a question.
+// Sets `left_to` of the authorization of a command where the client's sandbox
+// takes what is let through. It stays empty, and gate contains as in mode
+// `contain`, where the client's sandbox is off or not known, may write what
+// gate relies on, is less than what gate's settings ask of a sandbox, or where
+// the decision counts on gate's: the agent named it, or the preset `autonomous`
+// put it in place of a question.
 void LeaveToClient(Gateway& gateway, const hooks::Event& event,
-                   Judgement* judgement);
+                   Authorization* authorization);
 
 // The answer that lets the client run the line in its own sandbox. Where the
 // event does not tell the directory, the line first looks whether it is the one
 // that was judged. A refusal, with what to send instead, where the person's
 // shell would read the line otherwise than bash does.
 hooks::Answer AnswerLeft(const Gateway& gateway, const hooks::Event& event,
-                         const Judgement& judgement);
+                         const Authorization& authorization);
 
 // Takes gate's own containment out of what is recorded.
-void RecordAsLeft(Judgement* judgement);
+void RecordAsLeft(Authorization* authorization);
 
 }  // namespace gate::app

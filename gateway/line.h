@@ -11,13 +11,13 @@ namespace gate::app {
 
 // The command line, the argument vector quoted for a shell, or what the
 // agent's file tool writes.
-std::string LineOf(const Question& question);
+std::string LineOf(const Request& request);
 
-// What the line of `judgement` would do: the judgement's own analysis, or for a
-// ticket's line, which was judged elsewhere, `*again`, into which it is read (a
-// millisecond) unless it was before.
+// What the line of `authorization` would do: the authorization's own analysis,
+// or for a ticket's line, which was judged elsewhere, `*again`, into which it
+// is read (a millisecond) unless it was before.
 const parser::Analysis& AnalysisOf(const ProcessFacts& facts,
-                                   const Judgement& judgement,
+                                   const Authorization& authorization,
                                    std::optional<parser::Analysis>* again);
 
 }  // namespace gate::app

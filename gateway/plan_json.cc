@@ -32,7 +32,7 @@ struct FlagRow {
 };
 constexpr FlagRow kFlags[] = {{"watch_execs", &Profile::watch_execs},
                               {"report_blocked", &Profile::report_blocked},
-                              {"git_line", &Profile::git_line},
+                              {"git_line", &Profile::git_only},
                               {"report_reads", &Profile::report_reads}};
 
 struct ListRow {
@@ -44,8 +44,8 @@ constexpr ListRow kLists[] = {{"write", &Profile::write},
                               {"made", &Profile::made},
                               {"protect", &Profile::protect},
                               {"protect_names", &Profile::protect_names},
-                              {"sole_names", &Profile::sole_names},
-                              {"show", &Profile::show},
+                              {"sole_names", &Profile::alias_checked_paths},
+                              {"show", &Profile::host_tmp_binds},
                               {"environment_keep", &Profile::environment_keep}};
 
 struct TextRow {

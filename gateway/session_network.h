@@ -13,7 +13,7 @@ namespace gate::app {
 // client's hook named is never one that somebody named as an argument, whatever
 // the name, so that no line chooses its neighbours.
 backends::SessionNetwork SessionNetworkOf(const ProcessFacts& facts,
-                                          const Judgement& judgement);
+                                          const Authorization& authorization);
 
 // The directory of their sockets.
 std::string SessionNetworksDir(const ProcessFacts& facts);

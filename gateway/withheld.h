@@ -17,19 +17,20 @@
 
 namespace gate::app {
 
-// Fills `withheld`, `hints` and `instead` of an outcome of `judgement`.
+// Fills `withheld`, `hints` and `instead` of an outcome of `authorization`.
 // `withheld` is what the line's own commands name, as the parser read them, and
 // what the kernel counted; `hints` are guesses. Both stay empty where nothing
 // of the line is withheld. Of a line that ended with 0 only what it left in the
 // background counts: what the backend counted, else by the line's text, which
-// is a guess. Reads the line again where the judgement is a ticket's; a
+// is a guess. Reads the line again where the authorization is a ticket's; a
 // millisecond at most, and nothing where a line ended with 0 and left nothing.
-void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
+void FillWithheld(const ProcessFacts& facts, const Authorization& authorization,
                   backends::Outcome* outcome);
 
 // Fills `withheld` and `instead` for a line of which something goes on, with
-// what that is not given of this machine (Judgement::not_forwarded).
-void FillNotForwarded(const Judgement& judgement, backends::Outcome* outcome);
+// what that is not given of this machine (Authorization::not_forwarded).
+void FillNotForwarded(const Authorization& authorization,
+                      backends::Outcome* outcome);
 
 // The lines for stderr, at most three, without "gate: ". Text is escaped.
 std::vector<std::string> WithheldLines(const backends::Outcome& outcome);

@@ -73,7 +73,7 @@ bool MayBeWorkspace(const ProcessFacts& facts, const std::string& path) {
   return true;
 }
 
-using ClosedPlaces = std::vector<router::ClosedPlace>;
+using RestrictedHomeDirs = std::vector<router::RestrictedHomeDir>;
 
 using Number = std::pair<dev_t, ino_t>;
 
@@ -108,13 +108,13 @@ class HomeListing {
 // one.
 struct Private {
   std::vector<std::string> homes;  // links resolved
-  std::vector<router::NamedPlace> named;
-  ClosedPlaces closed = router::ClosedPlaces();
+  std::vector<router::RelocatedDir> named;
+  RestrictedHomeDirs closed = router::RestrictedHomeDirs();
 };
 
 Private FindPrivate(const ProcessFacts& facts, std::vector<std::string> homes) {
   Private places{std::move(homes), {}};
-  for (const router::NamedPlace& named : facts.named_places) {
+  for (const router::RelocatedDir& named : facts.relocated_dirs) {
     if (named.file || !named.whole) continue;
     places.named.push_back(named);
     if (std::string real = RealPath(named.path);
@@ -132,7 +132,7 @@ bool AnyNameOf(const Private& places, const std::string& path, Test test) {
     if (const std::string_view below = Below(path, home);
         !below.empty() && test(below))
       return true;
-  for (const router::NamedPlace& named : places.named) {
+  for (const router::RelocatedDir& named : places.named) {
     if (!IsWithin(path, named.path)) continue;
     std::string below(named.name);
     if (path != named.path) below.append("/").append(Below(path, named.path));
@@ -142,10 +142,11 @@ bool AnyNameOf(const Private& places, const std::string& path, Test test) {
 }
 
 // Whether `path`, resolved, lies in a closed place, by its name.
-bool IsClosedName(const ClosedPlaces& closed, std::string_view below) {
-  return std::ranges::any_of(closed, [&](const router::ClosedPlace& place) {
-    return IsWithin(below, place.name);
-  });
+bool IsClosedName(const RestrictedHomeDirs& closed, std::string_view below) {
+  return std::ranges::any_of(closed,
+                             [&](const router::RestrictedHomeDir& place) {
+                               return IsWithin(below, place.name);
+                             });
 }
 bool IsClosed(const Private& places, const std::string& path) {
   return AnyNameOf(places, path, [&](std::string_view below) {
@@ -171,13 +172,13 @@ bool IsClosedElsewhere(const Private& places, const std::string& path) {
   };
   for (const std::string& home : places.homes) {
     const HomeListing listing(home);
-    for (const router::ClosedPlace& place : places.closed)
+    for (const router::RestrictedHomeDir& place : places.closed)
       if (listing.MayHold(place.name) &&
           leads_there(home + "/" + std::string(place.name)))
         return true;
   }
   return std::ranges::any_of(places.named,
-                             [&](const router::NamedPlace& named) {
+                             [&](const router::RelocatedDir& named) {
                                return IsClosedName(places.closed, named.name) &&
                                       leads_there(named.path);
                              });
@@ -187,7 +188,7 @@ bool IsClosedElsewhere(const Private& places, const std::string& path) {
 bool HoldsClosed(const Private& places, const std::string& path) {
   return AnyNameOf(places, path, [&](std::string_view below) {
     return std::ranges::any_of(
-        places.closed, [&](const router::ClosedPlace& place) {
+        places.closed, [&](const router::RestrictedHomeDir& place) {
           return place.above && IsWithin(place.name, below);
         });
   });

@@ -370,13 +370,13 @@ std::string HookDoubt(const parser::Analysis& analysis,
   return "";
 }
 
-std::string RepositoryDoubt(const std::string& directory,
-                            const std::string& state) {
-  return RepositoryDoubt(FindGitDirectories(directory), state);
+std::string UnsafeRepositoryReason(const std::string& directory,
+                                   const std::string& state) {
+  return UnsafeRepositoryReason(FindGitDirectories(directory), state);
 }
 
-std::string RepositoryDoubt(const GitDirectories& git,
-                            const std::string& state) {
+std::string UnsafeRepositoryReason(const GitDirectories& git,
+                                   const std::string& state) {
   if (git.common.empty()) return "";
   const std::string own_place = RealPath(state);
   const auto runs_write = [&](const std::string& place) {

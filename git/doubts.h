@@ -18,11 +18,11 @@ namespace gate::app {
 // because the repository says so; empty if not. `directory` is walked as the
 // kernel does it, links and all. No repository in `state`, gate's own
 // directory, is trusted: runs have their private /tmp there.
-std::string RepositoryDoubt(const std::string& directory,
-                            const std::string& state);
+std::string UnsafeRepositoryReason(const std::string& directory,
+                                   const std::string& state);
 // For the directories of git that are known already.
-std::string RepositoryDoubt(const GitDirectories& git,
-                            const std::string& state);
+std::string UnsafeRepositoryReason(const GitDirectories& git,
+                                   const std::string& state);
 
 // Whether the directory `hooks` has a hook that git runs even for commands that
 // only look.

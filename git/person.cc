@@ -242,7 +242,7 @@ class Person {
     const ProgramFile& file = place->second;
     for (const std::string* path : {&file.found, &file.real})
       if (!path->empty() && IsWritablePlace(*path, writable_)) return true;
-    if (IsStandIn(file)) return true;
+    if (IsVersionManagerShim(file)) return true;
     const std::string_view program = invocation.program;
     if (Contains(kRunWhatIsHere, program) || program.starts_with("lua"))
       return true;
@@ -266,9 +266,10 @@ class Person {
 
 }  // namespace
 
-std::string PersonDoubt(const ProcessFacts& facts, const std::string& directory,
-                        const GitDirectories& git,
-                        const std::vector<std::string>& writable) {
+std::string UnsafeUserConfigReason(const ProcessFacts& facts,
+                                   const std::string& directory,
+                                   const GitDirectories& git,
+                                   const std::vector<std::string>& writable) {
   return Person(facts, directory, git, writable).Doubt();
 }
 

@@ -23,8 +23,9 @@ namespace gate::app {
 // are never allowed (aliases, difftool, merge drivers, …) are not looked at.
 // `git`: those of `directory`. Reads two or three files; some microseconds for
 // each program that they name.
-std::string PersonDoubt(const ProcessFacts& facts, const std::string& directory,
-                        const GitDirectories& git,
-                        const std::vector<std::string>& writable);
+std::string UnsafeUserConfigReason(const ProcessFacts& facts,
+                                   const std::string& directory,
+                                   const GitDirectories& git,
+                                   const std::vector<std::string>& writable);
 
 }  // namespace gate::app

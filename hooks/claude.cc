@@ -83,7 +83,7 @@ bool CanAsk(std::string_view mode) {
 // Fields of the events of other clients that speak the same protocol, and not
 // of Claude Code's (2.1.330): Gemini's and Qwen's, Copilot's and VS Code's,
 // Codex', Cursor's, Cline's, goose's.
-constexpr const char* kForeignFields[] = {
+constexpr const char* kEmbeddedFields[] = {
     "timestamp",        "tool_call_id",
     "turn_id",          "model",
     "conversation_id",  "generation_id",
@@ -94,14 +94,14 @@ constexpr const char* kForeignFields[] = {
     "mcp_context",      "original_request_name",
     "agent_action_name"};
 // Where other clients keep what is said in a session.
-constexpr std::string_view kForeignPlaces[] = {
+constexpr std::string_view kEmbeddedPlaces[] = {
     "/.qwen/",  "/.gemini/", "/.codex/",      "/.copilot/", "/.factory/",
     "/.crush/", "/.kimi/",   "/.kimi-code/",  "/.cursor/",  "/.devin/",
     "/.kiro/",  "/.agents/", "/.antigravity/"};
 
 // What says that the event is another client's.
-std::string ForeignSign(const Json& event) {
-  for (const char* name : kForeignFields)
+std::string EmbeddedSign(const Json& event) {
+  for (const char* name : kEmbeddedFields)
     if (event.contains(name))
       return std::string("its events have a `") + name + "`";
   const auto mode = event.find("permission_mode");
@@ -111,7 +111,7 @@ std::string ForeignSign(const Json& event) {
   const auto transcript = event.find("transcript_path");
   if (transcript == event.end() || !transcript->is_string()) return "";
   const auto& path = transcript->get_ref<const std::string&>();
-  for (const std::string_view place : kForeignPlaces)
+  for (const std::string_view place : kEmbeddedPlaces)
     if (path.find(place) != std::string::npos)
       return "its transcript is in `" + std::string(place) + "`";
   return "";
@@ -141,7 +141,7 @@ class ClaudeAdapter final : public Adapter {
     GATE_TRY(event.call, OptionalText(json, "tool_use_id"));
     GATE_TRY(event.cwd, EventDirectory(json));
     if (done) return CommandDone(json, std::move(event), name);
-    event.foreign = ForeignSign(json);
+    event.foreign = EmbeddedSign(json);
     event.complete =
         IsText(json, "session_id") && IsText(json, "permission_mode");
     GATE_TRY(const std::string mode, OptionalText(json, "permission_mode"));

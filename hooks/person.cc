@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "hooks/terminal_maker.h"
+#include "hooks/pty_owner.h"
 
 namespace gate::hooks {
 namespace {
@@ -359,7 +359,7 @@ Person JudgeTerminal(const ProcessSource& source, int self) {
   return JudgeChain(source, self, /*may_nest=*/true);
 }
 
-Person PersonsTerminal(
+Person FindUserTerminal(
     const std::function<std::vector<std::string>()>& terminals) {
   const Fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal) return No("there is no controlling terminal");

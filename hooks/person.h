@@ -27,10 +27,10 @@ struct Person {
 
 // Reads /proc. About 0.1 ms. `terminals`: more makers of terminals, by name or
 // path; asked only where gate knows none.
-Person PersonsTerminal(
+Person FindUserTerminal(
     const std::function<std::vector<std::string>()>& terminals = nullptr);
 
-// What the judgement is made of; for tests.
+// What the authorization is made of; for tests.
 struct ProcessView {
   int pid = 0;
   int parent = 0;

@@ -63,7 +63,7 @@ std::string ToText(const Entry& entry) {
                    {"signal", entry.signal},
                    {"duration_ms", entry.duration_ms},
                    {"violations", violations},
-                   {"keeper", entry.keeper},
+                   {"keeper", entry.supervisor},
                    {"process_one", entry.process_one},
                    {"pid_namespace", entry.pid_namespace}});
 }
@@ -106,7 +106,7 @@ bool FromText(std::string_view text, Entry* entry) {
   number("exit_code", &entry->exit_code);
   number("signal", &entry->signal);
   number("duration_ms", &entry->duration_ms);
-  number("keeper", &entry->keeper);
+  number("keeper", &entry->supervisor);
   number("process_one", &entry->process_one);
   number("pid_namespace", &entry->pid_namespace);
   const Json* roots = get("roots");
@@ -155,8 +155,8 @@ Fd Open(const std::string& path) {
   return Fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
-// Whether its keeper lives: nobody else holds the lock alone, but for a moment
-// whoever finishes a dead one.
+// Whether its supervisor lives: nobody else holds the lock alone, but for a
+// moment whoever finishes a dead one.
 bool IsHeld(const Fd& file) {
   if (flock(file.get(), LOCK_SH | LOCK_NB) != 0) return true;
   flock(file.get(), LOCK_UN);
@@ -286,10 +286,12 @@ Status End(const std::string& state, const std::string& id) {
   if (entry.pid_namespace == 0 || entry.pid_namespace != PidNamespace())
     return Fail(ErrorCode::kUnavailable,
                 "the process that keeps the run is in another pid namespace");
-  const Fd keeper(static_cast<int>(syscall(SYS_pidfd_open, entry.keeper, 0u)));
-  // Still locked: the keeper lives, and the number is its own.
-  if (!keeper || !IsHeld(file)) return none();
-  if (syscall(SYS_pidfd_send_signal, keeper.get(), SIGTERM, nullptr, 0u) != 0)
+  const Fd supervisor(
+      static_cast<int>(syscall(SYS_pidfd_open, entry.supervisor, 0u)));
+  // Still locked: the supervisor lives, and the number is its own.
+  if (!supervisor || !IsHeld(file)) return none();
+  if (syscall(SYS_pidfd_send_signal, supervisor.get(), SIGTERM, nullptr, 0u) !=
+      0)
     return FailErrno("cannot tell the run's keeper to end it");
   return {};
 }

@@ -1,12 +1,12 @@
 // Which runs go on after their command has ended.
 //
 // A line may leave a server behind; then its run goes on, and a process of
-// gate's, the keeper, stays with it (backends/lasting.h). Each such run has an
-// entry, a file below `lasting` of the state directory, called like the id of
-// its decision. The keeper holds a lock on the file for as long as it lives and
-// removes it when it has recorded the outcome. So an entry without a lock is of
-// a keeper that was killed: the run has ended with it, its outcome is not on
-// record yet, and what is to be recorded is in the entry.
+// gate's, the supervisor, stays with it (backends/lasting.h). Each such run has
+// an entry, a file below `lasting` of the state directory, called like the id
+// of its decision. The supervisor holds a lock on the file for as long as it
+// lives and removes it when it has recorded the outcome. So an entry without a
+// lock is of a supervisor that was killed: the run has ended with it, its
+// outcome is not on record yet, and what is to be recorded is in the entry.
 //
 // A state directory is one user's. Runs cannot reach it.
 #pragma once
@@ -31,8 +31,8 @@ struct Entry {
   // was to join; empty: it has one of its own.
   std::string network;
   std::vector<std::string> roots;  // that it may write
-  // Where others find what to look at in these (backends/guard.h); empty:
-  // there is nothing.
+  // Where others find what to look at in these (backends/protected_paths.h);
+  // empty: there is nothing.
   std::string note;
   uint64_t started_ms = 0;  // UTC, when its command had ended
   // How the command ended, and what was found then: kind and detail.
@@ -41,9 +41,9 @@ struct Entry {
   int signal = 0;
   uint64_t duration_ms = 0;
   std::vector<std::pair<std::string, std::string>> violations;
-  // The keeper and the run's process with number 1 (0: not known), in the pid
-  // namespace of that number.
-  pid_t keeper = 0;
+  // The supervisor and the run's process with number 1 (0: not known), in the
+  // pid namespace of that number.
+  pid_t supervisor = 0;
   pid_t process_one = 0;
   uint64_t pid_namespace = 0;
 };
@@ -51,17 +51,18 @@ struct Entry {
 // An entry in the making, and then that of this process or its child.
 class Holder {
  public:
-  // Before the keeper is forked, which has the lock by that. kIo, kPermission.
+  // Before the supervisor is forked, which has the lock by that. kIo,
+  // kPermission.
   static Result<Holder> Begin(const std::string& state);
   Holder(Holder&&) = default;
   Holder& operator=(Holder&&) = delete;  // would forget one
   ~Holder();  // as Remove where this process began it and nobody left it
 
-  // Others see it from here on. `entry.keeper` is alive and waits for this.
+  // Others see it from here on. `entry.supervisor` is alive and waits for this.
   Status Publish(Entry entry);
-  // In the process that began it: it is the keeper's now.
+  // In the process that began it: it is the supervisor's now.
   void Leave();
-  // In the keeper, when the outcome is on record. `id`: the published one.
+  // In the supervisor, when the outcome is on record. `id`: the published one.
   void Remove(const std::string& id);
 
  private:
@@ -79,8 +80,8 @@ Result<std::vector<Entry>> ListRunning(const std::string& state);
 // it; true where that cannot be told.
 bool IsReached(const std::string& state, const std::string& path);
 
-// An entry whose keeper was killed, for whoever finishes it: nobody else does
-// as long as `lock` is held.
+// An entry whose supervisor was killed, for whoever finishes it: nobody else
+// does as long as `lock` is held.
 struct Dead {
   Entry entry;
   Fd lock;
@@ -89,9 +90,9 @@ struct Dead {
 std::vector<Dead> TakeDead(const std::string& state);
 void Remove(const Dead& dead);
 
-// Tells the keeper of the run `id` to end it, and does not wait: SIGTERM to
+// Tells the supervisor of the run `id` to end it, and does not wait: SIGTERM to
 // all of it, SIGKILL five seconds later. kNotFound: no such run goes on;
-// kUnavailable: its keeper cannot be reached from this pid namespace.
+// kUnavailable: its supervisor cannot be reached from this pid namespace.
 Status End(const std::string& state, const std::string& id);
 
 }  // namespace gate::lasting

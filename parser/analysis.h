@@ -179,7 +179,7 @@ struct Analysis {
   // What stays in a shell that reads further lines: functions, aliases, traps,
   // options, positional parameters, or variables by which programs or later
   // lines mean something else.
-  bool leaves_names = false;
+  bool alters_later_lines = false;
   std::optional<Argument> leaves_path;  // PATH, when the line changed it
   // The directories that the shell may stand in at the end, as far as commands
   // that change it went well; empty when they are not all known.

@@ -58,7 +58,7 @@ const char* Name(Role role);
 // that the code or script receives ($0, $1… of `sh -c CODE a b`, $1… of `sh
 // FILE a b`). All other roles have one word, or none when it is not named on
 // the command line.
-struct Finding {
+struct ArgumentEffect {
   Role role = Role::kRead;
   std::vector<Argument> words;
   bool recursive = false;
@@ -76,7 +76,7 @@ struct Finding {
 };
 
 // What one invocation's arguments mean.
-struct Reading {
+struct ArgumentAnalysis {
   bool known = false;                   // the program is described
   bool complete = true;                 // every option was understood
   std::string program;                  // canonical name ("gawk" may say "awk")
@@ -88,7 +88,7 @@ struct Reading {
   // A word may hold options that are not among them: an undescribed letter
   // hides those behind it in a bundle, and `-$x` may be any.
   bool unread = false;
-  std::vector<Finding> findings;
+  std::vector<ArgumentEffect> findings;
   ActsRead acts;
   bool reads_stdin = false;     // reads its standard input as data
   bool prints_input = false;    // what it prints may hold what it read
@@ -106,7 +106,7 @@ struct Reading {
 // where that, or a second file, would do more than reading, `complete` is
 // false, unless a finding says more than reading and running already.
 // Never fails. Bounded: at most kMaxReadings readings of the same words.
-Reading ReadArguments(std::span<const Argument> argv);
+ArgumentAnalysis ReadArguments(std::span<const Argument> argv);
 
 inline constexpr int kMaxReadings = 24;
 
@@ -127,7 +127,7 @@ enum class Described : uint8_t { kNo, kYes, kUnsure };
 Described DescribesOption(std::string_view program, std::string_view name);
 
 // The part of `reading` that rules ask for.
-OptionsRead OptionsOf(const Reading& reading);
+OptionsRead OptionsOf(const ArgumentAnalysis& reading);
 
 // True when the shipped data describes a program of this base name.
 bool IsDescribed(std::string_view program);
@@ -145,8 +145,8 @@ std::string_view EmbeddedPrograms();
 // Reads arguments as ReadArguments does, by the descriptions in `image` (a
 // result of CompilePrograms, 8-byte aligned, that outlives the call). An image
 // that does not open knows no program.
-Reading ReadArgumentsWith(std::string_view image,
-                          std::span<const Argument> argv);
+ArgumentAnalysis ReadArgumentsWith(std::string_view image,
+                                   std::span<const Argument> argv);
 
 // What an assignment in a program's environment makes it do: LD_PRELOAD loads
 // code, PAGER is run by a shell, BASH_ENV is a script. nullopt for names that
@@ -159,6 +159,6 @@ std::optional<EnvironmentMeaning> EnvironmentRole(std::string_view name);
 
 // A reading as text, one finding a line, sorted: how examples are written and
 // compared. `delete recursive: x`, `possible command: a b +`.
-std::vector<std::string> Describe(const Reading& reading);
+std::vector<std::string> Describe(const ArgumentAnalysis& reading);
 
 }  // namespace gate::parser

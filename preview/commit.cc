@@ -81,7 +81,7 @@ class Committer {
   Committer(const Profile& profile, const PreviewManifest& manifest,
             const CommitRequest& request)
       : profile_(profile),
-        guard_(Guard::RecordPlaces(profile)),
+        guard_(ProtectedPaths::SnapshotDirectories(profile)),
         manifest_(manifest),
         request_(request) {}
   ~Committer() {
@@ -477,7 +477,7 @@ class Committer {
   }
 
   const Profile& profile_;
-  const Guard guard_;  // of now
+  const ProtectedPaths guard_;  // of now
   const PreviewManifest& manifest_;
   const CommitRequest& request_;
   std::vector<Place> places_;

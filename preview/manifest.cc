@@ -15,7 +15,7 @@
 #include <map>
 
 #include "backends/git_config.h"
-#include "backends/guard.h"
+#include "backends/protected_paths.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "preview/preview.h"
@@ -74,9 +74,12 @@ std::string Attribute(int root, const std::string& path, const char* name) {
 
 class Reader {
  public:
-  Reader(const Profile& profile, const Guard& guard, PreviewManifest* manifest,
-         size_t index)
-      : profile_(profile), guard_(guard), manifest_(manifest), index_(index) {}
+  Reader(const Profile& profile, const ProtectedPaths& protected_paths,
+         PreviewManifest* manifest, size_t index)
+      : profile_(profile),
+        guard_(protected_paths),
+        manifest_(manifest),
+        index_(index) {}
 
   Status Run() {
     const PreviewRoot& root = manifest_->roots[index_];
@@ -400,7 +403,7 @@ class Reader {
   }
 
   const Profile& profile_;
-  const Guard& guard_;
+  const ProtectedPaths& guard_;
   PreviewManifest* manifest_;
   const size_t index_;
   Fd upper_, lower_;
@@ -415,10 +418,11 @@ class Reader {
 Status FillManifest(const Profile& profile, PreviewManifest* manifest) {
   manifest->entries.clear();
   manifest->too_large.clear();
-  const Guard guard = Guard::RecordPlaces(profile);
+  const ProtectedPaths protected_paths =
+      ProtectedPaths::SnapshotDirectories(profile);
   for (size_t i = 0; i < manifest->roots.size(); ++i)
     if (manifest->roots[i].keep && manifest->too_large.empty())
-      GATE_CHECK(Reader(profile, guard, manifest, i).Run());
+      GATE_CHECK(Reader(profile, protected_paths, manifest, i).Run());
   // A path whose type changed has two entries: first what goes.
   std::sort(manifest->entries.begin(), manifest->entries.end(),
             [](const PreviewEntry& a, const PreviewEntry& b) {

@@ -13,7 +13,7 @@
 #include <cerrno>
 
 #include "backends/identity.h"
-#include "backends/way.h"
+#include "backends/symlinks.h"
 #include "base/paths.h"
 #include "preview/tree.h"
 
@@ -35,7 +35,7 @@ Result<std::vector<Root>> OuterRoots(const Profile& profile,
     Root root;
     if (realpath(path.c_str(), buffer) == nullptr) continue;
     root.path = buffer;
-    if (root.path != path) return LedAway(path);
+    if (root.path != path) return SymlinkChanged(path);
     if (root.path == "/")
       return Fail(ErrorCode::kInvalid,
                   "a profile that writes everywhere has no preview");

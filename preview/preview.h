@@ -15,8 +15,8 @@
 //   process can change or link what is not in its place yet
 //   (preview_place.h).
 // - A file that somebody else changed since the run began, a protected name
-//   (the guard's lists), a set-id file, a device, a FIFO or a socket is never
-//   committed.
+//   (ProtectedPaths's lists), a set-id file, a device, a FIFO or a socket is
+//   never committed.
 // - Every step is relative to the root's descriptor and follows no link. A
 //   file is replaced by a rename that is checked afterwards and undone when
 //   what was there was not what the manifest says. Killed in the middle, each

@@ -189,22 +189,22 @@ std::string RefusedConfig(const std::string& path, const std::string& before,
   return "git configuration that runs programs: " + keys;
 }
 
-std::string RefusedPlace(const Guard& guard, const std::string& root,
-                         const PreviewEntry& entry,
+std::string RefusedPlace(const ProtectedPaths& protected_paths,
+                         const std::string& root, const PreviewEntry& entry,
                          const std::function<std::string(bool)>& content) {
   const bool deleted = entry.change == PreviewChange::kDeleted;
   const std::string path = root + "/" + entry.path;
   if (!deleted && entry.type != PreviewType::kDirectory &&
-      guard.HoldsBelow(path))
+      protected_paths.HoldsBelow(path))
     return "in the place of what git takes orders from";
-  switch (guard.HeldAt(path)) {
-    case Guard::Held::kNothing:
+  switch (protected_paths.HeldAt(path)) {
+    case ProtectedPaths::Held::kNothing:
       return "";
-    case Guard::Held::kProtected:
+    case ProtectedPaths::Held::kProtected:
       return "a protected path";
-    case Guard::Held::kHook:
+    case ProtectedPaths::Held::kHook:
       return deleted ? "" : "a hook of the repository's";
-    case Guard::Held::kConfig:
+    case ProtectedPaths::Held::kConfig:
       break;
   }
   if (deleted) return "";

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/guard.h"
+#include "backends/protected_paths.h"
 #include "preview/preview.h"
 
 namespace gate::backends {
@@ -38,8 +38,8 @@ std::string RefusedName(const Profile& profile, const std::string& root,
 // Why `entry` of `root` is refused for the place it has in a repository that is
 // there: exact paths, hooks where the configuration keeps them, files that it
 // includes. `content(true)` is the entry's, `content(false)` what it replaces.
-std::string RefusedPlace(const Guard& guard, const std::string& root,
-                         const PreviewEntry& entry,
+std::string RefusedPlace(const ProtectedPaths& protected_paths,
+                         const std::string& root, const PreviewEntry& entry,
                          const std::function<std::string(bool)>& content);
 
 // Where `aim`, written in the directory of `path`, leads below the root that

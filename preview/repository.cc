@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "backends/guard.h"
+#include "backends/protected_paths.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "preview/protect.h"

@@ -21,7 +21,7 @@ Status OpenPlaces(const std::vector<std::string>& opened,
     profile->write.push_back(path);
     // Names that are to have no second one in a writable place: here they are
     // meant.
-    std::erase_if(profile->sole_names, [&](const std::string& sole) {
+    std::erase_if(profile->alias_checked_paths, [&](const std::string& sole) {
       return IsWithin(sole, path) || IsWithin(path, sole);
     });
   }

@@ -10,7 +10,7 @@
 #include "backends/backend.h"
 #include "base/result.h"
 #include "engine/decision.h"
-#include "router/named_places.h"
+#include "router/relocated_dirs.h"
 
 namespace gate::router {
 
@@ -99,27 +99,27 @@ struct ProfileInputs {
   std::vector<std::string> real_homes;  // all of these, links resolved
   std::string config_dir, state_dir, cache_dir;
   std::string private_tmp;
-  std::vector<std::string> caches;       // writable tool caches, existing
-  std::vector<std::string> git_dirs;     // resolved .git directories to protect
-  std::vector<NamedPlace> named_places;  // the same of them as of the home
-  std::optional<Lending> lending;        // none: there is no profile `tool`
-  std::vector<std::string> opened;       // Plan::opened, of a yes to places
-  std::vector<std::string> made;         // of them, what the line itself names
+  std::vector<std::string> caches;    // writable tool caches, existing
+  std::vector<std::string> git_dirs;  // resolved .git directories to protect
+  std::vector<RelocatedDir> relocated_dirs;  // the same of them as of the home
+  std::optional<Lending> lending;            // none: there is no profile `tool`
+  std::vector<std::string> opened;           // Plan::opened, of a yes to places
+  std::vector<std::string> made;  // of them, what the line itself names
   std::map<std::string, std::string> opened_variables;  // that lead there
 };
 
 // What of a home's secrets lies by `places`; not what holds `workspace`.
-std::vector<std::string> SecretsAt(const std::vector<NamedPlace>& places,
+std::vector<std::string> SecretsAt(const std::vector<RelocatedDir>& places,
                                    const std::string& workspace);
 
 // A place below a home directory in or below which nothing is a workspace: it
 // is hidden, or programs run or obey what is in it. With `above` no directory
 // that holds it is one either; else it is protected there.
-struct ClosedPlace {
+struct RestrictedHomeDir {
   std::string_view name;  // below the home
   bool above = true;
 };
-std::vector<ClosedPlace> ClosedPlaces();
+std::vector<RestrictedHomeDir> RestrictedHomeDirs();
 
 // The profile called `name`. kInvalid for an unknown name, and for `tool` when
 // `inputs` say nothing of what is lent.

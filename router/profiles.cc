@@ -306,18 +306,18 @@ std::string Below(const std::string& directory, std::string_view name) {
 // commands may write it protected.
 void AddNamed(const ProfileInputs& inputs, backends::Profile* profile) {
   if (profile->write.empty()) return;
-  const auto add = [&](const NamedPlace& place, const auto& names) {
+  const auto add = [&](const RelocatedDir& place, const auto& names) {
     for (const std::string_view name : names) {
       std::string path = At(place, name);
       if (path.empty() || IsWithin(inputs.workspace, path)) continue;
       const bool writable = std::ranges::any_of(
           profile->write,
           [&](const std::string& root) { return IsWithin(path, root); });
-      (writable ? profile->protect : profile->sole_names)
+      (writable ? profile->protect : profile->alias_checked_paths)
           .push_back(std::move(path));
     }
   };
-  for (const NamedPlace& place : inputs.named_places) {
+  for (const RelocatedDir& place : inputs.relocated_dirs) {
     add(place, kProtectedNames);
     add(place, kProtectedAtHome);
     add(place, kSoleNames);
@@ -346,8 +346,8 @@ constexpr auto kShared =
 
 }  // namespace
 
-std::vector<ClosedPlace> ClosedPlaces() {
-  std::vector<ClosedPlace> places;
+std::vector<RestrictedHomeDir> RestrictedHomeDirs() {
+  std::vector<RestrictedHomeDir> places;
   places.reserve(kSecrets.size() + kProtectedNames.size() +
                  kProtectedAtHome.size() + kSoleNames.size());
   for (const std::string_view secret : kSecrets) places.push_back({secret});
@@ -366,10 +366,10 @@ std::vector<ClosedPlace> ClosedPlaces() {
   return places;
 }
 
-std::vector<std::string> SecretsAt(const std::vector<NamedPlace>& places,
+std::vector<std::string> SecretsAt(const std::vector<RelocatedDir>& places,
                                    const std::string& workspace) {
   std::vector<std::string> secrets;
-  for (const NamedPlace& place : places)
+  for (const RelocatedDir& place : places)
     for (const std::string_view secret : kSecrets)
       if (std::string path = At(place, secret);
           !path.empty() && (workspace.empty() || !IsWithin(workspace, path)))
@@ -424,7 +424,7 @@ Result<backends::Profile> MakeProfile(const std::string& name,
         profile.deny_read.push_back(Below(home, secret));
     for (std::string_view secret : kSystemSecrets)
       profile.deny_read.emplace_back(secret);
-    for (std::string& path : SecretsAt(inputs.named_places, inputs.workspace))
+    for (std::string& path : SecretsAt(inputs.relocated_dirs, inputs.workspace))
       profile.deny_read.push_back(std::move(path));
   }
   if (tool) Lend(*inputs.lending, &profile);
@@ -438,9 +438,9 @@ Result<backends::Profile> MakeProfile(const std::string& name,
       // These first: they lie in few directories, which are then listed and
       // answer for what lies deeper.
       for (std::string_view sole : kProtectedAtHome)
-        profile.sole_names.push_back(Below(home, sole));
+        profile.alias_checked_paths.push_back(Below(home, sole));
       for (std::string_view sole : kSoleNames)
-        profile.sole_names.push_back(Below(home, sole));
+        profile.alias_checked_paths.push_back(Below(home, sole));
     }
   AddNamed(inputs, &profile);
   for (const std::string& cache : inputs.caches)

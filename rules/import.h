@@ -54,7 +54,7 @@ bool IsNoProgram(std::string_view word);
 // What of a regex speaks of text that gate has resolved before it matches
 // (quotes, operators, `~`, `$X`, assignments), or means something else to RE2.
 // Empty: nothing.
-std::string ForeignIn(std::string_view regex);
+std::string EmbeddedIn(std::string_view regex);
 
 class Importer {
  public:

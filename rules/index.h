@@ -18,7 +18,7 @@ struct Subject {
   uint16_t flow_kinds = 0;       // of the whole line
   uint16_t unknown_codes = 0;    // of the whole line
   bool has_env = false;
-  Marks marks;  // of all this, as MakeMarks has it
+  SubjectBits bits;  // of all this, as MakeSubjectBits has it
 };
 
 // Positions of argv at which a sub-command may stand: bit i for argv[i], the
@@ -31,9 +31,9 @@ inline bool StartsGoOn(uint32_t starts) {
   return starts >> kFollowedWords != 0;
 }
 
-// What guards ask of `subject`. `any_kinds`: kinds of effects of the whole
+// What prefilters ask of `subject`. `any_kinds`: kinds of effects of the whole
 // line.
-Marks MakeMarks(const Subject& subject, uint16_t any_kinds);
+SubjectBits MakeSubjectBits(const Subject& subject, uint16_t any_kinds);
 
 // Appends the rules of `view` that may match `subject`, each once, ascending.
 // kAll is every rule: what tests compare the index with. kNear adds those that

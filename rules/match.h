@@ -28,8 +28,8 @@ struct Facts {
   bool interactive = false;
   bool inspected = false;
   // False: nothing is ruled out by a first look, neither matchers by their
-  // Guard, nor regexes by their atoms, nor paths by PathFilter. The answer is
-  // the same; tests hold it to it.
+  // Prefilter, nor regexes by their atoms, nor paths by PathFilter. The answer
+  // is the same; tests hold it to it.
   bool first_looks = true;
 };
 
@@ -43,7 +43,7 @@ struct Verdict {
 };
 
 // How much of a rule that missed would have held, for people.
-struct Nearness {
+struct NearMiss {
   uint32_t held = 0, parts = 0;  // conditions; each word of a prefix is one
   std::string failed;            // names of those that do not hold
 };
@@ -75,8 +75,8 @@ class Matcher {
   std::span<const uint32_t> EffectsOf(uint32_t owner);
 
   // For a rule that Match said no to.
-  Nearness HowNear(const LoadedLayer& layer, uint32_t rule,
-                   const Subject& subject, bool strict);
+  NearMiss ExplainMiss(const LoadedLayer& layer, uint32_t rule,
+                       const Subject& subject, bool strict);
 
   // Whether the allow rule `rule` allows effect number `effect` of `subject`
   // by speaking of it, and not only the command that has it.
@@ -84,7 +84,7 @@ class Matcher {
                     const Subject& subject, uint32_t effect);
 
  private:
-  void Count(uint32_t node, Nearness* out);  // nearness.cc
+  void Count(uint32_t node, NearMiss* out);  // nearness.cc
 
   struct Prepared {  // per invocation, made when first asked for
     bool lines_made = false;

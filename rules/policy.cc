@@ -33,15 +33,15 @@ const Regex* RegexCache::Get(size_t index, std::string_view pattern) const {
 
 Result<RuleView> RuleView::Open(std::string_view bytes) {
   RuleView view;
-  GATE_TRY(view.image, Image::Open(bytes, kRuleMagic));
-  const Image& image = view.image;
+  GATE_TRY(view.image, FlatFile::Open(bytes, kRuleMagic));
+  const FlatFile& image = view.image;
   const auto header = image.Section<Header>(kHeader);
   if (header.size() != 1) return Fail(ErrorCode::kCorrupt, "no header");
   view.header = header[0];
   view.rules = image.Section<RuleRecord>(kRules);
   view.nodes = image.Section<Node>(kNodes);
   view.links = image.Section<uint32_t>(kLinks);
-  view.strings = image.Section<ImageText>(kStrings);
+  view.strings = image.Section<FlatText>(kStrings);
   view.positions = image.Section<Range>(kPositions);
   view.paths = image.Section<PathRecord>(kPaths);
   view.classes = image.Section<ClassRecord>(kClasses);
@@ -52,11 +52,11 @@ Result<RuleView> RuleView::Open(std::string_view bytes) {
   view.bucket_rules = image.Section<uint32_t>(kBucketRules);
   view.examples = image.Section<ExampleRecord>(kExamples);
   view.notes = image.Section<FileNote>(kFileNotes);
-  view.link_guards = image.Section<Guard>(kLinkGuards);
-  view.rule_guards = image.Section<Guard>(kRuleGuards);
+  view.link_prefilters = image.Section<Prefilter>(kLinkPrefilters);
+  view.prefilters = image.Section<Prefilter>(kPrefilters);
   if (view.buckets.size() != kBucketCount ||
-      view.link_guards.size() != view.links.size() ||
-      view.rule_guards.size() != view.rules.size())
+      view.link_prefilters.size() != view.links.size() ||
+      view.prefilters.size() != view.rules.size())
     return Fail(ErrorCode::kCorrupt, "wrong index");
   for (const RuleRecord& rule : view.rules)
     if (rule.match >= view.nodes.size() || rule.action > 3)

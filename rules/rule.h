@@ -8,31 +8,31 @@
 #include <cstdint>
 #include <span>
 
-#include "base/image.h"
-#include "rules/match/guard.h"
+#include "base/flat_file.h"
+#include "rules/match/prefilter.h"
 
 namespace gate::rules {
 
 inline constexpr char kRuleMagic[] = "gate.rules/12";
 
 enum Section : uint32_t {
-  kHeader,       // Header, one
-  kRules,        // RuleRecord
-  kNodes,        // Node
-  kLinks,        // uint32_t: node indices
-  kStrings,      // ImageText
-  kPositions,    // Range into kStrings: one position of a prefix
-  kPaths,        // PathRecord
-  kClasses,      // ClassRecord
-  kLists,        // ListRecord
-  kRegexes,      // RegexRecord
-  kPrograms,     // KeyRecord, sorted by key
-  kBuckets,      // Range into kBucketRules, kBucketCount of them
-  kBucketRules,  // uint32_t: rule indices
-  kExamples,     // ExampleRecord
-  kFileNotes,    // FileNote: disable, unlock, what lint will say
-  kLinkGuards,   // Guard, one for each of kLinks
-  kRuleGuards,   // Guard, one for each of kRules
+  kHeader,          // Header, one
+  kRules,           // RuleRecord
+  kNodes,           // Node
+  kLinks,           // uint32_t: node indices
+  kStrings,         // FlatText
+  kPositions,       // Range into kStrings: one position of a prefix
+  kPaths,           // PathRecord
+  kClasses,         // ClassRecord
+  kLists,           // ListRecord
+  kRegexes,         // RegexRecord
+  kPrograms,        // KeyRecord, sorted by key
+  kBuckets,         // Range into kBucketRules, kBucketCount of them
+  kBucketRules,     // uint32_t: rule indices
+  kExamples,        // ExampleRecord
+  kFileNotes,       // FileNote: disable, unlock, what lint will say
+  kLinkPrefilters,  // Prefilter, one for each of kLinks
+  kPrefilters,      // Prefilter, one for each of kRules
 };
 
 struct Range {
@@ -42,7 +42,7 @@ struct Range {
 
 // Values shared by rules: 0 means "not said" (rules/names.h).
 struct RuleRecord {
-  ImageText id, reason, suggestion, file, pack, description;
+  FlatText id, reason, suggestion, file, pack, description;
   uint32_t line = 0;
   uint32_t column = 0;
   uint32_t match = 0;  // root node
@@ -200,9 +200,9 @@ struct PathRecord {
   uint8_t head_size = 0;
   uint8_t tail_size = 0;
   uint16_t unused = 0;
-  ImageText text;
-  ImageText literal;  // kGlob: `text` up to the directory before a wildcard
-  ImageText needs;    // kGlob: stands in every path that matches
+  FlatText text;
+  FlatText literal;  // kGlob: `text` up to the directory before a wildcard
+  FlatText needs;    // kGlob: stands in every path that matches
   uint32_t unused2 = 0;
   uint64_t head = 0;     // the first bytes behind the base
   uint64_t tail = 0;     // the last bytes, the very last one lowest
@@ -216,29 +216,29 @@ inline constexpr uint16_t kClassWorkspace = 0xFFFE;
 inline constexpr uint16_t kClassOutside = 0xFFFF;
 
 struct ClassRecord {
-  ImageText name;
+  FlatText name;
   Range paths;
 };
 
 struct ListRecord {
-  ImageText name;
+  FlatText name;
   Range strings;
 };
 
 struct RegexRecord {
-  ImageText pattern;
+  FlatText pattern;
   // Into kStrings, lower case: one of them is in any ASCII text that matches.
   // Empty: nothing is known.
   Range atoms;
 };
 
 struct KeyRecord {
-  ImageText key;
+  FlatText key;
   Range rules;  // into kBucketRules
 };
 
 struct ExampleRecord {
-  ImageText command;
+  FlatText command;
   uint32_t line = 0;
   uint32_t matches = 0;  // 1: must match, 0: must not
 };
@@ -256,18 +256,18 @@ enum NoteKind : uint32_t {
 };
 
 struct FileNote {
-  ImageText id;
+  FlatText id;
   uint32_t kind = kNoteDisable;
   uint32_t line = 0;
   uint32_t column = 0;
-  ImageText file;
+  FlatText file;
 };
 
 struct Header {
   uint8_t default_action = RuleRecord::kUnset;
   uint8_t asks_branch = 0;  // some rule has a `branch`
   uint8_t unused[6] = {};
-  ImageText source_hash;  // hex
+  FlatText source_hash;  // hex
 };
 
 // Fixed buckets of rules, after those by program.
@@ -283,11 +283,11 @@ enum Bucket : uint32_t {
 
 // A layer of rules, ready for use.
 struct RuleView {
-  Image image;
+  FlatFile image;
   std::span<const RuleRecord> rules;
   std::span<const Node> nodes;
   std::span<const uint32_t> links;
-  std::span<const ImageText> strings;
+  std::span<const FlatText> strings;
   std::span<const Range> positions;
   std::span<const PathRecord> paths;
   std::span<const ClassRecord> classes;
@@ -298,14 +298,14 @@ struct RuleView {
   std::span<const uint32_t> bucket_rules;
   std::span<const ExampleRecord> examples;
   std::span<const FileNote> notes;
-  std::span<const Guard> link_guards;
-  std::span<const Guard> rule_guards;
+  std::span<const Prefilter> link_prefilters;
+  std::span<const Prefilter> prefilters;
   Header header;
 
   // kCorrupt when `bytes` is not such an image. `bytes` must outlive it.
   static Result<RuleView> Open(std::string_view bytes);
 
-  std::string_view Text(ImageText text) const { return image.Text(text); }
+  std::string_view Text(FlatText text) const { return image.Text(text); }
   template <class T>
   std::span<const T> In(std::span<const T> items, Range range) const {
     return gate::Slice(items, range.begin, range.count);

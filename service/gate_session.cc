@@ -258,9 +258,9 @@ int Main(int count, char** words) {
       getsockopt(kListener, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 ||
       listens != 1)
     return 64;
-  static Keeper keeper(idle * 1000, count > 2 ? words[2] : "", geteuid());
+  static Keeper supervisor(idle * 1000, count > 2 ? words[2] : "", geteuid());
   if (!GiveEverythingUp()) return 1;
-  keeper.Run();
+  supervisor.Run();
   return 0;
 }
 

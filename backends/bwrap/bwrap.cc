@@ -15,7 +15,6 @@
 
 #include "backends/exec_words.h"
 #include "backends/file_count.h"
-#include "backends/guard.h"
 #include "backends/landlock.h"
 #include "backends/native/calls/seccomp.h"
 #include "backends/process/limits.h"
@@ -28,6 +27,7 @@
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
 #include "backends/process/terminal_job.h"
+#include "backends/protected_paths.h"
 #include "backends/view/private_way.h"
 #include "base/file.h"
 
@@ -59,14 +59,15 @@ uint64_t CpuOfChildrenMs() {
   return ms(used.ru_utime) + ms(used.ru_stime);
 }
 
-// Process 1 of bwrap's namespace. Its number is certainly its while `keeper`,
-// which waits for it, has not ended; when that has ended, it has waited.
-Fd OpenInit(const std::string& status, int keeper) {
+// Process 1 of bwrap's namespace. Its number is certainly its while
+// `supervisor`, which waits for it, has not ended; when that has ended, it has
+// waited.
+Fd OpenInit(const std::string& status, int supervisor) {
   const long init = StatusNumber(status, "\"child-pid\"");
   if (init <= 0) return Fd();
   Fd opened(
       static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(init), 0u)));
-  pollfd fds = {keeper, POLLIN, 0};
+  pollfd fds = {supervisor, POLLIN, 0};
   if (poll(&fds, 1, 0) != 0) opened.reset();
   return opened;
 }
@@ -214,16 +215,16 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
   if (!copy) return Failed(copy.error().message);
   Io streams = io;
   if (*copy) streams.in = copy->get();
-  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  Result<ProtectedPaths> begun = ProtectedPaths::Begin(profile, command.cwd);
   if (!begun) return Failed(begun.error().message);
-  Guard& guard = *begun;
+  ProtectedPaths& protected_paths = *begun;
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   Profile reached = profile;
   if (geteuid() == 0 && IsClosedTo(user, profile.private_tmp + "/"))
     reached.private_tmp.clear();  // fresh ones, for this run only
   for (int attempt = 1;; ++attempt) {
-    Result<View> view = MakeView(reached, guard, user, command.cwd);
+    Result<View> view = MakeView(reached, protected_paths, user, command.cwd);
     if (!view) return Failed(view.error().message);
     if (view->cwd_inode != 0 && command.cwd_inode != 0 &&
         (view->cwd_inode != command.cwd_inode ||
@@ -246,7 +247,8 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
     if (outcome.status == OutcomeStatus::kSetupFailed && vanished &&
         attempt < kMaxAttempts)
       continue;
-    if (outcome.status != OutcomeStatus::kSetupFailed) guard.Sweep(&outcome);
+    if (outcome.status != OutcomeStatus::kSetupFailed)
+      protected_paths.VerifyAndRestore(&outcome);
     outcome.duration_ms = MonotonicMs() - begin;
     return outcome;
   }
@@ -308,7 +310,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   if (indirect.words)
     request.keep.insert(request.keep.end(),
                         {indirect.words.get(), indirect.program.get()});
-  request.keeper = true;
+  request.supervisor = true;
   request.own_session = !inputs.terminal;
   request.switch_user = user.switched;
   request.uid = user.uid;

@@ -1,11 +1,11 @@
 // bubblewrap behind gate's interface.
 //
-// Gives the view, filter, guard and environment that native gives, made by the
-// bwrap program on PATH. What it cannot give: Landlock (bwrap must mount, which
-// Landlock forbids), and the difference between exit code 128+n and an end by
-// signal n (it reports both as 128+n, and so does the outcome). Versions before
-// 0.12.0 follow a symbolic link in a parent while they make a mount point
-// (CVE-2026-87766).
+// Gives the view, filter, protected paths and environment that native gives,
+// made by the bwrap program on PATH. What it cannot give: Landlock (bwrap must
+// mount, which Landlock forbids), and the difference between exit code 128+n
+// and an end by signal n (it reports both as 128+n, and so does the outcome).
+// Versions before 0.12.0 follow a symbolic link in a parent while they make a
+// mount point (CVE-2026-87766).
 #pragma once
 
 #include <memory>

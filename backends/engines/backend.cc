@@ -18,7 +18,6 @@
 #include "backends/engines/account.h"
 #include "backends/engines/container_seccomp.h"
 #include "backends/file_count.h"
-#include "backends/guard.h"
 #include "backends/process/outcome.h"
 #include "backends/process/program_search.h"
 #include "backends/process/relay.h"
@@ -27,7 +26,8 @@
 #include "backends/process/streams.h"
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
-#include "backends/protect/guardian.h"
+#include "backends/protect/cleanup_watchdog.h"
+#include "backends/protected_paths.h"
 #include "base/file.h"
 #include "base/hash.h"
 
@@ -250,15 +250,15 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
     return Failed(std::move(refusal));
   const RunUser user = ChooseUser(profile);
   if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
-  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  Result<ProtectedPaths> begun = ProtectedPaths::Begin(profile, command.cwd);
   if (!begun) return Failed(begun.error().message);
-  Guard& guard = *begun;
-  Result<View> view = MakeView(profile, guard, user, command.cwd);
+  ProtectedPaths& protected_paths = *begun;
+  Result<View> view = MakeView(profile, protected_paths, user, command.cwd);
   if (!view) return Failed(view.error().message);
   LeaveOutUnnamable(&*view);
   const bool configured = !profile.image.empty();
   if (configured) {
-    view = ImageView(std::move(*view), profile.workspace, command.cwd);
+    view = FlatView(std::move(*view), profile.workspace, command.cwd);
     if (!view) return Failed(view.error().message);
   }
   std::vector<std::string> covered;
@@ -315,8 +315,8 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   if (const Status permitted = command.permit.Ask(); !permitted)
     return Failed(permitted.error().message);
   const HeldSignals signals;
-  Result<Guardian> guardian = client_.StartGuardian(inputs.name);
-  if (!guardian) return Failed(guardian.error().message);
+  Result<CleanupWatchdog> watchdog = client_.StartCleanupWatchdog(inputs.name);
+  if (!watchdog) return Failed(watchdog.error().message);
   SpawnRequest request = client_.Call(std::move(*words));
   request.io = streams;
   request.keep = {filter_file->get()};
@@ -334,7 +334,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   watch.kill = [&] {
     // The client first, which would else go on to start what is removed.
     sys::PidfdSignal(child.pidfd.get(), SIGKILL);
-    guardian->RemoveUnfinished();
+    watchdog->RemoveUnfinished();
   };
   ContainerSignals forwarded(client_, inputs.name);
   forwarded.Join(&watch);
@@ -350,8 +350,8 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
 
   // The engine's word, not the client's exit code, which a command's may equal.
   ContainerState state;
-  if (!guardian->over()) state = AskState(client_, inputs.name);
-  guardian->Remove();
+  if (!watchdog->over()) state = AskState(client_, inputs.name);
+  watchdog->Remove();
   Outcome outcome;
   if (timed_out) {
     outcome.status = OutcomeStatus::kTimeout;
@@ -389,7 +389,7 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   }
   (*relay)->Judge(&outcome);
   files.Judge(&outcome);
-  guard.Sweep(&outcome);
+  protected_paths.VerifyAndRestore(&outcome);
   ReportSockets(unknown_sockets, &outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;

@@ -12,7 +12,7 @@
 // open) network namespaces, the user's or the workspace owner's uid. Limits by
 // control groups, and by gate's own sums (engine_account.h).
 //
-// A guardian process removes the container by force when the run is over and
+// A watchdog process removes the container by force when the run is over and
 // when gate is killed. Probing starts nothing: it looks for the client and
 // asks the socket; what works is proved by the run, or by `gate backends
 // probe`. Engines elsewhere (DOCKER_HOST over tcp or ssh) are not taken, since

@@ -182,7 +182,7 @@ Result<std::string> EngineClient::Ask(std::vector<std::string> words,
   return answer;
 }
 
-Result<Guardian> EngineClient::StartGuardian(
+Result<CleanupWatchdog> EngineClient::StartCleanupWatchdog(
     const std::string& container) const {
   // Names say whose a container is; $1 is its name, the rest the client.
   constexpr const char* kPrune =
@@ -198,7 +198,7 @@ Result<Guardian> EngineClient::StartGuardian(
       (IsPodman() ? "--time=0 " : "") + "\"$name\"";
   std::vector<std::string> words = Call({}).argv;
   words.insert(words.begin(), container);
-  return Guardian::Start(
+  return CleanupWatchdog::Start(
       "prune() {\n" + std::string(kPrune) + "\n}\nprune \"$@\"", remove, words,
       ClientEnvironment());
 }

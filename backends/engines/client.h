@@ -17,7 +17,7 @@
 #include "backends/backend.h"
 #include "backends/process/spawn.h"
 #include "backends/process/supervise.h"
-#include "backends/protect/guardian.h"
+#include "backends/protect/cleanup_watchdog.h"
 #include "base/file.h"
 #include "base/result.h"
 
@@ -58,7 +58,8 @@ class EngineClient {
   // The client's output; an error with its message when it fails.
   Result<std::string> Ask(std::vector<std::string> words, int in = -1) const;
   // Removes the container when its pipe ends, which gate's death does too.
-  Result<Guardian> StartGuardian(const std::string& container) const;
+  Result<CleanupWatchdog> StartCleanupWatchdog(
+      const std::string& container) const;
 
  private:
   Engine engine_;

@@ -138,8 +138,8 @@ Result<std::string> ConfiguredImage(const EngineClient& client,
   return *id;
 }
 
-Result<View> ImageView(View view, const std::string& workspace,
-                       const std::string& cwd) {
+Result<View> FlatView(View view, const std::string& workspace,
+                      const std::string& cwd) {
   if (view.write_everything)
     return Fail(ErrorCode::kInvalid,
                 "a profile that writes everywhere cannot run in a configured "

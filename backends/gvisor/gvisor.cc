@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "backends/file_count.h"
-#include "backends/guard.h"
 #include "backends/gvisor/account.h"
 #include "backends/process/limits.h"
 #include "backends/process/outcome.h"
@@ -26,7 +25,8 @@
 #include "backends/process/streams.h"
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
-#include "backends/protect/guardian.h"
+#include "backends/protect/cleanup_watchdog.h"
+#include "backends/protected_paths.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -49,7 +49,7 @@ std::string ContainerId(const std::string& bundle) {
   return std::string(BaseName(bundle));
 }
 
-// Runs that ended without their gate and guardian. $1 is runsc, $2 the place,
+// Runs that ended without their gate and watchdog. $1 is runsc, $2 the place,
 // $3 an option or nothing.
 constexpr const char* kPrune =
     "for old in \"$2/gate-gvisor-$owner\"-*; do\n"
@@ -208,23 +208,23 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   if (!copy) return Failed(copy.error().message);
   Io streams = io;
   if (*copy) streams.in = copy->get();
-  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  Result<ProtectedPaths> begun = ProtectedPaths::Begin(profile, command.cwd);
   if (!begun) return Failed(begun.error().message);
-  Guard& guard = *begun;
-  Result<View> view = MakeView(profile, guard, user, command.cwd);
+  ProtectedPaths& protected_paths = *begun;
+  Result<View> view = MakeView(profile, protected_paths, user, command.cwd);
   if (!view) return Failed(view.error().message);
 
   const bool rootless = geteuid() != 0;
   const std::string place = Place();
   const Result<std::string> bundle = MakeBundle(place);
   if (!bundle) return Failed(bundle.error().message);
-  Result<Guardian> guardian = Guardian::Start(
+  Result<CleanupWatchdog> watchdog = CleanupWatchdog::Start(
       kPrune, kRemove, {runsc, place, rootless ? "--rootless" : "", *bundle},
       RunscEnvironment());
-  if (!guardian) {
+  if (!watchdog) {
     std::error_code ignored;
     std::filesystem::remove_all(*bundle, ignored);
-    return Failed(guardian.error().message);
+    return Failed(watchdog.error().message);
   }
   BundleInputs inputs;
   inputs.view = std::move(*view);
@@ -283,9 +283,9 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   const auto read_log = [&] { log = ReadFile(*bundle + "/log", kMaxLog); };
   watch.kill = [&] {
     read_log();
-    // The sandbox dies with its runsc; the guardian cleans up.
+    // The sandbox dies with its runsc; the watchdog cleans up.
     sys::PidfdSignal(child.pidfd.get(), SIGKILL);
-    guardian->Remove();
+    watchdog->Remove();
   };
   SandboxAccount account(child.pid, profile.limits);
   account.Join(&watch);
@@ -295,14 +295,14 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   (*relay)->Drain(timed_out ? kGraceMs : -1);
-  if (!guardian->over()) read_log();
-  // A clean end has removed the container; the guardian sees to any other.
+  if (!watchdog->over()) read_log();
+  // A clean end has removed the container; the watchdog sees to any other.
   if (WIFEXITED(status) && WEXITSTATUS(status) != kRunscFailed) {
     std::error_code ignored;
     std::filesystem::remove_all(*bundle, ignored);
-    guardian->Dismiss();
+    watchdog->Dismiss();
   } else {
-    guardian->Remove();
+    watchdog->Remove();
   }
 
   Outcome outcome;
@@ -340,7 +340,7 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   (*relay)->Judge(&outcome);
   files.Judge(&outcome);
   // Also after a failure: how far it got is not known.
-  guard.Sweep(&outcome);
+  protected_paths.VerifyAndRestore(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }

@@ -12,14 +12,14 @@
 
 #include "backends/environment.h"
 #include "backends/file_count.h"
-#include "backends/guard.h"
-#include "backends/landlock/keeper.h"
+#include "backends/landlock/supervisor.h"
 #include "backends/process/outcome.h"
 #include "backends/process/relay.h"
 #include "backends/process/request.h"
 #include "backends/process/streams.h"
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
+#include "backends/protected_paths.h"
 #include "base/file.h"
 
 namespace gate::backends {
@@ -93,9 +93,9 @@ struct Kept {
   std::vector<std::string> environment, programs;
 };
 
-KeeperPlan MakePlan(const Profile& profile, const Kept& kept,
-                    const RunUser& user) {
-  KeeperPlan plan;
+SupervisorPlan MakePlan(const Profile& profile, const Kept& kept,
+                        const RunUser& user) {
+  SupervisorPlan plan;
   plan.user = user;
   plan.abi = LandlockAbi();
   plan.no_tcp = profile.network == Network::kNone;
@@ -163,8 +163,8 @@ Availability Landlock::Probe() {
   }
   // A file that this user can write must be neither written nor read inside,
   // and no socket made.
-  char canary[] = "/tmp/gate-canary-XXXXXX";
-  const Fd file(mkstemp(canary));
+  char escape_probe[] = "/tmp/gate-canary-XXXXXX";
+  const Fd file(mkstemp(escape_probe));
   if (!file || !WriteAll(file.get(), "canary")) {
     availability.why = "cannot make a file to try it with";
     return availability;
@@ -175,7 +175,7 @@ Availability Landlock::Probe() {
   command.argv = {"/bin/sh", "-c",
                   "(: >\"$0\") 2>/dev/null && exit 1; read -r x <\"$0\" && "
                   "exit 2; : >\"$TMPDIR/x\" && exit 42",
-                  canary};
+                  escape_probe};
   command.cwd = "/";
   command.environment = {"PATH=/usr/bin:/bin"};
   const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -183,7 +183,7 @@ Availability Landlock::Probe() {
       Run(profile, command, {null.get(), null.get(), null.get()});
   struct stat info = {};
   const bool kept = fstat(file.get(), &info) == 0 && info.st_size == 6;
-  unlink(canary);
+  unlink(escape_probe);
   if (outcome.status != OutcomeStatus::kExited || outcome.exit_code != 42 ||
       !kept) {
     availability.why = outcome.status == OutcomeStatus::kExited
@@ -243,14 +243,15 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   kept.environment.push_back("PWD=" + command.cwd);
   SetTemporaryPlace(tmp->path(), &kept.environment);
   kept.programs = Candidates(command.argv[0], kept.environment);
-  const KeeperPlan plan = [&] {
-    KeeperPlan made = MakePlan(profile, kept, user);
+  const SupervisorPlan plan = [&] {
+    SupervisorPlan made = MakePlan(profile, kept, user);
     made.terminal = isatty(io.in) == 1;
     return made;
   }();
-  Result<Guard> begun = Guard::Begin(profile, command.cwd, /*held=*/false);
+  Result<ProtectedPaths> begun =
+      ProtectedPaths::Begin(profile, command.cwd, /*held=*/false);
   if (!begun) return Failed(begun.error().message);
-  Guard& guard = *begun;
+  ProtectedPaths& protected_paths = *begun;
   Result<std::unique_ptr<OutputRelay>> relay =
       OutputRelay::Make(io, profile.limits.output_bytes);
   if (!relay) return Failed(relay.error().message);
@@ -263,11 +264,11 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   const Fd report_read(report[0]);
   Fd report_write(report[1]);
   if (pipe2(control, O_CLOEXEC) != 0) return Failed("cannot make a pipe");
-  // Kept, so that writing to a dead keeper raises no SIGPIPE.
+  // Kept, so that writing to a dead supervisor raises no SIGPIPE.
   const Fd control_read(control[0]);
   const Fd control_write(control[1]);
   const HeldSignals signals;
-  KeeperContext context;
+  SupervisorContext context;
   context.plan = &plan;
   context.in = (*relay)->io().in;
   context.out = (*relay)->io().out;
@@ -277,9 +278,9 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   context.gate = getpid();
   context.mask = signals.before();
   int number = -1;
-  const pid_t keeper = sys::Clone(0, &number);
-  if (keeper == 0) RunKeeper(context);
-  if (keeper < 0) return Failed("cannot start a process");
+  const pid_t supervisor = sys::Clone(0, &number);
+  if (supervisor == 0) RunSupervisor(context);
+  if (supervisor < 0) return Failed("cannot start a process");
   const Fd pidfd(number);
   report_write.reset();
 
@@ -298,25 +299,25 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
-  KeeperReport said;
+  SupervisorReport said;
   ssize_t got = 0;
   do {
     got = read(report_read.get(), &said, sizeof(said));
   } while (got < 0 && errno == EINTR);
-  if (got != static_cast<ssize_t>(sizeof(said))) said = KeeperReport();
-  // Where the keeper was killed something may still write.
+  if (got != static_cast<ssize_t>(sizeof(said))) said = SupervisorReport();
+  // Where the supervisor was killed something may still write.
   (*relay)->Drain(!timed_out && WIFEXITED(status) ? -1 : kGraceMs);
 
   Outcome outcome;
   switch (said.kind) {
-    case KeeperReport::kFailed:
+    case SupervisorReport::kFailed:
       return Failed(
           std::string("the sandbox could not be built: ") + said.step +
           (said.error == 0 ? "" : std::string(": ") + strerror(said.error)));
-    case KeeperReport::kNotExecuted:
+    case SupervisorReport::kNotExecuted:
       SetNotExecuted(command.argv[0], command.cwd, said.error, &outcome);
       break;
-    case KeeperReport::kEnded:
+    case SupervisorReport::kEnded:
       SetEnd(said.wait_status, &outcome);
       break;
     default:
@@ -332,7 +333,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   }
   (*relay)->Judge(&outcome);
   files.Judge(&outcome);
-  guard.Sweep(&outcome);
+  protected_paths.VerifyAndRestore(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }

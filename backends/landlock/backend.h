@@ -10,8 +10,8 @@
 //   is the host's without unix sockets, through which other programs of the
 //   user could be told to act;
 // - no capabilities, no new privileges, a clean environment, a TMPDIR of its
-//   own; a keeper process that the command cannot signal (ABI 6) and that ends
-//   everything it started, also when gate is killed.
+//   own; a supervisor process that the command cannot signal (ABI 6) and that
+//   ends everything it started, also when gate is killed.
 //
 // What it cannot give is in the list of losses (docs/backends/landlock.md), and
 // a profile that requires such a feature is refused: no private view (names in

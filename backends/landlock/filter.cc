@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "backends/landlock/keeper.h"
+#include "backends/landlock/supervisor.h"
 #include "backends/native/calls/filter_writer.h"
 
 namespace gate::backends {

@@ -12,9 +12,9 @@
 
 #include "backends/landlock/backend.h"
 #include "backends/listing.h"
+#include "backends/symlinks.h"
 #include "backends/view/hidden_links.h"
 #include "backends/view/mounts.h"
-#include "backends/way.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -42,7 +42,7 @@ class Builder {
       if (path.empty() && root != profile_.workspace) continue;
       if (path.empty())
         return Fail(ErrorCode::kNotFound, "no workspace `" + root + "`");
-      if (path != root) return LedAway(root);
+      if (path != root) return SymlinkChanged(root);
       if (path == "/")
         return Fail(ErrorCode::kInvalid,
                     "without namespaces not everything can be writable");

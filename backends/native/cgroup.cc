@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view kPrefix = "gate-";
 constexpr size_t kDigits = 16;
 constexpr int kSampleMs = 20;     // version 1 gives no notice
-constexpr int kUnguardedMs = 20;  // how long a run goes without a guardian
+constexpr int kUnguardedMs = 20;  // how long a run goes without a watchdog
 constexpr size_t kMaxText = 4096;
 
 std::string_view NextLine(std::string_view* text) {
@@ -152,9 +152,10 @@ void Nap(int milliseconds) {
   nanosleep(&time, nullptr);
 }
 
-// The guardian: waits for gate's end and removes what it left. Paths are
+// The watchdog: waits for gate's end and removes what it left. Paths are
 // null-terminated strings of gate's, of which this process is a copy.
-[[noreturn]] void Guard(int leash, const char* const* paths, size_t count) {
+[[noreturn]] void ProtectedPaths(int leash, const char* const* paths,
+                                 size_t count) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -406,7 +407,7 @@ Cgroup::~Cgroup() {
 
 void Cgroup::Leave() {
   groups_.clear();
-  guardian_.pidfd.reset();
+  watchdog_.pidfd.reset();
 }
 
 Cgroup::Doors Cgroup::doors() const {
@@ -417,21 +418,21 @@ Cgroup::Doors Cgroup::doors() const {
   return doors;
 }
 
-void Cgroup::StartGuardian() {
+void Cgroup::StartCleanupWatchdog() {
   guarded_ = true;
   int leash[2];
   if (pipe2(leash, O_CLOEXEC) != 0) return;  // the next run removes them
-  guardian_.reader = Fd(leash[0]);
-  guardian_.leash = Fd(leash[1]);
+  watchdog_.reader = Fd(leash[0]);
+  watchdog_.leash = Fd(leash[1]);
   std::vector<const char*> paths;
   for (const Group& group : groups_) paths.push_back(group.path.c_str());
   int pidfd = -1;
   const pid_t child = sys::Clone(0, &pidfd);
-  if (child == 0) Guard(leash[0], paths.data(), paths.size());
-  if (child > 0) guardian_.pidfd = Fd(pidfd);
+  if (child == 0) ProtectedPaths(leash[0], paths.data(), paths.size());
+  if (child > 0) watchdog_.pidfd = Fd(pidfd);
 }
 
-Cgroup::Guardian::~Guardian() {
+Cgroup::CleanupWatchdog::~CleanupWatchdog() {
   if (!pidfd) return;
   sys::PidfdSignal(pidfd.get(), SIGKILL);
   siginfo_t info = {};
@@ -463,7 +464,7 @@ void Cgroup::Join(Watch* watch) {
     if (!guarded_) {
       const auto age = static_cast<int>(MonotonicMs() - joined_ms_);
       if (age >= kUnguardedMs)
-        StartGuardian();
+        StartCleanupWatchdog();
       else
         mine =
             mine < 0 ? kUnguardedMs - age : std::min(mine, kUnguardedMs - age);

@@ -16,7 +16,7 @@
 // the group out.
 //
 // The name cannot be guessed, and the directory is locked for as long as gate
-// lives. A guardian process removes it when gate is killed; where that was
+// lives. A watchdog process removes it when gate is killed; where that was
 // killed too, the next run removes what nobody holds a lock on.
 #pragma once
 
@@ -101,17 +101,17 @@ class Cgroup {
     Fd directory;  // locked
     Fd door;       // version 1
   };
-  struct Guardian {
-    Guardian() = default;
-    Guardian(Guardian&&) = default;
-    Guardian& operator=(Guardian&&) = default;
-    ~Guardian();
+  struct CleanupWatchdog {
+    CleanupWatchdog() = default;
+    CleanupWatchdog(CleanupWatchdog&&) = default;
+    CleanupWatchdog& operator=(CleanupWatchdog&&) = default;
+    ~CleanupWatchdog();
     Fd leash, reader, pidfd;
   };
 
   // Removes the groups when this process is killed. Most commands end before
   // it is worth its cost.
-  void StartGuardian();
+  void StartCleanupWatchdog();
   bool Add(const std::string& parent, bool version2, const MakeDirectory& make);
   void HoldUnified(const TreeLimits& wanted, const UnifiedParent& parent,
                    const MakeDirectory& make);
@@ -127,7 +127,7 @@ class Cgroup {
   bool memory2_ = false, pids2_ = false, cpu2_ = false;
   Fd memory_, pids_, pids_peak_, cpu_;  // what tells of each
   int memory1_ = -1;  // the group of version 1 that holds the memory
-  Guardian guardian_;
+  CleanupWatchdog watchdog_;
   std::function<void()> kill_;
   bool guarded_ = false;
   uint64_t joined_ms_ = 0;

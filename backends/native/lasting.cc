@@ -25,7 +25,9 @@ class NativeLasting : public LastingRun {
   void Leave() override;
   void End(Outcome* outcome) override;
   pid_t process_one() const override { return rest_.one.pid(); }
-  const std::string& note() const override { return rest_.guard.note_path(); }
+  const std::string& note() const override {
+    return rest_.protected_paths.note_path();
+  }
 
  private:
   // Until process 1, and with it everything, is gone; whoever's child it is.
@@ -44,7 +46,7 @@ void NativeLasting::AwaitEnd() const {
 
 void NativeLasting::SweepAll(Outcome* outcome) {
   rest_.places->Remove();
-  rest_.guard.Sweep(outcome);
+  rest_.protected_paths.VerifyAndRestore(outcome);
   outcome->duration_ms = MonotonicMs() - rest_.begin_ms;
   over_ = true;
 }
@@ -79,7 +81,8 @@ void NativeLasting::Keep(Outcome* outcome) {
          over = report.alone;
        }});
   rest_.files->Join(&watch);
-  // Process 1 is no child of the keeper's, so that its status is not to be had.
+  // Process 1 is no child of the supervisor's, so that its status is not to be
+  // had.
   int unknown = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &unknown);
   if (!over) {
@@ -120,7 +123,7 @@ void NativeLasting::Leave() {
   rest_.one.Forget();
   rest_.one.group().Leave();
   rest_.places->Leave();
-  rest_.guard.Leave();
+  rest_.protected_paths.Leave();
   over_ = true;
 }
 

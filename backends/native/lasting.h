@@ -5,18 +5,18 @@
 #include <memory>
 
 #include "backends/file_count.h"
-#include "backends/guard.h"
 #include "backends/lasting.h"
+#include "backends/native/mount_placeholders.h"
 #include "backends/native/process_one.h"
-#include "backends/native/stand_ins.h"
+#include "backends/protected_paths.h"
 
 namespace gate::backends {
 
 struct NativeRest {
   ProcessOne one;
-  Guard guard;
+  ProtectedPaths protected_paths;
   std::unique_ptr<FileCount> files;
-  std::unique_ptr<StandIns> places;
+  std::unique_ptr<MountPlaceholders> places;
   uint64_t begin_ms = 0;  // MonotonicMs at the start
   uint64_t wall_ms = 0;   // of the run; 0: no limit
 };

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "backends/file_count.h"
-#include "backends/guard.h"
 #include "backends/native/calls/calls.h"
 #include "backends/native/init.h"
 #include "backends/native/lasting.h"
@@ -26,6 +25,7 @@
 #include "backends/process/streams.h"
 #include "backends/process/supervise.h"
 #include "backends/process/terminal_job.h"
+#include "backends/protected_paths.h"
 #include "backends/view/mounts.h"
 #include "backends/view/view.h"
 #include "base/file.h"
@@ -93,21 +93,21 @@ std::string Describe(const NativePlan& plan, const SetupError& error) {
   return text;
 }
 
-// Whether `fd` is a file that the guard keeps as it is. The command would hold
-// it by the host's own mount, around the read-only one.
+// Whether `fd` is a file that ProtectedPaths keeps as it is. The command would
+// hold it by the host's own mount, around the read-only one.
 bool IsProtected(const Profile& profile, const std::string& cwd, int fd) {
   struct stat info = {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return false;
   char path[PATH_MAX] = {};
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
   if (readlink(link.c_str(), path, sizeof(path) - 1) < 0) return true;
-  const Guard guard = Guard::Record(profile, cwd);
-  return std::any_of(
-      guard.binds().begin(), guard.binds().end(), [&](const Bind& bind) {
-        return bind.read_only &&
-               (IsWithin(path, bind.path) ||
-                (bind.inode == info.st_ino && bind.device == info.st_dev));
-      });
+  const ProtectedPaths protected_paths = ProtectedPaths::Snapshot(profile, cwd);
+  return std::any_of(protected_paths.binds().begin(),
+                     protected_paths.binds().end(), [&](const Bind& bind) {
+                       return bind.read_only && (IsWithin(path, bind.path) ||
+                                                 (bind.inode == info.st_ino &&
+                                                  bind.device == info.st_dev));
+                     });
 }
 
 // Whether a path was exchanged or removed while the sandbox was built. Nothing
@@ -224,10 +224,10 @@ Availability Native::Probe() {
     return availability;
   }
   NativePlan* plan = one->plan();
-  const Guard guard = Guard::Record(profile, "/");
-  StandIns none;
-  Status ready =
-      MakeNativePlan(profile, command, guard, beginning.user, plan, &none);
+  const ProtectedPaths protected_paths = ProtectedPaths::Snapshot(profile, "/");
+  MountPlaceholders none;
+  Status ready = MakeNativePlan(profile, command, protected_paths,
+                                beginning.user, plan, &none);
   if (ready) ready = one->HandPlanOver();
   if (!ready) {
     availability.why = ready.error().message;
@@ -301,23 +301,24 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   auto files = std::make_unique<FileCount>(profile);
   const Io streams = (*relay)->io();
 
-  auto places = std::make_unique<StandIns>();
+  auto places = std::make_unique<MountPlaceholders>();
   const HeldSignals signals;
   const Beginning beginning = BeginningOf(profile, streams);
   Result<ProcessOne> one = Ready(beginning, signals.before());
   if (!one) return Failed(one.error().message);
   const std::string not_joined = one->not_joined();
   // From here on process 1 works at the same time.
-  Guard guard = Guard::Record(profile, command.cwd,
-                              [&](const Bind& bind) { one->CloneEarly(bind); });
-  if (!guard.refusal().empty()) return Failed(guard.refusal());
+  ProtectedPaths protected_paths = ProtectedPaths::Snapshot(
+      profile, command.cwd, [&](const Bind& bind) { one->CloneEarly(bind); });
+  if (!protected_paths.refusal().empty())
+    return Failed(protected_paths.refusal());
   NativePlan* plan = one->plan();
   plan->terminal = isatty(io.in) == 1;
   char terminal[PATH_MAX];
   if (plan->terminal && ttyname_r(io.in, terminal, sizeof(terminal)) == 0)
     plan->terminal_path = plan->Keep(terminal);
-  if (Status ready = MakeNativePlan(profile, command, guard, beginning.user,
-                                    plan, places.get());
+  if (Status ready = MakeNativePlan(profile, command, protected_paths,
+                                    beginning.user, plan, places.get());
       !ready)
     return Failed(ready.error().message);
   plan->lasts = CanLast(profile, command, *plan);
@@ -327,7 +328,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
     return Failed(handed.error().message);
   if (Status ready = PlanCommand(profile, command, plan); !ready)
     return Failed(ready.error().message);
-  if (const Status noted = guard.Note(profile, one->pid()); !noted)
+  if (const Status noted = protected_paths.Note(profile, one->pid()); !noted)
     return Failed(noted.error().message);
   if (const Status permitted = permit.Ask(); !permitted)
     return Failed(permitted.error().message);
@@ -355,7 +356,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
     if (got != static_cast<ssize_t>(sizeof(report))) report = InitReport();
     return false;
   };
-  CallWatch calls(profile, command, *plan, guard);
+  CallWatch calls(profile, command, *plan, protected_paths);
   Watch watch;
   watch.pidfd = one->pidfd();
   watch.wall_ms = profile.limits.wall_ms;
@@ -405,13 +406,13 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
     files->Judge(&outcome);
     if (!timed_out && !interrupted && outcome.status != OutcomeStatus::kLimit &&
         one->group().Exceeded() == TreeLimit::kNone) {
-      guard.SweepMeanwhile(&outcome);
+      protected_paths.SweepMeanwhile(&outcome);
       ReportSockets(plan->unknown_sockets, &outcome);
       outcome.duration_ms = MonotonicMs() - begin;
       outcome.lasts = true;
-      *command.lasting = MakeNativeLasting({std::move(*one), std::move(guard),
-                                            std::move(files), std::move(places),
-                                            begin, profile.limits.wall_ms});
+      *command.lasting = MakeNativeLasting(
+          {std::move(*one), std::move(protected_paths), std::move(files),
+           std::move(places), begin, profile.limits.wall_ms});
       return outcome;
     }
     // A limit, or who waits for the line, ends all of it at the same time.
@@ -477,7 +478,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   if (plan->asks.Any()) calls.Finish(&outcome);
   (*relay)->Judge(&outcome);
   files->Judge(&outcome);
-  guard.Sweep(&outcome);
+  protected_paths.VerifyAndRestore(&outcome);
   ReportSockets(plan->unknown_sockets, &outcome);
   // Only then may it have missed a server that another line has started.
   if (!not_joined.empty() && outcome.status == OutcomeStatus::kExited &&

@@ -27,11 +27,12 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 class Planner {
  public:
-  Planner(const Profile& profile, const Command& command, const Guard& guard,
-          NativePlan* plan, StandIns* places)
+  Planner(const Profile& profile, const Command& command,
+          const ProtectedPaths& protected_paths, NativePlan* plan,
+          MountPlaceholders* places)
       : profile_(profile),
         command_(command),
-        guard_(guard),
+        guard_(protected_paths),
         plan_(*plan),
         places_(*places) {}
 
@@ -51,7 +52,7 @@ class Planner {
     }
     GATE_TRY(const View view,
              MakeView(closed ? without_tmp : profile_, guard_, plan_.user,
-                      command_.cwd, profile_.show));
+                      command_.cwd, profile_.host_tmp_binds));
     plan_.filter = MakeFilter(
         plan_.asks, {.local = LocalSocketsOf(view),
                      .tracing = TracingOf(profile_) == Tracing::kRefused,
@@ -253,9 +254,9 @@ class Planner {
 
   const Profile& profile_;
   const Command& command_;
-  const Guard& guard_;
+  const ProtectedPaths& guard_;
   NativePlan& plan_;
-  StandIns& places_;
+  MountPlaceholders& places_;
   int parts_ = 0;
   std::unordered_map<ino_t, uint32_t> early_;  // places in plan_.early
 };
@@ -346,8 +347,9 @@ void PlanSpace::Free() {
 void PlanSpace::Leave() const { munmap(base_, kSpaceBytes); }
 
 Status MakeNativePlan(const Profile& profile, const Command& command,
-                      const Guard& guard, const RunUser& user, NativePlan* plan,
-                      StandIns* places) {
+                      const ProtectedPaths& protected_paths,
+                      const RunUser& user, NativePlan* plan,
+                      MountPlaceholders* places) {
   if (command.argv.empty() || command.argv[0].empty())
     return Fail(ErrorCode::kInvalid, "there is no program to run");
   if (!command.cwd.starts_with('/'))
@@ -356,7 +358,7 @@ Status MakeNativePlan(const Profile& profile, const Command& command,
     if (command.take_listeners && profile.network != Network::kOpen)
       for (const LocalService& service : profile.services)
         plan->ports.push_back({service.port, service.four, service.six});
-    return Planner(profile, command, guard, plan, places).Run(user);
+    return Planner(profile, command, protected_paths, plan, places).Run(user);
   } catch (const std::bad_alloc&) {
     return Fail(ErrorCode::kInvalid, kTooLarge);
   }

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/landlock.h"
 #include "backends/native/account.h"
 #include "backends/native/calls/seccomp.h"
 #include "backends/native/listen.h"
-#include "backends/native/stand_ins.h"
+#include "backends/native/mount_placeholders.h"
 #include "backends/process/limits.h"
+#include "backends/protected_paths.h"
 
 namespace gate::backends {
 
@@ -141,8 +141,9 @@ class PlanSpace {
 // `places`: for what is mounted in private directories, as long as it is.
 // kNotFound, kPermission, kInvalid with what is wrong in the message.
 Status MakeNativePlan(const Profile& profile, const Command& command,
-                      const Guard& guard, const RunUser& user, NativePlan* plan,
-                      StandIns* places);
+                      const ProtectedPaths& protected_paths,
+                      const RunUser& user, NativePlan* plan,
+                      MountPlaceholders* places);
 // The command's programs, words and environment, which process 1 looks at when
 // it may start it: they may be added while it follows the plan. kInvalid.
 Status PlanCommand(const Profile& profile, const Command& command,

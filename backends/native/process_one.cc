@@ -112,7 +112,7 @@ Result<ProcessOne> ProcessOne::Start(const Beginning& beginning,
 bool ProcessOne::StartJoined(InitContext* context) {
   Result<JoinedNetwork> network =
       JoinSessionNetwork(beginning_.networks_dir, beginning_.session.key,
-                         beginning_.session.label, FindSessionKeeper());
+                         beginning_.session.label, FindSessionSupervisor());
   if (!network) {
     not_joined_ = network.error().message;
     return false;

@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "backends/backend.h"
-#include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/native/cgroup.h"
 #include "backends/native/init.h"
 #include "backends/native/plan.h"
+#include "backends/protected_paths.h"
 #include "backends/session_network.h"
 #include "base/file.h"
 #include "base/result.h"

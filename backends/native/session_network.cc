@@ -230,7 +230,7 @@ Result<std::string> MapOf(const char* own, unsigned id) {
 }
 
 struct Start {
-  const char* keeper = "";
+  const char* supervisor = "";
   char* const* words = nullptr;
   std::string uids, gids;
   bool deny_groups = false;
@@ -247,7 +247,7 @@ struct Start {
 }
 
 // In the new namespaces. Async-signal-safe, as what follows.
-[[noreturn]] void BecomeKeeper(const Start& start) {
+[[noreturn]] void BecomeSupervisor(const Start& start) {
   close(start.go[1]);
   char word = 0;
   if (read(start.go[0], &word, 1) != 1) _exit(1);
@@ -279,7 +279,7 @@ struct Start {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   char* const environment[] = {nullptr};
-  execve(start.keeper, start.words, environment);
+  execve(start.supervisor, start.words, environment);
   const int error = errno;
   (void)!write(kFailed, &error, sizeof(error));
   _exit(1);
@@ -304,29 +304,30 @@ bool WriteTo(pid_t pid, const char* name, std::string_view text) {
   return written == static_cast<ssize_t>(text.size());
 }
 
-// Between gate and the keeper, so that the keeper is nobody's child here.
-[[noreturn]] void StartKeeper(const Start& start) {
+// Between gate and the supervisor, so that the supervisor is nobody's child
+// here.
+[[noreturn]] void StartSupervisor(const Start& start) {
   int pidfd = -1;
-  const pid_t keeper = sys::Clone(CLONE_NEWUSER | CLONE_NEWNET, &pidfd);
-  if (keeper == 0) BecomeKeeper(start);
-  if (keeper < 0) FailStart(start);
-  if ((start.deny_groups && !WriteTo(keeper, "setgroups", "deny")) ||
-      !WriteTo(keeper, "uid_map", start.uids) ||
-      !WriteTo(keeper, "gid_map", start.gids))
+  const pid_t supervisor = sys::Clone(CLONE_NEWUSER | CLONE_NEWNET, &pidfd);
+  if (supervisor == 0) BecomeSupervisor(start);
+  if (supervisor < 0) FailStart(start);
+  if ((start.deny_groups && !WriteTo(supervisor, "setgroups", "deny")) ||
+      !WriteTo(supervisor, "uid_map", start.uids) ||
+      !WriteTo(supervisor, "gid_map", start.gids))
     FailStart(start);  // what waits for a word ends without one
   (void)!write(start.go[1], "g", 1);
   _exit(0);
 }
 
-Status Spawn(int listener, int gone, const std::string& keeper,
+Status Spawn(int listener, int gone, const std::string& supervisor,
              const std::string& label) {
-  std::string words[] = {kSessionKeeper,
+  std::string words[] = {kSessionSupervisor,
                          std::to_string(session_wire::kIdleSeconds),
                          label.substr(0, session_wire::kMaxLabel)};
   char* const argv[] = {words[0].data(), words[1].data(), words[2].data(),
                         nullptr};
   Start start;
-  start.keeper = keeper.c_str();
+  start.supervisor = supervisor.c_str();
   start.words = argv;
   GATE_TRY(start.uids, MapOf("/proc/self/uid_map", geteuid()));
   GATE_TRY(start.gids, MapOf("/proc/self/gid_map", getegid()));
@@ -341,7 +342,7 @@ Status Spawn(int listener, int gone, const std::string& keeper,
   const Fd failed_read(start.failed[0]);
   Fd failed_write(start.failed[1]);
   const pid_t helper = fork();
-  if (helper == 0) StartKeeper(start);
+  if (helper == 0) StartSupervisor(start);
   if (helper < 0) return FailErrno("cannot start a process");
   failed_write.reset();
   go_write.reset();
@@ -373,8 +374,8 @@ Fd WatchName(const sockaddr_un& address) {
 // Under the lock: what `address` names is gone, or was never there.
 Status StartAt(int directory, const sockaddr_un& address,
                const std::string& key, const std::string& label,
-               const std::string& keeper) {
-  if (keeper.empty())
+               const std::string& supervisor) {
+  if (supervisor.empty())
     return Fail(ErrorCode::kNotFound, "there is no gate-session beside gate");
   struct stat info = {};
   if (fstatat(directory, key.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -389,13 +390,14 @@ Status StartAt(int directory, const sockaddr_un& address,
            sizeof(address)) != 0)
     return FailErrno("cannot make the socket of gate-session");
   Status started;
-  // Who connects before the keeper runs waits in the queue.
+  // Who connects before the supervisor runs waits in the queue.
   if (fchmodat(directory, key.c_str(), 0600, 0) != 0 ||
       fcntl(listener.get(), F_SETFL, O_NONBLOCK) != 0 ||
       listen(listener.get(), SOMAXCONN) != 0)
     started = FailErrno("cannot listen for gate-session");
   else
-    started = Spawn(listener.get(), WatchName(address).get(), keeper, label);
+    started =
+        Spawn(listener.get(), WatchName(address).get(), supervisor, label);
   if (!started) unlinkat(directory, key.c_str(), 0);
   return started;
 }
@@ -446,7 +448,7 @@ std::vector<KeptNetwork> LookAtAll(const std::string& directory, int held,
 Result<JoinedNetwork> JoinSessionNetwork(const std::string& directory,
                                          const std::string& key,
                                          const std::string& label,
-                                         const std::string& keeper) {
+                                         const std::string& supervisor) {
   GATE_TRY(const sockaddr_un address, AddressOf(directory, key));
   GATE_TRY(const Fd held, MakeOwned(directory));
   Result<JoinedNetwork> joined = JoinKept(address);
@@ -455,19 +457,20 @@ Result<JoinedNetwork> JoinSessionNetwork(const std::string& directory,
   joined = JoinKept(address);
   if (joined || joined.error().code != ErrorCode::kNotFound) return joined;
   (void)LookAtAll(directory, held.get(), /*locked=*/true);
-  GATE_CHECK(StartAt(held.get(), address, key, label, keeper));
+  GATE_CHECK(StartAt(held.get(), address, key, label, supervisor));
   return JoinKept(address);
 }
 
-std::string FindSessionKeeper() {
+std::string FindSessionSupervisor() {
   char self[4096];
   const ssize_t size = readlink("/proc/self/exe", self, sizeof(self));
   if (size <= 0 || size == static_cast<ssize_t>(sizeof(self))) return "";
-  std::string keeper(DirName(std::string(self, static_cast<size_t>(size))));
-  keeper.append("/").append(kSessionKeeper);
+  std::string supervisor(DirName(std::string(self, static_cast<size_t>(size))));
+  supervisor.append("/").append(kSessionSupervisor);
   struct stat info = {};
-  return stat(keeper.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? keeper
-                                                                   : "";
+  return stat(supervisor.c_str(), &info) == 0 && S_ISREG(info.st_mode)
+             ? supervisor
+             : "";
 }
 
 Result<std::vector<KeptNetwork>> KeptNetworks(const std::string& directory) {

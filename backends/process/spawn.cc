@@ -65,7 +65,7 @@ struct Trouble {
 
 [[noreturn]] void Child(const SpawnRequest& request, const Prepared& prepared,
                         int report) {
-  if (request.die_with_parent || request.keeper)
+  if (request.die_with_parent || request.supervisor)
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (request.own_session) setsid();
   if (request.own_group && !request.own_session) setpgid(0, 0);
@@ -82,7 +82,7 @@ struct Trouble {
        syscall(SYS_setresgid, request.gid, request.gid, request.gid) != 0 ||
        syscall(SYS_setresuid, request.uid, request.uid, request.uid) != 0))
     Report(report, SpawnStage::kUser, errno);
-  if (request.die_with_parent || request.keeper)
+  if (request.die_with_parent || request.supervisor)
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0)
     Report(report, SpawnStage::kDirectory, errno);
@@ -127,7 +127,7 @@ void KillChildren() {
 }
 
 // Between gate and the program. The program may die before what it cloned has
-// asked to die with it; that comes to the keeper then. Async-signal-safe.
+// asked to die with it; that comes to the supervisor then. Async-signal-safe.
 [[noreturn]] void Keeper(const SpawnRequest& request, const Prepared& prepared,
                          int report, pid_t gate) {
   sigset_t awaited;
@@ -193,7 +193,7 @@ Spawned Spawn(const SpawnRequest& request) {
   const pid_t gate = getpid();
   spawned.pid = sys::Clone(0, &pidfd);
   if (spawned.pid == 0) {
-    if (request.keeper) Keeper(request, prepared, report[1], gate);
+    if (request.supervisor) Keeper(request, prepared, report[1], gate);
     Child(request, prepared, report[1]);
   }
   if (spawned.pid < 0) {

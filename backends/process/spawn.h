@@ -25,8 +25,9 @@ struct SpawnRequest {
   bool die_with_parent = false;
   // A process between the caller and the program, which ends as the program
   // does. When the caller dies it also ends children that the program left to
-  // nobody, however early. Implies die_with_parent. The pid is the keeper's.
-  bool keeper = false;
+  // nobody, however early. Implies die_with_parent. The pid is the
+  // supervisor's.
+  bool supervisor = false;
   std::vector<int> keep;  // descriptors that stay, with their numbers
   uid_t uid = 0;          // with `switch_user`
   gid_t gid = 0;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/way.h"
+#include "backends/symlinks.h"
 #include "base/paths.h"
 
 namespace gate::backends {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMaxCopyBytes = size_t{64} << 20;
 
-thread_local OwnersWay* owners_way = nullptr;
+thread_local ScopedOwnerAccess* owners_way = nullptr;
 thread_local const HeldRoots* held_roots = nullptr;
 
 Fd OpenAt(int from, const std::string& path, uint64_t flags) {
@@ -120,12 +120,12 @@ int HeldFrom(const std::string& path, std::string* rest) {
   return best->fd.get();
 }
 
-OwnersWay::OwnersWay(const std::vector<std::string>& roots)
+ScopedOwnerAccess::ScopedOwnerAccess(const std::vector<std::string>& roots)
     : roots_(roots), outer_(owners_way) {
   owners_way = this;
 }
 
-OwnersWay::~OwnersWay() {
+ScopedOwnerAccess::~ScopedOwnerAccess() {
   // The inner ones first: the outer ones may lead to them.
   std::reverse(closed_.begin(), closed_.end());
   for (const Closed& closed : closed_) {

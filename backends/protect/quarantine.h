@@ -21,12 +21,12 @@ namespace gate::backends {
 // `roots` that a mode closes to their owner (chmod 0311): whoever owns them
 // can, and a command must not keep gate out of what it leaves. The end puts the
 // modes back, of directories that are still there.
-class OwnersWay {
+class ScopedOwnerAccess {
  public:
-  explicit OwnersWay(const std::vector<std::string>& roots);
-  ~OwnersWay();
-  OwnersWay(const OwnersWay&) = delete;
-  OwnersWay& operator=(const OwnersWay&) = delete;
+  explicit ScopedOwnerAccess(const std::vector<std::string>& roots);
+  ~ScopedOwnerAccess();
+  ScopedOwnerAccess(const ScopedOwnerAccess&) = delete;
+  ScopedOwnerAccess& operator=(const ScopedOwnerAccess&) = delete;
 
  private:
   friend bool OpenToOwner(const std::string& path);
@@ -36,11 +36,11 @@ class OwnersWay {
   };
   const std::vector<std::string>& roots_;
   std::vector<Closed> closed_;
-  OwnersWay* outer_;
+  ScopedOwnerAccess* outer_;
 };
 
 // While one lives, what its thread opens below a held root, here and in
-// backends/way.h and listing.h, is what the descriptor leads to, whatever
+// backends/symlinks.h and listing.h, is what the descriptor leads to, whatever
 // has the root's name by then and wherever the root was moved.
 class HeldRoots {
  public:

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "backends/listing.h"
-#include "backends/run_note.h"
+#include "backends/run_journal.h"
 #include "base/file.h"
 #include "base/paths.h"
 

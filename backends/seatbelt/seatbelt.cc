@@ -12,7 +12,6 @@
 
 #include "backends/environment.h"
 #include "backends/file_count.h"
-#include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/process/limits.h"
 #include "backends/process/outcome.h"
@@ -23,6 +22,7 @@
 #include "backends/process/streams.h"
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
+#include "backends/protected_paths.h"
 
 namespace gate::backends {
 namespace {
@@ -126,9 +126,9 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   if (tmp.path().empty()) return Failed("no directory for temporary files");
   if (user.switched && chown(tmp.path().c_str(), user.uid, user.gid) != 0)
     return Failed("cannot give `" + tmp.path() + "` to its user");
-  Result<Guard> begun = Guard::Begin(profile, command.cwd);
+  Result<ProtectedPaths> begun = ProtectedPaths::Begin(profile, command.cwd);
   if (!begun) return Failed(begun.error().message);
-  Guard& guard = *begun;
+  ProtectedPaths& protected_paths = *begun;
 
   SeatbeltInputs inputs;
   inputs.write = Canonical(profile.write);
@@ -140,7 +140,7 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   if (!profile.workspace.empty())
     inputs.shown.push_back(Canonical(profile.workspace));
   inputs.protect = Canonical(profile.protect);
-  for (const Bind& bind : guard.binds())
+  for (const Bind& bind : protected_paths.binds())
     if (bind.read_only) inputs.protect.push_back(bind.path);
   inputs.names = profile.protect_names;
   inputs.network = profile.network;
@@ -217,7 +217,7 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   }
   (*relay)->Judge(&outcome);
   files.Judge(&outcome);
-  guard.Sweep(&outcome);
+  protected_paths.VerifyAndRestore(&outcome);
   outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "backends/way.h"
+#include "backends/symlinks.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -58,9 +58,10 @@ bool HiddenLinks::IsWritten(const std::string& path) {
 bool HiddenLinks::MayHide(const std::string& path, const std::string& target,
                           const struct stat& info) {
   if (IsCommon(target, info)) return false;
-  const Way way = Follow(path);
-  return std::ranges::none_of(
-      way.links, [&](const Way::Link& link) { return IsWritten(link.path); });
+  const SymlinkTrace way = ResolveSymlinks(path);
+  return std::ranges::none_of(way.links, [&](const SymlinkTrace::Link& link) {
+    return IsWritten(link.path);
+  });
 }
 
 }  // namespace gate::backends

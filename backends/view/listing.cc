@@ -92,7 +92,7 @@ bool Listing::MayHold(std::string_view path) const {
   return !certain_ || hashes_[HashOf(path.substr(0, path.find('/')))];
 }
 
-bool Listings::MayExist(std::string_view path) const {
+bool NegativeEntryCache::MayExist(std::string_view path) const {
   return std::none_of(places_.begin(), places_.end(), [&](const Place& place) {
     const size_t size = place.directory.size();
     return place.listing && path.size() > size + 1 && path[size] == '/' &&
@@ -101,7 +101,7 @@ bool Listings::MayExist(std::string_view path) const {
   });
 }
 
-void Listings::NoteMissing(std::string_view path) {
+void NegativeEntryCache::NoteMissing(std::string_view path) {
   const std::string_view parent = DirName(path);
   if (parent.size() < 2) return;
   auto place =

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "backends/listing.h"
+#include "backends/symlinks.h"
 #include "backends/view/hidden_links.h"
 #include "backends/view/mounts.h"
 #include "backends/view/unix_sockets.h"
-#include "backends/way.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -103,15 +103,16 @@ bool IsCover(MountKind kind) {
 
 class Builder {
  public:
-  Builder(const Profile& profile, const Guard& guard, const RunUser& user,
-          const std::string& cwd, const std::vector<std::string>& show)
+  Builder(const Profile& profile, const ProtectedPaths& protected_paths,
+          const RunUser& user, const std::string& cwd,
+          const std::vector<std::string>& show)
       : profile_(profile),
-        guard_(guard),
+        guard_(protected_paths),
         user_(user),
         cwd_(cwd),
         show_(show),
         links_(profile),
-        listings_(guard.listings()) {}
+        listings_(protected_paths.listings()) {}
 
   Result<View> Run() {
     GATE_TRY(host_, ReadMounts());
@@ -214,7 +215,7 @@ class Builder {
           continue;  // nothing there to write
         return std::unexpected(found.error());
       }
-      if (found->path != path) return LedAway(path);
+      if (found->path != path) return SymlinkChanged(path);
       if (found->path == "/") {
         if (!profile_.overlays.empty())
           return Fail(ErrorCode::kInvalid,
@@ -531,8 +532,7 @@ class Builder {
       const ViewMount &a = mounts_[one], &b = mounts_[other];
       return a.depth != b.depth ? a.depth < b.depth : a.kind < b.kind;
     });
-    // Only mounts that can hold others are looked through; the guard's binds,
-    // of which there may be thousands, are not among them.
+    // Binds of protected paths, of which there may be thousands, hold no mount.
     std::vector<ViewMount> all = std::move(mounts_);
     mounts_.clear();
     view_.mounts.reserve(all.size());
@@ -574,7 +574,7 @@ class Builder {
   }
 
   const Profile& profile_;
-  const Guard& guard_;
+  const ProtectedPaths& guard_;
   const RunUser& user_;
   const std::string& cwd_;
   const std::vector<std::string>& show_;
@@ -583,17 +583,18 @@ class Builder {
   std::vector<std::string> lent_;  // sources
   size_t named_ = 0;               // of these, the other names are hidden too
   HiddenLinks links_;
-  Listings listings_;
+  NegativeEntryCache listings_;
   Resolver resolve_;
   View view_;
 };
 
 }  // namespace
 
-Result<View> MakeView(const Profile& profile, const Guard& guard,
+Result<View> MakeView(const Profile& profile,
+                      const ProtectedPaths& protected_paths,
                       const RunUser& user, const std::string& cwd,
                       const std::vector<std::string>& show) {
-  return Builder(profile, guard, user, cwd, show).Run();
+  return Builder(profile, protected_paths, user, cwd, show).Run();
 }
 
 }  // namespace gate::backends

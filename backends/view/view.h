@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "backends/guard.h"
 #include "backends/identity.h"
 #include "backends/native/calls/seccomp.h"
+#include "backends/protected_paths.h"
 
 namespace gate::backends {
 
@@ -24,7 +24,7 @@ enum class MountKind : uint8_t {
   kFresh,    // an empty private directory
   kBacked,   // a private directory kept on the host in `source`
   kShown,    // the host's own `target`, as it is or `read_only`
-  kBind,     // what stands at `target` by then, onto itself (the guard's)
+  kBind,     // what stands at `target` by then, onto itself (ProtectedPaths's)
   kHidden,   // an empty directory or file that nobody can open
   kLent,     // `source` of the host, or a private copy of it
 };
@@ -78,9 +78,11 @@ inline void ReportSockets(const std::string& unknown, Outcome* outcome) {
 // Makes the sub-directories tmp, var-tmp and shm of `profile.private_tmp`.
 // Where there is no workspace, `cwd` below /tmp stays visible in its place,
 // unless it is hidden.
-// `show`: `profile.show`, from a backend whose places for mounts can be written
-// when the mount is gone (those of others stay behind in the private places).
-Result<View> MakeView(const Profile& profile, const Guard& guard,
+// `show`: `profile.host_tmp_binds`, from a backend whose places for mounts can
+// be written when the mount is gone (those of others stay behind in the private
+// places).
+Result<View> MakeView(const Profile& profile,
+                      const ProtectedPaths& protected_paths,
                       const RunUser& user, const std::string& cwd,
                       const std::vector<std::string>& show = {});
 

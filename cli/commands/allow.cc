@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "approvals/person_act.h"
 #include "approvals/terminal.h"
+#include "approvals/user_action.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -207,7 +207,7 @@ Status Write(const ProcessFacts& facts, const std::string& path,
   if (HasErrors(policy.diagnostics()))
     return std::unexpected(
         Error{ErrorCode::kInvalid, "with it your rules would not load"});
-  PersonAct act;
+  UserAction act;
   act.mode = "allow";
   act.command = command;
   act.cwd = facts.cwd;
@@ -215,7 +215,7 @@ Status Write(const ProcessFacts& facts, const std::string& path,
   act.policy_revision = policy.revision();
   act.detail = Dump(Json{{"file", path}, {"rule", Json::parse(draft.rule)}});
   // The record first: an act that is not on record does not happen.
-  Status done = RecordAct(facts, act);
+  Status done = RecordUserAction(facts, act);
   if (done) done = MakeDirectories(path.substr(0, path.rfind('/')), 0700);
   if (done) done = WriteFileAtomically(path, text, 0600);
   return done;

@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "approvals/pause.h"
-#include "approvals/person_act.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "approvals/terminal.h"
+#include "approvals/user_action.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -24,7 +24,7 @@ int Failed(const Error& error) {
   return kExitInternal;
 }
 
-std::string Until(const RememberedApproval& approval, uint64_t now_ms) {
+std::string Until(const StandingApproval& approval, uint64_t now_ms) {
   if (approval.expires_ms == 0) return "until it is revoked";
   return "for " + ShowDuration(approval.expires_ms - now_ms) + " more" +
          (approval.scope == "session" ? " of this session" : "");
@@ -38,10 +38,10 @@ int List(const GlobalOptions& globals, const Arguments& arguments) {
   if (auto code = ParseWith(app, arguments)) return *code;
   const ProcessFacts facts = ReadProcessFacts(globals);
   const uint64_t now = NowMs();
-  const auto approvals = ListRemembered(facts.places.state, now);
+  const auto approvals = ListStandingApprovals(facts.places.state, now);
   if (!approvals) return Failed(approvals.error());
   const bool colour = WantsColour(STDOUT_FILENO);
-  for (const RememberedApproval& approval : *approvals) {
+  for (const StandingApproval& approval : *approvals) {
     if (json) {
       JsonWriter line;
       line.BeginObject().Field("schema", "gate.approval/1");
@@ -87,22 +87,22 @@ int RevokeThem(const GlobalOptions& globals, const Arguments& arguments) {
   std::vector<std::string> ids = {id};
   if (all) {
     ids.clear();
-    const auto approvals = ListRemembered(facts.places.state, NowMs());
+    const auto approvals = ListStandingApprovals(facts.places.state, NowMs());
     if (!approvals) return Failed(approvals.error());
-    for (const RememberedApproval& approval : *approvals)
+    for (const StandingApproval& approval : *approvals)
       ids.push_back(approval.id);
   }
   for (const std::string& one : ids) {
     const auto revoked = Revoke(facts.places.state, one, NowMs());
     if (!revoked) return Failed(revoked.error());
-    PersonAct act;
+    UserAction act;
     act.mode = "revoke";
     act.parent = revoked->id;
     act.command = revoked->command;
     act.cwd = revoked->cwd;
     act.reason = "a person took an approval back";
     // It is gone already: taking back must not fail for want of a record.
-    if (const auto stored = RecordAct(facts, act); !stored)
+    if (const auto stored = RecordUserAction(facts, act); !stored)
       Complain("not recorded: " + stored.error().message);
     std::printf("revoked %s\n", revoked->id.c_str());
   }
@@ -172,12 +172,12 @@ int PauseCommand(const GlobalOptions& globals, const Arguments& arguments) {
     Complain("nothing was paused");
     return kExitRefused;
   }
-  PersonAct act;
+  UserAction act;
   act.mode = "pause";
   act.cwd = pause.workspace;
   act.reason =
       "a person paused the questions for " + ShowDuration(*ms) + " in " + where;
-  if (auto stored = RecordAct(facts, act); !stored)
+  if (auto stored = RecordUserAction(facts, act); !stored)
     return Failed(stored.error());
   pause.since_ms = NowMs();
   pause.until_ms = pause.since_ms + *ms;
@@ -200,11 +200,11 @@ int ResumeCommand(const GlobalOptions& globals, const Arguments& arguments) {
     std::puts("there was no pause");
     return 0;
   }
-  PersonAct act;
+  UserAction act;
   act.mode = "resume";
   act.cwd = facts.cwd;
   act.reason = "a person ended the pause";
-  if (auto stored = RecordAct(facts, act); !stored)
+  if (auto stored = RecordUserAction(facts, act); !stored)
     Complain("not recorded: " + stored.error().message);
   std::puts("questions are asked again");
   return 0;

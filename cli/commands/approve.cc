@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "approvals/approvals.h"
-#include "approvals/person_act.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "approvals/terminal.h"
+#include "approvals/user_action.h"
 #include "base/json_writer.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -41,8 +41,8 @@ engine::GrantKind GrantOf(const PendingQuestion& question, const Scope& scope) {
   return scope.in_sandbox ? engine::GrantKind::kSandbox : question.grant;
 }
 
-PersonAct ActOf(const PendingQuestion& question, const Scope& scope) {
-  PersonAct act;
+UserAction ActOf(const PendingQuestion& question, const Scope& scope) {
+  UserAction act;
   act.mode = "approve";
   act.parent = question.id;
   act.command = question.command;
@@ -67,7 +67,7 @@ Status StoreApproval(const std::string& state_dir,
     GATE_CHECK(Approve(state_dir, question.id, now, scope.in_sandbox));
     return {};
   }
-  RememberedApproval approval;
+  StandingApproval approval;
   approval.id = question.id;
   approval.scope = scope.name;
   approval.command = question.command;
@@ -88,7 +88,7 @@ Status StoreApproval(const std::string& state_dir,
 }  // namespace
 
 std::optional<int> RequirePerson(const char* what) {
-  const hooks::Person person = hooks::PersonsTerminal(PersonsTerminals);
+  const hooks::Person person = hooks::FindUserTerminal(PersonsTerminals);
   if (person.yes) return std::nullopt;
   Complain(std::string(what) + " is a person's act: " + person.why);
   std::fputs("help: run it in a terminal of your own, not through an agent\n",
@@ -148,7 +148,7 @@ int ApproveCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return kExitRefused;
   }
   // The record first: an approval that is not on record does not exist.
-  Status stored = RecordAct(facts, ActOf(question, scope));
+  Status stored = RecordUserAction(facts, ActOf(question, scope));
   if (stored) stored = StoreApproval(state, question, scope);
   if (!stored) {
     Complain("nothing was approved: " + stored.error().message);

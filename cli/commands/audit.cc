@@ -231,7 +231,7 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
     Complain("the audit log: " + verdict.error().message);
     return verdict.error().code == ErrorCode::kInvalid ? kExitUsage : 2;
   }
-  const bool ok = verdict->finding == audit::Finding::kOk;
+  const bool ok = verdict->finding == audit::VerifyStatus::kOk;
   if (json) {
     JsonWriter out;
     out.BeginObject().Field("schema", "gate.verify/1");
@@ -267,7 +267,7 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
     std::printf("%s%s: %s\n", audit::Name(verdict->finding), where.c_str(),
                 Visible(verdict->message).c_str());
   }
-  if (!ok) return verdict->finding == audit::Finding::kUnreadable ? 2 : 1;
+  if (!ok) return verdict->finding == audit::VerifyStatus::kUnreadable ? 2 : 1;
   // Whoever gives an anchor asks whether it holds.
   return verdict->anchored || (anchor.empty() && !required) ? 0 : 3;
 }

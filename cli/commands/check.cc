@@ -9,7 +9,7 @@
 #include "cli/exit_codes.h"
 #include "cli/output/decision_json.h"
 #include "cli/output/render.h"
-#include "cli/question_arguments.h"
+#include "cli/request_arguments.h"
 
 namespace gate::app {
 namespace {
@@ -34,13 +34,14 @@ int CheckBatch(const GlobalOptions& globals, const LookOptions& options) {
         if (!item.error.empty()) {
           out += BatchErrorToJson(item.id_json, number, "bad_line", item.error);
         } else {
-          Question question = options.question;
-          question.on_this_machine = false;
-          question.command = item.command;
-          if (!item.cwd.empty()) question.cwd = Normalise(item.cwd, "/");
-          Judgement judgement = gateway.Judge(question, /*pin=*/false);
-          JoinWithPlan(&judgement);
-          out += DecisionToJson(judgement, item.id_json);
+          Request request = options.request;
+          request.on_this_machine = false;
+          request.command = item.command;
+          if (!item.cwd.empty()) request.cwd = Normalise(item.cwd, "/");
+          Authorization authorization =
+              gateway.Authorize(request, /*pin=*/false);
+          JoinWithPlan(&authorization);
+          out += DecisionToJson(authorization, item.id_json);
         }
         out += '\n';
         if (out.size() > kFlushBytes) flush();
@@ -67,11 +68,11 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
 
   Gateway gateway(facts);
   engine::Trace trace;
-  Judgement judgement = gateway.Judge(options.question, /*pin=*/false,
-                                      options.explain ? &trace : nullptr);
-  JoinWithPlan(&judgement);
+  Authorization authorization = gateway.Authorize(
+      options.request, /*pin=*/false, options.explain ? &trace : nullptr);
+  JoinWithPlan(&authorization);
   if (record) {
-    if (auto stored = gateway.Record(&judgement, "check", false); !stored) {
+    if (auto stored = gateway.Record(&authorization, "check", false); !stored) {
       Complain("the decision could not be recorded, so there is none: " +
                stored.error().message);
       return kExitInternal;
@@ -79,23 +80,24 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
   }
   std::string out;
   if (options.json) {
-    out = DecisionToJson(judgement) + "\n";
+    out = DecisionToJson(authorization) + "\n";
   } else {
     const bool colour = WantsColour(STDOUT_FILENO);
-    out = RenderDecision(judgement, colour);
+    out = RenderDecision(authorization, colour);
     if (!options.why_not.empty())
-      out +=
-          RenderWhyNot(judgement, trace, *rules::ParseAction(options.why_not));
+      out += RenderWhyNot(authorization, trace,
+                          *rules::ParseAction(options.why_not));
     else if (options.explain)
-      out += RenderExplanation(judgement, trace, options.trace, colour);
+      out += RenderExplanation(authorization, trace, options.trace, colour);
   }
   if (!WriteAll(STDOUT_FILENO, out)) {
     Complain("the answer could not be written");
     return kExitInternal;
   }
   gateway.Maintain();
-  return judgement.policy_broken ? kExitPolicy
-                                 : ExitCodeOf(judgement.decision.action);
+  return authorization.policy_broken
+             ? kExitPolicy
+             : ExitCodeOf(authorization.decision.action);
 }
 
 }  // namespace

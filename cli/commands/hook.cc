@@ -24,7 +24,7 @@
 #include "gateway/lasting.h"
 #include "gateway/left_to_client.h"
 #include "gateway/line.h"
-#include "gateway/written_places.h"
+#include "gateway/tool_write_paths.h"
 #include "hooks/adapter.h"
 #include "hooks/plain_line.h"
 
@@ -110,29 +110,32 @@ bool IsBash(const ProcessFacts& facts) {
 // Whether silence lets run what was judged: there, and as bash reads it, in a
 // locale that leaves it the line that gate has read.
 bool MaySayNothing(const Gateway& gateway, const hooks::Event& event,
-                   const Judgement& judgement) {
+                   const Authorization& authorization) {
   return event.cwd_is_sure &&
          backends::HasSafeLocale(gateway.facts().environment) &&
          (!event.persons_shell || IsBash(gateway.facts()) ||
-          hooks::MeansTheSameInEveryShell(LineOf(judgement.question)));
+          hooks::MeansTheSameInEveryShell(LineOf(authorization.request)));
 }
 
-// The answer to a judgement that lets the command run, raw or contained.
+// The answer to an authorization that lets the command run, raw or contained.
 Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
-                      const hooks::Event& event, const Judgement& judgement) {
-  if (!judgement.left_to.empty()) return AnswerLeft(gateway, event, judgement);
+                      const hooks::Event& event,
+                      const Authorization& authorization) {
+  if (!authorization.left_to.empty())
+    return AnswerLeft(gateway, event, authorization);
   Answer answer;
-  answer.id = judgement.id;
-  answer.reason = judgement.decision.reason;
-  answer.direct = judgement.plan.mode == router::Mode::kDirect;
-  const bool asked = judgement.decision.action == Action::kAsk;
+  answer.id = authorization.id;
+  answer.reason = authorization.decision.reason;
+  answer.direct = authorization.plan.mode == router::Mode::kDirect;
+  const bool asked = authorization.decision.action == Action::kAsk;
   // Silence, unless the line was gate's own wrapper with the agent's flags, or
   // would not run where or as it was judged.
-  const bool silent = answer.direct && MaySayNothing(gateway, event, judgement);
+  const bool silent =
+      answer.direct && MaySayNothing(gateway, event, authorization);
   const auto say_nothing = [&] {
     answer.kind =
-        judgement.unwrapped ? AnswerKind::kRewrite : AnswerKind::kAllow;
-    answer.command = LineOf(judgement.question);
+        authorization.unwrapped ? AnswerKind::kRewrite : AnswerKind::kAllow;
+    answer.command = LineOf(authorization.request);
     return answer;
   };
   if (silent && !asked) return say_nothing();
@@ -140,78 +143,80 @@ Result<Answer> LetRun(const Gateway& gateway, const GlobalOptions& globals,
   // What a person said yes to is seen through to its end where that can be.
   if (silent && !way.rewrites) return say_nothing();
   if (!way.rewrites)
-    return RefuseWithLine(gateway, globals, judgement, way, asked);
+    return RefuseWithLine(gateway, globals, authorization, way, asked);
   answer.confirm = event.planning && !answer.direct && !asked &&
-                   ChangesThings(judgement.plan);
+                   ChangesThings(authorization.plan);
   if (answer.confirm)
     answer.reason =
         "in plan mode a person confirms what could change the workspace: " +
-        answer.reason + CommandAsked(judgement);
-  GATE_TRY(answer.command, Rewrite(gateway, globals, event, judgement, way,
+        answer.reason + CommandAsked(authorization);
+  GATE_TRY(answer.command, Rewrite(gateway, globals, event, authorization, way,
                                    asked || answer.confirm));
   answer.kind = AnswerKind::kRewrite;
   return answer;
 }
 
-Answer Deny(const Judgement& judgement, std::string_view yes_id = "") {
+Answer Deny(const Authorization& authorization, std::string_view yes_id = "") {
   Answer answer;
   answer.kind = AnswerKind::kDeny;
-  answer.id = judgement.id;
-  answer.reason = RefusalText(judgement, yes_id);
+  answer.id = authorization.id;
+  answer.reason = RefusalText(authorization, yes_id);
   return answer;
 }
 
 // What to say to an ask.
 Result<Answer> Ask(Gateway& gateway, const GlobalOptions& globals,
-                   const hooks::Event& event, Judgement* judgement) {
+                   const hooks::Event& event, Authorization* authorization) {
   const std::string& state = gateway.facts().places.state;
   const bool is_command = event.kind == hooks::EventKind::kCommand;
-  if (judgement->grants.kind == engine::GrantKind::kByHand)
-    return Deny(*judgement);
-  if (TakeAnswer(gateway.facts(), judgement, NowMs())) {
-    if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
-    gateway.Replan(judgement, /*approved=*/true);
-    if (judgement->plan.mode == router::Mode::kRefused) return Deny(*judgement);
-    return LetRun(gateway, globals, event, *judgement);
+  if (authorization->grants.kind == engine::GrantKind::kByHand)
+    return Deny(*authorization);
+  if (ApplyApproval(gateway.facts(), authorization, NowMs())) {
+    if (!is_command)
+      return Answer{AnswerKind::kAllow, "", "", authorization->id};
+    gateway.Replan(authorization, /*approved=*/true);
+    if (authorization->plan.mode == router::Mode::kRefused)
+      return Deny(*authorization);
+    return LetRun(gateway, globals, event, *authorization);
   }
   // A client that does not rewrite would run the command as it is after a yes.
   if (event.can_ask &&
       (!is_command || FindRewriteWay(gateway.facts(), event).rewrites)) {
     Answer answer;
-    answer.id = judgement->id;
+    answer.id = authorization->id;
     if (is_command) {
       // The person's yes in the client counts as given: what runs then is
       // exactly this plan.
-      gateway.Replan(judgement, /*approved=*/true);
-      if (judgement->plan.mode == router::Mode::kRefused)
-        return Deny(*judgement);
-      GATE_TRY(answer, LetRun(gateway, globals, event, *judgement));
+      gateway.Replan(authorization, /*approved=*/true);
+      if (authorization->plan.mode == router::Mode::kRefused)
+        return Deny(*authorization);
+      GATE_TRY(answer, LetRun(gateway, globals, event, *authorization));
       if (answer.kind == AnswerKind::kAllow) answer.command.clear();
     }
     answer.kind = AnswerKind::kAsk;
-    answer.reason = QuestionText(*judgement, is_command);
+    answer.reason = QuestionText(*authorization, is_command);
     return answer;
   }
-  if (!KeepQuestion(state, QuestionOf(*judgement, NowMs())))
-    return Deny(*judgement);
-  return Deny(*judgement, judgement->id);
+  if (!KeepQuestion(state, QuestionOf(*authorization, NowMs())))
+    return Deny(*authorization);
+  return Deny(*authorization, authorization->id);
 }
 
 // The answer to the line that an earlier refusal told the agent to run.
 std::optional<Answer> AnswerToLineGiven(const Gateway& gateway,
                                         const GlobalOptions& globals,
                                         const hooks::Event& event,
-                                        Judgement* judgement) {
-  const auto given = FindLineGiven(gateway, globals, event, *judgement);
+                                        Authorization* authorization) {
+  const auto given = FindLineGiven(gateway, globals, event, *authorization);
   if (!given) return std::nullopt;
-  judgement->decision.action = Action::kAllow;
-  judgement->decision.rule = {};
-  judgement->decision.reason =
+  authorization->decision.action = Action::kAllow;
+  authorization->decision.rule = {};
+  authorization->decision.reason =
       "it is the line that gate gave in place of " + given->id;
   Answer answer;
   answer.kind = AnswerKind::kRewrite;
-  answer.id = judgement->id;
-  answer.reason = judgement->decision.reason;
+  answer.id = authorization->id;
+  answer.reason = authorization->decision.reason;
   // Dropped or not, it is the same line.
   answer.command = event.command;
   answer.direct = given->plan.mode == router::Mode::kDirect;
@@ -221,26 +226,28 @@ std::optional<Answer> AnswerToLineGiven(const Gateway& gateway,
 }
 
 Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
-                        const hooks::Event& event, Judgement* judgement) {
+                        const hooks::Event& event,
+                        Authorization* authorization) {
   const bool is_command = event.kind == hooks::EventKind::kCommand;
-  switch (judgement->decision.action) {
+  switch (authorization->decision.action) {
     case Action::kAllow:
     case Action::kSandbox:
-      if (!is_command) return Answer{AnswerKind::kAllow, "", "", judgement->id};
-      if (judgement->plan.mode == router::Mode::kRefused)
-        return Deny(*judgement);
-      return LetRun(gateway, globals, event, *judgement);
+      if (!is_command)
+        return Answer{AnswerKind::kAllow, "", "", authorization->id};
+      if (authorization->plan.mode == router::Mode::kRefused)
+        return Deny(*authorization);
+      return LetRun(gateway, globals, event, *authorization);
     case Action::kAsk:
-      return Ask(gateway, globals, event, judgement);
+      return Ask(gateway, globals, event, authorization);
     case Action::kDeny:
       break;
   }
-  return Deny(*judgement);
+  return Deny(*authorization);
 }
 
 // What is asked about `event`, but for what it runs or touches.
-Question QuestionAbout(const Gateway& gateway, const hooks::Event& event) {
-  Question question;
+Request QuestionAbout(const Gateway& gateway, const hooks::Event& event) {
+  Request question;
   question.command = event.command;
   question.cwd = event.cwd.starts_with('/') ? Normalise(event.cwd, "/")
                                             : gateway.facts().cwd;
@@ -262,7 +269,7 @@ hooks::Output AnswerDone(Gateway& gateway, const hooks::Adapter& adapter,
 hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
                           const hooks::Adapter& adapter,
                           const hooks::Event& event, bool intent) {
-  Question question = QuestionAbout(gateway, event);
+  Request question = QuestionAbout(gateway, event);
   for (const std::string& path : event.paths)
     for (std::string& place :
          WrittenPlaces(path, question.cwd, gateway.facts().home))
@@ -272,40 +279,42 @@ hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
     return Undecided("a tool that writes files names no file");
 
   const bool reads = event.kind == hooks::EventKind::kFileRead;
-  Judgement judgement = reads ? JudgeReads(gateway, event, question)
-                              : gateway.Judge(question, /*pin=*/true);
-  if (intent) LeaveToClient(gateway, event, &judgement);
+  Authorization authorization = reads
+                                    ? JudgeReads(gateway, event, question)
+                                    : gateway.Authorize(question, /*pin=*/true);
+  if (intent) LeaveToClient(gateway, event, &authorization);
   // What a tool writes may be what it has read elsewhere.
   if (!reads && !event.reads.empty()) {
-    Question bare = QuestionAbout(gateway, event);
-    Judgement read = JudgeReads(gateway, event, bare);
-    if (read.decision.action > judgement.decision.action &&
+    Request bare = QuestionAbout(gateway, event);
+    Authorization read = JudgeReads(gateway, event, bare);
+    if (read.decision.action > authorization.decision.action &&
         read.decision.action >= Action::kAsk)
-      judgement = std::move(read);
+      authorization = std::move(read);
   }
   // Of what a tool may read nothing is kept, as of other tools.
-  if (reads && judgement.decision.action == Action::kAllow)
+  if (reads && authorization.decision.action == Action::kAllow)
     return hooks::Output{"", "", 0};
   Result<Answer> answer = Answer{};
-  if (auto given = AnswerToLineGiven(gateway, globals, event, &judgement))
+  if (auto given = AnswerToLineGiven(gateway, globals, event, &authorization))
     answer = std::move(*given);
   else
-    answer = AnswerTo(gateway, globals, event, &judgement);
+    answer = AnswerTo(gateway, globals, event, &authorization);
   if (!answer)
     return Undecided("the answer cannot be prepared: " +
                      answer.error().message);
-  judgement.unobserved = answer->kind == AnswerKind::kAllow &&
-                         judgement.plan.mode == router::Mode::kDirect;
+  authorization.unobserved = answer->kind == AnswerKind::kAllow &&
+                             authorization.plan.mode == router::Mode::kDirect;
   // What earlier lines left running may have changed what it obeys.
   if (std::vector<backends::Violation> found;
-      judgement.unobserved && event.kind == hooks::EventKind::kCommand)
+      authorization.unobserved && event.kind == hooks::EventKind::kCommand)
     if (const Status looked = LookAtLastingRuns(gateway, &found); !looked)
       return Undecided("what earlier lines left running cannot be looked at: " +
                        looked.error().message);
   const bool runs = answer->kind == AnswerKind::kAllow ||
                     answer->kind == AnswerKind::kRewrite;
-  if (runs && !judgement.left_to.empty()) RecordAsLeft(&judgement);
-  if (auto stored = gateway.Record(&judgement, "hook", true, kBusyTimeoutMs);
+  if (runs && !authorization.left_to.empty()) RecordAsLeft(&authorization);
+  if (auto stored =
+          gateway.Record(&authorization, "hook", true, kBusyTimeoutMs);
       !stored)
     return Undecided(
         "the decision could not be recorded, so the command is refused: " +

@@ -10,7 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/output/analysis_json.h"
 #include "cli/output/render.h"
-#include "cli/question_arguments.h"
+#include "cli/request_arguments.h"
 #include "parser/predict.h"
 
 namespace gate::app {
@@ -18,11 +18,11 @@ namespace {
 
 constexpr size_t kFlushBytes = 64 * 1024;
 
-parser::Analysis Read(const ProcessFacts& facts, const Question& question) {
-  parser::Context context = MakeContext(facts, question.cwd);
-  context.look_at_files = question.on_this_machine;
-  return question.is_argv ? parser::AnalyzeArgv(question.argv, context)
-                          : parser::Analyze(question.command, context);
+parser::Analysis Read(const ProcessFacts& facts, const Request& request) {
+  parser::Context context = MakeContext(facts, request.cwd);
+  context.look_at_files = request.on_this_machine;
+  return request.is_argv ? parser::AnalyzeArgv(request.argv, context)
+                         : parser::Analyze(request.command, context);
 }
 
 int ParseBatch(const ProcessFacts& facts, const LookOptions& options) {
@@ -41,11 +41,11 @@ int ParseBatch(const ProcessFacts& facts, const LookOptions& options) {
         if (!item.error.empty()) {
           out += parser::UnreadablePrediction(item.id_json);
         } else {
-          Question question = options.question;
-          question.on_this_machine = false;
-          question.command = std::move(item.command);
-          if (!item.cwd.empty()) question.cwd = Normalise(item.cwd, "/");
-          out += parser::PredictionToJson(Read(facts, question), item.id_json);
+          Request request = options.request;
+          request.on_this_machine = false;
+          request.command = std::move(item.command);
+          if (!item.cwd.empty()) request.cwd = Normalise(item.cwd, "/");
+          out += parser::PredictionToJson(Read(facts, request), item.id_json);
         }
         out += '\n';
         if (out.size() > kFlushBytes) flush();
@@ -66,13 +66,13 @@ int ParseCommand(const GlobalOptions& globals, const Arguments& arguments) {
           arguments, &options))
     return *code;
   if (options.batch) return ParseBatch(facts, options);
-  const parser::Analysis analysis = Read(facts, options.question);
-  std::string source = options.question.command;
-  for (const std::string& word : options.question.argv)
+  const parser::Analysis analysis = Read(facts, options.request);
+  std::string source = options.request.command;
+  for (const std::string& word : options.request.argv)
     source += (source.empty() ? "" : " ") + ShellQuote(word);
   const std::string out =
       options.json
-          ? AnalysisToJson(source, options.question.cwd, analysis) + "\n"
+          ? AnalysisToJson(source, options.request.cwd, analysis) + "\n"
           : RenderAnalysis(source, analysis, WantsColour(STDOUT_FILENO));
   if (WriteAll(STDOUT_FILENO, out)) return 0;
   Complain("the answer could not be written");

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "approvals/approvals.h"
-#include "approvals/shown.h"
+#include "approvals/prompt_text.h"
 #include "approvals/terminal.h"
 #include "base/json_writer.h"
 #include "base/text.h"

@@ -96,24 +96,24 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
       ++left_out;
       continue;
     }
-    Question question;
-    question.on_this_machine = false;
-    question.command = record.command;
-    question.cwd = record.cwd;
-    question.agent = record.agent;
-    Judgement judgement = gateway.Judge(question, /*pin=*/false);
+    Request request;
+    request.on_this_machine = false;
+    request.command = record.command;
+    request.cwd = record.cwd;
+    request.agent = record.agent;
+    Authorization authorization = gateway.Authorize(request, /*pin=*/false);
     // As it was answered.
-    if (record.mode == "check") JoinWithPlan(&judgement);
-    if (judgement.policy_broken) {
+    if (record.mode == "check") JoinWithPlan(&authorization);
+    if (authorization.policy_broken) {
       progress.Clear();
-      for (const Diagnostic& diagnostic : judgement.diagnostics)
+      for (const Diagnostic& diagnostic : authorization.diagnostics)
         std::fputs(Render(diagnostic).c_str(), stderr);
       return kExitPolicy;
     }
-    if (record.action == Name(judgement.decision.action)) continue;
+    if (record.action == Name(authorization.decision.action)) continue;
     ++differ;
     progress.Clear();
-    Print(record, judgement.decision, json);
+    Print(record, authorization.decision, json);
   }
   progress.Clear();
   if (!json)

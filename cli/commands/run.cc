@@ -4,7 +4,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "approvals/shown.h"
+#include "approvals/prompt_text.h"
 #include "approvals/terminal.h"
 #include "base/hash.h"
 #include "base/paths.h"
@@ -80,8 +80,8 @@ constexpr const char* kSandboxHelp =
 constexpr const char* kNotRecorded =
     "the decision could not be recorded, so nothing runs: ";
 
-Question ToQuestion(const RunArguments& arguments, const ProcessFacts& facts) {
-  Question question;
+Request ToRequest(const RunArguments& arguments, const ProcessFacts& facts) {
+  Request question;
   question.command = arguments.command;
   question.argv = arguments.argv;
   question.is_argv = arguments.is_argv;
@@ -114,10 +114,10 @@ bool IsBackend(const RunArguments& arguments, Gateway& gateway) {
   return false;
 }
 
-int Refuse(const Judgement& judgement, bool json) {
-  std::fprintf(stderr, "%s\n", RefusalText(judgement).c_str());
-  if (json) std::fprintf(stderr, "%s\n", DecisionToJson(judgement).c_str());
-  return judgement.policy_broken ? kExitPolicy : kExitRefused;
+int Refuse(const Authorization& authorization, bool json) {
+  std::fprintf(stderr, "%s\n", RefusalText(authorization).c_str());
+  if (json) std::fprintf(stderr, "%s\n", DecisionToJson(authorization).c_str());
+  return authorization.policy_broken ? kExitPolicy : kExitRefused;
 }
 
 int Fail(const std::string& message) {
@@ -125,27 +125,28 @@ int Fail(const std::string& message) {
   return kExitGateFailed;
 }
 
-std::string WhyNoPlan(const Judgement& judgement) {
-  return judgement.plan_error.empty() ? "there is no sandbox for this"
-                                      : judgement.plan_error;
+std::string WhyNoPlan(const Authorization& authorization) {
+  return authorization.plan_error.empty() ? "there is no sandbox for this"
+                                          : authorization.plan_error;
 }
 
 // For a decision that let something run: that nothing was started. `code` is
 // gate's own already.
-int TellNotStarted(Gateway& gateway, const Judgement& judgement,
+int TellNotStarted(Gateway& gateway, const Authorization& authorization,
                    const std::string& parent, const std::string& mode,
                    const std::string& why, int code) {
-  const Status stored = RecordNotStarted(gateway, judgement, parent, mode, why);
+  const Status stored =
+      RecordNotStarted(gateway, authorization, parent, mode, why);
   if (stored) return code;
   return Fail("the outcome could not be recorded: " + stored.error().message);
 }
 
-int Preview(Gateway& gateway, Judgement* judgement, const std::string& parent,
-            const PreviewOptions& options) {
-  const int code = RunPreview(gateway, judgement, parent, options);
+int Preview(Gateway& gateway, Authorization* authorization,
+            const std::string& parent, const PreviewOptions& options) {
+  const int code = RunPreview(gateway, authorization, parent, options);
   // Set before the outcome of a preview that was run is recorded.
-  if (!judgement->preview.empty()) return code;
-  return TellNotStarted(gateway, *judgement, parent, "run",
+  if (!authorization->preview.empty()) return code;
+  return TellNotStarted(gateway, *authorization, parent, "run",
                         "the preview could not be made", code);
 }
 
@@ -164,8 +165,8 @@ int EndAs(const backends::Outcome& outcome, int code) {
 
 // The plan of `ticket` and what the caller asks for besides, joined as without
 // a ticket. The yes that the ticket stands for holds.
-Judgement JoinTicket(Gateway& gateway, Question question,
-                     const router::Plan& ticket, bool asked) {
+Authorization JoinTicket(Gateway& gateway, Request question,
+                         const router::Plan& ticket, bool asked) {
   const bool contained = ticket.mode == router::Mode::kSandbox;
   question.approved = asked || contained;
   // Contained, as the ticket says, whatever the caller asks for.
@@ -174,15 +175,15 @@ Judgement JoinTicket(Gateway& gateway, Question question,
   question.network = backends::Name(router::JoinNetworks(
       ticket.profile.network, backends::ParseNetwork(question.network)
                                   .value_or(backends::Network::kOpen)));
-  return gateway.Judge(question, /*pin=*/true);
+  return gateway.Authorize(question, /*pin=*/true);
 }
 
 // Whether a line would be allowed raw here as well, or by the yes that was
 // `asked`. What its programs are and
 // what they obey is a matter of the environment (PATH, HOME, XDG_CONFIG_HOME),
 // and the shell of a client has another one than the hook.
-bool IsAllowedHere(Gateway& gateway, const Question& question, bool asked) {
-  const Judgement here = gateway.Judge(question, /*pin=*/true);
+bool IsAllowedHere(Gateway& gateway, const Request& question, bool asked) {
+  const Authorization here = gateway.Authorize(question, /*pin=*/true);
   if (asked && here.decision.action == Action::kAsk)
     return here.grants.kind == engine::GrantKind::kAsIs;
   return here.decision.action == Action::kAllow &&
@@ -191,10 +192,10 @@ bool IsAllowedHere(Gateway& gateway, const Question& question, bool asked) {
 
 // A line that is lent credentials gets them where it runs, if it would get them
 // here as well: by this environment and these files.
-std::optional<Judgement> JudgeToolHere(Gateway& gateway, Question question,
-                                       bool asked) {
+std::optional<Authorization> JudgeToolHere(Gateway& gateway, Request question,
+                                           bool asked) {
   question.approved = asked;
-  Judgement here = gateway.Judge(question, /*pin=*/true);
+  Authorization here = gateway.Authorize(question, /*pin=*/true);
   if (!here.lending || here.plan.mode != router::Mode::kSandbox ||
       here.plan.profile.name != engine::kToolProfile ||
       (here.decision.action > Action::kSandbox && !asked))
@@ -204,17 +205,17 @@ std::optional<Judgement> JudgeToolHere(Gateway& gateway, Question question,
 
 // Whether a line that may reach a container engine would still run without a
 // question: what its names stand for there can have changed.
-bool IsContainedHere(Gateway& gateway, const Question& question) {
-  return gateway.Judge(question, /*pin=*/true).decision.action <=
+bool IsContainedHere(Gateway& gateway, const Request& question) {
+  return gateway.Authorize(question, /*pin=*/true).decision.action <=
          Action::kSandbox;
 }
 
 // Whether a yes to `question` would hold here for what it was given to;
 // `*remotes` are then those that it lends the ssh login for.
-bool IsBoundHere(Gateway& gateway, const Question& question,
+bool IsBoundHere(Gateway& gateway, const Request& question,
                  const std::string& bound,
                  std::set<credentials::SshTarget>* remotes = nullptr) {
-  Judgement here = gateway.Judge(question, /*pin=*/true);
+  Authorization here = gateway.Authorize(question, /*pin=*/true);
   if (remotes != nullptr) *remotes = std::move(here.remotes);
   return here.binding.mark == bound;
 }
@@ -225,8 +226,8 @@ bool IsBoundHere(Gateway& gateway, const Question& question,
 // let run so in this environment: then it is judged afresh, for the agent and
 // the session of the ticket where only directory or environment are others.
 std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
-                             Question* asked) {
-  Question& question = *asked;
+                             Request* asked) {
+  Request& question = *asked;
   auto ticket = hooks::RedeemTicket(gateway.facts().places.state,
                                     arguments.ticket, NowMs());
   if (!ticket && ticket.error().code == ErrorCode::kIo) {
@@ -276,8 +277,8 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     Complain("the policy has changed since; deciding afresh");
     return std::nullopt;
   }
-  Judgement judgement;
-  judgement.question = question;
+  Authorization authorization;
+  authorization.request = question;
   const bool joins = !arguments.profile.empty() || !arguments.backend.empty() ||
                      !arguments.network.empty() || arguments.timeout_ms != 0;
   if (joins && !ticket->asked && plan->profile.name == engine::kToolProfile &&
@@ -292,7 +293,8 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     return std::nullopt;
   }
   if (joins) {
-    judgement = JoinTicket(gateway, judgement.question, *plan, ticket->asked);
+    authorization =
+        JoinTicket(gateway, authorization.request, *plan, ticket->asked);
   } else if (plan->mode == router::Mode::kDirect &&
              !IsAllowedHere(gateway, question, ticket->asked)) {
     Complain("judged again in this environment");
@@ -303,61 +305,63 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
       Complain("judged again in this environment");
       return std::nullopt;
     }
-    judgement = std::move(*here);
+    authorization = std::move(*here);
   } else {
     // What a person has approved keeps more of its variables.
-    judgement.decision.action = ticket->asked ? Action::kAsk : Action::kAllow;
-    judgement.policy_revision = ticket->policy_revision;
-    judgement.plan = std::move(*plan);
-    judgement.session.workspace = judgement.plan.profile.workspace;
+    authorization.decision.action =
+        ticket->asked ? Action::kAsk : Action::kAllow;
+    authorization.policy_revision = ticket->policy_revision;
+    authorization.plan = std::move(*plan);
+    authorization.session.workspace = authorization.plan.profile.workspace;
   }
-  judgement.id = ticket->decision_id;
-  judgement.remotes = std::move(remotes);
-  if (judgement.plan.mode == router::Mode::kRefused)
-    return TellNotStarted(gateway, judgement, ticket->decision_id, "run",
-                          WhyNoPlan(judgement),
-                          Refuse(judgement, arguments.json));
+  authorization.id = ticket->decision_id;
+  authorization.remotes = std::move(remotes);
+  if (authorization.plan.mode == router::Mode::kRefused)
+    return TellNotStarted(gateway, authorization, ticket->decision_id, "run",
+                          WhyNoPlan(authorization),
+                          Refuse(authorization, arguments.json));
   if (!arguments.preview.empty()) {
-    if (judgement.plan.mode != router::Mode::kSandbox) {
+    if (authorization.plan.mode != router::Mode::kSandbox) {
       Complain("the ticket is not for a preview; deciding afresh");
       return std::nullopt;
     }
     // The ticket does not say whether a person was asked: a person commits.
-    judgement.decision.action = Action::kAsk;
+    authorization.decision.action = Action::kAsk;
     PreviewOptions options;
     options.json = arguments.json;
-    return Preview(gateway, &judgement, ticket->decision_id, options);
+    return Preview(gateway, &authorization, ticket->decision_id, options);
   }
-  if (CanBecome(judgement.plan) && !arguments.json)
-    return Became(Become(gateway, judgement, ticket->decision_id));
-  return Report(Execute(gateway, &judgement, ticket->decision_id, "run",
+  if (CanBecome(authorization.plan) && !arguments.json)
+    return Became(Become(gateway, authorization, ticket->decision_id));
+  return Report(Execute(gateway, &authorization, ticket->decision_id, "run",
                         Leftovers::kLast));
 }
 
 // The person's answer to an ask. True when the command may run as
-// `judgement->plan` now says.
-bool AskAndReplan(Gateway& gateway, Judgement* judgement) {
+// `authorization->plan` now says.
+bool AskAndReplan(Gateway& gateway, Authorization* authorization) {
   const Reply reply =
-      AskPerson(RenderAsked(*judgement, WantsColour(STDERR_FILENO),
+      AskPerson(RenderAsked(*authorization, WantsColour(STDERR_FILENO),
                             PersonsScreen().columns),
-                judgement->grants.kind > engine::GrantKind::kSandbox);
+                authorization->grants.kind > engine::GrantKind::kSandbox);
   if (reply == Reply::kNo) return false;
-  if (reply == Reply::kPreview) judgement->question.preview = "ask";
-  judgement->in_sandbox = reply != Reply::kOnce &&
-                          judgement->grants.kind > engine::GrantKind::kSandbox;
-  const Question& question = judgement->question;
+  if (reply == Reply::kPreview) authorization->request.preview = "ask";
+  authorization->in_sandbox =
+      reply != Reply::kOnce &&
+      authorization->grants.kind > engine::GrantKind::kSandbox;
+  const Request& question = authorization->request;
   if (IdOf(question.cwd) != question.directory) {
     Complain("not started: " + Visible(question.cwd) +
              " is another directory than when it was asked about");
     return false;
   }
-  if (judgement->grants.kind != engine::GrantKind::kByHand &&
-      !judgement->in_sandbox &&
-      !IsBoundHere(gateway, question, judgement->binding.mark)) {
+  if (authorization->grants.kind != engine::GrantKind::kByHand &&
+      !authorization->in_sandbox &&
+      !IsBoundHere(gateway, question, authorization->binding.mark)) {
     Complain("not started: what the line reads changed while it was asked");
     return false;
   }
-  gateway.Replan(judgement, /*approved=*/true);
+  gateway.Replan(authorization, /*approved=*/true);
   return true;
 }
 
@@ -379,53 +383,54 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   if (!IsDirectory(*arguments, gateway.facts()) ||
       !IsBackend(*arguments, gateway))
     return kExitUsage;
-  Question question = ToQuestion(*arguments, gateway.facts());
+  Request question = ToRequest(*arguments, gateway.facts());
   if (!arguments->ticket.empty())
     if (auto code = RunTicket(gateway, *arguments, &question)) return *code;
 
   // A ticket says that an agent sent this; it gets no prompt.
-  const bool person =
-      arguments->ticket.empty() && hooks::PersonsTerminal(PersonsTerminals).yes;
+  const bool person = arguments->ticket.empty() &&
+                      hooks::FindUserTerminal(PersonsTerminals).yes;
   question.interactive = person;
-  Judgement judgement = gateway.Judge(question, /*pin=*/true);
+  Authorization authorization = gateway.Authorize(question, /*pin=*/true);
   bool approved = false;
   // Of a longer line not all would be read where it was typed.
-  const size_t length = LineOf(judgement.question).size();
-  const bool answerable = judgement.decision.action != Action::kAsk ||
-                          judgement.grants.kind != engine::GrantKind::kByHand;
+  const size_t length = LineOf(authorization.request).size();
+  const bool answerable =
+      authorization.decision.action != Action::kAsk ||
+      authorization.grants.kind != engine::GrantKind::kByHand;
   const bool asked_here = person && length <= kMaxAnsweredBytes && answerable;
-  if (judgement.decision.action == Action::kAsk) {
-    if (TakeAnswer(gateway.facts(), &judgement, NowMs())) {
+  if (authorization.decision.action == Action::kAsk) {
+    if (ApplyApproval(gateway.facts(), &authorization, NowMs())) {
       approved = true;
-      gateway.Replan(&judgement, true);
+      gateway.Replan(&authorization, true);
     } else if (asked_here) {
-      approved = AskAndReplan(gateway, &judgement);
+      approved = AskAndReplan(gateway, &authorization);
     }
   }
   const bool may_run =
-      (judgement.decision.action <= Action::kSandbox || approved) &&
-      judgement.plan.mode != router::Mode::kRefused;
+      (authorization.decision.action <= Action::kSandbox || approved) &&
+      authorization.plan.mode != router::Mode::kRefused;
   if (may_run && !arguments->ticket.empty() && !arguments->json &&
-      CanBecome(judgement.plan)) {
-    if (auto stored = gateway.Record(&judgement, "run", true); !stored)
+      CanBecome(authorization.plan)) {
+    if (auto stored = gateway.Record(&authorization, "run", true); !stored)
       return Fail(kNotRecorded + stored.error().message);
-    return Became(Become(gateway, judgement, judgement.id));
+    return Became(Become(gateway, authorization, authorization.id));
   }
-  if (may_run && judgement.question.preview.empty()) {
+  if (may_run && authorization.request.preview.empty()) {
     const auto executed =
-        RecordAndExecute(gateway, &judgement, "run", Leftovers::kLast);
+        RecordAndExecute(gateway, &authorization, "run", Leftovers::kLast);
     if (!executed) return Fail(kNotRecorded + executed.error().message);
     if (arguments->json)
-      std::fprintf(stderr, "%s\n%s\n", DecisionToJson(judgement).c_str(),
+      std::fprintf(stderr, "%s\n%s\n", DecisionToJson(authorization).c_str(),
                    OutcomeToJson(*executed).c_str());
     const int code = Report(*executed);
     gateway.Maintain();
     return EndAs(executed->outcome, code);
   }
-  if (auto stored = gateway.Record(&judgement, "run", true); !stored)
+  if (auto stored = gateway.Record(&authorization, "run", true); !stored)
     return Fail(kNotRecorded + stored.error().message);
   if (!may_run) {
-    if (judgement.decision.action == Action::kAsk && !asked_here &&
+    if (authorization.decision.action == Action::kAsk && !asked_here &&
         answerable) {
       if (person)
         Complain("the line has " + std::to_string(length) +
@@ -433,22 +438,22 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
                  std::to_string(kMaxAnsweredBytes) +
                  " is not asked about here. `gate pending` shows it");
       if (KeepQuestion(gateway.facts().places.state,
-                       QuestionOf(judgement, NowMs())))
-        Complain("a person can say yes with: gate approve " + judgement.id);
+                       QuestionOf(authorization, NowMs())))
+        Complain("a person can say yes with: gate approve " + authorization.id);
     }
-    int code = Refuse(judgement, arguments->json);
-    if (judgement.decision.action <= Action::kSandbox || approved)
-      code = TellNotStarted(gateway, judgement, judgement.id, "run",
-                            WhyNoPlan(judgement), code);
+    int code = Refuse(authorization, arguments->json);
+    if (authorization.decision.action <= Action::kSandbox || approved)
+      code = TellNotStarted(gateway, authorization, authorization.id, "run",
+                            WhyNoPlan(authorization), code);
     gateway.Maintain();
     return code;
   }
   PreviewOptions options;
   options.person = person;
-  options.automatic = judgement.question.preview == "auto" &&
-                      judgement.decision.action <= Action::kSandbox;
+  options.automatic = authorization.request.preview == "auto" &&
+                      authorization.decision.action <= Action::kSandbox;
   options.json = arguments->json;
-  const int code = Preview(gateway, &judgement, judgement.id, options);
+  const int code = Preview(gateway, &authorization, authorization.id, options);
   gateway.Maintain();
   return code;
 }
@@ -480,44 +485,44 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     Complain(Visible(trouble));
     return kExitPolicy;
   }
-  Judgement judgement;
-  judgement.question = ToQuestion(*arguments, gateway.facts());
-  if (judgement.question.cwd.empty()) return Fail(kNoDirectory);
+  Authorization authorization;
+  authorization.request = ToRequest(*arguments, gateway.facts());
+  if (authorization.request.cwd.empty()) return Fail(kNoDirectory);
   // The sandbox is most likely this one, for the owner of this directory; its
   // namespaces are made meanwhile. Whose network it shares is not known yet.
   if (arguments->session.empty() &&
       (arguments->backend.empty() || arguments->backend == "native")) {
     backends::Profile likely;
-    likely.workspace = judgement.question.cwd;
+    likely.workspace = authorization.request.cwd;
     if (backends::Backend* native = gateway.FindBackend("native"))
       native->Prepare(likely);
   }
-  judgement.id = NewUuid(NowMs());
+  authorization.id = NewUuid(NowMs());
   auto session = OpenSession(gateway.facts(), arguments->session, "",
-                             judgement.question.cwd, /*write=*/true);
+                             authorization.request.cwd, /*write=*/true);
   if (!session) return Fail(session.error().message);
-  judgement.session = std::move(*session);
-  engine::Decision& decision = judgement.decision;
+  authorization.session = std::move(*session);
+  engine::Decision& decision = authorization.decision;
   decision.action = Action::kSandbox;
   decision.contain = true;
   decision.code = engine::ReasonCode::kDefault;
   decision.reason = "asked for by gate sandbox";
   // The profile asked for is the profile; there is no decision to join with.
   if (!arguments->profile.empty()) decision.profile = arguments->profile;
-  judgement.question.profile.clear();
+  authorization.request.profile.clear();
   if (!arguments->network.empty()) decision.network = arguments->network;
-  gateway.NoteGitLine(&judgement);
-  gateway.Replan(&judgement, /*approved=*/false);
-  if (judgement.plan.mode != router::Mode::kSandbox) {
-    if (auto stored = gateway.Record(&judgement, "sandbox", true); !stored)
+  gateway.NoteGitOnly(&authorization);
+  gateway.Replan(&authorization, /*approved=*/false);
+  if (authorization.plan.mode != router::Mode::kSandbox) {
+    if (auto stored = gateway.Record(&authorization, "sandbox", true); !stored)
       return Fail(kNotRecorded + stored.error().message);
-    const std::string why = WhyNoPlan(judgement);
+    const std::string why = WhyNoPlan(authorization);
     Complain(why);
-    return TellNotStarted(gateway, judgement, judgement.id, "sandbox", why,
-                          kExitGateFailed);
+    return TellNotStarted(gateway, authorization, authorization.id, "sandbox",
+                          why, kExitGateFailed);
   }
   const auto executed =
-      RecordAndExecute(gateway, &judgement, "sandbox", Leftovers::kEnd);
+      RecordAndExecute(gateway, &authorization, "sandbox", Leftovers::kEnd);
   if (!executed) return Fail(kNotRecorded + executed.error().message);
   const int code = Report(*executed);
   gateway.Maintain();

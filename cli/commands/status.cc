@@ -5,7 +5,7 @@
 
 #include "approvals/approvals.h"
 #include "approvals/pause.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "approvals/terminal.h"
 #include "audit/log.h"
 #include "base/json_writer.h"
@@ -143,7 +143,7 @@ std::string PauseText(const ProcessFacts& facts) {
 // False when what is stored cannot be read.
 bool ShowQuestions(const ProcessFacts& facts, Screen* screen) {
   const auto questions = ListQuestions(facts.places.state, NowMs());
-  const auto kept = ListRemembered(facts.places.state, NowMs());
+  const auto kept = ListStandingApprovals(facts.places.state, NowMs());
   screen->out().Key("questions").BeginArray();
   size_t waiting = 0;
   for (const PendingQuestion& question :
@@ -162,7 +162,7 @@ bool ShowQuestions(const ProcessFacts& facts, Screen* screen) {
     screen->Print("", "and " + std::to_string(waiting - kShownQuestions) +
                           " more: gate pending");
   const size_t approvals =
-      kept.value_or(std::vector<RememberedApproval>{}).size();
+      kept.value_or(std::vector<StandingApproval>{}).size();
   screen->out().Field("approvals", static_cast<int64_t>(approvals));
   if (approvals > 0)
     screen->Print("approvals",

@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
-#include "approvals/person_act.h"
 #include "approvals/terminal.h"
 #include "approvals/trust.h"
+#include "approvals/user_action.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/paths.h"
@@ -115,7 +115,7 @@ int TrustRemote(const ProcessFacts& facts, const std::string& workspace,
     Complain("nothing was trusted");
     return kExitRefused;
   }
-  PersonAct act;
+  UserAction act;
   act.mode = "trust";
   act.cwd = workspace;
   act.reason =
@@ -123,7 +123,7 @@ int TrustRemote(const ProcessFacts& facts, const std::string& workspace,
   JsonWriter detail;
   detail.BeginObject().Field("remote", url).EndObject();
   act.detail = detail.Take();
-  Status stored = RecordAct(facts, act);
+  Status stored = RecordUserAction(facts, act);
   if (stored) stored = PinRemote(facts, workspace, url);
   if (!stored) {
     Complain("nothing was trusted: " + stored.error().message);
@@ -193,7 +193,7 @@ int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
     Complain("nothing was trusted");
     return kExitRefused;
   }
-  PersonAct act;
+  UserAction act;
   act.mode = "trust";
   act.cwd = *workspace;
   act.reason = "a person trusted files of this project";
@@ -203,7 +203,7 @@ int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
   next.trusted_ms = NowMs();
   for (const TrustItem& item : items)
     if (item.problem.empty()) next.files[item.path] = item.hash;
-  Status stored = RecordAct(facts, act);
+  Status stored = RecordUserAction(facts, act);
   if (stored) stored = SaveTrust(facts.places.state, *workspace, next);
   if (!stored) {
     Complain("nothing was trusted: " + stored.error().message);
@@ -224,13 +224,13 @@ int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const ProcessFacts facts = ReadProcessFacts(globals);
   const auto workspace = WorkspaceHere(facts);
   if (!workspace) return kExitInternal;
-  PersonAct act;
+  UserAction act;
   act.mode = "untrust";
   act.cwd = *workspace;
   act.reason = "a person took trust back";
   if (!remote.empty()) {
     act.reason += " from the remote " + Visible(remote);
-    Status stored = RecordAct(facts, act);
+    Status stored = RecordUserAction(facts, act);
     if (stored) stored = UnpinRemote(facts, *workspace, remote);
     if (!stored) {
       Complain("nothing was changed: " + stored.error().message);
@@ -247,7 +247,7 @@ int UntrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
     Complain("`" + Visible(path) + "` is not trusted");
     return kExitInternal;
   }
-  Status stored = RecordAct(facts, act);
+  Status stored = RecordUserAction(facts, act);
   if (stored) stored = SaveTrust(facts.places.state, *workspace, next);
   if (!stored) {
     Complain("nothing was changed: " + stored.error().message);

@@ -48,8 +48,8 @@ void WriteServices(const std::vector<backends::LocalService>& services,
   json->EndArray();
 }
 
-void WritePlan(const Judgement& judgement, JsonWriter* json) {
-  const router::Plan& plan = judgement.plan;
+void WritePlan(const Authorization& authorization, JsonWriter* json) {
+  const router::Plan& plan = authorization.plan;
   json->BeginObject().Field("mode", router::Name(plan.mode));
   if (plan.mode == router::Mode::kSandbox) {
     json->Field("backend", plan.backend);
@@ -58,13 +58,14 @@ void WritePlan(const Judgement& judgement, JsonWriter* json) {
   } else {
     json->Key("backend").Null().Key("profile").Null();
   }
-  if (judgement.lending && plan.profile.name == engine::kToolProfile)
-    json->Field("lends", judgement.lending->program);
+  if (authorization.lending && plan.profile.name == engine::kToolProfile)
+    json->Field("lends", authorization.lending->program);
   if (!plan.profile.services.empty())
     WriteServices(plan.profile.services, "services", json);
-  if (plan.mode == router::Mode::kSandbox && !judgement.signing.keys.empty()) {
+  if (plan.mode == router::Mode::kSandbox &&
+      !authorization.signing.keys.empty()) {
     json->Key("signs_with").BeginArray();
-    for (const credentials::SigningKey& key : judgement.signing.keys)
+    for (const credentials::SigningKey& key : authorization.signing.keys)
       json->String(credentials::NameOf(key));
     json->EndArray();
   }
@@ -75,19 +76,19 @@ void WritePlan(const Judgement& judgement, JsonWriter* json) {
 
 }  // namespace
 
-std::string DecisionToJson(const Judgement& judgement,
+std::string DecisionToJson(const Authorization& authorization,
                            std::string_view id_json) {
-  const engine::Decision& decision = judgement.decision;
-  const std::string line = LineOf(judgement.question);
+  const engine::Decision& decision = authorization.decision;
+  const std::string line = LineOf(authorization.request);
   JsonWriter json;
   json.BeginObject().Field("schema", kSchema).Key("id");
   if (id_json.empty())
-    json.String(judgement.id);
+    json.String(authorization.id);
   else
     json.Raw(id_json);
   json.Field("command", line);
   if (!IsUtf8(line)) json.Field("command_b64", Base64(line));
-  json.Field("cwd", judgement.question.cwd);
+  json.Field("cwd", authorization.request.cwd);
   json.Field("action", Name(decision.action));
   json.Flag("contain", decision.contain);
   json.Field("code", engine::Name(decision.code));
@@ -99,30 +100,31 @@ std::string DecisionToJson(const Judgement& judgement,
   WriteMatches(decision, &json);
   const auto& actions = decision.per_invocation;
   WriteAnalysisFields(
-      judgement.analysis,
+      authorization.analysis,
       [&](size_t i) {
         return Name(i < actions.size() ? actions[i] : decision.action);
       },
       &json);
   json.Key("grants");
   if (decision.action == rules::Action::kAsk) {
-    json.BeginObject().Field("kind", engine::Name(judgement.grants.kind));
-    if (!judgement.services.ports.empty() &&
-        judgement.grants.kind == engine::GrantKind::kSandbox)
-      WriteServices(judgement.services.ports, "services", &json);
-    if (!judgement.remotes.empty() &&
-        judgement.grants.kind == engine::GrantKind::kSandbox) {
+    json.BeginObject().Field("kind", engine::Name(authorization.grants.kind));
+    if (!authorization.services.ports.empty() &&
+        authorization.grants.kind == engine::GrantKind::kSandbox)
+      WriteServices(authorization.services.ports, "services", &json);
+    if (!authorization.remotes.empty() &&
+        authorization.grants.kind == engine::GrantKind::kSandbox) {
       json.Key("ssh_logins").BeginArray();
-      for (const credentials::SshTarget& target : judgement.remotes)
+      for (const credentials::SshTarget& target : authorization.remotes)
         json.String(credentials::Describe(target));
       json.EndArray();
     }
-    if (!judgement.grants.why.empty()) json.Field("why", judgement.grants.why);
-    if (!judgement.grants.instead.empty())
-      json.Field("instead", judgement.grants.instead);
-    if (judgement.grants.kind == engine::GrantKind::kPlaces) {
+    if (!authorization.grants.why.empty())
+      json.Field("why", authorization.grants.why);
+    if (!authorization.grants.instead.empty())
+      json.Field("instead", authorization.grants.instead);
+    if (authorization.grants.kind == engine::GrantKind::kPlaces) {
       json.Key("places").BeginArray();
-      for (const std::string& place : judgement.opened.places)
+      for (const std::string& place : authorization.opened.places)
         json.String(place);
       json.EndArray();
     }
@@ -131,8 +133,8 @@ std::string DecisionToJson(const Judgement& judgement,
     json.Null();
   }
   json.Key("plan");
-  WritePlan(judgement, &json);
-  const Timing& timing = judgement.timing;
+  WritePlan(authorization, &json);
+  const Timing& timing = authorization.timing;
   json.Key("timing_us").BeginObject();
   json.Field("parse", static_cast<int64_t>(timing.parse_us));
   json.Field("policy", static_cast<int64_t>(timing.policy_us));

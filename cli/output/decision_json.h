@@ -1,4 +1,4 @@
-// A judgement as the JSON object of `check --json` (docs/decisions.md).
+// A authorization as the JSON object of `check --json` (docs/decisions.md).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace gate::app {
 
 // The object, on one line, without a newline. `id`: what stands as "id"; a
 // finished JSON value (a batch keeps the caller's), empty for the record's.
-std::string DecisionToJson(const Judgement& judgement,
+std::string DecisionToJson(const Authorization& authorization,
                            std::string_view id_json = {});
 
 // The object for a batch line that could not be judged.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "approvals/shown.h"
+#include "approvals/prompt_text.h"
 #include "approvals/terminal.h"
 #include "base/text.h"
 #include "gateway/line.h"
@@ -98,9 +98,9 @@ namespace {
 
 // What is shown below the command. `columns`: of the person's terminal, 0 where
 // nothing is asked.
-std::string RenderReasons(const Judgement& judgement, bool colour,
+std::string RenderReasons(const Authorization& authorization, bool colour,
                           size_t columns) {
-  const engine::Decision& decision = judgement.decision;
+  const engine::Decision& decision = authorization.decision;
   const auto shown = [columns](std::string_view text) {
     return columns == 0 ? Visible(text)
                         : ShownField(text, kLabelColumns, columns);
@@ -112,12 +112,12 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
                           decision.rule.source + ")"),
                     colour);
   if (!decision.suggestion.empty() || decision.action >= Action::kAsk ||
-      !judgement.plan_error.empty())
-    out += Labelled("instead", shown(WayOn(judgement)), colour);
-  const router::Plan& plan = judgement.plan;
-  if (!judgement.plan_error.empty()) {
+      !authorization.plan_error.empty())
+    out += Labelled("instead", shown(WayOn(authorization)), colour);
+  const router::Plan& plan = authorization.plan;
+  if (!authorization.plan_error.empty()) {
     if (decision.code != engine::ReasonCode::kPlan)
-      out += Labelled("cannot run", shown(judgement.plan_error), colour);
+      out += Labelled("cannot run", shown(authorization.plan_error), colour);
   } else if (plan.mode == router::Mode::kSandbox) {
     std::string text = plan.backend + ", " + plan.profile.name + ", network " +
                        backends::Name(plan.profile.network);
@@ -127,7 +127,7 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
                       shown("localhost:" + std::to_string(service.port) +
                             " of this machine, " + service.shown),
                       colour);
-    for (const credentials::SigningKey& key : judgement.signing.keys)
+    for (const credentials::SigningKey& key : authorization.signing.keys)
       out += Labelled("lends",
                       "signatures of commits and tags by the key " +
                           credentials::NameOf(key),
@@ -137,34 +137,35 @@ std::string RenderReasons(const Judgement& judgement, bool colour,
   } else if (plan.mode == router::Mode::kDirect) {
     out += Labelled("runs", "as it is", colour);
   } else if (decision.action == Action::kAsk) {
-    out += Labelled("after yes", shown("runs " + AfterYes(judgement)), colour);
-    if (!judgement.grants.instead.empty())
-      out += Labelled("or", shown(judgement.grants.instead), colour);
+    out +=
+        Labelled("after yes", shown("runs " + AfterYes(authorization)), colour);
+    if (!authorization.grants.instead.empty())
+      out += Labelled("or", shown(authorization.grants.instead), colour);
   }
-  for (const Diagnostic& diagnostic : judgement.diagnostics)
+  for (const Diagnostic& diagnostic : authorization.diagnostics)
     out += Render(diagnostic);
   return out;
 }
 
 }  // namespace
 
-std::string RenderDecision(const Judgement& judgement, bool colour) {
-  const Action action = judgement.decision.action;
+std::string RenderDecision(const Authorization& authorization, bool colour) {
+  const Action action = authorization.decision.action;
   return Paint(ColourOf(action), Name(action), colour) + "  " +
-         Shorten(Visible(LineOf(judgement.question))) + "\n" +
-         RenderReasons(judgement, colour, 0);
+         Shorten(Visible(LineOf(authorization.request))) + "\n" +
+         RenderReasons(authorization, colour, 0);
 }
 
-std::string RenderAsked(const Judgement& judgement, bool colour,
+std::string RenderAsked(const Authorization& authorization, bool colour,
                         size_t columns) {
-  const Action action = judgement.decision.action;
-  const Question& question = judgement.question;
-  std::string directory = RealDirectory(question.cwd, question.directory);
-  if (directory.empty()) directory = question.cwd;
+  const Action action = authorization.decision.action;
+  const Request& request = authorization.request;
+  std::string directory = RealDirectory(request.cwd, request.directory);
+  if (directory.empty()) directory = request.cwd;
   return Paint(ColourOf(action), Name(action), colour) + "\n" +
-         ShownCommand(LineOf(judgement.question), columns) +
+         ShownCommand(LineOf(authorization.request), columns) +
          Labelled("in", ShownField(directory, kLabelColumns, columns), colour) +
-         RenderReasons(judgement, colour, columns);
+         RenderReasons(authorization, colour, columns);
 }
 
 std::string RenderCarets(std::string_view source, Span span, bool colour) {
@@ -240,14 +241,14 @@ std::string RenderAnalysis(std::string_view source,
   return out;
 }
 
-std::string RenderExplanation(const Judgement& judgement,
+std::string RenderExplanation(const Authorization& authorization,
                               const engine::Trace& trace, bool misses,
                               bool colour) {
-  const std::string line = LineOf(judgement.question);
-  const auto& actions = judgement.decision.per_invocation;
+  const std::string line = LineOf(authorization.request);
+  const auto& actions = authorization.decision.per_invocation;
   std::string out = "\n";
-  if (!judgement.decision.matches.empty()) out += "rules that matched\n";
-  for (const engine::Match& match : judgement.decision.matches) {
+  if (!authorization.decision.matches.empty()) out += "rules that matched\n";
+  for (const engine::Match& match : authorization.decision.matches) {
     std::string verdict = Name(match.action);
     verdict.resize(8, ' ');
     out += "  " + Paint(ColourOf(match.action), verdict, colour) +
@@ -255,38 +256,38 @@ std::string RenderExplanation(const Judgement& judgement,
            (match.observed_only ? " (observed only)" : "") + "  " +
            Visible(match.reason) + "\n";
   }
-  if (!judgement.analysis.unknowns.empty()) out += "what is not known\n";
-  for (const parser::Unknown& unknown : judgement.analysis.unknowns)
+  if (!authorization.analysis.unknowns.empty()) out += "what is not known\n";
+  for (const parser::Unknown& unknown : authorization.analysis.unknowns)
     out += "  " + std::string(Name(unknown.code)) + "  " +
            Shorten(Visible(unknown.text)) + "\n" +
            RenderCarets(line, unknown.span, colour);
   out += "what runs\n";
-  for (size_t i = 0; i < judgement.analysis.invocations.size(); ++i) {
+  for (size_t i = 0; i < authorization.analysis.invocations.size(); ++i) {
     const Action action = i < actions.size() ? actions[i] : Action::kDeny;
     std::string verdict = Name(action);
     verdict.resize(8, ' ');
-    const Invocation& invocation = judgement.analysis.invocations[i];
+    const Invocation& invocation = authorization.analysis.invocations[i];
     out += "  " + Paint(ColourOf(action), verdict, colour) +
            CommandText(invocation);
     if (!invocation.via.empty())
       out += Paint(Colour::kDim, "  via " + ViaText(invocation), colour);
     out += "\n";
   }
-  if (!judgement.analysis.effects.empty()) out += "what it does\n";
-  for (const Effect& effect : judgement.analysis.effects)
+  if (!authorization.analysis.effects.empty()) out += "what it does\n";
+  for (const Effect& effect : authorization.analysis.effects)
     out += "  " + EffectText(effect) + "\n";
   out += RenderSetAside(trace);
   if (!misses) return out;
   if (const std::string nearest = RenderNearest(trace, nullptr, 3);
       !nearest.empty())
     out += "nearest misses (rules that would need little more)\n" + nearest;
-  return out + RenderTried(judgement, trace, colour);
+  return out + RenderTried(authorization, trace, colour);
 }
 
-std::string WayOn(const Judgement& judgement) {
-  const engine::Decision& decision = judgement.decision;
+std::string WayOn(const Authorization& authorization) {
+  const engine::Decision& decision = authorization.decision;
   if (!decision.suggestion.empty()) return decision.suggestion;
-  if (judgement.policy_broken ||
+  if (authorization.policy_broken ||
       decision.code == engine::ReasonCode::kPolicyBroken)
     return "ask the person to mend the file; gate rules lint names the place";
   if (decision.action <= Action::kSandbox)
@@ -301,9 +302,9 @@ std::string WayOn(const Judgement& judgement) {
 namespace {
 
 // What of this machine a yes to the sandbox gives.
-std::string ServicesText(const Judgement& judgement) {
+std::string ServicesText(const Authorization& authorization) {
   std::string text;
-  for (const backends::LocalService& service : judgement.services.ports)
+  for (const backends::LocalService& service : authorization.services.ports)
     if (service.asked)
       text += (text.empty() ? "" : ", ") + std::string("localhost:") +
               std::to_string(service.port);
@@ -314,51 +315,54 @@ std::string ServicesText(const Judgement& judgement) {
 
 }  // namespace
 
-std::string AfterYes(const Judgement& judgement) {
+std::string AfterYes(const Authorization& authorization) {
   using engine::GrantKind;
-  const engine::Decision& decision = judgement.decision;
-  const Question& question = judgement.question;
-  if (!question.file_writes.empty()) return "by the agent's own tool";
-  if (judgement.grants.kind == GrantKind::kByHand)
-    return "nowhere through gate, since " + judgement.grants.why +
+  const engine::Decision& decision = authorization.decision;
+  const Request& request = authorization.request;
+  if (!request.file_writes.empty()) return "by the agent's own tool";
+  if (authorization.grants.kind == GrantKind::kByHand)
+    return "nowhere through gate, since " + authorization.grants.why +
            ": the person runs it";
-  if (!judgement.left_to.empty())
-    return "in " + judgement.left_to +
+  if (!authorization.left_to.empty())
+    return "in " + authorization.left_to +
            ", not in gate's, which does not see what it does" +
-           (judgement.grants.kind == GrantKind::kPlaces
+           (authorization.grants.kind == GrantKind::kPlaces
                 ? ""
-                : judgement.binding.text);
-  if (judgement.grants.kind == GrantKind::kAsIs && !judgement.in_sandbox)
-    return question.profile.empty() && question.backend.empty()
+                : authorization.binding.text);
+  if (authorization.grants.kind == GrantKind::kAsIs &&
+      !authorization.in_sandbox)
+    return request.profile.empty() && request.backend.empty()
                ? "as the person would run it, without a sandbox" +
-                     judgement.binding.text
+                     authorization.binding.text
                : "in the sandbox that the line names";
   const std::string profile =
-      question.profile.empty()
+      request.profile.empty()
           ? decision.profile
-          : router::JoinProfiles(decision.profile, question.profile);
-  if (profile == "full-access" && judgement.grants.kind == GrantKind::kSandbox)
-    return ServicesText(judgement) + "in a sandbox with full access to files";
+          : router::JoinProfiles(decision.profile, request.profile);
+  if (profile == "full-access" &&
+      authorization.grants.kind == GrantKind::kSandbox)
+    return ServicesText(authorization) +
+           "in a sandbox with full access to files";
   if (profile == "tool")
-    return ServicesText(judgement) +
+    return ServicesText(authorization) +
            "in a sandbox with the credentials of its one program" +
-           judgement.binding.text;
+           authorization.binding.text;
   if (profile == "read-only")
-    return ServicesText(judgement) + "in a sandbox that changes no file";
-  if (judgement.grants.kind == GrantKind::kPlaces && !judgement.in_sandbox &&
-      question.preview.empty())
-    return ServicesText(judgement) +
+    return ServicesText(authorization) + "in a sandbox that changes no file";
+  if (authorization.grants.kind == GrantKind::kPlaces &&
+      !authorization.in_sandbox && request.preview.empty())
+    return ServicesText(authorization) +
            "in a sandbox that changes nothing outside the workspace and "
            "package "
            "caches" +
-           judgement.binding.text;
-  return ServicesText(judgement) + kRunsInSandbox;
+           authorization.binding.text;
+  return ServicesText(authorization) + kRunsInSandbox;
 }
 
-std::string CommandAsked(const Judgement& judgement) {
+std::string CommandAsked(const Authorization& authorization) {
   // Dialogs of clients are narrow, and break lines by themselves.
   constexpr size_t kColumns = 76;
-  const std::string line = LineOf(judgement.question);
+  const std::string line = LineOf(authorization.request);
   if (line.size() > kMaxAnsweredBytes)
     return "\n  (a command of " + std::to_string(line.size()) + " bytes)";
   std::string text = "\n" + ShownCommand(line, kColumns);
@@ -366,13 +370,13 @@ std::string CommandAsked(const Judgement& judgement) {
   return text;
 }
 
-std::string QuestionText(const Judgement& judgement, bool is_command) {
-  const engine::Decision& decision = judgement.decision;
+std::string QuestionText(const Authorization& authorization, bool is_command) {
+  const engine::Decision& decision = authorization.decision;
   std::string text = "gate: " + Visible(decision.reason);
   if (!decision.rule.id.empty()) text += " [" + decision.rule.id + "]";
   if (is_command)
-    text += CommandAsked(judgement) + "\nAfter a yes it runs " +
-            AfterYes(judgement);
+    text += CommandAsked(authorization) + "\nAfter a yes it runs " +
+            AfterYes(authorization);
   return text;
 }
 
@@ -393,17 +397,18 @@ std::string WithEnd(std::string way) {
 
 }  // namespace
 
-std::string RefusalText(const Judgement& judgement, std::string_view yes_id) {
-  const engine::Decision& decision = judgement.decision;
+std::string RefusalText(const Authorization& authorization,
+                        std::string_view yes_id) {
+  const engine::Decision& decision = authorization.decision;
   std::string text = "gate: ";
   // Of an ask there is such an error only once it was answered.
-  if (!judgement.plan_error.empty() && decision.action <= Action::kAsk)
+  if (!authorization.plan_error.empty() && decision.action <= Action::kAsk)
     text += "refused, since it cannot be contained: " +
-            Visible(judgement.plan_error);
-  else if (judgement.plan.mode == router::Mode::kRefused &&
-           !judgement.policy_broken && decision.action <= Action::kSandbox)
+            Visible(authorization.plan_error);
+  else if (authorization.plan.mode == router::Mode::kRefused &&
+           !authorization.policy_broken && decision.action <= Action::kSandbox)
     // The rules let it run, the settings do not (never_sandbox).
-    return text + "refused: " + Visible(judgement.plan.why) +
+    return text + "refused: " + Visible(authorization.plan.why) +
            ". Instead: " + WithEnd("ask the person to look at gate doctor");
   else
     text += std::string(decision.action == Action::kAsk ? "needs a person: "
@@ -411,17 +416,17 @@ std::string RefusalText(const Judgement& judgement, std::string_view yes_id) {
             Visible(decision.reason);
   if (!decision.rule.id.empty()) text += " [" + decision.rule.id + "]";
   if (decision.action == Action::kAsk &&
-      judgement.grants.kind == engine::GrantKind::kByHand)
+      authorization.grants.kind == engine::GrantKind::kByHand)
     return text + ". gate runs it for nobody" +
-           (judgement.grants.why == decision.reason
+           (authorization.grants.why == decision.reason
                 ? ""
-                : ", since " + Visible(judgement.grants.why)) +
+                : ", since " + Visible(authorization.grants.why)) +
            ". Instead: " +
-           WithEnd((judgement.grants.instead.empty()
+           WithEnd((authorization.grants.instead.empty()
                         ? ""
-                        : Visible(judgement.grants.instead) + ", or ") +
+                        : Visible(authorization.grants.instead) + ", or ") +
                    "tell the person to run it in a terminal of their own");
-  const std::string way = Visible(WayOn(judgement));
+  const std::string way = Visible(WayOn(authorization));
   if (!yes_id.empty())
     return text + ". Instead: " + way +
            (way.find("the person") == std::string::npos

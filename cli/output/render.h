@@ -9,17 +9,17 @@
 namespace gate::app {
 
 // The answer of `gate check`: the action, the command, why, what else to do.
-std::string RenderDecision(const Judgement& judgement, bool colour);
+std::string RenderDecision(const Authorization& authorization, bool colour);
 
 // The answer as a question: the command whole, and where it would run.
-std::string RenderAsked(const Judgement& judgement, bool colour,
+std::string RenderAsked(const Authorization& authorization, bool colour,
                         size_t columns);
 
 // What `--explain` adds, the reasons first: the rules that matched, the
 // unknowns with carets under the source, every command of the line with its own
 // verdict, the effects, and the rules that matched and were set aside. With
 // `misses` also the nearest ones, and every rule that was tried.
-std::string RenderExplanation(const Judgement& judgement,
+std::string RenderExplanation(const Authorization& authorization,
                               const engine::Trace& trace, bool misses,
                               bool colour);
 
@@ -32,13 +32,13 @@ std::string CommandText(const parser::Invocation& invocation);
 
 // For `explain --trace`: every rule that was tried, by command, and how it
 // fared.
-std::string RenderTried(const Judgement& judgement, const engine::Trace& trace,
-                        bool colour);
+std::string RenderTried(const Authorization& authorization,
+                        const engine::Trace& trace, bool colour);
 
 // `gate explain --why-not ACTION`: what keeps the decision from being `wanted`,
 // and the rules of that action that came nearest.
-std::string RenderWhyNot(const Judgement& judgement, const engine::Trace& trace,
-                         rules::Action wanted);
+std::string RenderWhyNot(const Authorization& authorization,
+                         const engine::Trace& trace, rules::Action wanted);
 
 // The rules that missed by least, nearest first, at most `most`; with
 // `wanted`, of this action only.
@@ -54,11 +54,11 @@ std::string RenderCarets(std::string_view source, Span span, bool colour);
 
 // The shortest safe way on for a command that was stopped: what the deciding
 // rule suggests, else what helps against the reason.
-std::string WayOn(const Judgement& judgement);
+std::string WayOn(const Authorization& authorization);
 
 // What a yes to an ask lets it do, as the end of a sentence that begins "it
 // may run" or "it runs".
-std::string AfterYes(const Judgement& judgement);
+std::string AfterYes(const Authorization& authorization);
 // What a yes to no more than the sandbox lets it do.
 inline constexpr const char* kRunsInSandbox =
     "in a sandbox that changes nothing outside the workspace and package "
@@ -68,16 +68,16 @@ inline constexpr const char* kRunsInSandbox =
 // agent wrote it (the client may show the line that it was rewritten to), and
 // what a yes gives. Nothing that an agent is to do. Not `is_command`: of a tool
 // that reads or writes files the reason alone, since the client shows the rest.
-std::string QuestionText(const Judgement& judgement, bool is_command);
+std::string QuestionText(const Authorization& authorization, bool is_command);
 
 // The command for such a question, each line of it marked; a newline before it.
 // A command too long to be answered so is replaced by its length.
-std::string CommandAsked(const Judgement& judgement);
+std::string CommandAsked(const Authorization& authorization);
 
 // One line for the agent: why the command was refused, the rule, the way on,
 // and at its end what not to do. `yes_id`: of the question that a person can
 // answer by `gate approve`.
-std::string RefusalText(const Judgement& judgement,
+std::string RefusalText(const Authorization& authorization,
                         std::string_view yes_id = "");
 
 }  // namespace gate::app

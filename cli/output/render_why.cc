@@ -54,9 +54,9 @@ std::string RenderSetAside(const engine::Trace& trace) {
 
 // Command by command, as they stand in the line; what did more than miss
 // first.
-std::string RenderTried(const Judgement& judgement, const engine::Trace& trace,
-                        bool colour) {
-  const auto& invocations = judgement.analysis.invocations;
+std::string RenderTried(const Authorization& authorization,
+                        const engine::Trace& trace, bool colour) {
+  const auto& invocations = authorization.analysis.invocations;
   struct Tried {
     std::string met, missed;
   };
@@ -85,9 +85,9 @@ std::string RenderTried(const Judgement& judgement, const engine::Trace& trace,
   return out;
 }
 
-std::string RenderWhyNot(const Judgement& judgement, const engine::Trace& trace,
-                         Action wanted) {
-  const engine::Decision& decision = judgement.decision;
+std::string RenderWhyNot(const Authorization& authorization,
+                         const engine::Trace& trace, Action wanted) {
+  const engine::Decision& decision = authorization.decision;
   std::string out = std::string("\nwhy not ") + Name(wanted) + "\n";
   if (decision.action == wanted) return out + "  it is " + Name(wanted) + "\n";
   if (decision.action > wanted) {

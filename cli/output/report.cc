@@ -15,8 +15,8 @@ namespace {
 using backends::Outcome;
 using backends::OutcomeStatus;
 
-// Whether the guard took it away (backends/protect/guard_sweep.cc), so that
-// nothing of it is left to do.
+// Whether ProtectedPaths took it away (backends/protect/verify_and_restore.cc),
+// so that nothing of it is left to do.
 bool IsMended(const backends::Violation& violation) {
   return violation.detail.ends_with("; removed") ||
          violation.detail.find("; moved to ") != std::string::npos;

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "approvals/sealed.h"
+#include "approvals/signed_store.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -43,7 +43,7 @@ Result<Fd> Lock(const std::string& state_dir) {
 
 Result<ClientRecord> Read(const std::string& state_dir,
                           const std::string& path) {
-  GATE_TRY(const std::string body, ReadSealed(state_dir, kDomain, path));
+  GATE_TRY(const std::string body, ReadSigned(state_dir, kDomain, path));
   const auto json = ParseJson(body);
   if (!json || !json->is_object())
     return Fail(ErrorCode::kCorrupt, "a client's record does not verify");
@@ -62,7 +62,7 @@ Status Write(const std::string& state_dir, const ClientRecord& record) {
   const char* standing = record.standing == Standing::kGood    ? "good"
                          : record.standing == Standing::kTrial ? "trial"
                                                                : "marked";
-  return WriteSealed(state_dir, kDomain, FileOf(state_dir, record.client),
+  return WriteSigned(state_dir, kDomain, FileOf(state_dir, record.client),
                      Dump({{"client", record.client},
                            {"drops", record.drops},
                            {"standing", standing},

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "gateway/written_places.h"
+#include "gateway/tool_write_paths.h"
 
 namespace gate::app {
 namespace {
@@ -215,14 +215,15 @@ void TakeRule(const engine::Match& match, Action action,
 
 // Takes a decision that a rule of the person's made back to the shipped rules,
 // unless that rule is about what is read.
-void LeaveProgramRules(Gateway& gateway, const Question& question,
-                       const std::string& effects, Judgement* judgement) {
-  engine::Decision& decision = judgement->decision;
+void LeaveProgramRules(Gateway& gateway, const Request& request,
+                       const std::string& effects,
+                       Authorization* authorization) {
+  engine::Decision& decision = authorization->decision;
   if (decision.action <= Action::kSandbox || IsShipped(decision.rule)) return;
   if (!effects.empty()) {
-    Question bare = question;
+    Request bare = request;
     bare.command = effects;
-    Judgement by_effect = gateway.Judge(bare, /*pin=*/true);
+    Authorization by_effect = gateway.Authorize(bare, /*pin=*/true);
     if (by_effect.decision.action > Action::kSandbox) {
       decision = std::move(by_effect.decision);
       return;
@@ -239,15 +240,15 @@ void LeaveProgramRules(Gateway& gateway, const Question& question,
 
 }  // namespace
 
-Judgement JudgeReads(Gateway& gateway, const hooks::Event& event,
-                     const Question& question) {
+Authorization JudgeReads(Gateway& gateway, const hooks::Event& event,
+                         const Request& request) {
   const ProcessFacts& facts = gateway.facts();
-  const Looked looked = WhatIsLookedAt(event, question.cwd, facts.home);
-  Question asked = question;
+  const Looked looked = WhatIsLookedAt(event, request.cwd, facts.home);
+  Request asked = request;
   asked.command = looked.line;
-  Judgement judgement = gateway.Judge(asked, /*pin=*/true);
-  LeaveProgramRules(gateway, asked, looked.effects, &judgement);
-  engine::Decision& decision = judgement.decision;
+  Authorization authorization = gateway.Authorize(asked, /*pin=*/true);
+  LeaveProgramRules(gateway, asked, looked.effects, &authorization);
+  engine::Decision& decision = authorization.decision;
   if (const std::string place =
           InGatesDirectory(looked, GatesDirectories(facts));
       !place.empty()) {
@@ -257,7 +258,7 @@ Judgement JudgeReads(Gateway& gateway, const hooks::Event& event,
     decision.suggestion =
         "`gate rules list` and `gate audit list` show what an agent may see";
     decision.rule = {};
-    return judgement;
+    return authorization;
   }
   if (decision.action == Action::kSandbox) {
     if (const engine::Match* secret = HiddenSecret(decision)) {
@@ -279,8 +280,8 @@ Judgement JudgeReads(Gateway& gateway, const hooks::Event& event,
   }
   // A tool cannot be put into a sandbox: a yes lets it look.
   if (decision.action == Action::kAsk)
-    judgement.grants = {engine::GrantKind::kAsIs, "", ""};
-  return judgement;
+    authorization.grants = {engine::GrantKind::kAsIs, "", ""};
+  return authorization;
 }
 
 }  // namespace gate::app

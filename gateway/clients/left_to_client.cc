@@ -111,37 +111,37 @@ CodexOutlook ForesightOf(const CodexSandbox& sandbox, const ProcessFacts& facts,
 }
 
 void LeaveToClient(Gateway& gateway, const hooks::Event& event,
-                   Judgement* judgement) {
-  if (event.kind != hooks::EventKind::kCommand || judgement->unwrapped ||
-      judgement->decision.action == rules::Action::kDeny)
+                   Authorization* authorization) {
+  if (event.kind != hooks::EventKind::kCommand || authorization->unwrapped ||
+      authorization->decision.action == rules::Action::kDeny)
     return;
   auto words = WordsOfCodex();
   if (!words) return;
   const CodexSandbox sandbox = FindCodexSandbox(
-      gateway.facts(), judgement->question.cwd, std::move(*words));
+      gateway.facts(), authorization->request.cwd, std::move(*words));
   if (sandbox.mode != CodexMode::kReadOnly &&
       sandbox.mode != CodexMode::kWorkspaceWrite)
     return;
   if (!OwnPlaceWrittenIn(sandbox, gateway.facts()).empty()) return;
   if (AskForMore(gateway.settings().router, sandbox)) return;
   const auto& agents = gateway.settings().agents;
-  const auto agent = agents.find(judgement->question.agent);
+  const auto agent = agents.find(authorization->request.agent);
   if (agent != agents.end() && AskForMore(agent->second, sandbox)) return;
-  if (MayReplaceAQuestion(gateway, judgement->decision)) return;
+  if (MayReplaceAQuestion(gateway, authorization->decision)) return;
   // What the line writes must not look like what was there before.
   backends::Profile written;
   written.write = sandbox.writable;
-  if (!NoteRemotes(gateway.facts(), judgement->session.workspace, written))
+  if (!NoteRemotes(gateway.facts(), authorization->session.workspace, written))
     return;
-  judgement->left_to = "Codex's own sandbox (" + Describe(sandbox) +
-                       (sandbox.network ? ", with network" : "") + ")";
+  authorization->left_to = "Codex's own sandbox (" + Describe(sandbox) +
+                           (sandbox.network ? ", with network" : "") + ")";
 }
 
 hooks::Answer AnswerLeft(const Gateway& gateway, const hooks::Event& event,
-                         const Judgement& judgement) {
-  const std::string line = LineOf(judgement.question);
+                         const Authorization& authorization) {
+  const std::string line = LineOf(authorization.request);
   hooks::Answer answer;
-  answer.id = judgement.id;
+  answer.id = authorization.id;
   answer.kind = hooks::AnswerKind::kDeny;
   if (!backends::HasSafeLocale(gateway.facts().environment)) {
     answer.reason =
@@ -157,7 +157,7 @@ hooks::Answer AnswerLeft(const Gateway& gateway, const hooks::Event& event,
         ShellQuote(line);
     return answer;
   }
-  answer.reason = judgement.decision.reason;
+  answer.reason = authorization.decision.reason;
   if (event.cwd_is_sure) {
     answer.kind = hooks::AnswerKind::kAllow;
     return answer;
@@ -165,24 +165,24 @@ hooks::Answer AnswerLeft(const Gateway& gateway, const hooks::Event& event,
   // Plain commands, so that Codex's own rules (prefix_rule) see those of the
   // line as before. A directory that is gone is another one.
   const std::string same =
-      "test . -ef " + ShellQuote(judgement.question.cwd) + " || ";
+      "test . -ef " + ShellQuote(authorization.request.cwd) + " || ";
   answer.command =
       same + "echo " +
       ShellQuote("gate: not run: this line was judged in " +
-                 Visible(judgement.question.cwd) +
+                 Visible(authorization.request.cwd) +
                  ". To run it elsewhere, begin it with cd DIRECTORY &&") +
       "; " + same + "exit 125; " + line;
   answer.kind = hooks::AnswerKind::kRewrite;
   return answer;
 }
 
-void RecordAsLeft(Judgement* judgement) {
-  judgement->unobserved = true;
-  const std::string left_to = judgement->left_to;
-  judgement->plan = {};
-  judgement->plan.mode = router::Mode::kDirect;
-  judgement->plan.why = "left to " + left_to;
-  judgement->lending.reset();
+void RecordAsLeft(Authorization* authorization) {
+  authorization->unobserved = true;
+  const std::string left_to = authorization->left_to;
+  authorization->plan = {};
+  authorization->plan.mode = router::Mode::kDirect;
+  authorization->plan.why = "left to " + left_to;
+  authorization->lending.reset();
 }
 
 }  // namespace gate::app

@@ -10,7 +10,7 @@
 #include <array>
 #include <string_view>
 
-#include "approvals/sealed.h"
+#include "approvals/signed_store.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/paths.h"
@@ -21,7 +21,7 @@
 #include "gateway/grants/lending.h"
 #include "gateway/grants/persons_environment.h"
 #include "gateway/line.h"
-#include "gateway/programs/names.h"
+#include "gateway/programs/program_verification.h"
 #include "git/config.h"
 
 namespace gate::app {
@@ -49,7 +49,7 @@ bool Exists(const std::string& path) {
 Result<PinnedRemotes> ReadRecord(const ProcessFacts& facts,
                                  const std::string& directory) {
   GATE_TRY(const std::string body,
-           ReadSealed(facts.places.state, kDomain, RecordOf(facts, directory)));
+           ReadSigned(facts.places.state, kDomain, RecordOf(facts, directory)));
   // Bound to its name, so that none can stand in for another.
   const size_t end = body.find('\0');
   if (body.substr(0, end) != directory || end == body.npos)
@@ -66,7 +66,7 @@ Status AddRecord(const ProcessFacts& facts, const std::string& directory,
                  const PinnedRemotes& remotes) {
   const std::string path = RecordOf(facts, directory);
   const std::string fresh = path + "-" + Hex(RandomBytes(8));
-  GATE_CHECK(WriteSealed(facts.places.state, kDomain, fresh,
+  GATE_CHECK(WriteSigned(facts.places.state, kDomain, fresh,
                          BodyOf(directory, remotes)));
   const bool linked = ::link(fresh.c_str(), path.c_str()) == 0;
   const int error = errno;
@@ -246,7 +246,7 @@ Status NoteRemotes(const ProcessFacts& facts, const std::string& workspace,
   }
   for (const auto& [directory, remotes] : fresh)
     GATE_CHECK(AddRecord(facts, directory, remotes));
-  return WriteSealed(facts.places.state, kDomain, noted, "");
+  return WriteSigned(facts.places.state, kDomain, noted, "");
 }
 
 Result<PinnedRemotes> PinnedRemotesOf(const ProcessFacts& facts,
@@ -287,7 +287,7 @@ Status UnpinRemote(const ProcessFacts& facts, const std::string& workspace,
         credentials::TargetsOf(remotes, {}, service).contains(*target))
       return Fail(ErrorCode::kInvalid,
                   "a rewrite of URLs that the repository has leads there");
-  return WriteSealed(facts.places.state, kDomain, RecordOf(facts, workspace),
+  return WriteSigned(facts.places.state, kDomain, RecordOf(facts, workspace),
                      BodyOf(workspace, remotes));
 }
 
@@ -305,32 +305,33 @@ Status PinRemote(const ProcessFacts& facts, const std::string& workspace,
   };
   add(&remotes.fetch);
   if (!remotes.push.empty()) add(&remotes.push);
-  return WriteSealed(facts.places.state, kDomain, RecordOf(facts, workspace),
+  return WriteSigned(facts.places.state, kDomain, RecordOf(facts, workspace),
                      BodyOf(workspace, remotes));
 }
 
-Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
-                                                   Judgement* judgement) {
+Result<std::optional<SshBroker>> OfferGitTransport(
+    Gateway& gateway, Authorization* authorization) {
   const ProcessFacts& facts = gateway.facts();
-  backends::Profile& profile = judgement->plan.profile;
+  backends::Profile& profile = authorization->plan.profile;
   if (profile.network != backends::Network::kOpen) return std::nullopt;
   std::optional<parser::Analysis> again;
   // A ticket's line without the word runs no git.
   const bool may_run_git =
-      !judgement->analysis.invocations.empty() ||
-      LineOf(judgement->question).find("git") != std::string::npos;
+      !authorization->analysis.invocations.empty() ||
+      LineOf(authorization->request).find("git") != std::string::npos;
   const parser::Analysis& analysis =
-      may_run_git ? AnalysisOf(facts, *judgement, &again) : judgement->analysis;
+      may_run_git ? AnalysisOf(facts, *authorization, &again)
+                  : authorization->analysis;
   if (!Fetches(analysis)) return std::nullopt;
   const auto& candidates = gateway.candidates();
-  const auto candidate = std::ranges::find(candidates, judgement->plan.backend,
-                                           &router::Candidate::name);
+  const auto candidate = std::ranges::find(
+      candidates, authorization->plan.backend, &router::Candidate::name);
   if (candidate == candidates.end() ||
       !candidate->availability.features.Has(backends::Feature::kLending))
     return std::nullopt;
-  const std::string& workspace = judgement->session.workspace;
+  const std::string& workspace = authorization->session.workspace;
   const std::vector<std::string> writable =
-      gateway.WritablePlaces(judgement->session);
+      gateway.WritablePlaces(authorization->session);
   const PinnedRemotes person = PersonsRewrites(facts, writable);
   credentials::BrokerSetup setup;
   setup.directory = RealPath(facts.places.state) + "/transports";
@@ -346,17 +347,17 @@ Result<std::optional<SshBroker>> OfferGitTransport(Gateway& gateway,
   }
   // A person said yes to these, for this run; a yes to a fetch is none to a
   // push that a hook redirects there.
-  if (!judgement->remotes.empty()) {
+  if (!authorization->remotes.empty()) {
     for (const auto service :
          {credentials::SshService::kFetch, credentials::SshService::kPush}) {
       auto& lent =
           service == credentials::SshService::kPush ? setup.push : setup.fetch;
       for (const credentials::SshTarget& target :
            UnpinnedRemotes(facts, workspace, writable, analysis, service))
-        if (judgement->remotes.contains(target)) lent.insert(target);
+        if (authorization->remotes.contains(target)) lent.insert(target);
     }
   }
-  setup.scope = PushScopeOf(analysis, LineOf(judgement->question));
+  setup.scope = PushScopeOf(analysis, LineOf(authorization->request));
   const std::string path = SafePath(facts.path, writable);
   const ProgramFile ssh = ResolveProgram("ssh", path, "/");
   if (!ssh.real.empty() && !IsWritablePlace(ssh.real, writable))

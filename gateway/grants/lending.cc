@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "gateway/programs/compose_doubt.h"
-#include "gateway/programs/names.h"
+#include "gateway/programs/program_verification.h"
 #include "git/doubts.h"
 #include "git/person.h"
 #include "rules/lending.h"
@@ -179,7 +179,7 @@ class Lender {
   Status AddBelowHomes(std::string_view name, bool copy) {
     if (!facts_.home.empty())
       GATE_CHECK(AddPath(facts_.home + "/" + std::string(name), copy));
-    for (const router::NamedPlace& place : facts_.named_places)
+    for (const router::RelocatedDir& place : facts_.relocated_dirs)
       if (const std::string path = router::At(place, name); !path.empty())
         GATE_CHECK(AddPath(path, copy));
     return {};
@@ -247,8 +247,8 @@ std::string GitInTheWay(const ProcessFacts& facts,
     for (const std::string& cwd :
          parser::DirectoriesOf(analysis.invocations[number])) {
       const GitDirectories git = FindGitDirectories(cwd);
-      std::string why = RepositoryDoubt(git, facts.places.state);
-      if (why.empty()) why = PersonDoubt(facts, cwd, git, writable);
+      std::string why = UnsafeRepositoryReason(git, facts.places.state);
+      if (why.empty()) why = UnsafeUserConfigReason(facts, cwd, git, writable);
       if (!why.empty()) return why;
     }
   return "";

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "base/hash.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -203,9 +203,9 @@ std::optional<LocalService> ServerToCome(uint16_t port,
 // Whether a person said yes to it in this workspace, and it still listens.
 bool IsApproved(const ProcessFacts& facts, const std::string& workspace,
                 const std::string& identity) {
-  const auto kept = ListRemembered(facts.places.state, NowMs());
+  const auto kept = ListStandingApprovals(facts.places.state, NowMs());
   return kept &&
-         std::ranges::any_of(*kept, [&](const RememberedApproval& approval) {
+         std::ranges::any_of(*kept, [&](const StandingApproval& approval) {
            return approval.scope == kServiceScope &&
                   approval.workspace == workspace &&
                   approval.rules == std::vector<std::string>{identity};
@@ -214,13 +214,14 @@ bool IsApproved(const ProcessFacts& facts, const std::string& workspace,
 
 // Keeps a person's yes to a service until another one listens there. Without
 // it the person is asked again.
-void RememberService(const ProcessFacts& facts, const Judgement& judgement,
+void RememberService(const ProcessFacts& facts,
+                     const Authorization& authorization,
                      const LocalService& service) {
   const std::string& state = facts.places.state;
-  const std::string& workspace = judgement.session.workspace;
+  const std::string& workspace = authorization.session.workspace;
   if (workspace.empty() || IsApproved(facts, workspace, service.identity))
     return;
-  RememberedApproval approval;
+  StandingApproval approval;
   approval.id = NewUuid(NowMs());
   approval.scope = kServiceScope;
   approval.command = AddressOf(service.port) + ": " + service.shown;
@@ -229,8 +230,8 @@ void RememberService(const ProcessFacts& facts, const Judgement& judgement,
   approval.approved_ms = NowMs();
   approval.expires_ms = approval.approved_ms + kLongestApprovalMs;
   // Of one that listened there before nothing is left to say yes to.
-  if (const auto kept = ListRemembered(state, NowMs()))
-    for (const RememberedApproval& old : *kept)
+  if (const auto kept = ListStandingApprovals(state, NowMs()))
+    for (const StandingApproval& old : *kept)
       if (old.scope == kServiceScope && old.workspace == workspace &&
           old.command.starts_with(AddressOf(service.port) + ":"))
         (void)Revoke(state, old.id, NowMs());
@@ -327,18 +328,18 @@ void AddDataOfContainers(const ProcessFacts& facts, Containers* containers,
 // Gives code of the project the databases of containers. A line that leaves
 // something in the background is not given them: it could not go on then.
 void GiveDataOfContainers(const ProcessFacts& facts, Containers* containers,
-                          Judgement* judgement) {
-  std::vector<LocalService>& services = judgement->plan.profile.services;
+                          Authorization* authorization) {
+  std::vector<LocalService>& services = authorization->plan.profile.services;
   std::optional<parser::Analysis> again;
-  const parser::Analysis& analysis = AnalysisOf(facts, *judgement, &again);
+  const parser::Analysis& analysis = AnalysisOf(facts, *authorization, &again);
   if (!RunsProjectCode(analysis)) return;
   const bool none_named = services.empty();
   AddDataOfContainers(facts, containers, &services);
   if (!none_named || services.empty()) return;
-  const Background background = FindBackground(LineOf(judgement->question));
+  const Background background = FindBackground(LineOf(authorization->request));
   if (!background.any || IsEndedByLine(analysis, background)) return;
   for (const LocalService& service : services)
-    judgement->not_forwarded.push_back(service.port);
+    authorization->not_forwarded.push_back(service.port);
   services.clear();
 }
 
@@ -401,11 +402,11 @@ LocalServices FindLocalServices(const ProcessFacts& facts,
 }
 
 Result<std::optional<services::Forwarder>> OfferLocalServices(
-    Gateway& gateway, Judgement* judgement) {
+    Gateway& gateway, Authorization* authorization) {
   const ProcessFacts& facts = gateway.facts();
-  backends::Profile& profile = judgement->plan.profile;
+  backends::Profile& profile = authorization->plan.profile;
   const LocalServicesSetting& setting = gateway.settings().local_services;
-  if (!ForwardsPorts(judgement->plan)) {
+  if (!ForwardsPorts(authorization->plan)) {
     profile.services.clear();
     return std::nullopt;
   }
@@ -417,25 +418,26 @@ Result<std::optional<services::Forwarder>> OfferLocalServices(
     const bool to_come =
         now.empty() &&
         service.identity ==
-            services::SessionIdentity(judgement->plan.profile.private_tmp);
+            services::SessionIdentity(authorization->plan.profile.private_tmp);
     if (to_come || services::AreNamedBy({}, now, service.identity)) {
-      if (service.asked && judgement->decision.action == rules::Action::kAsk)
-        RememberService(facts, *judgement, service);
+      if (service.asked &&
+          authorization->decision.action == rules::Action::kAsk)
+        RememberService(facts, *authorization, service);
       kept.push_back(std::move(service));
     } else if (!now.empty()) {
-      judgement->forwarded.push_back({service.port, 0, 0, 0, 0, true});
+      authorization->forwarded.push_back({service.port, 0, 0, 0, 0, true});
     }
   }
   profile.services = std::move(kept);
   // `gate sandbox` asks no policy.
   if (setting.mode != LocalServicesSetting::Mode::kNone &&
-      !judgement->policy_revision.empty()) {
+      !authorization->policy_revision.empty()) {
     const std::vector<std::string> writable =
-        gateway.WritablePlaces(judgement->session);
+        gateway.WritablePlaces(authorization->session);
     Containers containers(facts, writable);
     // The line is read, where it has to be, only if there is an engine.
     if (containers.HasEngine())
-      GiveDataOfContainers(facts, &containers, judgement);
+      GiveDataOfContainers(facts, &containers, authorization);
   }
   if (profile.services.empty()) return std::nullopt;
   std::vector<services::Forward> ports;

@@ -16,7 +16,7 @@
 namespace gate::app {
 
 class Gateway;
-struct Judgement;
+struct Authorization;
 
 // How long container engines may take, together, to say what publishes a port.
 inline constexpr uint64_t kPublishedPatienceMs = 150;
@@ -45,13 +45,13 @@ LocalServices FindLocalServices(const ProcessFacts& facts,
                                 const std::string& private_tmp,
                                 const std::vector<std::string>& writable);
 
-// The forwarder for the plan of `judgement`: for the services in its profile,
-// and, where the line runs code of the project, for the databases and brokers
-// of such containers. Services that somebody else offers by now are taken out
-// and told in `judgement`; a yes that was used is kept until what listens ends.
-// Nothing where there is nothing to forward. An error with the reason where
-// there should be a forwarder and is none.
+// The forwarder for the plan of `authorization`: for the services in its
+// profile, and, where the line runs code of the project, for the databases and
+// brokers of such containers. Services that somebody else offers by now are
+// taken out and told in `authorization`; a yes that was used is kept until what
+// listens ends. Nothing where there is nothing to forward. An error with the
+// reason where there should be a forwarder and is none.
 Result<std::optional<services::Forwarder>> OfferLocalServices(
-    Gateway& gateway, Judgement* judgement);
+    Gateway& gateway, Authorization* authorization);
 
 }  // namespace gate::app

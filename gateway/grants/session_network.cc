@@ -18,23 +18,23 @@ std::string SessionNetworksDir(const ProcessFacts& facts) {
 }
 
 backends::SessionNetwork SessionNetworkOf(const ProcessFacts& facts,
-                                          const Judgement& judgement) {
-  const Question& question = judgement.question;
-  const router::Plan& plan = judgement.plan;
+                                          const Authorization& authorization) {
+  const Request& request = authorization.request;
+  const router::Plan& plan = authorization.plan;
   const backends::Network network = plan.profile.network;
-  if (question.session.empty() || plan.mode != router::Mode::kSandbox ||
+  if (request.session.empty() || plan.mode != router::Mode::kSandbox ||
       (network != backends::Network::kNone &&
        network != backends::Network::kLoopback) ||
-      plan.profile.name == engine::kToolProfile || judgement.lending ||
+      plan.profile.name == engine::kToolProfile || authorization.lending ||
       !plan.profile.lend.empty() || !plan.profile.environment_lend.empty() ||
       !plan.profile.services.empty() || !plan.opened.empty() ||
-      !judgement.signing.keys.empty() || !question.preview.empty())
+      !authorization.signing.keys.empty() || !request.preview.empty())
     return {};
   const std::string& workspace = plan.profile.workspace;
-  std::string name = question.hooked ? "hook" : "argument";
+  std::string name = request.hooked ? "hook" : "argument";
   // No part can hold what ends it.
   for (const std::string& part :
-       {std::to_string(facts.uid), question.agent, question.session, workspace})
+       {std::to_string(facts.uid), request.agent, request.session, workspace})
     name.append(1, '\0')
         .append(std::to_string(part.size()))
         .append(1, ' ')
@@ -42,8 +42,8 @@ backends::SessionNetwork SessionNetworkOf(const ProcessFacts& facts,
   backends::SessionNetwork session;
   session.key = Hex(Sha256(name)).substr(0, kKeyDigits);
   session.label =
-      (question.agent.empty() ? "-" : Visible(ToUtf8(question.agent))) + " " +
-      Visible(ToUtf8(question.session)) + " " + Visible(ToUtf8(workspace));
+      (request.agent.empty() ? "-" : Visible(ToUtf8(request.agent))) + " " +
+      Visible(ToUtf8(request.session)) + " " + Visible(ToUtf8(workspace));
   return session;
 }
 

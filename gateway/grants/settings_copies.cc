@@ -116,7 +116,7 @@ class Shower {
         continue;
       }
       (void)ShowFile(file, facts_.home + "/" + name, 0);
-      for (const router::NamedPlace& place : facts_.named_places)
+      for (const router::RelocatedDir& place : facts_.relocated_dirs)
         if (const std::string path = router::At(place, name); !path.empty())
           (void)ShowFile(file, path, 0);
     }

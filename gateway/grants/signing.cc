@@ -15,7 +15,7 @@
 #include "gateway/grants/persons_environment.h"
 #include "gateway/grants/signing_keys.h"
 #include "gateway/line.h"
-#include "gateway/programs/names.h"
+#include "gateway/programs/program_verification.h"
 #include "git/config.h"
 #include "git/person_entries.h"
 
@@ -94,10 +94,10 @@ SigningConfig RepositorysOf(const std::vector<std::string>& directories) {
 }
 
 // Whether the backend of the line shows what it is lent.
-bool Lends(Gateway& gateway, const Judgement& judgement) {
+bool Lends(Gateway& gateway, const Authorization& authorization) {
   const auto& candidates = gateway.candidates();
-  const auto candidate = std::ranges::find(candidates, judgement.plan.backend,
-                                           &router::Candidate::name);
+  const auto candidate = std::ranges::find(
+      candidates, authorization.plan.backend, &router::Candidate::name);
   return candidate != candidates.end() &&
          candidate->availability.features.Has(backends::Feature::kLending);
 }
@@ -148,7 +148,7 @@ void LendKeyrings(const ProcessFacts& facts,
 
 }  // namespace
 
-SigningGrant FindSigning(Gateway& gateway, const Judgement& judgement,
+SigningGrant FindSigning(Gateway& gateway, const Authorization& authorization,
                          const parser::Analysis& analysis) {
   SigningGrant grant;
   bool commits = false, tags = false;
@@ -160,7 +160,7 @@ SigningGrant FindSigning(Gateway& gateway, const Judgement& judgement,
     (what == Signs::kTags ? tags : commits) = true;
     grant.wanted |= SaysSo(invocation, what);
     const std::string& directory =
-        invocation.cwd.known ? invocation.cwd.text : judgement.question.cwd;
+        invocation.cwd.known ? invocation.cwd.text : authorization.request.cwd;
     if (!IsOneOf(directory, directories) &&
         directories.size() < kMaxDirectories)
       directories.push_back(directory);
@@ -168,7 +168,7 @@ SigningGrant FindSigning(Gateway& gateway, const Judgement& judgement,
   if (!commits && !tags) return grant;
   const ProcessFacts& facts = gateway.facts();
   const std::vector<std::string> writable =
-      gateway.WritablePlaces(judgement.session);
+      gateway.WritablePlaces(authorization.session);
   SigningConfig person;
   credentials::AddSigning(PersonsGitEntries(facts, writable), &person);
   const SigningConfig repository = RepositorysOf(directories);
@@ -180,9 +180,9 @@ SigningGrant FindSigning(Gateway& gateway, const Judgement& judgement,
     grant.instead = kSignedByPerson;
     return grant;
   }
-  if (!Lends(gateway, judgement)) {
+  if (!Lends(gateway, authorization)) {
     grant.withheld = "the key that signs commits (the backend " +
-                     judgement.plan.backend + " shows no socket)";
+                     authorization.plan.backend + " shows no socket)";
     grant.instead = kSignedByPerson;
     return grant;
   }
@@ -191,24 +191,24 @@ SigningGrant FindSigning(Gateway& gateway, const Judgement& judgement,
 }
 
 Result<std::optional<credentials::SigningAgent>> OfferSigning(
-    Gateway& gateway, Judgement* judgement) {
+    Gateway& gateway, Authorization* authorization) {
   const ProcessFacts& facts = gateway.facts();
-  if (judgement->analysis.invocations.empty() &&
-      LineOf(judgement->question).find("git") == std::string::npos)
+  if (authorization->analysis.invocations.empty() &&
+      LineOf(authorization->request).find("git") == std::string::npos)
     return std::nullopt;
   std::optional<parser::Analysis> again;
-  judgement->signing =
-      FindSigning(gateway, *judgement, AnalysisOf(facts, *judgement, &again));
-  const SigningGrant& grant = judgement->signing;
+  authorization->signing = FindSigning(
+      gateway, *authorization, AnalysisOf(facts, *authorization, &again));
+  const SigningGrant& grant = authorization->signing;
   const bool openpgp = std::ranges::any_of(
       grant.keys, [](const SigningKey& key) { return !key.openpgp.empty(); });
   const bool ssh = std::ranges::any_of(
       grant.keys, [](const SigningKey& key) { return key.openpgp.empty(); });
   if (grant.keys.empty() && !grant.checks) return std::nullopt;
   const std::vector<std::string> writable =
-      gateway.WritablePlaces(judgement->session);
-  backends::Profile& profile = judgement->plan.profile;
-  if ((grant.checks || openpgp) && Lends(gateway, *judgement))
+      gateway.WritablePlaces(authorization->session);
+  backends::Profile& profile = authorization->plan.profile;
+  if ((grant.checks || openpgp) && Lends(gateway, *authorization))
     LendKeyrings(facts, writable, &profile);
   if (grant.keys.empty()) return std::nullopt;
   credentials::SigningSetup setup;

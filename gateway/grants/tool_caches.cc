@@ -115,8 +115,8 @@ void AddUse(std::string_view word, std::string_view program,
       });
 }
 
-Uses UsesOf(const ProcessFacts& facts, const Judgement& judgement) {
-  const Question& question = judgement.question;
+Uses UsesOf(const ProcessFacts& facts, const Authorization& authorization) {
+  const Request& request = authorization.request;
   Uses uses;
   const auto add = [&](const parser::Analysis& analysis) {
     uses.anything |= analysis.hides_commands;
@@ -126,14 +126,14 @@ Uses UsesOf(const ProcessFacts& facts, const Judgement& judgement) {
              invocation.subcommand.empty() ? "" : invocation.subcommand.front(),
              &uses);
   };
-  if (!judgement.analysis.invocations.empty()) {
-    add(judgement.analysis);
-  } else if (question.is_argv) {  // nobody judged it (gate sandbox)
-    if (!question.argv.empty())
-      AddUse(question.argv[0], BaseName(question.argv[0]),
-             question.argv.size() > 1 ? question.argv[1] : "", &uses);
+  if (!authorization.analysis.invocations.empty()) {
+    add(authorization.analysis);
+  } else if (request.is_argv) {  // nobody judged it (gate sandbox)
+    if (!request.argv.empty())
+      AddUse(request.argv[0], BaseName(request.argv[0]),
+             request.argv.size() > 1 ? request.argv[1] : "", &uses);
   } else {  // a ticket's
-    add(parser::Analyze(question.command, MakeContext(facts, question.cwd)));
+    add(parser::Analyze(request.command, MakeContext(facts, request.cwd)));
   }
   if (uses.anything) uses.path = PathOf(facts);
   return uses;
@@ -231,11 +231,11 @@ bool IsEmpty(const std::string& directory) {
   return fd && IsEmpty(fd.get());
 }
 
-void GiveToolCaches(Gateway& gateway, const Judgement& judgement,
+void GiveToolCaches(Gateway& gateway, const Authorization& authorization,
                     backends::Profile* profile) {
   const ProcessFacts& facts = gateway.facts();
   if (!MayHave(facts, *profile)) return;
-  const Uses uses = UsesOf(facts, judgement);
+  const Uses uses = UsesOf(facts, authorization);
   if (uses.programs.empty() && !uses.anything) return;
   const std::string real_home = RealPath(facts.home);
   const Fd home(::open(real_home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -254,7 +254,7 @@ void GiveToolCaches(Gateway& gateway, const Judgement& judgement,
             [&](const auto& other) { return meets(other.path); }) ||
         !IsUsed(cache, uses))
       continue;
-    if (!CanShow(gateway, judgement.plan.backend)) return;
+    if (!CanShow(gateway, authorization.plan.backend)) return;
     bool made = false;
     const Fd there = MakeBelow(home.get(), name, &made);
     if (!there || (!made && !IsEmpty(there.get()))) continue;

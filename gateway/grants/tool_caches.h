@@ -23,7 +23,7 @@ bool IsEmpty(const std::string& directory);
 // Whether that backend can show something in the place of what a home has.
 bool CanShow(Gateway& gateway, const std::string& backend);
 
-// Adds the caches that the line of `judgement` may use first to `profile`
+// Adds the caches that the line of `authorization` may use first to `profile`
 // (Profile::substitutes), which must write a workspace and be run by a backend
 // that can show them. Makes the directories that they stand at in the home:
 // empty, of mode 0700, only in the home of this user, never through a link. One
@@ -31,7 +31,7 @@ bool CanShow(Gateway& gateway, const std::string& backend);
 // and its tool does without. Takes away what workspaces that are gone had, and
 // those not used for a month, a few of them each time. Some 30 calls of the
 // kernel where nothing is made.
-void GiveToolCaches(Gateway& gateway, const Judgement& judgement,
+void GiveToolCaches(Gateway& gateway, const Authorization& authorization,
                     backends::Profile* profile);
 
 }  // namespace gate::app

@@ -137,7 +137,8 @@ std::string ComposeDoubt(const parser::Invocation& invocation) {
   const Kind kind = KindOf(invocation);
   if (kind == Kind::kNone) return "";
   const bool enters = kind == Kind::kEnters;
-  const parser::Reading reading = parser::ReadArguments(invocation.argv);
+  const parser::ArgumentAnalysis reading =
+      parser::ReadArguments(invocation.argv);
   if (reading.acts.redirects != 0) return "it names another configuration";
   for (const std::string_view option : reading.options) {
     if (parser::IsSpelling(option, "--project-directory") ||
@@ -148,7 +149,7 @@ std::string ComposeDoubt(const parser::Invocation& invocation) {
       parser::DirectoriesOf(invocation);
   if (directories.empty()) return "its directory is not known";
   bool named = false;
-  for (const parser::Finding& finding : reading.findings) {
+  for (const parser::ArgumentEffect& finding : reading.findings) {
     if (finding.role != parser::Role::kRead) continue;
     named = true;
     for (const parser::Argument& word : finding.words) {

@@ -71,11 +71,11 @@ std::vector<const Node*> MustSucceed(const Ast& ast) {
 }
 
 // Where a line that ends with 0 has gone; empty where that is not certain.
-std::string AfterSuccess(const Judgement& judgement) {
-  const Analysis& analysis = judgement.analysis;
+std::string AfterSuccess(const Authorization& authorization) {
+  const Analysis& analysis = authorization.analysis;
   parser::ReadOptions options;
   options.compare = false;
-  const Ast ast = parser::Read(LineOf(judgement.question), options).ast;
+  const Ast ast = parser::Read(LineOf(authorization.request), options).ast;
   const std::vector<const Node*> must = MustSucceed(ast);
   std::string there;
   for (const Invocation& one : analysis.invocations) {
@@ -86,7 +86,7 @@ std::string AfterSuccess(const Judgement& judgement) {
     });
     if (!succeeds || !IsPlainMove(one)) return "";
     there = Normalise(one.argv[1].text,
-                      there.empty() ? judgement.question.cwd : there);
+                      there.empty() ? authorization.request.cwd : there);
   }
   return std::ranges::find(analysis.leaves_cwds, there) !=
                  analysis.leaves_cwds.end()
@@ -96,9 +96,9 @@ std::string AfterSuccess(const Judgement& judgement) {
 
 }  // namespace
 
-DirectoryAfter FindDirectoryAfter(const Judgement& judgement) {
-  const std::string& here = judgement.question.cwd;
-  const Analysis& analysis = judgement.analysis;
+DirectoryAfter FindDirectoryAfter(const Authorization& authorization) {
+  const std::string& here = authorization.request.cwd;
+  const Analysis& analysis = authorization.analysis;
   if (analysis.invocations.empty() || analysis.leaves_cwds.empty() ||
       std::ranges::none_of(analysis.invocations, IsMove))
     return {};
@@ -120,7 +120,7 @@ DirectoryAfter FindDirectoryAfter(const Judgement& judgement) {
     if ((!may_stay || goes_first) && IsDirectory(there))
       return {WhenThere::kAnyway, there};
   }
-  std::string there = AfterSuccess(judgement);
+  std::string there = AfterSuccess(authorization);
   if (there.empty() || there == here) return {};
   return {WhenThere::kOnSuccess, std::move(there)};
 }

@@ -84,7 +84,7 @@ bool IsNetworkOfEngine(std::string_view name) {
   return IsEngineName(name) && !IsNetworkMode(name);
 }
 
-bool HasOption(const parser::Reading& reading, std::string_view name) {
+bool HasOption(const parser::ArgumentAnalysis& reading, std::string_view name) {
   return std::ranges::any_of(reading.options, [&](std::string_view option) {
     return parser::IsSpelling(option, name);
   });
@@ -260,10 +260,10 @@ std::string MayStandFor(const EngineName& name) {
 
 // Adds the containers that one invocation enters or starts again.
 std::string CollectContainers(const parser::Invocation& invocation,
-                              const parser::Reading& reading,
+                              const parser::ArgumentAnalysis& reading,
                               std::vector<EngineName>* names) {
   bool any = false;
-  for (const parser::Finding& finding : reading.findings) {
+  for (const parser::ArgumentEffect& finding : reading.findings) {
     if (finding.role != parser::Role::kSystem ||
         finding.detail != "container-used")
       continue;
@@ -282,7 +282,8 @@ std::string CollectContainers(const parser::Invocation& invocation,
 // Adds what one invocation calls volumes and networks; what is wrong.
 std::string Collect(const parser::Invocation& invocation,
                     std::vector<EngineName>* names) {
-  const parser::Reading reading = parser::ReadArguments(invocation.argv);
+  const parser::ArgumentAnalysis reading =
+      parser::ReadArguments(invocation.argv);
   const bool volumes =
       HasOption(reading, "--volume") || HasOption(reading, "--mount");
   const bool networks = HasOption(reading, "--network");
@@ -299,7 +300,7 @@ std::string Collect(const parser::Invocation& invocation,
     if (ChoosesEngine(setting.name)) return "it sets " + setting.name;
   if (containers) return CollectContainers(invocation, reading, names);
   size_t found_volumes = 0, found_networks = 0;
-  for (const parser::Finding& finding : reading.findings) {
+  for (const parser::ArgumentEffect& finding : reading.findings) {
     const bool network = finding.role == parser::Role::kSystem &&
                          finding.detail == "container-network";
     if (!network && finding.role != parser::Role::kWrite) continue;

@@ -17,7 +17,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
-#include "gateway/programs/names.h"
+#include "gateway/programs/program_verification.h"
 
 namespace gate::app {
 namespace {

@@ -16,7 +16,7 @@
 #include "backends/environment.h"
 #include "backends/lending.h"
 #include "backends/none.h"
-#include "backends/run_note.h"
+#include "backends/run_journal.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "credentials/gpg_stub.h"
@@ -27,7 +27,7 @@
 #include "gateway/grants/tool_caches.h"
 #include "gateway/line.h"
 #include "gateway/log.h"
-#include "gateway/programs/names.h"
+#include "gateway/programs/program_verification.h"
 #include "gateway/runs/left_running.h"
 #include "gateway/runs/terminal_state.h"
 #include "gateway/settings_copies.h"
@@ -48,20 +48,20 @@ Outcome NotStarted(std::string why) {
   return outcome;
 }
 
-backends::Command ToCommand(const Gateway& gateway, const Question& question) {
+backends::Command ToCommand(const Gateway& gateway, const Request& request) {
   // After `--` a line that begins with a dash is no option of bash.
   backends::Command command;
   command.argv =
-      question.is_argv
-          ? question.argv
-          : std::vector<std::string>{"/bin/bash", "-c", "--", question.command};
+      request.is_argv
+          ? request.argv
+          : std::vector<std::string>{"/bin/bash", "-c", "--", request.command};
   const ProcessFacts& facts = gateway.facts();
-  command.cwd = question.cwd;
-  if (question.cwd == facts.cwd) {
+  command.cwd = request.cwd;
+  if (request.cwd == facts.cwd) {
     command.cwd_device = facts.cwd_device;
     command.cwd_inode = facts.cwd_inode;
   }
-  command.directory = question.directory;
+  command.directory = request.directory;
   command.environment = facts.environment;
   backends::MakeLocaleSafe(&command.environment);
   return command;
@@ -134,7 +134,7 @@ std::vector<std::vector<std::string>> StartsOf(
 // A program start inside, by the policy of the line. What the line itself says
 // was decided with it; of what that leads to only a no counts where a person
 // has approved the line. Else nobody can be asked by now, so an ask is a no.
-backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
+backends::ExecVerdict JudgeStart(Gateway& gateway, const Authorization& line,
                                  const backends::ExecEvent& event) {
   if (!event.complete) return {false, "its arguments cannot be read"};
   // What git starts as its ssh or gpg, and what that may is judged outside.
@@ -146,20 +146,20 @@ backends::ExecVerdict JudgeStart(Gateway& gateway, const Judgement& line,
   const bool named =
       IsPartOf(line.analysis, event, gateway.facts().environment);
   const bool approved = named && line.decision.action == rules::Action::kAsk;
-  Question question;
-  question.is_argv = true;
-  question.inside_run = true;
-  question.cwd = event.cwd;
-  question.agent = line.question.agent;
-  question.session = line.question.session;
-  question.project = line.question.project.empty() ? line.session.workspace
-                                                   : line.question.project;
+  Request request;
+  request.is_argv = true;
+  request.inside_run = true;
+  request.cwd = event.cwd;
+  request.agent = line.request.agent;
+  request.session = line.request.session;
+  request.project = line.request.project.empty() ? line.session.workspace
+                                                 : line.request.project;
   bool first = true;
   for (std::vector<std::string>& argv : StartsOf(event)) {
     if (std::exchange(first, false) && named) continue;
-    question.argv = std::move(argv);
+    request.argv = std::move(argv);
     const engine::Decision decision =
-        gateway.Judge(question, /*pin=*/false).decision;
+        gateway.Authorize(request, /*pin=*/false).decision;
     if (decision.action == rules::Action::kAllow ||
         decision.action == rules::Action::kSandbox ||
         (approved && decision.action == rules::Action::kAsk))
@@ -189,10 +189,10 @@ bool AreOutOfReach(std::string_view directories,
 
 // What a command gets that runs as it is. An agent may have set any of it.
 std::vector<std::string> DirectEnvironment(Gateway& gateway,
-                                           const Judgement& judgement) {
+                                           const Authorization& authorization) {
   std::vector<std::string> all = gateway.facts().environment;
   backends::MakeLocaleSafe(&all);
-  const bool approved = judgement.decision.action == rules::Action::kAsk;
+  const bool approved = authorization.decision.action == rules::Action::kAsk;
   std::vector<std::string> kept = backends::RawEnvironment(all, approved);
   if (approved) return kept;
   // Programs of clusters and of package managers do not start without it.
@@ -200,7 +200,7 @@ std::vector<std::string> DirectEnvironment(Gateway& gateway,
   for (const std::string& entry : all)
     if (entry.starts_with(kLibraries) &&
         AreOutOfReach(std::string_view(entry).substr(kLibraries.size()),
-                      gateway.WritablePlaces(judgement.session)))
+                      gateway.WritablePlaces(authorization.session)))
       kept.push_back(entry);
   return kept;
 }
@@ -219,32 +219,32 @@ Status LookBeforeRaw(Gateway& gateway) {
 
 // Whether a line signals what an earlier one of its session left running. What
 // does that has gate stand by, and so leaves nothing itself.
-bool RelaysSignals(const Gateway& gateway, const Judgement& judgement) {
+bool RelaysSignals(const Gateway& gateway, const Authorization& authorization) {
   const ProcessFacts& facts = gateway.facts();
-  const Question& question = judgement.question;
-  if (!HasEarlierRuns(facts.places.state, question,
-                      judgement.plan.profile.workspace))
+  const Request& request = authorization.request;
+  if (!HasEarlierRuns(facts.places.state, request,
+                      authorization.plan.profile.workspace))
     return false;
   std::optional<parser::Analysis> again;
-  const parser::Analysis& analysis = AnalysisOf(facts, judgement, &again);
-  const Background background = FindBackground(LineOf(question));
+  const parser::Analysis& analysis = AnalysisOf(facts, authorization, &again);
+  const Background background = FindBackground(LineOf(request));
   return SignalsProcesses(analysis) &&
          (!background.any || IsEndedByLine(analysis, background));
 }
 
 }  // namespace
 
-Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
+Outcome RunPlanned(Gateway& gateway, Authorization* authorization,
                    backends::Permit permit, Leftovers leftovers,
                    std::function<void(const Outcome&)> ended) {
-  backends::Command command = ToCommand(gateway, judgement->question);
+  backends::Command command = ToCommand(gateway, authorization->request);
   command.permit = std::move(permit);
   command.ended = std::move(ended);
-  if (judgement->plan.profile.watch_execs)
+  if (authorization->plan.profile.watch_execs)
     command.judge_exec = [&](const backends::ExecEvent& event) {
-      return JudgeStart(gateway, *judgement, event);
+      return JudgeStart(gateway, *authorization, event);
     };
-  const router::Plan& plan = judgement->plan;
+  const router::Plan& plan = authorization->plan;
   switch (plan.mode) {
     case router::Mode::kRefused:
       return NotStarted("refused: " + plan.why);
@@ -252,7 +252,7 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       if (const Status looked = LookBeforeRaw(gateway); !looked)
         return NotStarted(looked.error().message);
       // The policy allowed exactly this, or a person did.
-      command.environment = DirectEnvironment(gateway, *judgement);
+      command.environment = DirectEnvironment(gateway, *authorization);
       return backends::MakeNone(backends::unsafe::NoSandbox())
           ->Run(plan.profile, command, {});
     case router::Mode::kSandbox:
@@ -262,15 +262,15 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   if (backend == nullptr)
     return NotStarted("there is no backend `" + plan.backend + "`");
   ShowSettings(gateway.facts(), CanShow(gateway, plan.backend),
-               &judgement->plan.profile);
-  GiveToolCaches(gateway, *judgement, &judgement->plan.profile);
+               &authorization->plan.profile);
+  GiveToolCaches(gateway, *authorization, &authorization->plan.profile);
   MadePlaces made;
   if (const Status opened = made.Make(plan.opened); !opened)
     return NotStarted(opened.error().message);
   Result<std::optional<services::Forwarder>> forwarder =
-      OfferLocalServices(gateway, judgement);
+      OfferLocalServices(gateway, authorization);
   ShowPasswords(gateway.facts(), CanShow(gateway, plan.backend),
-                &judgement->plan.profile);
+                &authorization->plan.profile);
   if (forwarder && *forwarder)
     command.take_listeners = [&](uint16_t port, std::vector<Fd> listeners) {
       // Where it is gone, nothing listens inside any more.
@@ -280,28 +280,28 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
   std::vector<backends::Violation> finished;
   FinishLastingRuns(gateway, &finished);
   for (backends::Violation& violation :
-       backends::FinishKilledRuns(gateway.facts().places.state + "/runs"))
+       backends::RecoverKilledRuns(gateway.facts().places.state + "/runs"))
     finished.push_back(std::move(violation));
   if (const Status noted =
-          NoteRemotes(gateway.facts(), judgement->session.workspace,
-                      judgement->plan.profile);
+          NoteRemotes(gateway.facts(), authorization->session.workspace,
+                      authorization->plan.profile);
       !noted)
     return NotStarted("the remotes of its repository cannot be noted: " +
                       noted.error().message);
   Result<std::optional<credentials::SshBroker>> broker =
-      OfferGitTransport(gateway, judgement);
+      OfferGitTransport(gateway, authorization);
   Result<std::optional<credentials::SigningAgent>> signing =
-      OfferSigning(gateway, judgement);
+      OfferSigning(gateway, authorization);
   const auto with_finished = [&](Outcome outcome) {
     if (broker && *broker)
       for (credentials::Transport& transport : (*broker)->Finish())
-        judgement->transports.push_back(std::move(transport));
+        authorization->transports.push_back(std::move(transport));
     else if (!broker)
-      judgement->transports.emplace_back().refused =
+      authorization->transports.emplace_back().refused =
           "git over ssh has no broker: " + broker.error().message;
     if (forwarder && *forwarder)
       for (const services::Forwarded& one : (*forwarder)->Finish())
-        judgement->forwarded.push_back(one);
+        authorization->forwarded.push_back(one);
     if (!forwarder) {
       outcome.withheld.push_back(
           "ports of this machine, which could not be forwarded: " +
@@ -309,11 +309,11 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       outcome.instead = "send the line again, or tell the person";
     }
     if (signing && *signing && !(*signing)->finished())
-      judgement->signed_for = (*signing)->Finish();
+      authorization->signed_for = (*signing)->Finish();
     else if (!signing)
-      judgement->signing.withheld =
+      authorization->signing.withheld =
           "the key that signs commits (" + signing.error().message + ")";
-    FillWithheld(gateway.facts(), *judgement, &outcome);
+    FillWithheld(gateway.facts(), *authorization, &outcome);
     outcome.violations.insert(outcome.violations.begin(), finished.begin(),
                               finished.end());
     return outcome;
@@ -323,10 +323,10 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
                      tell = std::move(command.ended)](const Outcome& outcome) {
       tell(with_finished(outcome));
     };
-  if (plan.profile.git_line)
+  if (plan.profile.git_only)
     if (auto trust =
             LoadTrust(gateway.facts().places.state, plan.profile.workspace))
-      judgement->plan.profile.trusted = std::move(trust->files);
+      authorization->plan.profile.trusted = std::move(trust->files);
   Result<Fd> in_use = Fd();
   if (!plan.profile.private_tmp.empty()) {
     in_use =
@@ -335,45 +335,46 @@ Outcome RunPlanned(Gateway& gateway, Judgement* judgement,
       return NotStarted("the private /tmp cannot be made: " +
                         in_use.error().message);
   }
-  const auto copies = backends::StageCopies(&judgement->plan.profile);
+  const auto copies = backends::StageCopies(&authorization->plan.profile);
   if (!copies)
     return NotStarted("what is lent cannot be copied: " +
                       copies.error().message);
-  if (RelaysSignals(gateway, *judgement))
+  if (RelaysSignals(gateway, *authorization))
     command.relay_signal = [&](pid_t number, int signal) {
-      return SignalEarlierRun(gateway.facts().places.state, judgement->question,
-                              judgement->plan.profile.workspace, number,
-                              signal);
+      return SignalEarlierRun(
+          gateway.facts().places.state, authorization->request,
+          authorization->plan.profile.workspace, number, signal);
     };
   const TerminalState terminal;
   LogDebug("runs in " + plan.backend + ", profile " + plan.profile.name);
   std::unique_ptr<backends::LastingRun> left;
   if (leftovers == Leftovers::kLast &&
-      MayLast(*judgement, broker && broker->has_value()))
+      MayLast(*authorization, broker && broker->has_value()))
     command.lasting = &left;
   Outcome outcome = with_finished(backend->Run(plan.profile, command, {}));
   if (left == nullptr) return outcome;
-  KeepLasting(gateway, *judgement, std::move(left), &outcome);
+  KeepLasting(gateway, *authorization, std::move(left), &outcome);
   if (!outcome.lasts)
-    FillWithheld(gateway.facts(), *judgement, &outcome);
+    FillWithheld(gateway.facts(), *authorization, &outcome);
   else
-    FillNotForwarded(*judgement, &outcome);
+    FillNotForwarded(*authorization, &outcome);
   return outcome;
 }
 
-Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
+Result<Executed> RecordAndExecute(Gateway& gateway,
+                                  Authorization* authorization,
                                   const std::string& mode,
                                   Leftovers leftovers) {
   // No connection of SQLite's is carried into what is started. native starts
   // its process before the record is made, so that there the connection that
   // wrote it can write the outcome as well.
   gateway.CloseLog();
-  const bool keep_log = judgement->plan.mode == router::Mode::kSandbox &&
-                        judgement->plan.backend == "native";
+  const bool keep_log = authorization->plan.mode == router::Mode::kSandbox &&
+                        authorization->plan.backend == "native";
   std::optional<Status> decided;
   const auto record_decision = [&]() -> Status {
     if (decided) return *decided;
-    decided = gateway.Record(judgement, mode, true);
+    decided = gateway.Record(authorization, mode, true);
     if (!keep_log) gateway.CloseLog();
     return *decided;
   };
@@ -382,15 +383,17 @@ Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
   const auto record_outcome = [&](const Outcome& outcome) {
     told = true;
     if (outcome.duration_ms > kKeepLogMs) gateway.CloseLog();
-    recorded = gateway.RecordOutcome(judgement->id, *judgement, outcome, mode);
+    recorded =
+        gateway.RecordOutcome(authorization->id, *authorization, outcome, mode);
     gateway.CloseIdleLog();
   };
   Executed executed;
-  executed.id = judgement->id;
+  executed.id = authorization->id;
   Outcome& outcome = executed.outcome;
-  outcome = RunPlanned(gateway, judgement, backends::Permit(record_decision),
-                       leftovers, record_outcome);
-  if (outcome.lasts) return executed;  // its keeper records it
+  outcome =
+      RunPlanned(gateway, authorization, backends::Permit(record_decision),
+                 leftovers, record_outcome);
+  if (outcome.lasts) return executed;  // its supervisor records it
   // What failed before its start was decided as well.
   if (const Status stored = record_decision(); !stored)
     return std::unexpected(stored.error());
@@ -402,17 +405,17 @@ Result<Executed> RecordAndExecute(Gateway& gateway, Judgement* judgement,
   return executed;
 }
 
-Executed Execute(Gateway& gateway, Judgement* judgement,
+Executed Execute(Gateway& gateway, Authorization* authorization,
                  const std::string& parent, const std::string& mode,
                  Leftovers leftovers) {
   gateway.CloseLog();
   Executed executed;
   executed.id = parent;
   executed.outcome =
-      RunPlanned(gateway, judgement, backends::Permit::Given(), leftovers);
-  if (executed.outcome.lasts) return executed;  // its keeper records it
+      RunPlanned(gateway, authorization, backends::Permit::Given(), leftovers);
+  if (executed.outcome.lasts) return executed;  // its supervisor records it
   executed.recorded =
-      gateway.RecordOutcome(parent, *judgement, executed.outcome, mode);
+      gateway.RecordOutcome(parent, *authorization, executed.outcome, mode);
   return executed;
 }
 
@@ -422,17 +425,17 @@ bool CanBecome(const router::Plan& plan) {
          limits.output_bytes == 0;
 }
 
-Status Become(Gateway& gateway, const Judgement& judgement,
+Status Become(Gateway& gateway, const Authorization& authorization,
               const std::string& parent) {
-  backends::Command command = ToCommand(gateway, judgement.question);
-  command.environment = DirectEnvironment(gateway, judgement);
+  backends::Command command = ToCommand(gateway, authorization.request);
+  command.environment = DirectEnvironment(gateway, authorization);
   if (const Status looked = LookBeforeRaw(gateway); !looked)
     return Fail(looked.error().code, "nothing runs: " + looked.error().message);
   Outcome outcome;
   outcome.status = OutcomeStatus::kUnobserved;
   outcome.reason = "runs raw in the client's place";
   if (const Status recorded =
-          gateway.RecordOutcome(parent, judgement, outcome, "run");
+          gateway.RecordOutcome(parent, authorization, outcome, "run");
       !recorded) {
     return Fail(recorded.error().code,
                 "that it runs could not be recorded, so nothing runs: " +
@@ -455,10 +458,10 @@ Status Become(Gateway& gateway, const Judgement& judgement,
   return FailErrno("did not start: " + command.argv[0]);
 }
 
-Status RecordNotStarted(Gateway& gateway, const Judgement& judgement,
+Status RecordNotStarted(Gateway& gateway, const Authorization& authorization,
                         const std::string& parent, const std::string& mode,
                         const std::string& why) {
-  return gateway.RecordOutcome(parent, judgement, NotStarted(why), mode);
+  return gateway.RecordOutcome(parent, authorization, NotStarted(why), mode);
 }
 
 }  // namespace gate::app

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "audit/redact.h"
-#include "backends/guard.h"
-#include "backends/run_note.h"
+#include "backends/protected_paths.h"
+#include "backends/run_journal.h"
 #include "base/paths.h"
 #include "gateway/line.h"
 #include "gateway/log.h"
@@ -33,21 +33,21 @@ std::string RunsOf(const Gateway& gateway) {
   return gateway.facts().places.state + "/runs";
 }
 
-lasting::Entry EntryOf(const Judgement& judgement,
+lasting::Entry EntryOf(const Authorization& authorization,
                        const backends::LastingRun& left,
                        const Outcome& outcome) {
   lasting::Entry entry;
-  entry.id = judgement.id;
-  entry.agent = judgement.question.agent;
-  entry.session = judgement.question.session;
-  entry.workspace = judgement.session.workspace;
-  entry.cwd = judgement.question.cwd;
-  entry.command = audit::Redact(LineOf(judgement.question), nullptr);
-  entry.backend = judgement.plan.backend;
-  entry.profile = judgement.plan.profile.name;
-  entry.policy_revision = judgement.policy_revision;
-  entry.network = judgement.plan.profile.session.key;
-  entry.roots = judgement.plan.profile.write;
+  entry.id = authorization.id;
+  entry.agent = authorization.request.agent;
+  entry.session = authorization.request.session;
+  entry.workspace = authorization.session.workspace;
+  entry.cwd = authorization.request.cwd;
+  entry.command = audit::Redact(LineOf(authorization.request), nullptr);
+  entry.backend = authorization.plan.backend;
+  entry.profile = authorization.plan.profile.name;
+  entry.policy_revision = authorization.policy_revision;
+  entry.network = authorization.plan.profile.session.key;
+  entry.roots = authorization.plan.profile.write;
   entry.note = left.note();
   entry.process_one = left.process_one();
   entry.started_ms = NowMs();
@@ -61,16 +61,16 @@ lasting::Entry EntryOf(const Judgement& judgement,
 }
 
 // What the audit log needs of the line of an entry.
-Judgement JudgementOf(const lasting::Entry& entry) {
-  Judgement judgement;
-  judgement.id = entry.id;
-  judgement.question.agent = entry.agent;
-  judgement.question.session = entry.session;
-  judgement.question.command = entry.command;
-  judgement.question.cwd = entry.cwd;
-  judgement.policy_revision = entry.policy_revision;
-  judgement.plan.backend = entry.backend;
-  return judgement;
+Authorization AuthorizationOf(const lasting::Entry& entry) {
+  Authorization authorization;
+  authorization.id = entry.id;
+  authorization.request.agent = entry.agent;
+  authorization.request.session = entry.session;
+  authorization.request.command = entry.command;
+  authorization.request.cwd = entry.cwd;
+  authorization.policy_revision = entry.policy_revision;
+  authorization.plan.backend = entry.backend;
+  return authorization;
 }
 
 Outcome OutcomeOf(const lasting::Entry& entry) {
@@ -88,7 +88,7 @@ Outcome OutcomeOf(const lasting::Entry& entry) {
   return outcome;
 }
 
-// A keeper holds nothing of whoever called gate: no stream, and none of the
+// A supervisor holds nothing of whoever called gate: no stream, and none of the
 // descriptors that it was started with, which gate's own are told from by
 // close-on-exec.
 void LetGoOfCaller() {
@@ -110,7 +110,7 @@ void LetGoOfCaller() {
 
 // As what a shell sends to the background: the keys of a terminal are not meant
 // for it. It stays in the line's process group, so who ends that ends the run.
-void BecomeKeeper() {
+void BecomeSupervisor() {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGQUIT, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
@@ -119,11 +119,12 @@ void BecomeKeeper() {
   LetGoOfCaller();
 }
 
-[[noreturn]] void BeKeeper(Gateway& gateway, const Judgement& judgement,
-                           const Fd& go, lasting::Holder* holder,
-                           std::unique_ptr<backends::LastingRun> left,
-                           Outcome outcome) {
-  BecomeKeeper();
+[[noreturn]] void BeSupervisor(Gateway& gateway,
+                               const Authorization& authorization, const Fd& go,
+                               lasting::Holder* holder,
+                               std::unique_ptr<backends::LastingRun> left,
+                               Outcome outcome) {
+  BecomeSupervisor();
   char word = 0;
   ssize_t got = 0;
   do {
@@ -133,31 +134,31 @@ void BecomeKeeper() {
   if (got != 1) ::_exit(1);
   left->Keep(&outcome);
   const Status recorded =
-      gateway.RecordOutcome(judgement.id, judgement, outcome, "run");
+      gateway.RecordOutcome(authorization.id, authorization, outcome, "run");
   gateway.CloseLog();
   left.reset();
   // One that is not on record stays for whoever comes next.
-  if (recorded) holder->Remove(judgement.id);
+  if (recorded) holder->Remove(authorization.id);
   ::_exit(0);
 }
 
 }  // namespace
 
-bool MayLast(const Judgement& judgement, bool transport) {
-  const router::Plan& plan = judgement.plan;
+bool MayLast(const Authorization& authorization, bool transport) {
+  const router::Plan& plan = authorization.plan;
   const backends::Profile& profile = plan.profile;
   if (profile.network == backends::Network::kOpen &&
-      !FindBackground(LineOf(judgement.question)).any)
+      !FindBackground(LineOf(authorization.request)).any)
     return false;
   return plan.mode == router::Mode::kSandbox && !transport &&
-         judgement.signing.keys.empty() && plan.opened.empty() &&
+         authorization.signing.keys.empty() && plan.opened.empty() &&
          profile.services.empty() && profile.lend.empty() &&
          profile.environment_lend.empty() && profile.overlays.empty() &&
          std::find(profile.write.begin(), profile.write.end(), "/") ==
              profile.write.end();
 }
 
-void KeepLasting(Gateway& gateway, const Judgement& judgement,
+void KeepLasting(Gateway& gateway, const Authorization& authorization,
                  std::unique_ptr<backends::LastingRun> left, Outcome* outcome) {
   gateway.CloseLog();
   const auto give_up = [&](const std::string& why) {
@@ -170,30 +171,32 @@ void KeepLasting(Gateway& gateway, const Judgement& judgement,
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return give_up("there is no pipe");
   Fd go(ends[0]), word(ends[1]);
-  // Who finds the keeper may tell it to end before it listens.
+  // Who finds the supervisor may tell it to end before it listens.
   sigset_t ending, before;
   sigemptyset(&ending);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &ending, &before);
-  const pid_t keeper = ::fork();
-  if (keeper != 0) ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (keeper == 0) {
+  const pid_t supervisor = ::fork();
+  if (supervisor != 0) ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (supervisor == 0) {
     word.reset();
-    BeKeeper(gateway, judgement, go, &*holder, std::move(left), *outcome);
+    BeSupervisor(gateway, authorization, go, &*holder, std::move(left),
+                 *outcome);
   }
-  if (keeper < 0) return give_up("there is no process for its keeper");
-  lasting::Entry entry = EntryOf(judgement, *left, *outcome);
-  entry.keeper = keeper;
+  if (supervisor < 0) return give_up("there is no process for its keeper");
+  lasting::Entry entry = EntryOf(authorization, *left, *outcome);
+  entry.supervisor = supervisor;
   Status kept = holder->Publish(std::move(entry));
   // What the line came to is on record before anybody hears of it.
   if (kept)
-    kept = gateway.RecordNote(judgement.id, judgement, *outcome, "lasts");
+    kept =
+        gateway.RecordNote(authorization.id, authorization, *outcome, "lasts");
   gateway.CloseLog();
   if (kept) kept = WriteAll(word.get(), "g");
   if (!kept) {
     word.reset();
-    while (::waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
+    while (::waitpid(supervisor, nullptr, 0) < 0 && errno == EINTR) {
     }
     return give_up(kept.error().message);
   }
@@ -217,8 +220,8 @@ void FinishLastingRuns(Gateway& gateway, std::vector<Violation>* found) {
       outcome.violations.insert(outcome.violations.end(), swept.begin(),
                                 swept.end());
     }
-    if (gateway.RecordOutcome(dead.entry.id, JudgementOf(dead.entry), outcome,
-                              "run"))
+    if (gateway.RecordOutcome(dead.entry.id, AuthorizationOf(dead.entry),
+                              outcome, "run"))
       lasting::Remove(dead);
   }
   gateway.CloseLog();
@@ -239,16 +242,16 @@ Status LookAtLastingRuns(Gateway& gateway, std::vector<Violation>* found) {
     {
       const Fd turn = backends::TakeTurn(RunsOf(gateway));
       // Where there is no note it has just ended, and was looked at then.
-      if (!backends::Guard::SweepRunning(run.note, &outcome))
-        backends::Guard::SweepRunning(run.note + std::string(backends::kEnding),
-                                      &outcome);
+      if (!backends::ProtectedPaths::SweepRunning(run.note, &outcome))
+        backends::ProtectedPaths::SweepRunning(
+            run.note + std::string(backends::kEnding), &outcome);
     }
     if (outcome.violations.empty()) continue;
     for (Violation& violation : outcome.violations)
       violation.detail += " (of run " + run.id + ", which goes on)";
     outcome.status = OutcomeStatus::kViolation;
     outcome.reason = "found before a line that runs raw";
-    GATE_CHECK(gateway.RecordNote(run.id, JudgementOf(run), outcome,
+    GATE_CHECK(gateway.RecordNote(run.id, AuthorizationOf(run), outcome,
                                   Name(OutcomeStatus::kViolation)));
     found->insert(found->end(), outcome.violations.begin(),
                   outcome.violations.end());

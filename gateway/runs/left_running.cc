@@ -25,15 +25,14 @@ constexpr size_t kMaxStatus = size_t{16} << 10;
 constexpr int kMaxAncestors = 1000;
 
 // Process 1 of each run that an earlier line of the session left.
-std::vector<pid_t> EarlierRuns(const std::string& state,
-                               const Question& question,
+std::vector<pid_t> EarlierRuns(const std::string& state, const Request& request,
                                const std::string& workspace) {
   std::vector<pid_t> found;
-  if (question.session.empty()) return found;
+  if (request.session.empty()) return found;
   const auto runs = lasting::ListRunning(state);
   if (!runs) return found;
   for (const lasting::Entry& run : *runs)
-    if (run.session == question.session && run.agent == question.agent &&
+    if (run.session == request.session && run.agent == request.agent &&
         run.workspace == workspace)
       found.push_back(run.process_one);
   return found;
@@ -154,14 +153,14 @@ bool SignalsProcesses(const parser::Analysis& analysis) {
              });
 }
 
-bool HasEarlierRuns(const std::string& state, const Question& question,
+bool HasEarlierRuns(const std::string& state, const Request& request,
                     const std::string& workspace) {
-  return !EarlierRuns(state, question, workspace).empty();
+  return !EarlierRuns(state, request, workspace).empty();
 }
 
-int SignalEarlierRun(const std::string& state, const Question& question,
+int SignalEarlierRun(const std::string& state, const Request& request,
                      const std::string& workspace, pid_t number, int signal) {
-  const std::vector<pid_t> runs = EarlierRuns(state, question, workspace);
+  const std::vector<pid_t> runs = EarlierRuns(state, request, workspace);
   Fd found;
   size_t count = 0;
   std::error_code error;

@@ -33,13 +33,13 @@ bool SignalsProcesses(const parser::Analysis& analysis);
 
 // Whether something goes on that an earlier line of the same session left in
 // `workspace`. False without a session, and where that cannot be told.
-bool HasEarlierRuns(const std::string& state, const Question& question,
+bool HasEarlierRuns(const std::string& state, const Request& request,
                     const std::string& workspace);
 
 // Sends `signal` to the process that has `number` among what goes on of earlier
 // lines of the same session in `workspace`. 0; ESRCH where there is none or it
 // cannot be told, and pidfd_send_signal's errors. Reads /proc: milliseconds.
-int SignalEarlierRun(const std::string& state, const Question& question,
+int SignalEarlierRun(const std::string& state, const Request& request,
                      const std::string& workspace, pid_t number, int signal);
 
 }  // namespace gate::app

@@ -54,16 +54,16 @@ bool IsBelowAny(const std::string& path,
 
 class Finder {
  public:
-  Finder(const ProcessFacts& facts, const Judgement& judgement,
+  Finder(const ProcessFacts& facts, const Authorization& authorization,
          const parser::Analysis& analysis, Background background,
          backends::Outcome* outcome)
       : facts_(facts),
-        judgement_(judgement),
-        profile_(judgement.plan.profile),
+        judgement_(authorization),
+        profile_(authorization.plan.profile),
         analysis_(analysis),
-        line_(LineOf(judgement.question)),
+        line_(LineOf(authorization.request)),
         background_(background),
-        counted_(CountsProcesses(judgement.plan)),
+        counted_(CountsProcesses(authorization.plan)),
         outcome_(outcome) {}
 
   void Find() {
@@ -89,7 +89,7 @@ class Finder {
     if (outcome_->tried_to_leave && hosts_.empty())
       Add("the network, which something of it tried to reach", kNetworkStep);
     if (SignalsProcesses(analysis_) &&
-        HasEarlierRuns(facts_.places.state, judgement_.question,
+        HasEarlierRuns(facts_.places.state, judgement_.request,
                        profile_.workspace)) {
       Hint("a process that an earlier line left running is out of reach");
       if (outcome_->instead.empty())
@@ -205,7 +205,8 @@ class Finder {
           profile_.private_tmp.empty() ||
           (!profile_.workspace.empty() && IsWithin(path, profile_.workspace));
       if (!own && !writes && Exists(path) &&
-          std::ranges::find(profile_.show, path) == profile_.show.end())
+          std::ranges::find(profile_.host_tmp_binds, path) ==
+              profile_.host_tmp_binds.end())
         Add(Shown(path) +
                 " (this machine's; the session has a /tmp of its own)",
             "copy it into the workspace first, or let the person do that");
@@ -533,7 +534,7 @@ class Finder {
   }
 
   const ProcessFacts& facts_;
-  const Judgement& judgement_;
+  const Authorization& judgement_;
   const backends::Profile& profile_;
   const parser::Analysis& analysis_;
   const std::string line_;
@@ -545,30 +546,31 @@ class Finder {
 
 }  // namespace
 
-void FillWithheld(const ProcessFacts& facts, const Judgement& judgement,
+void FillWithheld(const ProcessFacts& facts, const Authorization& authorization,
                   backends::Outcome* outcome) {
   using backends::OutcomeStatus;
-  if (judgement.plan.mode != router::Mode::kSandbox ||
+  if (authorization.plan.mode != router::Mode::kSandbox ||
       outcome->status != OutcomeStatus::kExited)
     return;
   const bool failed = outcome->exit_code != 0;
-  const bool counted = CountsProcesses(judgement.plan);
+  const bool counted = CountsProcesses(authorization.plan);
   if (!failed && counted && outcome->left_running == 0) return;
-  const Question& question = judgement.question;
+  const Request& request = authorization.request;
   const Background background =
-      question.is_argv ? Background() : FindBackground(question.command);
+      request.is_argv ? Background() : FindBackground(request.command);
   if (!failed && !counted && !background.any) return;
   std::optional<parser::Analysis> again;
-  Finder(facts, judgement, AnalysisOf(facts, judgement, &again), background,
-         outcome)
+  Finder(facts, authorization, AnalysisOf(facts, authorization, &again),
+         background, outcome)
       .Find();
 }
 
-void FillNotForwarded(const Judgement& judgement, backends::Outcome* outcome) {
-  for (const uint16_t port : judgement.not_forwarded)
+void FillNotForwarded(const Authorization& authorization,
+                      backends::Outcome* outcome) {
+  for (const uint16_t port : authorization.not_forwarded)
     outcome->withheld.push_back("localhost:" + std::to_string(port) +
                                 " from what goes on in the background");
-  if (!judgement.not_forwarded.empty())
+  if (!authorization.not_forwarded.empty())
     outcome->instead =
         "where that needs it, start it, use it and end it in one line";
 }

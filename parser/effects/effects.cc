@@ -134,8 +134,8 @@ Argument Evaluator::Resolve(const Shell& shell, const Argument& path) const {
 
 Values Evaluator::DirectoriesFrom(const Shell& shell, const Argument& word,
                                   Span span) const {
-  const Values hole = {Value::Hole(UnknownCode::kDynamicArgument, span)};
-  if (!word.known || word.glob) return hole;
+  const Values unknown = {Value::Unknown(UnknownCode::kDynamicArgument, span)};
+  if (!word.known || word.glob) return unknown;
   const bool absolute = word.text.starts_with('/');
   Values out;
   for (const Value& cwd : shell.cwd) {
@@ -156,10 +156,10 @@ Values Evaluator::DirectoriesFrom(const Shell& shell, const Argument& word,
                   !(context_.look_at_files && LeadsThroughProc(place.text));
     const Values one = place.known && !IsDescriptor(place.text)
                            ? Values{Value::Of(place.text)}
-                           : hole;
+                           : unknown;
     out = out.empty() ? one : Union(out, one);
   }
-  return out.empty() ? hole : out;
+  return out.empty() ? unknown : out;
 }
 
 std::vector<std::string> Evaluator::KnownPaths(const Shell& shell,

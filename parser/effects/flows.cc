@@ -69,7 +69,7 @@ Origin Evaluator::OriginOf(const Values& values) const {
   if (origins_.empty()) return origin;
   for (const Value& value : values) {
     for (const Chunk& chunk : value.chunks) {
-      if (!chunk.hole) continue;
+      if (!chunk.unknown) continue;
       auto it = origins_.find(Key(chunk.span));
       if (it != origins_.end()) origin.Add(it->second);
       if (!held_.empty()) AddHeld(chunk.span, &origin);

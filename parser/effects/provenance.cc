@@ -49,10 +49,10 @@ bool IsParameter(std::string_view text) {
 }  // namespace
 
 // Empty when there is an unknown part that nothing tells from another.
-std::string Evaluator::NameOfHoles(const Value& value) const {
+std::string Evaluator::NameOfUnknowns(const Value& value) const {
   std::string name;
   for (const Chunk& chunk : value.chunks) {
-    if (!chunk.hole) {
+    if (!chunk.unknown) {
       name += chunk.text;
       continue;
     }
@@ -88,7 +88,8 @@ std::vector<std::string> Evaluator::PlacesOf(const Shell& shell,
     for (const Field& field : known) {
       if (field.value.known() || field.value.Suffix() != word.suffix) continue;
       value = field.value;
-      if (!value.chunks.front().hole) value.chunks.erase(value.chunks.begin());
+      if (!value.chunks.front().unknown)
+        value.chunks.erase(value.chunks.begin());
       break;
     }
   }
@@ -100,9 +101,9 @@ std::vector<std::string> Evaluator::PlacesOf(const Shell& shell,
       return {IsProcessPath(text) ? text : Normalise(text, "/")};
     }
   } else {
-    text = NameOfHoles(value);
+    text = NameOfUnknowns(value);
     if (text.empty()) return places;
-    if (text[0] == '/' || value.chunks.front().hole) return {"?" + text};
+    if (text[0] == '/' || value.chunks.front().unknown) return {"?" + text};
   }
   while (text.starts_with("./")) text.erase(0, 2);
   for (const Value& cwd : shell.cwd) {
@@ -110,7 +111,7 @@ std::vector<std::string> Evaluator::PlacesOf(const Shell& shell,
       places.push_back(Normalise(text, cwd.text()));
       continue;
     }
-    const std::string name = NameOfHoles(cwd);
+    const std::string name = NameOfUnknowns(cwd);
     if (!name.empty()) places.push_back("?" + name + "/" + text);
   }
   return places;
@@ -246,18 +247,19 @@ void Evaluator::AddFileFlows(const Shell& shell, const Argument& word,
 }
 
 void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
-                              const Reading& reading, const Origin& origin) {
+                              const ArgumentAnalysis& reading,
+                              const Origin& origin) {
   if (origin.empty() && shell.made.size() == 0) return;
   if (!Spend(1 + reading.findings.size())) return;
   bool moved = false;
   const Values inside = DirectoryOf(shell, reading, &moved);
   bool many = false;  // whole directories go there
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     many = many || finding.role == Role::kMoveFrom ||
            (finding.role == Role::kRead && finding.recursive);
   }
   // What goes away first: it may be made again.
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     if ((finding.role != Role::kDelete && finding.role != Role::kMoveFrom) ||
         finding.words.empty() || !finding.certain) {
       continue;
@@ -268,7 +270,7 @@ void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
     ForgetMade(shell, places[0],
                finding.recursive || finding.role == Role::kMoveFrom);
   }
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     const bool target =
         finding.role == Role::kWrite || finding.role == Role::kMoveTo;
     if (!target || finding.words.empty()) continue;
@@ -289,7 +291,7 @@ void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
       for (const std::string& place : PlacesOf(shell, word, call.argv)) {
         NoteMade(shell, place, origin, tree || many, false);
         if (finding.detail != "in" && finding.detail != "into") continue;
-        for (const Finding& source : reading.findings) {
+        for (const ArgumentEffect& source : reading.findings) {
           if ((source.role != Role::kRead && source.role != Role::kMoveFrom) ||
               source.words.empty() || !source.words[0].known) {
             continue;
@@ -312,7 +314,7 @@ void Evaluator::AddWrittenFlows(const std::string& path, const Values& content,
   AddFlow(FlowKind::kFileToCode, UINT32_MAX, sink, file, span);
   // The most likely text is the line's own, but for variables and numbers.
   const auto own = [&](const Chunk& chunk) {
-    return !chunk.hole || chunk.digits || IsParameter(TextAt(chunk.span));
+    return !chunk.unknown || chunk.digits || IsParameter(TextAt(chunk.span));
   };
   // What was fetched elsewhere may reach it: by code, as input, as a link.
   const bool fetched =
@@ -321,7 +323,7 @@ void Evaluator::AddWrittenFlows(const std::string& path, const Values& content,
                   [&](const std::string& from) { return from != path; });
   if (!fetched && !content.empty() &&
       std::any_of(content[0].chunks.begin(), content[0].chunks.end(),
-                  [](const Chunk& chunk) { return !chunk.hole; }) &&
+                  [](const Chunk& chunk) { return !chunk.unknown; }) &&
       std::all_of(content[0].chunks.begin(), content[0].chunks.end(), own)) {
     return;
   }

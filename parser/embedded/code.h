@@ -10,21 +10,21 @@
 namespace gate::parser {
 
 // foreign.cc: commands that code in other languages starts.
-struct ForeignCommand {
+struct EmbeddedCommand {
   bool shell = false;  // argv[0] is text for a shell
   std::vector<std::string> argv;
 };
 // What such code does to a file (`text` is its path) or a host (`text` is a
 // URL, or empty).
-struct ForeignEffect {
+struct EmbeddedEffect {
   EffectKind kind = EffectKind::kRead;
   std::string text;
   bool recursive = false;
   bool listens = false;
 };
-struct ForeignCode {
-  std::vector<ForeignCommand> commands;
-  std::vector<ForeignEffect> effects;
+struct EmbeddedCode {
+  std::vector<EmbeddedCommand> commands;
+  std::vector<EmbeddedEffect> effects;
   bool unclear = false;   // it may start something else
   bool computed = false;  // it touches files whose names it computes
   // sed: what comes out may be more than what it read with parts left out,
@@ -32,6 +32,6 @@ struct ForeignCode {
   bool rewrites = false;
   std::vector<std::string> puts;  // sed: texts that it puts in, about
 };
-ForeignCode ScanForeign(std::string_view language, std::string_view code);
+EmbeddedCode ScanEmbedded(std::string_view language, std::string_view code);
 
 }  // namespace gate::parser

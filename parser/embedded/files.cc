@@ -12,7 +12,7 @@
 namespace gate::parser {
 namespace {
 
-constexpr size_t kMaxForeignEffects = 64;
+constexpr size_t kMaxEmbeddedEffects = 64;
 constexpr size_t kMaxPathLiterals = 16;
 // Longer code has computed names; so does a call that goes on for longer.
 constexpr size_t kMaxCalls = 2000;
@@ -54,7 +54,7 @@ bool LooksLikePath(std::string_view text) {
 
 class Scanner {
  public:
-  Scanner(std::string_view language, std::string_view code, ForeignCode* out)
+  Scanner(std::string_view language, std::string_view code, EmbeddedCode* out)
       : code_(code), out_(*out) {
     interpolated_ = language == "perl"   ? "$@"
                     : language == "php"  ? "$"
@@ -115,7 +115,7 @@ class Scanner {
       *end = close + 1;
       return text;
     }
-    return ForeignLiteral(code_, quote, interpolated_, end);
+    return EmbeddedLiteral(code_, quote, interpolated_, end);
   }
 
   // require("http"), import … from "node:net".
@@ -232,12 +232,12 @@ class Scanner {
       computed_.push_back({kind, recursive});
       return;
     }
-    if (out_.effects.size() >= kMaxForeignEffects) return;
+    if (out_.effects.size() >= kMaxEmbeddedEffects) return;
     if (path->find("://") != std::string::npos && !path->starts_with("file:")) {
       network_ = network_ || !path->starts_with("php:");
       return;
     }
-    ForeignEffect effect;
+    EmbeddedEffect effect;
     effect.kind = kind;
     effect.text = path->starts_with("file://") ? path->substr(7) : *path;
     effect.recursive = recursive;
@@ -470,7 +470,7 @@ class Scanner {
     listens_ = listens_ || code_.find(".bind(") != std::string_view::npos ||
                code_.find(".listen(") != std::string_view::npos;
     if (hosts_.empty() || listens_) {
-      ForeignEffect effect;
+      EmbeddedEffect effect;
       effect.kind = EffectKind::kNetwork;
       effect.listens = listens_;
       out_.effects.push_back(std::move(effect));
@@ -478,14 +478,14 @@ class Scanner {
     // Beside what is known of the calls, never in its place.
     for (const std::string& machine : machines_) {
       if (listens_) break;
-      ForeignEffect effect;
+      EmbeddedEffect effect;
       effect.kind = EffectKind::kNetwork;
       effect.text = "tcp://" + machine;
       out_.effects.push_back(std::move(effect));
     }
     for (const std::string& host : hosts_) {
       if (listens_) break;
-      ForeignEffect effect;
+      EmbeddedEffect effect;
       effect.kind = EffectKind::kNetwork;
       effect.text = host;
       out_.effects.push_back(std::move(effect));
@@ -498,7 +498,7 @@ class Scanner {
   };
 
   std::string_view code_;
-  ForeignCode& out_;
+  EmbeddedCode& out_;
   std::string_view interpolated_;
   bool bare_ = false;  // calls need no parentheses
   size_t calls_ = 0;
@@ -513,8 +513,8 @@ class Scanner {
 
 }  // namespace
 
-void ScanForeignFiles(std::string_view language, std::string_view code,
-                      ForeignCode* out) {
+void ScanEmbeddedFiles(std::string_view language, std::string_view code,
+                       EmbeddedCode* out) {
   static constexpr std::string_view kLanguages[] = {
       "python", "perl", "ruby", "node", "javascript", "php", "lua", "other"};
   if (std::find(std::begin(kLanguages), std::end(kLanguages), language) ==

@@ -14,15 +14,15 @@ namespace gate::parser {
 // A string literal at `at` of `code`; its value, and `*end` after it. Literals
 // that hold a character of `interpolated` between double quotes, or unusual
 // escapes, are not read. (foreign.cc)
-std::optional<std::string> ForeignLiteral(std::string_view code, size_t at,
-                                          std::string_view interpolated,
-                                          size_t* end);
+std::optional<std::string> EmbeddedLiteral(std::string_view code, size_t at,
+                                           std::string_view interpolated,
+                                           size_t* end);
 
 // Adds to `out` what the calls of `code` read, write, delete, move and reach.
 // A path that is computed becomes each literal of the code that looks like a
 // path, or an effect without a path when there is none. Languages that gate
 // does not know add nothing. (foreign_files.cc)
-void ScanForeignFiles(std::string_view language, std::string_view code,
-                      ForeignCode* out);
+void ScanEmbeddedFiles(std::string_view language, std::string_view code,
+                       EmbeddedCode* out);
 
 }  // namespace gate::parser

@@ -5,8 +5,8 @@
 
 namespace gate::parser {
 
-ForeignCode ScanAwk(std::string_view code);
-ForeignCode ScanSed(std::string_view code);
+EmbeddedCode ScanAwk(std::string_view code);
+EmbeddedCode ScanSed(std::string_view code);
 
 namespace {
 
@@ -126,8 +126,8 @@ std::vector<Token> AwkTokens(std::string_view code, bool* ok) {
   return tokens;
 }
 
-ForeignCommand ShellText(std::string text) {
-  ForeignCommand command;
+EmbeddedCommand ShellText(std::string text) {
+  EmbeddedCommand command;
   command.shell = true;
   command.argv = {std::move(text)};
   return command;
@@ -139,12 +139,12 @@ bool Ends(const Token& token) {
           (token.text == ";" || token.text == "}" || token.text == ")"));
 }
 
-void AddFile(EffectKind kind, std::string path, ForeignCode* out) {
+void AddFile(EffectKind kind, std::string path, EmbeddedCode* out) {
   if (path == "/dev/stdout" || path == "/dev/stderr" || path == "-" ||
       path == "/dev/stdin" || out->effects.size() > 64) {
     return;
   }
-  ForeignEffect effect;
+  EmbeddedEffect effect;
   effect.kind = kind;
   // gawk's sockets: /inet/tcp/0/host/port.
   if (path.starts_with("/inet")) {
@@ -167,7 +167,7 @@ void AddFile(EffectKind kind, std::string path, ForeignCode* out) {
 }
 
 // `print > "file"` and `getline < "file"`; a comparison is neither.
-void AwkFile(const std::vector<Token>& tokens, size_t at, ForeignCode* out) {
+void AwkFile(const std::vector<Token>& tokens, size_t at, EmbeddedCode* out) {
   const bool reads = tokens[at].text == "<";
   bool statement = false;
   int depth = 0;
@@ -198,7 +198,7 @@ void AwkFile(const std::vector<Token>& tokens, size_t at, ForeignCode* out) {
     AddFile(kind, tokens[next].text, out);
   } else {
     out->computed = true;
-    ForeignEffect effect;
+    EmbeddedEffect effect;
     effect.kind = kind;
     out->effects.push_back(std::move(effect));
   }
@@ -206,8 +206,8 @@ void AwkFile(const std::vector<Token>& tokens, size_t at, ForeignCode* out) {
 
 }  // namespace
 
-ForeignCode ScanAwk(std::string_view code) {
-  ForeignCode out;
+EmbeddedCode ScanAwk(std::string_view code) {
+  EmbeddedCode out;
   bool ok = true;
   std::vector<Token> tokens = AwkTokens(code, &ok);
   bool mentions = false;
@@ -329,8 +329,8 @@ std::string PutIn(std::string_view text) {
 
 }  // namespace
 
-ForeignCode ScanSed(std::string_view code) {
-  ForeignCode out;
+EmbeddedCode ScanSed(std::string_view code) {
+  EmbeddedCode out;
   size_t i = 0;
   auto fail = [&] {
     out.rewrites = true;

@@ -43,7 +43,7 @@ std::optional<bool> IsSet(Evaluator& e, Shell& shell, const Script& script,
     // A subscript in it would be evaluated.
     bool digits = true;
     for (const Chunk& chunk : name.chunks) {
-      digits = digits && (!chunk.hole || chunk.digits);
+      digits = digits && (!chunk.unknown || chunk.digits);
     }
     if (!digits) e.NoteAt(UnknownCode::kDynamicCode, span, "-v");
     return std::nullopt;
@@ -125,7 +125,7 @@ class TestEvaluation {
     if (field.splits) return std::nullopt;
     if (field.value.known()) return !field.value.text().empty();
     for (const Chunk& chunk : field.value.chunks) {
-      if (!chunk.hole || chunk.digits) return true;
+      if (!chunk.unknown || chunk.digits) return true;
     }
     return std::nullopt;
   }
@@ -272,7 +272,7 @@ class Conditional {
         one = !value.text().empty();
       } else {
         for (const Chunk& chunk : value.chunks) {
-          if (!chunk.hole || chunk.digits) one = true;
+          if (!chunk.unknown || chunk.digits) one = true;
         }
       }
       if (!one || (result && result != one)) return std::nullopt;

@@ -134,8 +134,8 @@ std::string Evaluator::TextAt(Span mapped) const {
   return text;
 }
 
-Values Evaluator::Hole(Span span, UnknownCode code) {
-  return {Value::Hole(code, span)};
+Values Evaluator::UnknownValue(Span span, UnknownCode code) {
+  return {Value::Unknown(code, span)};
 }
 
 Argument Evaluator::ToArgument(const Field& field, const Shell& shell) const {
@@ -343,7 +343,7 @@ void Evaluator::NoteWrittenScripts() {
   for (const std::string& path : scripts_run_) {
     bool written = paths_written_.contains(path);
     const std::string base(BaseName(path));
-    for (const std::string& text : scribbles_) {
+    for (const std::string& text : maybe_written_paths_) {
       // A path: what is below it. Else code that names it, or its beginning.
       written = written || (text.starts_with("/")
                                 ? path.starts_with(text)

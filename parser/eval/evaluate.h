@@ -37,7 +37,7 @@ inline constexpr size_t kMaxInvocations = 20000;
 inline constexpr size_t kMaxEffects = 40000;
 inline constexpr size_t kMaxUnknowns = 1000;
 inline constexpr size_t kMaxFlows = 1000;
-inline constexpr size_t kMaxScribbles = 256;
+inline constexpr size_t kMaxMaybeWrittenPaths = 256;
 // PATH_MAX: no call takes a longer name. A directory with one is not known, so
 // that `cd d; cd d; …` and `git -C d -C d …` cost no more than they say.
 inline constexpr size_t kMaxDirectoryBytes = 4096;
@@ -60,7 +60,8 @@ struct Descriptor {
   Kind kind = Kind::kOutside;
   int stream = -1;
   std::string path;
-  // What the line opened here by a path, for reading: absolute, or a hole.
+  // What the line opened here by a path, for reading: absolute, or an unknown
+  // part.
   Values opened = {};
   bool closed = false;  // kNull: nothing is open here
 
@@ -179,7 +180,7 @@ class Evaluator final : public Host {
   void NoteWhatStays(const Shell& shell);
   // `!` in later lines stands for words of earlier ones.
   void NoteHistory(bool on) {
-    analysis_.leaves_names |= on;
+    analysis_.alters_later_lines |= on;
     uses_history_ = true;
   }
   // The line itself puts something into the history.
@@ -192,7 +193,8 @@ class Evaluator final : public Host {
   // for: it is listed with any words.
   void RecordForeign(Shell& shell, std::string_view name, Span span);
   Argument ToArgument(const Field& field, const Shell& shell) const;
-  Values Hole(Span span, UnknownCode code = UnknownCode::kDynamicArgument);
+  Values UnknownValue(Span span,
+                      UnknownCode code = UnknownCode::kDynamicArgument);
   bool exhausted() const { return exhausted_; }
   void NoteLimit(std::string text);
   void NoteUnseenLinks(std::string text);
@@ -325,7 +327,7 @@ class Evaluator final : public Host {
   // provenance.cc: files that the line's programs made.
   std::vector<std::string> PlacesOf(const Shell& shell, const Argument& word,
                                     const Fields& known) const;
-  std::string NameOfHoles(const Value& value) const;
+  std::string NameOfUnknowns(const Value& value) const;
   // Where the content of what `word` names came from; `below`: of all that is
   // in it as well.
   Origin OriginOfFiles(const Shell& shell, const Argument& word,
@@ -334,7 +336,7 @@ class Evaluator final : public Host {
                 bool below, bool pattern);
   void ForgetMade(Shell& shell, const std::string& place, bool below);
   void NoteFilesMade(Shell& shell, const ProgramCall& call,
-                     const Reading& reading, const Origin& origin);
+                     const ArgumentAnalysis& reading, const Origin& origin);
   // The file that `word` names is run.
   void AddFileFlows(const Shell& shell, const Argument& word,
                     const Fields& known, bool fixed, uint32_t sink, Span span,
@@ -358,27 +360,28 @@ class Evaluator final : public Host {
                 const std::vector<Tail>& tails, uint32_t invocation);
   // A program whose name is not known, recorded as `invocation`.
   void RunUnnamed(Shell& shell, const ProgramCall& call, uint32_t invocation);
-  void RunFindings(Shell& shell, const ProgramCall& call,
-                   const Reading& reading, uint32_t invocation);
-  void RunWords(Shell& shell, const ProgramCall& call, const Reading& reading,
-                const Finding& finding);
-  void RunSplit(Shell& shell, const ProgramCall& call, const Finding& finding,
-                const std::string& via);
+  void RunArgumentEffects(Shell& shell, const ProgramCall& call,
+                          const ArgumentAnalysis& reading, uint32_t invocation);
+  void RunWords(Shell& shell, const ProgramCall& call,
+                const ArgumentAnalysis& reading, const ArgumentEffect& finding);
+  void RunSplit(Shell& shell, const ProgramCall& call,
+                const ArgumentEffect& finding, const std::string& via);
   void ResolveCommandGlob(Shell& shell, const Call& call);
   bool RunWrittenFile(Shell& shell, const std::string& path,
                       const ProgramCall& call, uint32_t invocation);
   void RunScriptFile(Shell& shell, const ProgramCall& call,
-                     const Finding& finding, uint32_t invocation);
-  void RunForeign(Shell& shell, const std::string& language, const Values& code,
-                  Span span, uint32_t invocation);
+                     const ArgumentEffect& finding, uint32_t invocation);
+  void RunEmbedded(Shell& shell, const std::string& language,
+                   const Values& code, Span span, uint32_t invocation);
   // run_lists.cc: lists of URLs, options and names.
-  static bool IsList(const Finding& finding);
-  void RunLists(Shell& shell, const ProgramCall& call, const Reading& reading,
-                uint32_t invocation);
-  void RunList(Shell& shell, const ProgramCall& call, const Finding& finding,
-               const std::string& text, uint32_t invocation);
-  void AddForeignEffects(Shell& shell, const ForeignCode& code, Span span,
-                         uint32_t invocation);
+  static bool IsList(const ArgumentEffect& finding);
+  void RunLists(Shell& shell, const ProgramCall& call,
+                const ArgumentAnalysis& reading, uint32_t invocation);
+  void RunList(Shell& shell, const ProgramCall& call,
+               const ArgumentEffect& finding, const std::string& text,
+               uint32_t invocation);
+  void AddEmbeddedEffects(Shell& shell, const EmbeddedCode& code, Span span,
+                          uint32_t invocation);
   Values ValuesOf(const Argument& word, const Fields& known) const;
   // The word as it stood in the call. Of many, by one FieldsByText.
   Field ToField(const Argument& word, const Fields& known) const;
@@ -386,28 +389,31 @@ class Evaluator final : public Host {
 
   // run_parallel.cc: arguments behind `:::`; false when they are not plain.
   bool RunParallel(Shell& shell, const ProgramCall& call,
-                   const Reading& reading, uint32_t invocation);
+                   const ArgumentAnalysis& reading, uint32_t invocation);
 
   // run_xargs.cc: words that come from standard input.
-  bool RunXargs(Shell& shell, const ProgramCall& call, const Finding& finding);
+  bool RunXargs(Shell& shell, const ProgramCall& call,
+                const ArgumentEffect& finding);
   // Whether the xargs that would run is GNU's, which takes the command's name
   // as it stands; others put the input there, too.
   bool XargsKeepsName(const Shell& shell, const ProgramCall& call) const;
 
   // run_output.cc: what a program prints and does to files.
-  void RunOutput(Shell& shell, const ProgramCall& call, const Reading& reading,
-                 uint32_t invocation, bool wrapper);
+  void RunOutput(Shell& shell, const ProgramCall& call,
+                 const ArgumentAnalysis& reading, uint32_t invocation,
+                 bool wrapper);
   // The directory that the program's options tell it to go to, else the
   // shell's; `*moved` when they do.
-  Values DirectoryOf(Shell& shell, const Reading& reading, bool* moved) const;
-  void AddFindingEffects(Shell& shell, const ProgramCall& call,
-                         const Reading& reading, uint32_t invocation);
+  Values DirectoryOf(Shell& shell, const ArgumentAnalysis& reading,
+                     bool* moved) const;
+  void AddArgumentEffects(Shell& shell, const ProgramCall& call,
+                          const ArgumentAnalysis& reading, uint32_t invocation);
   Values FilterOutput(Shell& shell, const ProgramCall& call,
                       const Values& input, bool reads_stdin,
                       bool* seen = nullptr);
   Values FilteredText(const std::vector<std::string>& words, const Values& text,
                       bool* seen);
-  Values EditedInPlace(const ProgramCall& call, const Reading& reading,
+  Values EditedInPlace(const ProgramCall& call, const ArgumentAnalysis& reading,
                        const Values& content, bool* seen);
 
   // shells.cc: code for another shell process.
@@ -431,10 +437,12 @@ class Evaluator final : public Host {
   void RunShellCode(Shell& shell, const Values& code, const ShellCode& how,
                     Span span);
   // What the options of `call` say of the shell that it starts; O(words).
-  ShellCode ShellOptions(const ProgramCall& call, const Reading& reading) const;
+  ShellCode ShellOptions(const ProgramCall& call,
+                         const ArgumentAnalysis& reading) const;
   // …and `finding` of its code and words.
   ShellCode HowShellRuns(const ProgramCall& call, const ShellCode& options,
-                         const Finding& finding, uint32_t invocation) const;
+                         const ArgumentEffect& finding,
+                         uint32_t invocation) const;
   Shell ChildShell(const Shell& shell);
   // Start-up files that the line wrote, BASH_ENV, imported functions.
   void StartShell(Shell& child, const ShellCode& how, Span span);
@@ -495,7 +503,7 @@ class Evaluator final : public Host {
   SharedMap<Variable> initial_variables_;  // what the line began with
   // Names, or beginnings of names, that programs may have written without
   // saying where: code of other languages, split's prefix, links.
-  std::vector<std::string> scribbles_;
+  std::vector<std::string> maybe_written_paths_;
   bool certain_ = true;
   bool guessed_ = false;  // a tail is evaluated: Invocation::guessed
   int tail_depth_ = 0;
@@ -578,7 +586,7 @@ bool IsProcessPath(std::string_view path);
 // Stands for a number that is not known in text that is run.
 inline constexpr std::string_view kNumber = "907199254740993";
 // True when one of these stands in a name that is to be run.
-bool IsStandIn(std::string_view name);
+bool IsPlaceholder(std::string_view name);
 
 // builtins.cc.
 using Builtin = void (*)(Evaluator& evaluator, Shell& shell, Call& call);

@@ -47,8 +47,8 @@ namespace {
 // written as kNumber, which shows itself as unknown where it turns up again.
 bool OnlyNumbers(const Value& code) {
   for (const Chunk& chunk : code.chunks) {
-    if (chunk.hole && !chunk.digits) return false;
-    if (chunk.hole) continue;
+    if (chunk.unknown && !chunk.digits) return false;
+    if (chunk.unknown) continue;
     // What calculates would make another number of it.
     for (std::string_view risky :
          {"((", "$[", "let", "[[", "${", "{", "-i", "seq", "expr", "printf",
@@ -98,7 +98,7 @@ void Evaluator::RunText(Shell& shell, const Values& code, Span span,
   if (code.size() == 1 && OnlyNumbers(code[0])) {
     std::string text;
     for (const Chunk& chunk : code[0].chunks) {
-      text += chunk.hole ? kNumber : std::string_view(chunk.text);
+      text += chunk.unknown ? kNumber : std::string_view(chunk.text);
     }
     RunKnownText(shell, text, span, options);
     return;
@@ -111,13 +111,13 @@ void Evaluator::RunText(Shell& shell, const Values& code, Span span,
     if (value.known()) {
       RunKnownText(copy, value.text(), span, options);
     } else {
-      // The known parts say what is likely to run: the holes become
+      // The known parts say what is likely to run: the unknown parts become
       // variables that nothing is known of. That the text is not known has
       // been noted.
       std::string text;
       bool numbers = OnlyNumbers(value);
       for (const Chunk& chunk : value.chunks) {
-        if (!chunk.hole) {
+        if (!chunk.unknown) {
           text += chunk.text;
         } else if (numbers) {
           text += kNumber;

@@ -129,15 +129,16 @@ void Evaluator::ExecuteFor(Shell& shell, const Script& script,
     Fields fields;
     for (const Values& value : shell.positional) {
       Field field;
-      field.value = value.size() == 1
-                        ? value[0]
-                        : Value::Hole(UnknownCode::kDynamicArgument, node.span);
+      field.value =
+          value.size() == 1
+              ? value[0]
+              : Value::Unknown(UnknownCode::kDynamicArgument, node.span);
       field.span = node.span;
       fields.push_back(std::move(field));
     }
     if (shell.positional_unknown) {
       Field field;
-      field.value = Value::Hole(UnknownCode::kDynamicArgument, node.span);
+      field.value = Value::Unknown(UnknownCode::kDynamicArgument, node.span);
       field.splits = true;
       fields.push_back(std::move(field));
     }
@@ -168,7 +169,7 @@ void Evaluator::ExecuteFor(Shell& shell, const Script& script,
         any = any.empty() ? Values{value} : Union(any, {value});
       }
     }
-    if (!all_known || any.empty()) any = Hole(node.span);
+    if (!all_known || any.empty()) any = UnknownValue(node.span);
     if (open) {
       bool digits = true;
       for (const Field& field : fields) {
@@ -177,7 +178,7 @@ void Evaluator::ExecuteFor(Shell& shell, const Script& script,
                  text.find_first_not_of("0123456789") == std::string_view::npos;
       }
       if (digits && !all_known) {
-        any = {Value::Hole(UnknownCode::kDynamicArgument, node.span, true)};
+        any = {Value::Unknown(UnknownCode::kDynamicArgument, node.span, true)};
       }
       Loop(
           copy,
@@ -198,7 +199,7 @@ void Evaluator::ExecuteFor(Shell& shell, const Script& script,
                 // not known.
                 Expander here{state, script, *this};
                 Shell keep = state;
-                SetVariable(here, node.name, Hole(node.span));
+                SetVariable(here, node.name, UnknownValue(node.span));
                 (void)keep;
               }
               return false;
@@ -234,14 +235,14 @@ void Evaluator::ExecuteSelect(Shell& shell, const Script& script,
     }
   } else {
     for (const Values& value : shell.positional) any = Union(any, value);
-    if (shell.positional_unknown) any = Union(any, Hole(node.span));
+    if (shell.positional_unknown) any = Union(any, UnknownValue(node.span));
   }
   Loop(
       shell,
       [&](Shell& state) -> std::optional<bool> {
         Expander here{state, script, *this};
         SetVariable(here, node.name, any);
-        SetVariable(here, "REPLY", Hole(node.span));
+        SetVariable(here, "REPLY", UnknownValue(node.span));
         return std::nullopt;
       },
       [&](Shell& state) { Execute(state, script, body); }, [](Shell&) {});

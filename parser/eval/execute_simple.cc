@@ -110,7 +110,7 @@ Field AssignmentField(const Assignment& assignment, const Values& values,
     field.value.Append(values.front());
   } else {
     field.value.Append(
-        Value::Hole(UnknownCode::kDynamicArgument, assignment.span));
+        Value::Unknown(UnknownCode::kDynamicArgument, assignment.span));
   }
   return field;
 }
@@ -355,7 +355,7 @@ void Evaluator::ExecuteWithAssignments(Shell& shell, Call& call) {
 
 void Evaluator::ExecuteCall(Shell& shell, Call& call) {
   Field& name = call.fields[0];
-  if (!name.value.known() || name.splits || IsStandIn(name.value.text())) {
+  if (!name.value.known() || name.splits || IsPlaceholder(name.value.text())) {
     uint32_t index = Record(shell, call.fields, call.span, false);
     NoteAt(UnknownCode::kDynamicCommand,
            call.script != nullptr ? Map(*call.script, name.span) : name.span,

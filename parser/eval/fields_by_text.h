@@ -18,8 +18,8 @@ class FieldsByText {
  public:
   explicit FieldsByText(const Fields& fields) : fields_(fields) {}
 
-  // The first field with a hole that begins, ends and splits as `word`, which
-  // is not known; nullptr: none.
+  // The first field with an unknown part that begins, ends and splits as
+  // `word`, which is not known; nullptr: none.
   const Field* Find(const Argument& word);
 
   const Fields& fields() const { return fields_; }

@@ -90,7 +90,7 @@ Values Evaluator::Substitute(State& state, const Script& script, NodeId body,
     shell.status = 0;
     return {Value::Of("")};
   }
-  if (!Spend(1)) return Hole(Map(script, span));
+  if (!Spend(1)) return UnknownValue(Map(script, span));
   std::string kind =
       span.begin < script.source.size() && script.source[span.begin] == '`'
           ? "`…`"
@@ -122,10 +122,10 @@ Values Evaluator::Substitute(State& state, const Script& script, NodeId body,
     text = shell.streams[stream];
   }
   shell.streams.erase(stream);
-  if (exhausted_) return Hole(Map(script, span));
+  if (exhausted_) return UnknownValue(Map(script, span));
   for (Value& value : text) {
     for (Chunk& chunk : value.chunks) {
-      if (!chunk.hole && chunk.text.find('\0') != std::string::npos) {
+      if (!chunk.unknown && chunk.text.find('\0') != std::string::npos) {
         std::erase(chunk.text, '\0');  // bash drops them
       }
     }
@@ -175,7 +175,7 @@ void Evaluator::RunPendingProcesses(Shell& shell, size_t mark) {
     for (const auto& [fd, descriptor] : shell.fds) {
       // `exec 3> >(…)`: what follows may still write to it.
       if (descriptor.path != pending.path) continue;
-      text = Hole(pending.span);
+      text = UnknownValue(pending.span);
       late = true;
     }
     if (late && late_.size() < kMaxLateReaders) late_.push_back(pending);
@@ -323,7 +323,7 @@ void Evaluator::RunAsync(Shell& shell, const Script& script, NodeId node) {
   }
   shell.status = 0;
   shell.background_pid = {
-      Value::Hole(UnknownCode::kDynamicArgument, Map(script, Span{}), true)};
+      Value::Unknown(UnknownCode::kDynamicArgument, Map(script, Span{}), true)};
 }
 
 void Evaluator::ExecuteCoproc(Shell& shell, const Script& script,
@@ -338,7 +338,7 @@ void Evaluator::ExecuteCoproc(Shell& shell, const Script& script,
     late_.push_back({coprocess_, shell, &script, node.children[0], span});
   }
   Shell child = Fork(shell);
-  int input = NewStream(child, Hole(span));
+  int input = NewStream(child, UnknownValue(span));
   int output = NewStream(child, {Value::Of("")});
   child.fds[0] = Descriptor{Descriptor::Kind::kStream, input, ""};
   child.fds[1] = Descriptor{Descriptor::Kind::kStream, output, ""};
@@ -349,7 +349,8 @@ void Evaluator::ExecuteCoproc(Shell& shell, const Script& script,
   Variable fds;
   fds.shape = Variable::Shape::kIndexed;
   for (int i = 0; i < 2; ++i) {
-    fds.indexed[i] = {Value::Hole(UnknownCode::kDynamicArgument, span, true)};
+    fds.indexed[i] = {
+        Value::Unknown(UnknownCode::kDynamicArgument, span, true)};
   }
   shell.variables[node.name.empty() ? "COPROC" : node.name] = fds;
   shell.status = 0;

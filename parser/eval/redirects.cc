@@ -71,7 +71,7 @@ void AppendText(Values& into, const Values& text) {
     for (const Chunk& chunk : into[0].chunks) size += chunk.text.size();
   }
   if (size > kMaxValueBytes || (!into.empty() && into[0].chunks.size() > 256)) {
-    into = {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+    into = {Value::Unknown(UnknownCode::kDynamicArgument, Span{})};
     return;
   }
   if (into.size() == 1 && text.size() == 1) {
@@ -138,11 +138,11 @@ bool Evaluator::HasInput(const Shell& shell, int fd) const {
 
 Values Evaluator::ReadRest(Shell& shell, int fd, Span span) {
   auto it = shell.fds.find(fd);
-  if (it == shell.fds.end()) return Hole(span);
+  if (it == shell.fds.end()) return UnknownValue(span);
   switch (it->second.kind) {
     case Descriptor::Kind::kStream: {
       auto stream = shell.streams.find(it->second.stream);
-      if (stream == shell.streams.end()) return Hole(span);
+      if (stream == shell.streams.end()) return UnknownValue(span);
       Values text = std::move(stream->second);
       stream->second = {Value::Of("")};
       if (text.empty()) text = {Value::Of("")};
@@ -151,7 +151,7 @@ Values Evaluator::ReadRest(Shell& shell, int fd, Span span) {
     case Descriptor::Kind::kNull:
       return {Value::Of("")};
     default:
-      return Hole(span);
+      return UnknownValue(span);
   }
 }
 
@@ -161,7 +161,7 @@ Values Evaluator::ContentOf(Shell& shell, const std::string& path, Span span,
   if (IsProcessPath(path)) {
     auto it = shell.files.find(path);
     if (it != shell.files.end()) return it->second;
-    return Hole(span);
+    return UnknownValue(span);
   }
   if (std::optional<int> fd = DevicePath(path)) {
     return ReadRest(shell, *fd, span);
@@ -175,7 +175,7 @@ Values Evaluator::ContentOf(Shell& shell, const std::string& path, Span span,
   Origin origin = OriginOfFiles(shell, file, {}, false);
   origin.files.emplace_back(UINT32_MAX, file);
   SetOrigin(span, origin);
-  return Hole(span);
+  return UnknownValue(span);
 }
 
 void Evaluator::StoreFile(Shell& shell, const std::string& path,
@@ -192,7 +192,7 @@ void Evaluator::StoreFile(Shell& shell, const std::string& path,
     // What it appends to may be nothing.
     Values before = {Value::Of("")};
     if (append) {
-      before.push_back(Value::Hole(UnknownCode::kDynamicArgument, Span{}));
+      before.push_back(Value::Unknown(UnknownCode::kDynamicArgument, Span{}));
     }
     it = shell.files.emplace(path, std::move(before)).first;
   } else if (!append) {
@@ -255,7 +255,7 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
       SetOrigin(span, origin);
       shell.fds[fd] = Descriptor{Descriptor::Kind::kUnknown, -1, "network"};
       if (also_read) {
-        int stream = NewStream(shell, Hole(span));
+        int stream = NewStream(shell, UnknownValue(span));
         shell.fds[fd] =
             Descriptor{Descriptor::Kind::kStream, stream, "network"};
       }
@@ -284,12 +284,12 @@ void Evaluator::OpenForWriting(Shell& shell, int fd, const Field& target,
     return;
   }
   for (size_t i = 1; i < paths.size(); ++i) {
-    StoreFile(shell, paths[i], Hole(span), append);
+    StoreFile(shell, paths[i], UnknownValue(span), append);
   }
   if (also_read) {
     bool known = false;
     Values content = ContentOf(shell, paths[0], span, &known);
-    StoreFile(shell, paths[0], Hole(span), append);
+    StoreFile(shell, paths[0], UnknownValue(span), append);
     int stream = NewStream(shell, std::move(content));
     shell.fds[fd] = Descriptor{Descriptor::Kind::kStream, stream, ""};
     return;
@@ -326,17 +326,18 @@ void Evaluator::OpenForReading(Shell& shell, int fd, const Field& target,
   AddPathEffect(shell, EffectKind::kRead, word, span, UINT32_MAX, true);
   Values opened;
   for (const std::string& path : KnownPaths(shell, word)) {
-    opened.push_back(DevicePath(path) ? Hole(span).front() : Value::Of(path));
+    opened.push_back(DevicePath(path) ? UnknownValue(span).front()
+                                      : Value::Of(path));
     bool known = false;
     Values more = ContentOf(shell, path, span, &known);
     content = content.empty() ? more : Union(content, more);
   }
   if (content.empty()) {
-    content = Hole(span);
+    content = UnknownValue(span);
     SetOrigin(span, OriginOfFiles(shell, word, {target}, false));
     if (!word.known) NoteAt(UnknownCode::kDynamicTarget, span, TextAt(span));
   }
-  if (opened.empty()) opened = Hole(span);
+  if (opened.empty()) opened = UnknownValue(span);
   int stream = NewStream(shell, std::move(content));
   shell.fds[fd] =
       Descriptor{Descriptor::Kind::kStream, stream, "", Union(opened, {})};
@@ -416,7 +417,7 @@ void Evaluator::RedirectOne(Shell& shell, const Script& script,
       bool digits = one && !alternatives[0][0].value.chunks.empty();
       if (one) {
         for (const Chunk& chunk : alternatives[0][0].value.chunks) {
-          digits = digits && chunk.hole && chunk.digits;
+          digits = digits && chunk.unknown && chunk.digits;
         }
       }
       shell.fds[fd] = Descriptor{Descriptor::Kind::kUnknown, -1, ""};

@@ -77,7 +77,7 @@ void AddUrlLine(std::string_view line, std::vector<std::string>* words) {
 
 }  // namespace
 
-bool Evaluator::IsList(const Finding& finding) {
+bool Evaluator::IsList(const ArgumentEffect& finding) {
   return finding.role == Role::kRead && !finding.words.empty() &&
          (finding.detail == "urls" || finding.detail == "curlrc" ||
           finding.detail == "paths");
@@ -86,8 +86,8 @@ bool Evaluator::IsList(const Finding& finding) {
 // What such a list says, where its text is known, is done by another call of
 // the program. What is not known of it is what the description says besides.
 void Evaluator::RunLists(Shell& shell, const ProgramCall& call,
-                         const Reading& reading, uint32_t invocation) {
-  for (const Finding& finding : reading.findings) {
+                         const ArgumentAnalysis& reading, uint32_t invocation) {
+  for (const ArgumentEffect& finding : reading.findings) {
     if (!IsList(finding) || exhausted_) continue;
     const std::optional<std::string> name =
         Known(ToField(finding.words[0], call.argv));
@@ -120,7 +120,7 @@ void Evaluator::RunLists(Shell& shell, const ProgramCall& call,
 }
 
 void Evaluator::RunList(Shell& shell, const ProgramCall& call,
-                        const Finding& finding, const std::string& text,
+                        const ArgumentEffect& finding, const std::string& text,
                         uint32_t invocation) {
   std::vector<std::string> words;
   size_t lines = 0;

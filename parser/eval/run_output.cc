@@ -35,7 +35,7 @@ bool PrintsDigits(const Values& text) {
 
 // Programs that leave out, put in and replace: who reads the line sees what
 // they do. Decoders, and sed that moves text about, are none.
-bool OnlyEdits(const ProgramCall& call, const Reading& reading) {
+bool OnlyEdits(const ProgramCall& call, const ArgumentAnalysis& reading) {
   if (!KnownWords(call.argv) || !reading.complete) return false;
   if (reading.program == "tr") {
     return std::any_of(
@@ -45,26 +45,26 @@ bool OnlyEdits(const ProgramCall& call, const Reading& reading) {
   if (reading.program != "sed") return false;
   return std::all_of(
       reading.findings.begin(), reading.findings.end(),
-      [](const Finding& finding) {
+      [](const ArgumentEffect& finding) {
         if (finding.role == Role::kScriptFile) return false;
         if (finding.role != Role::kForeignCode) return true;
         if (finding.words.empty() || !finding.words[0].known) return false;
-        const ForeignCode code = ScanForeign("sed", finding.words[0].text);
+        const EmbeddedCode code = ScanEmbedded("sed", finding.words[0].text);
         return !code.rewrites && !code.unclear && code.commands.empty();
       });
 }
 
 // What sed may have put into a script of which nothing is known: texts that
 // are commands.
-Values PutIn(const Reading& reading) {
+Values PutIn(const ArgumentAnalysis& reading) {
   Values texts;
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     if (finding.role != Role::kForeignCode || finding.detail != "sed" ||
         finding.words.empty()) {
       continue;
     }
     for (const std::string& text :
-         ScanForeign("sed", finding.words[0].text).puts) {
+         ScanEmbedded("sed", finding.words[0].text).puts) {
       const size_t begin = text.find_first_not_of(" \t\n");
       if (texts.size() >= kMaxPutIn || begin == std::string::npos ||
           text.find_first_of(" \t", begin) == std::string::npos ||
@@ -182,7 +182,8 @@ Values Evaluator::FilterOutput(Shell& shell, const ProgramCall& call,
     return {Value::Of(name + "\n")};
   }
   if (PrintsNumber(*words, reads_stdin)) {
-    Value number = Value::Hole(UnknownCode::kDynamicArgument, call.span, true);
+    Value number =
+        Value::Unknown(UnknownCode::kDynamicArgument, call.span, true);
     number.Append("\n");
     return {number};
   }
@@ -249,7 +250,8 @@ Values Evaluator::FilteredText(const std::vector<std::string>& words,
 }
 
 // What `sed -i` leaves of a file that holds `content`.
-Values Evaluator::EditedInPlace(const ProgramCall& call, const Reading& reading,
+Values Evaluator::EditedInPlace(const ProgramCall& call,
+                                const ArgumentAnalysis& reading,
                                 const Values& content, bool* seen) {
   *seen = false;
   std::optional<std::vector<std::string>> words = KnownWords(call.argv);
@@ -258,7 +260,7 @@ Values Evaluator::EditedInPlace(const ProgramCall& call, const Reading& reading,
   size_t count = words->size();
   while (count > 1 &&
          std::any_of(reading.findings.begin(), reading.findings.end(),
-                     [&](const Finding& finding) {
+                     [&](const ArgumentEffect& finding) {
                        return finding.role == Role::kWrite &&
                               !finding.words.empty() &&
                               finding.words[0].text == (*words)[count - 1];
@@ -279,12 +281,12 @@ Values Evaluator::EditedInPlace(const ProgramCall& call, const Reading& reading,
 }
 
 void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
-                          const Reading& reading, uint32_t invocation,
+                          const ArgumentAnalysis& reading, uint32_t invocation,
                           bool wrapper) {
   bool captured = Captured(shell, 1);
   bool has_input = HasInput(shell, 0);
   bool connects = false, network = false, writes = false, foreign = false;
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     connects = connects || finding.role == Role::kUrl;
     network = network || finding.role == Role::kUrl ||
               finding.role == Role::kRemoteState;
@@ -305,7 +307,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     auto it = shell.fds.find(0);
     if (it != shell.fds.end() && it->second.kind == Descriptor::Kind::kStream &&
         base != "cat" && base != "tee") {
-      shell.streams[it->second.stream] = Hole(call.span);
+      shell.streams[it->second.stream] = UnknownValue(call.span);
     } else if (it != shell.fds.end() && !looks &&
                it->second.kind == Descriptor::Kind::kStream) {
       shell.streams[it->second.stream] = {Value::Of("")};
@@ -343,7 +345,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (prints) origin.Add(words);
     held.Add(words);
   }
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     const bool lists = finding.role == Role::kListRead;
     const bool takes = finding.role == Role::kMoveFrom;
     if (!leaves) break;
@@ -372,11 +374,11 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (writes) held.Add(content);
     sources = true;
   }
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     if (!leaves && !follows) break;
     if (finding.role == Role::kForeignCode) {
       // What the code was seen to read.
-      const Origin seen = OriginOf({Value::Hole({}, finding.span)});
+      const Origin seen = OriginOf({Value::Unknown({}, finding.span)});
       origin.Add(seen);
       held.Add(seen);
     }
@@ -430,10 +432,11 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       call.argv[1].value.known() && call.argv[1].value.text() == "-d") {
     // The name of a new directory in a temporary place, or nothing at all.
     Value made = Value::Of("/tmp/tmp.");
-    made.Append(Value::Hole(UnknownCode::kDynamicArgument, call.span));
+    made.Append(Value::Unknown(UnknownCode::kDynamicArgument, call.span));
     text = {made};
   } else if (!PrintsDigits(exact)) {
-    text = exact.empty() ? Hole(call.span) : Union(exact, Hole(call.span));
+    text = exact.empty() ? UnknownValue(call.span)
+                         : Union(exact, UnknownValue(call.span));
   }
   if (const size_t last = call.argv.size() - 1;
       reading.program == "which" && last >= 1 && !wrapper) {
@@ -447,24 +450,25 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   if (captured && !wrapper) Write(shell, 1, text);
   // Messages, if there are any.
   if (Captured(shell, 2))
-    Write(shell, 2, Union({Value::Of("")}, Hole(call.span)));
+    Write(shell, 2, Union({Value::Of("")}, UnknownValue(call.span)));
   // Files that it writes.
   const auto built = static_cast<size_t>(std::count_if(
       reading.findings.begin(), reading.findings.end(),
-      [](const Finding& finding) { return finding.detail == "built"; }));
+      [](const ArgumentEffect& finding) { return finding.detail == "built"; }));
   // dd without `if=`.
   const bool takes_input =
       base == "dd" && has_input &&
-      std::none_of(
-          reading.findings.begin(), reading.findings.end(),
-          [](const Finding& finding) { return finding.role == Role::kRead; });
+      std::none_of(reading.findings.begin(), reading.findings.end(),
+                   [](const ArgumentEffect& finding) {
+                     return finding.role == Role::kRead;
+                   });
   const bool appends =
       base == "tee" &&
       std::any_of(
           reading.options.begin(), reading.options.end(),
           [](std::string_view option) { return IsSpelling(option, "-a"); });
   const bool words_known = built != 0 && KnownWords(call.argv);
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     if (finding.words.empty()) continue;
     const Argument& word = finding.words[0];
     if (finding.role == Role::kDelete) {
@@ -476,17 +480,18 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (finding.role != Role::kWrite && finding.role != Role::kMoveTo) {
       continue;
     }
-    Values content = Hole(call.span);
+    Values content = UnknownValue(call.span);
     if (base == "tee" && !input.empty()) {
       content = input;
     } else if (base == "tee" || takes_input) {
-      content = input.empty() ? Hole(call.span) : Union(input, Hole(call.span));
+      content = input.empty() ? UnknownValue(call.span)
+                              : Union(input, UnknownValue(call.span));
     } else if (finding.detail == "built") {
       // No copy of what it read. An unknown word may say otherwise.
       if (!words_known) continue;
     } else if (reading.findings.size() <= 4 + built) {
       // cp, mv, ln, install: the text of the one file that is known.
-      for (const Finding& other : reading.findings) {
+      for (const ArgumentEffect& other : reading.findings) {
         if ((other.role != Role::kRead && other.role != Role::kMoveFrom) ||
             other.words.empty()) {
           continue;
@@ -498,9 +503,10 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
         for (const std::string& path : KnownPaths(shell, other.words[0])) {
           auto it = shell.files.find(path);
           if (it != shell.files.end()) {
-            content = Union(it->second, Hole(call.span));
+            content = Union(it->second, UnknownValue(call.span));
           } else if (has_input && IsStandardInput(path)) {
-            content = Union(ReadRest(shell, 0, call.span), Hole(call.span));
+            content =
+                Union(ReadRest(shell, 0, call.span), UnknownValue(call.span));
           }
         }
       }
@@ -514,19 +520,21 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       paths = KnownPaths(shell, word);
     }
     if ((base == "split" || base == "csplit") && word.known) {
-      scribbles_.emplace_back(BaseName(word.text));
+      maybe_written_paths_.emplace_back(BaseName(word.text));
     }
     for (const std::string& path : paths) {
       if (base == "mkfifo" || base == "mknod") pipes_.insert(path);
-      if (base == "ln" || base == "mount") scribbles_.push_back(path + "/");
+      if (base == "ln" || base == "mount")
+        maybe_written_paths_.push_back(path + "/");
       const auto left = in_place.find(path);
       StoreFile(shell, path,
-                left == in_place.end() ? content
-                                       : Union(left->second, Hole(call.span)),
+                left == in_place.end()
+                    ? content
+                    : Union(left->second, UnknownValue(call.span)),
                 appends);
       // Into a directory it keeps its name.
       if (reading.findings.size() > kMaxNamesKept) continue;
-      for (const Finding& other : reading.findings) {
+      for (const ArgumentEffect& other : reading.findings) {
         if ((other.role == Role::kRead || other.role == Role::kMoveFrom) &&
             !other.words.empty() && other.words[0].known) {
           std::string below =
@@ -534,7 +542,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
           for (const std::string& from : KnownPaths(shell, other.words[0])) {
             auto it = shell.files.find(from);
             if (it != shell.files.end()) {
-              Values copy = Union(it->second, Hole(call.span));
+              Values copy = Union(it->second, UnknownValue(call.span));
               StoreFile(shell, below, copy, false);
             }
           }
@@ -555,7 +563,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
       for (const std::string& path : paths) {
         auto it = shell.files.find(path);
         if (it != shell.files.end()) {
-          it->second = Union(it->second, Hole(call.span));
+          it->second = Union(it->second, UnknownValue(call.span));
         }
       }
     }
@@ -565,7 +573,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   for (Pending& pending : pending_) {
     for (const Field& field : call.argv) {
       if (Known(field) == pending.path && base != "tee") {
-        shell.files[pending.path] = Hole(call.span);
+        shell.files[pending.path] = UnknownValue(call.span);
       }
     }
   }

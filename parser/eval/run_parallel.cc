@@ -59,7 +59,8 @@ std::optional<std::string> Fill(std::string_view text, std::string_view word,
 }  // namespace
 
 bool Evaluator::RunParallel(Shell& shell, const ProgramCall& call,
-                            const Reading& reading, uint32_t invocation) {
+                            const ArgumentAnalysis& reading,
+                            uint32_t invocation) {
   // Options that group the arguments, or name other places for them.
   for (const std::string_view spellings : reading.options) {
     const std::string_view option = CanonicalName(spellings);
@@ -79,7 +80,7 @@ bool Evaluator::RunParallel(Shell& shell, const ProgramCall& call,
     }
   }
   size_t begin = call.argv.size();
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     if (finding.role != Role::kCommand && finding.role != Role::kShellCode) {
       continue;
     }

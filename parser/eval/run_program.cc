@@ -49,7 +49,7 @@ void LeaveScript(Shell& shell, const Values& code, Span span) {
       });
   const auto stream = shell.streams.find(in->second.stream);
   if (one_line || stream == shell.streams.end()) return;
-  stream->second = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+  stream->second = {Value::Unknown(UnknownCode::kDynamicArgument, span)};
 }
 
 // Whether standard output is a file that the line names, and no terminal.
@@ -106,7 +106,7 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
   }
   uint32_t index = Record(shell, call.argv, call.span, false);
   if (index == UINT32_MAX) return;
-  if (!name.value.known() || name.splits || IsStandIn(name.value.text())) {
+  if (!name.value.known() || name.splits || IsPlaceholder(name.value.text())) {
     NoteAt(UnknownCode::kDynamicCommand, call.span, TextAt(call.span));
     AddCodeFlows({name.value}, index, call.span);
     AddFileFlows(shell, ToArgument(name, shell), call.argv, false, index,
@@ -153,9 +153,9 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
     }
   }
   Invocation& recorded = analysis_.invocations[index];
-  Reading reading = ReadArguments(recorded.argv);
+  ArgumentAnalysis reading = ReadArguments(recorded.argv);
   if (OutputIsFile(shell)) {
-    std::erase_if(reading.findings, [](const Finding& finding) {
+    std::erase_if(reading.findings, [](const ArgumentEffect& finding) {
       return finding.role == Role::kWrite && finding.detail == "terminal";
     });
   }
@@ -171,7 +171,7 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
   if (!reading.known) tails = TailsOf(call, HasInput(shell, 0));
   std::optional<Shell> before_it;
   if (!tails.empty() && Spend(CopyCost(shell))) before_it = shell;
-  RunFindings(shell, call, reading, index);
+  RunArgumentEffects(shell, call, reading, index);
   if (before_it) RunTails(shell, *before_it, call, tails, index);
   shell.status.reset();
 }
@@ -202,7 +202,7 @@ void Evaluator::ResolveCommandGlob(Shell& shell, const Call& call) {
   NoteAt(UnknownCode::kDynamicCommand, span, TextAt(span));
   if (matches.empty()) {
     Record(shell, call.fields, call.span, false);
-    Write(shell, 1, Hole(call.span));
+    Write(shell, 1, UnknownValue(call.span));
     shell.status.reset();
     return;
   }
@@ -240,7 +240,7 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
     }
     std::string text;
     for (const Chunk& chunk : value.chunks) {
-      text += chunk.hole ? "${_gate_unknown}" : chunk.text;
+      text += chunk.unknown ? "${_gate_unknown}" : chunk.text;
     }
     std::string interpreter = "/bin/sh";
     std::string option;
@@ -299,7 +299,8 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
 }
 
 void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
-                              const Finding& finding, uint32_t invocation) {
+                              const ArgumentEffect& finding,
+                              uint32_t invocation) {
   if (finding.words.empty()) return;
   Field field = ToField(finding.words[0], call.argv);
   std::optional<std::string> text = Known(field);
@@ -318,8 +319,8 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
   if (*text == "-" && !IsShellLanguage(finding.detail)) {
     // Interpreters read their standard input by that name.
     if (HasInput(shell, 0)) {
-      RunForeign(shell, finding.detail, ReadRest(shell, 0, call.span),
-                 finding.span, invocation);
+      RunEmbedded(shell, finding.detail, ReadRest(shell, 0, call.span),
+                  finding.span, invocation);
     } else {
       NoteAt(UnknownCode::kScriptFile, finding.span, "standard input");
     }
@@ -347,7 +348,7 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
     Scoped<std::string> running(running_, path);
     if (IsShellLanguage(finding.detail)) {
       if (path.starts_with("/dev/")) LeaveScript(shell, content, call.span);
-      Reading none;
+      ArgumentAnalysis none;
       const ShellCode options = ShellOptions(call, none);
       ShellCode how = HowShellRuns(call, options, finding, invocation);
       how.words.clear();
@@ -357,17 +358,18 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
       }
       RunShellCode(shell, content, how, finding.span);
     } else {
-      RunForeign(shell, finding.detail, content, finding.span, invocation);
+      RunEmbedded(shell, finding.detail, content, finding.span, invocation);
     }
   }
 }
 
-void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
-                            const Reading& reading, uint32_t invocation) {
+void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
+                                   const ArgumentAnalysis& reading,
+                                   uint32_t invocation) {
   bool wrapper = false;
   bool runs = false, runs_shell = false;
   size_t directories = 0;
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     directories += finding.role == Role::kDirectory ? 1 : 0;
     runs_shell = runs_shell || finding.role == Role::kShellCode ||
                  finding.role == Role::kStdinCode;
@@ -382,18 +384,18 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
     exhausted_ = true;
     return;
   }
-  AddFindingEffects(shell, call, reading, invocation);
+  AddArgumentEffects(shell, call, reading, invocation);
   RunLists(shell, call, reading, invocation);
-  bool acts =
-      std::any_of(reading.findings.begin(), reading.findings.end(),
-                  [](const Finding& finding) { return Acts(finding.role); });
+  bool acts = std::any_of(
+      reading.findings.begin(), reading.findings.end(),
+      [](const ArgumentEffect& finding) { return Acts(finding.role); });
   if (!acts) {
     RunOutput(shell, call, reading, invocation, false);
     return;
   }
   std::string base(BaseName(call.argv[0].value.text()));
   bool connects = false;
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     connects = connects || (finding.role == Role::kUrl && finding.certain);
   }
   if (connects) {
@@ -418,7 +420,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
                   [](const auto& item) { return item.second.exported; });
     child.exported_functions.clear();
   }
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     if (finding.role == Role::kSetVariable && !finding.words.empty()) {
       const Argument& word = finding.words[0];
       const size_t equals = std::min(word.text.find('='), word.text.size());
@@ -432,12 +434,12 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
       value.text = alone ? "" : word.text.substr(equals + 1);
       Field whole = ToField(word, call.argv);
       if (alone) {
-        variable.scalar = Hole(word.span);
+        variable.scalar = UnknownValue(word.span);
       } else if (word.known) {
         variable.scalar = {Value::Of(value.text)};
       } else {
         Value text = whole.value;
-        if (!text.chunks.empty() && !text.chunks[0].hole &&
+        if (!text.chunks.empty() && !text.chunks[0].unknown &&
             text.chunks[0].text.size() > equals) {
           text.chunks[0].text.erase(0, equals + 1);
           if (text.chunks[0].text.empty()) {
@@ -445,7 +447,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
           }
           variable.scalar = {text};
         } else {
-          variable.scalar = Hole(word.span);
+          variable.scalar = UnknownValue(word.span);
         }
       }
       variable.exported = true;
@@ -468,7 +470,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
   }
   const ShellCode options =
       runs_shell ? ShellOptions(call, reading) : ShellCode();
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     // What runs is copied and read again with the words of the call.
     if (Acts(finding.role) &&
         !Spend(1 + call.argv.size() / kWordsPerStep + finding.words.size())) {
@@ -499,7 +501,8 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
         if (finding.appends_unknown) {
           for (Value& value : code) {
             value.Append(" ");
-            value.Append(Value::Hole(UnknownCode::kDynamicCode, finding.span));
+            value.Append(
+                Value::Unknown(UnknownCode::kDynamicCode, finding.span));
           }
         }
         RunShellCode(child, code, how, finding.span);
@@ -507,9 +510,9 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
       }
       case Role::kForeignCode:
         if (!finding.words.empty()) {
-          RunForeign(child, finding.detail,
-                     ValuesOf(finding.words[0], call.argv), finding.span,
-                     invocation);
+          RunEmbedded(child, finding.detail,
+                      ValuesOf(finding.words[0], call.argv), finding.span,
+                      invocation);
         }
         break;
       case Role::kScriptFile:
@@ -531,7 +534,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
           }
           RunShellCode(child, code, how, call.span);
         } else {
-          RunForeign(child, finding.detail, code, call.span, invocation);
+          RunEmbedded(child, finding.detail, code, call.span, invocation);
         }
         break;
       }
@@ -544,7 +547,7 @@ void Evaluator::RunFindings(Shell& shell, const ProgramCall& call,
   RunOutput(shell, call, reading, invocation, wrapper);
   if (connects && wrapper && reading.prints_network && Captured(shell, 1)) {
     // Another machine prints what it likes.
-    Write(shell, 1, Hole(call.span));
+    Write(shell, 1, UnknownValue(call.span));
   }
 }
 

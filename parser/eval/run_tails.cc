@@ -162,7 +162,7 @@ void Evaluator::RunUnnamed(Shell& shell, const ProgramCall& call,
   const std::vector<Tail> tails = TailsOf(call, HasInput(shell, 0));
   std::optional<Shell> before;
   if (!tails.empty() && Spend(CopyCost(shell))) before = shell;
-  if (Captured(shell, 1)) Write(shell, 1, Hole(call.span));
+  if (Captured(shell, 1)) Write(shell, 1, UnknownValue(call.span));
   if (before) RunTails(shell, *before, call, tails, invocation);
   shell.status.reset();
 }

@@ -8,13 +8,13 @@ namespace gate::parser {
 Value Filled(const std::string& text, std::string_view placeholder,
              UnknownCode code, Span span) {
   // What stands for nothing may stand anywhere.
-  if (placeholder.empty()) return Value::Hole(code, span);
+  if (placeholder.empty()) return Value::Unknown(code, span);
   Value value;
   size_t from = 0;
   for (size_t at = text.find(placeholder); at != std::string::npos;
        at = text.find(placeholder, from)) {
     value.Append(text.substr(from, at - from));
-    value.Append(Value::Hole(code, span));
+    value.Append(Value::Unknown(code, span));
     from = at + placeholder.size();
   }
   value.Append(text.substr(from));
@@ -48,14 +48,15 @@ Field Evaluator::ToField(const Argument& word, const Fields& known) const {
 Field Evaluator::ToField(const Argument& word, FieldsByText& by_text) const {
   const Fields& known = by_text.fields();
   if (!word.known) {
-    // The words of the call know more: which parts are holes.
+    // The words of the call know more: which parts are unknown.
     if (const Field* field = by_text.Find(word)) return *field;
   }
   Field field;
   field.span = word.span;
   field.value = Value::Of(word.text);
   if (!word.known) {
-    field.value.Append(Value::Hole(UnknownCode::kDynamicArgument, word.span));
+    field.value.Append(
+        Value::Unknown(UnknownCode::kDynamicArgument, word.span));
     field.value.Append(word.suffix);
     field.splits = word.splits;
     // A process substitution is shown as unknown, but is a known path.
@@ -105,7 +106,8 @@ Values Evaluator::ValuesOf(const Argument& word, const Fields& known) const {
 }
 
 void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
-                         const Reading& reading, const Finding& finding) {
+                         const ArgumentAnalysis& reading,
+                         const ArgumentEffect& finding) {
   std::string kind(BaseName(call.argv[0].value.text()));
   bool find = reading.program == "find";
   if (find) kind += " -exec";
@@ -115,7 +117,7 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
   inner.span = finding.span;
   inner.from_wrapper = true;
   Origin listed;  // the names that it fills in are of files in these
-  for (const Finding& other : reading.findings) {
+  for (const ArgumentEffect& other : reading.findings) {
     if (other.role != Role::kListRead || other.words.empty()) continue;
     listed.files.emplace_back(last_invocation_, Resolve(shell, other.words[0]));
   }
@@ -139,7 +141,7 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
   if (finding.appends_unknown) {
     Field more;
     more.span = call.span;
-    more.value = Value::Hole(UnknownCode::kDynamicArgument, call.span);
+    more.value = Value::Unknown(UnknownCode::kDynamicArgument, call.span);
     SetOrigin(call.span, listed);
     more.splits = true;
     inner.argv.push_back(std::move(more));
@@ -151,7 +153,8 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
 }
 
 void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
-                         const Finding& finding, const std::string& via) {
+                         const ArgumentEffect& finding,
+                         const std::string& via) {
   // What the reader of arguments could not split for certain: variables and
   // escapes of env -S. Words of plain characters are taken as they are.
   ScopedVia chain(*this, via, call.span);
@@ -171,7 +174,8 @@ void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
       std::string word(rest.substr(begin, end - begin));
       Field field = KnownField(word, finding.span);
       if (word.find_first_of("$'\"\\#") != std::string::npos) {
-        field.value = Value::Hole(UnknownCode::kDynamicArgument, finding.span);
+        field.value =
+            Value::Unknown(UnknownCode::kDynamicArgument, finding.span);
         field.splits = true;
       }
       inner.argv.push_back(std::move(field));

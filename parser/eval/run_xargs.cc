@@ -265,7 +265,7 @@ bool Evaluator::XargsKeepsName(const Shell& shell,
 }
 
 bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
-                         const Finding& finding) {
+                         const ArgumentEffect& finding) {
   FieldsByText by_text(call.argv);
   std::optional<std::string> name = Known(call.argv[0]);
   if (!name || BaseName(*name) != "xargs") return false;
@@ -301,18 +301,18 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
       const Values more = ContentOf(shell, path, call.span, &known);
       input = input.empty() ? more : Union(input, more);
     }
-    if (input.empty()) input = Hole(call.span);
+    if (input.empty()) input = UnknownValue(call.span);
   }
   // With -a the commands read what xargs would have read.
   const auto close_input = [&](Shell& child) {
     if (!options->file.empty()) return;
     child.fds[0] = Descriptor{Descriptor::Kind::kNull, -1, ""};
   };
-  Value filled = Value::Hole(UnknownCode::kDynamicArgument, call.span);
+  Value filled = Value::Unknown(UnknownCode::kDynamicArgument, call.span);
   // Where the words came from matters when they are code, or sent.
   for (const Value& value : input) {
     for (const Chunk& chunk : value.chunks) {
-      if (chunk.hole) filled.chunks = {chunk};
+      if (chunk.unknown) filled.chunks = {chunk};
     }
   }
   bool exact = true;

@@ -16,7 +16,7 @@ void JoinMap(Map& into, const Map& other, Combine combine) {
 }
 
 Values UnknownText() {
-  return {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+  return {Value::Unknown(UnknownCode::kDynamicArgument, Span{})};
 }
 
 void WidenVariable(Variable& variable) {
@@ -234,7 +234,7 @@ Value PatternValue(std::string_view pattern, Span span) {
   size_t last = pattern.find_last_of("*?])\\");
   if (first == std::string_view::npos) return Value::Of(std::string(pattern));
   Value value = Value::Of(std::string(pattern.substr(0, first)));
-  value.Append(Value::Hole(UnknownCode::kDynamicArgument, span));
+  value.Append(Value::Unknown(UnknownCode::kDynamicArgument, span));
   if (last != std::string_view::npos && last + 1 < pattern.size() &&
       last >= first && pattern[last] != '\\') {
     value.Append(pattern.substr(last + 1));
@@ -249,7 +249,7 @@ std::string StripNewlines(std::string text) {
 
 Values StripNewlines(Values values) {
   for (Value& value : values) {
-    while (!value.chunks.empty() && !value.chunks.back().hole) {
+    while (!value.chunks.empty() && !value.chunks.back().unknown) {
       std::string& text = value.chunks.back().text;
       while (!text.empty() && text.back() == '\n') text.pop_back();
       if (!text.empty()) break;
@@ -259,7 +259,7 @@ Values StripNewlines(Values values) {
   return values;
 }
 
-bool IsStandIn(std::string_view name) {
+bool IsPlaceholder(std::string_view name) {
   return name.find(kProcessPath) != std::string_view::npos ||
          name.find(kNumber) != std::string_view::npos;
 }

@@ -211,8 +211,8 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
   }
 }
 
-Evaluator::ShellCode Evaluator::ShellOptions(const ProgramCall& call,
-                                             const Reading& reading) const {
+Evaluator::ShellCode Evaluator::ShellOptions(
+    const ProgramCall& call, const ArgumentAnalysis& reading) const {
   ShellCode how;
   for (const std::string_view spellings : reading.options) {
     const std::string_view option = CanonicalName(spellings);
@@ -273,7 +273,7 @@ Evaluator::ShellCode Evaluator::ShellOptions(const ProgramCall& call,
 
 Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
                                              const ShellCode& options,
-                                             const Finding& finding,
+                                             const ArgumentEffect& finding,
                                              uint32_t invocation) const {
   ShellCode how = options;
   std::string base(BaseName(call.argv[0].value.text()));
@@ -300,7 +300,7 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
 void Evaluator::RecordForeign(Shell& shell, std::string_view name, Span span) {
   Fields words = {KnownField(std::string(name), span)};
   words.emplace_back();
-  words.back().value = Value::Hole(UnknownCode::kDynamicArgument, span);
+  words.back().value = Value::Unknown(UnknownCode::kDynamicArgument, span);
   words.back().splits = true;
   words.back().span = span;
   Record(shell, words, span, true);
@@ -438,7 +438,7 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
   if (meaning->role == Role::kForeignCode) {
     state_only_ = false;
     Shell copy = shell;
-    RunForeign(copy, std::string(meaning->detail), value, span, UINT32_MAX);
+    RunEmbedded(copy, std::string(meaning->detail), value, span, UINT32_MAX);
     return;
   }
   if (meaning->role != Role::kShellCode && meaning->role != Role::kCommand) {

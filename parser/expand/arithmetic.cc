@@ -137,7 +137,7 @@ class Arithmetic {
 
   void NoteUnknown(const Value& value) {
     for (const Chunk& chunk : value.chunks) {
-      if (!chunk.hole || chunk.digits) continue;
+      if (!chunk.unknown || chunk.digits) continue;
       x_.host.Note(UnknownCode::kDynamicCode, span_,
                    "unknown text is evaluated as arithmetic");
       return;
@@ -212,7 +212,7 @@ class Arithmetic {
     const Value stored =
         value && maybe_ == 0
             ? Value::Of(std::to_string(*value))
-            : Value::Hole(UnknownCode::kDynamicArgument, span_, true);
+            : Value::Unknown(UnknownCode::kDynamicArgument, span_, true);
     if (has_subscript)
       AssignElement(x_, ResolveReference(x_.state, name), subscript, {stored},
                     false, span_);
@@ -504,14 +504,14 @@ std::optional<int64_t> EvaluateArithmetic(Expander& x, const Value& text,
   if (!text.known()) {
     bool digits = true;
     for (const Chunk& chunk : text.chunks)
-      digits = digits && (!chunk.hole || chunk.digits);
+      digits = digits && (!chunk.unknown || chunk.digits);
     if (!digits)
       x.host.Note(UnknownCode::kDynamicCode, span,
                   "unknown text is evaluated as arithmetic");
     x.host.Fail(x.state);
     // The known parts may run commands through subscripts.
     for (const Chunk& chunk : text.chunks)
-      if (!chunk.hole && chunk.text.find('[') != std::string::npos)
+      if (!chunk.unknown && chunk.text.find('[') != std::string::npos)
         x.host.Note(UnknownCode::kUnmodelled, span,
                     "an array subscript in partly unknown arithmetic");
     return std::nullopt;

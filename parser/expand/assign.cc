@@ -5,7 +5,7 @@ namespace gate::parser {
 namespace {
 
 Values Anything(Span span) {
-  return {Value::Hole(UnknownCode::kDynamicArgument, span)};
+  return {Value::Unknown(UnknownCode::kDynamicArgument, span)};
 }
 
 // The variable that is assigned to; empty (and noted) when it is not known.
@@ -165,8 +165,9 @@ void Assign(Expander& x, const Assignment& assignment) {
         if (field.splits || field.glob) unknown_count = true;
         // What a pattern stands for depends on the files.
         const Value one =
-            field.glob ? Value::Hole(UnknownCode::kDynamicArgument, field.span)
-                       : field.value;
+            field.glob
+                ? Value::Unknown(UnknownCode::kDynamicArgument, field.span)
+                : field.value;
         all = all.empty() ? Values{one} : Union(all, {one});
       }
       items.push_back({false, {}, std::move(all), false});

@@ -79,11 +79,11 @@ Elements ElementsOf(Expander& x, const std::string& name) {
 }
 
 Alternatives ElementPieces(Expander& x, const std::vector<Values>& values,
-                           bool unknown, bool star, bool quoted, bool assigning,
-                           Span span) {
-  const Value hole = Value::Hole(UnknownCode::kDynamicArgument, span);
+                           bool uncertain, bool star, bool quoted,
+                           bool assigning, Span span) {
+  const Value unknown = Value::Unknown(UnknownCode::kDynamicArgument, span);
   const bool spent = !x.host.Spend(values.size());
-  if (unknown || spent) {
+  if (uncertain || spent) {
     const bool one = assigning || (star && quoted);
     Alternatives all;
     // Where a branch alone set them, they are what it set, or anything.
@@ -92,7 +92,7 @@ Alternatives ElementPieces(Expander& x, const std::vector<Values>& values,
           return value.size() == 1 && value[0].known();
         }))
       all = ElementPieces(x, values, false, star, quoted, assigning, span);
-    all.push_back({{Piece::Kind::kText, hole, quoted && one, !one, span}});
+    all.push_back({{Piece::Kind::kText, unknown, quoted && one, !one, span}});
     return all;
   }
   std::string separator = " ";
@@ -116,7 +116,7 @@ Alternatives ElementPieces(Expander& x, const std::vector<Values>& values,
       between.span = span;
       between.quoted = quoted || joined;
       if (joined || resplit) {
-        between.value = separator_known ? Value::Of(separator) : hole;
+        between.value = separator_known ? Value::Of(separator) : unknown;
         between.split = resplit;
       } else {
         between.kind = Piece::Kind::kBreak;

@@ -3,7 +3,7 @@
 // Brace, tilde, parameter, command and arithmetic expansion, field splitting,
 // quote removal; pathname expansion is left to the caller (a Field says that
 // it is a pattern). Everything that is constant is computed exactly; the rest
-// becomes holes. What runs commands goes through the Host.
+// becomes unknown parts. What runs commands goes through the Host.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ class Host {
   virtual void Holds(const std::string& name, const Values& values) {
     (void)name, (void)values;
   }
-  // Counts work; false when the budget is used up: stop and make holes.
+  // Counts work; false when the budget is used up: stop and make unknown parts.
   virtual bool Spend(size_t steps) = 0;
 };
 
@@ -82,7 +82,7 @@ void AssignValue(Expander& x, const Assignment& assignment,
 void SetVariable(Expander& x, const std::string& name, const Values& value,
                  bool append = false);
 void UnsetVariable(Expander& x, const std::string& name);
-// The value of $name, ${name[0]}; a hole for what is not known. `set`
+// The value of $name, ${name[0]}; an unknown part for what is not known. `set`
 // receives: true set, false unset, nullopt unknown.
 Values GetVariable(Expander& x, const std::string& name,
                    std::optional<bool>* set = nullptr);

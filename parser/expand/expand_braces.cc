@@ -132,7 +132,7 @@ Alternatives ExpandAtoms(Expander& x, const std::vector<BraceAtom>& atoms,
     for (Pieces& pieces : all)
       for (Piece& piece : pieces)
         if (piece.split)
-          piece.value = Value::Hole(UnknownCode::kDynamicArgument, span);
+          piece.value = Value::Unknown(UnknownCode::kDynamicArgument, span);
   return all;
 }
 

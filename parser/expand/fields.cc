@@ -92,7 +92,7 @@ void FieldBuilder::Add(const Piece& piece) {
   if (piece.quoted) {
     if (pending_end_) Finish();
     for (const Chunk& chunk : piece.value.chunks) {
-      if (chunk.hole) {
+      if (chunk.unknown) {
         AppendHole(chunk);
         continue;
       }
@@ -105,7 +105,7 @@ void FieldBuilder::Add(const Piece& piece) {
   if (!piece.split) {
     if (pending_end_) Finish();
     for (const Chunk& chunk : piece.value.chunks) {
-      if (chunk.hole)
+      if (chunk.unknown)
         AppendHole(chunk);
       else
         Literal(chunk.text);
@@ -114,7 +114,7 @@ void FieldBuilder::Add(const Piece& piece) {
   }
   for (const Chunk& chunk : piece.value.chunks) {
     const std::optional<std::string>& ifs = Ifs();
-    if (chunk.hole) {
+    if (chunk.unknown) {
       // A number splits only where IFS holds digits or a minus.
       if (!chunk.digits || !ifs ||
           ifs->find_first_of("0123456789-") != std::string::npos)
@@ -136,9 +136,9 @@ Fields FieldBuilder::Take() {
 
 void FieldBuilder::AppendHole(const Chunk& chunk) {
   if (pending_end_) Finish();
-  Value hole;
-  hole.chunks.push_back(chunk);
-  value_.Append(hole);
+  Value unknown;
+  unknown.chunks.push_back(chunk);
+  value_.Append(unknown);
   present_ = true;
 }
 

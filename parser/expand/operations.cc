@@ -13,7 +13,7 @@ namespace gate::parser {
 namespace {
 
 Value HoleAt(Span span, bool digits = false) {
-  return Value::Hole(UnknownCode::kDynamicArgument, span, digits);
+  return Value::Unknown(UnknownCode::kDynamicArgument, span, digits);
 }
 
 void Add(Values* results, Values more) {
@@ -212,10 +212,10 @@ class Operation {
       Value value;
       for (const Piece& piece : pieces) {
         for (const Chunk& chunk : piece.value.chunks) {
-          if (chunk.hole) {
-            Value hole;
-            hole.chunks.push_back(chunk);
-            value.Append(hole);
+          if (chunk.unknown) {
+            Value unknown;
+            unknown.chunks.push_back(chunk);
+            value.Append(unknown);
             continue;
           }
           std::string text;
@@ -305,16 +305,16 @@ class Operation {
         done = match.end;
         std::string between;
         for (const Chunk& chunk : replacement.chunks) {
-          if (!chunk.hole) {
+          if (!chunk.unknown) {
             Substitute(chunk.text, text.substr(match.begin, done - match.begin),
                        &between);
             continue;
           }
           result.Append(between);
           between.clear();
-          Value hole;
-          hole.chunks.push_back(chunk);
-          result.Append(hole);
+          Value unknown;
+          unknown.chunks.push_back(chunk);
+          result.Append(unknown);
         }
         result.Append(between);
       }
@@ -361,10 +361,10 @@ class Operation {
     for (const Value& value : values) {
       Value out;
       for (const Chunk& chunk : value.chunks) {
-        if (chunk.hole) {
-          Value hole;
-          hole.chunks.push_back(chunk);
-          out.Append(hole);
+        if (chunk.unknown) {
+          Value unknown;
+          unknown.chunks.push_back(chunk);
+          out.Append(unknown);
           continue;
         }
         std::string plain;

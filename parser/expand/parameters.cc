@@ -11,7 +11,7 @@ namespace gate::parser {
 namespace {
 
 Value HoleAt(Span span, bool digits = false) {
-  return Value::Hole(UnknownCode::kDynamicArgument, span, digits);
+  return Value::Unknown(UnknownCode::kDynamicArgument, span, digits);
 }
 
 bool IsAll(std::string_view text) { return text == "@" || text == "*"; }
@@ -129,14 +129,14 @@ void Extend(Alternatives* all, const Alternatives& more) {
     if (std::none_of(all->begin(), all->end(), same)) all->push_back(pieces);
   }
   if (all->size() <= kMaxAlternatives) return;
-  const Piece hole{Piece::Kind::kText, HoleAt(Span{}), false, true, Span{}};
-  *all = {{hole}};
+  const Piece unknown{Piece::Kind::kText, HoleAt(Span{}), false, true, Span{}};
+  *all = {{unknown}};
 }
 
 bool MayBeAnything(const Value& value) {
   return std::none_of(
       value.chunks.begin(), value.chunks.end(),
-      [](const Chunk& chunk) { return !chunk.hole || chunk.digits; });
+      [](const Chunk& chunk) { return !chunk.unknown || chunk.digits; });
 }
 
 void Store(Expander& x, const Target& target, const Values& values, Span span) {
@@ -383,7 +383,7 @@ Alternatives ExpandTarget(Expander& x, const Parameter& parameter,
     values = GetVariable(x, target.name, &set);
   for (Value& value : values)
     for (Chunk& chunk : value.chunks)
-      if (chunk.hole && chunk.span.empty()) chunk.span = span;
+      if (chunk.unknown && chunk.span.empty()) chunk.span = span;
   // The shell ends here, and an EXIT trap sees the state as it is.
   if (x.state.nounset && x.state.traps.contains("EXIT") && set != true &&
       parameter.op != ParameterOp::kDefault &&
@@ -487,7 +487,7 @@ Alternatives Indirect(Expander& x, const Parameter& parameter,
       // Whatever it names may hold anything; a subscript in it runs commands.
       const bool digits =
           std::none_of(name.chunks.begin(), name.chunks.end(),
-                       [](const Chunk& c) { return c.hole && !c.digits; });
+                       [](const Chunk& c) { return c.unknown && !c.digits; });
       if (!digits)
         x.host.Note(UnknownCode::kDynamicCode, span,
                     "an indirect expansion of an unknown name");

@@ -20,7 +20,7 @@ Values ExpandText(Expander& x, const Value& text, Span span) {
   if (!text.known()) {
     bool digits = true;
     for (const Chunk& chunk : text.chunks)
-      digits = digits && (!chunk.hole || chunk.digits);
+      digits = digits && (!chunk.unknown || chunk.digits);
     if (!digits)
       x.host.Note(UnknownCode::kDynamicCode, span,
                   "unknown text is expanded a second time");
@@ -28,7 +28,7 @@ Values ExpandText(Expander& x, const Value& text, Span span) {
   }
   if (text.text().find_first_of("$`\\") == std::string_view::npos)
     return {text};
-  if (!x.host.Spend(8)) return {Value::Hole(UnknownCode::kLimit, span)};
+  if (!x.host.Spend(8)) return {Value::Unknown(UnknownCode::kLimit, span)};
   const std::string word = Delimiter(text.text());
   std::string source = ": <<" + word + "\n";
   source += text.text();
@@ -40,13 +40,13 @@ Values ExpandText(Expander& x, const Value& text, Span span) {
   const Script script = Read(source, options);
   if (script.status != ReadStatus::kOk || script.ast.redirects.empty()) {
     x.host.Note(UnknownCode::kUnmodelled, span, "text that cannot be read");
-    return {Value::Hole(UnknownCode::kUnmodelled, span)};
+    return {Value::Unknown(UnknownCode::kUnmodelled, span)};
   }
   Expander inner{x.state, script, x.host};
   Values values = ExpandQuoted(inner, script.ast.redirects[0].body);
   // The line end before the delimiter is not part of the text.
   for (Value& value : values) {
-    if (value.chunks.empty() || value.chunks.back().hole) continue;
+    if (value.chunks.empty() || value.chunks.back().unknown) continue;
     std::string& last = value.chunks.back().text;
     if (last.ends_with('\n')) last.pop_back();
     if (last.empty()) value.chunks.pop_back();
@@ -58,7 +58,7 @@ Values ExpandPrompt(Expander& x, const Value& text, Span span) {
   if (!text.known()) {
     x.host.Note(UnknownCode::kDynamicCode, span,
                 "unknown text is expanded as a prompt");
-    return {Value::Hole(UnknownCode::kDynamicCode, span)};
+    return {Value::Unknown(UnknownCode::kDynamicCode, span)};
   }
   // Backslash escapes first; what they make is expanded again, so that an
   // octal escape can spell `$`. What is not known (\u, \w, …) is quoted by bash
@@ -134,7 +134,7 @@ Values ExpandPrompt(Expander& x, const Value& text, Span span) {
   }
   const Values values = ExpandText(x, Value::Of(decoded), span);
   if (exact) return values;
-  return {Value::Hole(UnknownCode::kDynamicArgument, span)};
+  return {Value::Unknown(UnknownCode::kDynamicArgument, span)};
 }
 
 }  // namespace gate::parser

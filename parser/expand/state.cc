@@ -35,7 +35,7 @@ Variable JoinVariables(const Variable& a, const Variable& b) {
                      a.reference == b.reference;
   if (!alike) {
     // Attributes that differ change what a later assignment stores.
-    joined.scalar = {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+    joined.scalar = {Value::Unknown(UnknownCode::kDynamicArgument, Span{})};
     joined.unknown_elements = true;
     joined.integer = joined.lower = joined.upper = joined.reference = false;
     joined.tainted = true;
@@ -58,7 +58,7 @@ Variable JoinVariables(const Variable& a, const Variable& b) {
   const auto join_elements = [&joined](auto& into, const auto& other) {
     bool same = into.size() == other.size();
     const Values anything = {
-        Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+        Value::Unknown(UnknownCode::kDynamicArgument, Span{})};
     // An element of one side alone is unset on the other, or unknown.
     for (auto& [key, values] : into)
       if (!other.contains(key)) values = Union(values, anything);
@@ -83,11 +83,12 @@ Variable Uncertain(Variable variable) {
   variable.maybe_reference |= variable.reference;
   if (variable.reference) {
     variable.reference = false;
-    variable.scalar = {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+    variable.scalar = {Value::Unknown(UnknownCode::kDynamicArgument, Span{})};
   }
   if (variable.shape == Variable::Shape::kScalar)
-    variable.scalar = UnionOrEither(
-        variable.scalar, {Value::Hole(UnknownCode::kDynamicArgument, Span{})});
+    variable.scalar =
+        UnionOrEither(variable.scalar,
+                      {Value::Unknown(UnknownCode::kDynamicArgument, Span{})});
   else
     variable.unknown_elements = true;
   return variable;
@@ -97,15 +98,15 @@ template <class Map>
 void JoinTexts(Map& into, const Map& other) {
   for (auto& [key, values] : into)
     if (!other.contains(key))
-      values =
-          Union(values, {Value::Hole(UnknownCode::kDynamicArgument, Span{})});
+      values = Union(values,
+                     {Value::Unknown(UnknownCode::kDynamicArgument, Span{})});
   for (const auto& [key, values] : other) {
     const auto it = into.find(key);
     if (it != into.end())
       it->second = Union(it->second, values);
     else
-      into[key] =
-          Union(values, {Value::Hole(UnknownCode::kDynamicArgument, Span{})});
+      into[key] = Union(
+          values, {Value::Unknown(UnknownCode::kDynamicArgument, Span{})});
   }
 }
 
@@ -198,7 +199,7 @@ State Join(const State& a, const State& b) {
   joined.cwd = Union(a.cwd, b.cwd);
   if (a.directory_stack != b.directory_stack)
     joined.directory_stack = {
-        {Value::Hole(UnknownCode::kDynamicArgument, Span{})}};
+        {Value::Unknown(UnknownCode::kDynamicArgument, Span{})}};
   for (const auto& [name, text] : b.traps) {
     const auto [it, added] = joined.traps.try_emplace(name, text);
     if (!added) it->second = Union(it->second, text);

@@ -13,7 +13,7 @@ Values TildeValue(Expander& x, std::string_view prefix, Span span,
                   bool* expands) {
   *expands = true;
   std::optional<bool> set;
-  const Values unknown = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+  const Values unknown = {Value::Unknown(UnknownCode::kDynamicArgument, span)};
   if (prefix.empty()) {
     const Values home = GetVariable(x, "HOME", &set);
     if (set == true) return home;
@@ -73,7 +73,7 @@ Alternatives ExpandLiteral(Expander& x, const std::string& text, Span span,
         text.substr(0, text.find('/')).find(':') != std::string::npos) {
       // ~:x outside of assignments: bash takes more for the user's name than
       // it should.
-      return {{Text(Value::Hole(UnknownCode::kDynamicArgument, span), false,
+      return {{Text(Value::Unknown(UnknownCode::kDynamicArgument, span), false,
                     true, span)}};
     }
     size_t end = i + 1;

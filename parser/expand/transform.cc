@@ -9,7 +9,7 @@ namespace gate::parser {
 namespace {
 
 Value HoleAt(Span span) {
-  return Value::Hole(UnknownCode::kDynamicArgument, span);
+  return Value::Unknown(UnknownCode::kDynamicArgument, span);
 }
 
 bool NeedsAnsi(std::string_view text) {

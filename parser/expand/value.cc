@@ -13,9 +13,9 @@ bool DigitsOnly(const Value& value) {
   if (value.chunks.empty()) return false;
   return std::all_of(
       value.chunks.begin(), value.chunks.end(), [](const Chunk& chunk) {
-        return chunk.hole ? chunk.digits
-                          : chunk.text.find_first_not_of("0123456789") ==
-                                std::string::npos;
+        return chunk.unknown ? chunk.digits
+                             : chunk.text.find_first_not_of("0123456789") ==
+                                   std::string::npos;
       });
 }
 
@@ -23,18 +23,18 @@ bool DigitsOnly(const Value& value) {
 
 Value OneOf(const Values& values) {
   if (values.size() == 1) return values[0];
-  Chunk hole{"", true, true, UnknownCode::kDynamicArgument, Span{}};
+  Chunk unknown{"", true, true, UnknownCode::kDynamicArgument, Span{}};
   bool found = false;
   std::string prefix = values.front().Prefix();
   std::string suffix = values.front().Suffix();
   size_t shortest = SIZE_MAX;  // of the values that are known
   for (const Value& value : values) {
-    hole.digits = hole.digits && DigitsOnly(value);
+    unknown.digits = unknown.digits && DigitsOnly(value);
     for (const Chunk& chunk : value.chunks) {
-      if (!chunk.hole || found) continue;
+      if (!chunk.unknown || found) continue;
       found = true;
-      hole.code = chunk.code;
-      hole.span = chunk.span;
+      unknown.code = chunk.code;
+      unknown.span = chunk.span;
     }
     const std::string head = value.Prefix();
     const std::string tail = value.Suffix();
@@ -50,11 +50,11 @@ Value OneOf(const Values& values) {
     suffix.erase(0, suffix.size() - same);
     if (value.known()) shortest = std::min(shortest, value.text().size());
   }
-  if (hole.digits) return Value::Hole(hole.code, hole.span, true);
+  if (unknown.digits) return Value::Unknown(unknown.code, unknown.span, true);
   if (prefix.size() + suffix.size() > shortest)
     suffix.erase(0, prefix.size() + suffix.size() - shortest);
   Value value = Value::Of(std::move(prefix));
-  value.chunks.push_back(std::move(hole));
+  value.chunks.push_back(std::move(unknown));
   value.Append(suffix);
   return value;
 }
@@ -77,14 +77,14 @@ Value Value::Of(std::string text) {
   return value;
 }
 
-Value Value::Hole(UnknownCode code, Span span, bool digits) {
+Value Value::Unknown(UnknownCode code, Span span, bool digits) {
   Value value;
   value.chunks.push_back({"", true, digits, code, span});
   return value;
 }
 
 bool Value::known() const {
-  return chunks.empty() || (chunks.size() == 1 && !chunks[0].hole);
+  return chunks.empty() || (chunks.size() == 1 && !chunks[0].unknown);
 }
 
 std::string_view Value::text() const {
@@ -92,21 +92,21 @@ std::string_view Value::text() const {
 }
 
 std::string Value::Prefix() const {
-  return chunks.empty() || chunks.front().hole ? "" : chunks.front().text;
+  return chunks.empty() || chunks.front().unknown ? "" : chunks.front().text;
 }
 
 std::string Value::Suffix() const {
-  return chunks.empty() || chunks.back().hole ? "" : chunks.back().text;
+  return chunks.empty() || chunks.back().unknown ? "" : chunks.back().text;
 }
 
 void Value::Append(std::string_view more) {
   if (more.empty()) return;
   size_t before = chunks.empty() ? 0 : chunks.back().text.size();
   if (before + more.size() > kMaxValueBytes || chunks.size() > kMaxChunks) {
-    *this = Hole(UnknownCode::kDynamicArgument, Span{});
+    *this = Unknown(UnknownCode::kDynamicArgument, Span{});
     return;
   }
-  if (!chunks.empty() && !chunks.back().hole) {
+  if (!chunks.empty() && !chunks.back().unknown) {
     chunks.back().text += more;
     return;
   }
@@ -116,8 +116,9 @@ void Value::Append(std::string_view more) {
 
 void Value::Append(const Value& other) {
   for (const Chunk& chunk : other.chunks) {
-    if (chunk.hole) {
-      // One more hole after a hole says nothing new, but for digits.
+    if (chunk.unknown) {
+      // One more unknown part after an unknown part says nothing new, but for
+      // digits.
       if (chunks.size() <= kMaxChunks) chunks.push_back(chunk);
     } else {
       Append(std::string_view(chunk.text));
@@ -142,7 +143,7 @@ Values Concatenate(const Values& a, const Values& b) {
   for (const Value& head : a) {
     for (const Value& tail : b) {
       if (KnownBytes(head) + KnownBytes(tail) > kMaxValueBytes)
-        return {Value::Hole(UnknownCode::kLimit, Span{})};
+        return {Value::Unknown(UnknownCode::kLimit, Span{})};
       Value value = head;
       value.Append(tail);
       if (std::find(all.begin(), all.end(), value) == all.end())

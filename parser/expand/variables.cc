@@ -13,7 +13,7 @@ constexpr int kMaxReferences = 8;
 constexpr size_t kMaxElements = 20000;
 
 Values Anything(Span span = {}) {
-  return {Value::Hole(UnknownCode::kDynamicArgument, span)};
+  return {Value::Unknown(UnknownCode::kDynamicArgument, span)};
 }
 
 std::string ChangeCase(std::string_view text, bool upper) {
@@ -39,14 +39,15 @@ Values Attributed(Expander& x, const Variable& variable, Values values) {
     Values numbers;
     for (const Value& value : values) {
       const auto number = EvaluateArithmetic(x, value, Span{});
-      numbers = numbers.empty()
-                    ? Values{number ? Value::Of(std::to_string(*number))
-                                    : Value::Hole(UnknownCode::kDynamicArgument,
-                                                  Span{}, true)}
-                    : Union(numbers,
-                            {number ? Value::Of(std::to_string(*number))
-                                    : Value::Hole(UnknownCode::kDynamicArgument,
-                                                  Span{}, true)});
+      numbers =
+          numbers.empty()
+              ? Values{number ? Value::Of(std::to_string(*number))
+                              : Value::Unknown(UnknownCode::kDynamicArgument,
+                                               Span{}, true)}
+              : Union(numbers,
+                      {number ? Value::Of(std::to_string(*number))
+                              : Value::Unknown(UnknownCode::kDynamicArgument,
+                                               Span{}, true)});
     }
     return numbers;
   }
@@ -71,7 +72,7 @@ Values Added(Expander& x, const Variable& variable, const Values& old,
               ? Value::Of(std::to_string(
                     static_cast<int64_t>(static_cast<uint64_t>(*left) +
                                          static_cast<uint64_t>(*right))))
-              : Value::Hole(UnknownCode::kDynamicArgument, Span{}, true);
+              : Value::Unknown(UnknownCode::kDynamicArgument, Span{}, true);
       sum = sum.empty() ? Values{value} : Union(sum, {value});
     }
   }
@@ -141,8 +142,8 @@ Values MapKnown(const Values& values,
   Values mapped;
   for (const Value& value : values) {
     Value one = value.known() ? f(value.text())
-                              : Value::Hole(UnknownCode::kDynamicArgument,
-                                            value.chunks[0].span);
+                              : Value::Unknown(UnknownCode::kDynamicArgument,
+                                               value.chunks[0].span);
     mapped = mapped.empty() ? Values{std::move(one)} : Union(mapped, {one});
   }
   return mapped;
@@ -240,7 +241,7 @@ void AssignElement(Expander& x, const std::string& name,
   if (!key || was_readonly) {
     x.host.Holds(name, value);
     Values stored = Attributed(x, attributes, value);
-    if (append) stored = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+    if (append) stored = {Value::Unknown(UnknownCode::kDynamicArgument, span)};
     Variable& target = x.state.variables[name];
     target.unknown_elements = true;
     for (auto& [i, values] : target.indexed) values = Union(values, stored);
@@ -394,7 +395,7 @@ Values GetVariable(Expander& x, const std::string& raw_name,
   is_set = true;
   const State& state = x.state;
   const auto digits = [] {
-    return Values{Value::Hole(UnknownCode::kDynamicArgument, Span{}, true)};
+    return Values{Value::Unknown(UnknownCode::kDynamicArgument, Span{}, true)};
   };
   if (raw_name.empty()) {
     is_set = std::nullopt;
@@ -490,7 +491,8 @@ Values Element(Expander& x, const std::string& name, const Values& subscript,
   const SpecialKind special = FindSpecial(name).kind;
   if (special == SpecialKind::kNumbers && variable == nullptr) {
     is_set = key && index == 0 ? std::optional(true) : std::nullopt;
-    const Value number = Value::Hole(UnknownCode::kDynamicArgument, span, true);
+    const Value number =
+        Value::Unknown(UnknownCode::kDynamicArgument, span, true);
     return is_set ? Values{number} : Values{number, Value{}};
   }
   if (variable == nullptr || special == SpecialKind::kText ||

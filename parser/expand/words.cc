@@ -77,7 +77,7 @@ Field Merged(const std::vector<Fields>& results, Span span) {
   for (const Fields& result : results) {
     if (result.size() != 1 || result[0].splits || result[0].glob) {
       field.splits = true;
-      field.value = Value::Hole(UnknownCode::kDynamicArgument, span);
+      field.value = Value::Unknown(UnknownCode::kDynamicArgument, span);
       return field;
     }
     values.push_back(result[0].value);
@@ -154,7 +154,7 @@ void DropNothing(const Expander& x, const Part& part, Alternatives* all) {
       nothing = nothing || piece.kind == Piece::Kind::kNothing;
       filled = filled || piece.kind == Piece::Kind::kBreak;
       for (const Chunk& chunk : piece.value.chunks)
-        (chunk.hole && !chunk.digits ? maybe : filled) = true;
+        (chunk.unknown && !chunk.digits ? maybe : filled) = true;
     }
     if (!nothing || filled) continue;
     if (maybe) {
@@ -229,7 +229,7 @@ void KeepWhole(const Expander& x, const Word& word, Alternatives* all) {
   for (Pieces& pieces : *all)
     for (Piece& piece : pieces) {
       if (piece.split && unclear)
-        piece.value = Value::Hole(UnknownCode::kDynamicArgument, word.span);
+        piece.value = Value::Unknown(UnknownCode::kDynamicArgument, word.span);
       piece.split = piece.split && unclear;
     }
 }
@@ -262,9 +262,9 @@ void AppendAlternatives(Alternatives* a, const Alternatives& b) {
               piece.kind != Piece::Kind::kText;
       span = piece.span;
     }
-  const Piece hole = Text(Value::Hole(UnknownCode::kDynamicArgument, span),
-                          !split, split, span);
-  for (Pieces& pieces : *a) pieces.push_back(hole);
+  const Piece unknown = Text(
+      Value::Unknown(UnknownCode::kDynamicArgument, span), !split, split, span);
+  for (Pieces& pieces : *a) pieces.push_back(unknown);
 }
 
 Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
@@ -311,8 +311,8 @@ Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
       for (const Value& one : text) {
         const auto number = EvaluateArithmetic(x, one, part.span);
         Value value = number ? Value::Of(std::to_string(*number))
-                             : Value::Hole(UnknownCode::kDynamicArgument,
-                                           part.span, true);
+                             : Value::Unknown(UnknownCode::kDynamicArgument,
+                                              part.span, true);
         results = results.empty() ? Values{value} : Union(results, {value});
       }
       return FromValues(results, quoted, splits, part.span);
@@ -342,7 +342,7 @@ Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
       return all;
     }
   }
-  return One(Text(Value::Hole(UnknownCode::kUnmodelled, part.span), quoted,
+  return One(Text(Value::Unknown(UnknownCode::kUnmodelled, part.span), quoted,
                   splits, part.span));
 }
 
@@ -426,7 +426,7 @@ std::vector<Fields> ExpandWordList(Expander& x,
     }
     if (!complete) {
       Field field;
-      field.value = Value::Hole(UnknownCode::kLimit, word.span);
+      field.value = Value::Unknown(UnknownCode::kLimit, word.span);
       field.splits = true;
       field.span = word.span;
       AppendToAll(&all, {field});
@@ -498,10 +498,10 @@ Values ExpandToPattern(Expander& x, WordId id) {
     Value pattern;
     for (const Piece& piece : pieces) {
       for (const Chunk& chunk : piece.value.chunks) {
-        if (chunk.hole) {
-          Value hole;
-          hole.chunks.push_back(chunk);
-          pattern.Append(hole);
+        if (chunk.unknown) {
+          Value unknown;
+          unknown.chunks.push_back(chunk);
+          pattern.Append(unknown);
         } else if (piece.quoted) {
           pattern.Append(EscapePattern(chunk.text));
         } else {

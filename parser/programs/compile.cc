@@ -558,7 +558,7 @@ class Compiler {
   uint32_t inherited_flags_ = 0;
   std::vector<SpecialSpec> inherited_specials_;
 
-  ImageWriter writer_;
+  FlatWriter writer_;
   std::vector<std::pair<std::string, uint32_t>> names_;
   std::vector<Node> nodes_;
   std::vector<OptionName> option_names_;

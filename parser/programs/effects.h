@@ -17,7 +17,7 @@ using OptionLookup = std::function<uint32_t(std::string_view)>;
 
 // Everything an effect or condition needs from its surroundings.
 struct EffectContext {
-  ImageWriter* writer = nullptr;
+  FlatWriter* writer = nullptr;
   std::vector<Term>* terms = nullptr;
   OptionLookup lookup;
 };

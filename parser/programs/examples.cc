@@ -107,7 +107,7 @@ struct Runner {
       argument.glob = word.glob;
       argv.push_back(std::move(argument));
     }
-    const Reading reading = ReadArgumentsWith(image, argv);
+    const ArgumentAnalysis reading = ReadArgumentsWith(image, argv);
     std::vector<std::string> given = Describe(reading);
     // Lines in brackets say more than findings.
     std::vector<std::string> wanted;
@@ -139,7 +139,7 @@ struct Runner {
     }
   }
 
-  void Fact(const std::string& line, const Reading& reading,
+  void Fact(const std::string& line, const ArgumentAnalysis& reading,
             const std::string& fact, const std::string& pointer) const {
     bool holds = false;
     if (fact == "[reads stdin]") {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/image.h"
+#include "base/flat_file.h"
 #include "parser/programs.h"
 
 namespace gate::parser::programs {
@@ -48,7 +48,7 @@ struct Term {
   char op = '=';       // kOperands: '=', '<', '>'
   int32_t number = 0;
   uint32_t option = kNone;
-  ImageText values;  // globs, separated by newlines
+  FlatText values;  // globs, separated by newlines
 };
 
 // How a program names the file that it makes of what a word names.
@@ -84,10 +84,10 @@ struct EffectRecord {
   uint32_t flags = 0;
   int32_t from = 1;  // operands, 1-based; negative: from the end
   int32_t to = -1;
-  ImageText detail;
-  ImageText pattern;  // the word must fit; the capture replaces it
-  ImageText literal;  // words put before (alone when there is no range)
-  ImageText placeholder;
+  FlatText detail;
+  FlatText pattern;  // the word must fit; the capture replaces it
+  FlatText literal;  // words put before (alone when there is no range)
+  FlatText placeholder;
   uint32_t placeholder_option = kNone;  // its value is the placeholder
   uint32_t first_option = kNone;        // its value is put before the words
   uint32_t naming = 0;                  // Naming: the file named after the word
@@ -106,7 +106,7 @@ struct Option {
     kSeveral,         // the next `count` words
     kList,            // words up to `;` or `+`
   };
-  ImageText spellings;  // the canonical name, then the others, by blanks
+  FlatText spellings;  // the canonical name, then the others, by blanks
   uint8_t arity = kFlag;
   uint8_t count = 0;
   uint8_t stops = 0;    // everything after it is an operand
@@ -121,13 +121,13 @@ struct Option {
     kUnrehearse  // takes kRehearse back
   };
   uint8_t special = kOrdinary;
-  ImageText special_values;
+  FlatText special_values;
   uint32_t effects = 0;
   uint32_t effects_count = 0;
 };
 
 struct OptionName {
-  ImageText name;
+  FlatText name;
   uint32_t option = 0;
 };
 
@@ -149,7 +149,7 @@ struct Node {
     kNoAbbreviation = 8192,
     kSpeaksOfActs = 16384,  // of a program: some act is described (computed)
   };
-  ImageText name;
+  FlatText name;
   uint32_t flags = 0;
   uint32_t option_names = 0, option_names_count = 0;
   // The sub-commands: those with exact names, sorted; behind them patterns, the
@@ -162,25 +162,25 @@ struct Node {
 
 // A pattern has one `*`; what it stands for is the name of the sub-command.
 struct Child {
-  ImageText name;  // as written
-  ImageText canonical;
+  FlatText name;  // as written
+  FlatText canonical;
   uint32_t node = 0;
 };
 
 struct ProgramName {
-  ImageText name;
+  FlatText name;
   uint32_t node = 0;
 };
 
 struct EnvironmentName {
-  ImageText name;  // may end in `*`
-  ImageText detail;
+  FlatText name;  // may end in `*`
+  FlatText detail;
   uint32_t role = 0;
 };
 
 // Opened sections of an image.
 struct Tables {
-  Image image;
+  FlatFile image;
   std::span<const ProgramName> names;
   std::span<const Node> nodes;
   std::span<const OptionName> option_names;
@@ -214,6 +214,6 @@ bool NameFile(Naming naming, Argument* word);
 Naming ParseNaming(std::string_view name);
 
 // ReadArguments by opened tables.
-Reading Read(const Tables& tables, std::span<const Argument> argv);
+ArgumentAnalysis Read(const Tables& tables, std::span<const Argument> argv);
 
 }  // namespace gate::parser::programs

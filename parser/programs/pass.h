@@ -88,30 +88,31 @@ void NoteAct(const Tables& tables, const EffectRecord& effect, bool certain,
 void FinishActs(const Tables& tables, const Pass& pass, ActsRead* acts);
 
 // Adds what `pass` means to `reading`.
-void CollectFindings(const Tables& tables, const Pass& pass, Reading* reading);
+void CollectFindings(const Tables& tables, const Pass& pass,
+                     ArgumentAnalysis* reading);
 
 // Finds equal findings (but for `certain` and the span) in a growing list:
 // by looking at all while there are few, by their hashes when there are many.
-class FindingIndex {
+class ArgumentEffectIndex {
  public:
-  explicit FindingIndex(std::vector<Finding>* findings);
+  explicit ArgumentEffectIndex(std::vector<ArgumentEffect>* findings);
   // The place of a finding that means the same; SIZE_MAX when there is none.
-  size_t Find(const Finding& finding);
+  size_t Find(const ArgumentEffect& finding);
 
  private:
   static constexpr size_t kFew = 24;
   struct Hash {
-    const FindingIndex* index;
+    const ArgumentEffectIndex* index;
     size_t operator()(size_t place) const;
   };
   struct Same {
-    const FindingIndex* index;
+    const ArgumentEffectIndex* index;
     bool operator()(size_t a, size_t b) const;
   };
-  const Finding& At(size_t place) const;
+  const ArgumentEffect& At(size_t place) const;
 
-  std::vector<Finding>* findings_;
-  const Finding* probe_ = nullptr;  // stands at place SIZE_MAX
+  std::vector<ArgumentEffect>* findings_;
+  const ArgumentEffect* probe_ = nullptr;  // stands at place SIZE_MAX
   size_t indexed_ = 0;
   std::unordered_set<size_t, Hash, Same> places_;
 };

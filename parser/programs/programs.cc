@@ -24,18 +24,18 @@ const programs::Tables& Embedded() {
 
 }  // namespace
 
-Reading ReadArguments(std::span<const Argument> argv) {
+ArgumentAnalysis ReadArguments(std::span<const Argument> argv) {
   return programs::Read(Embedded(), argv);
 }
 
-OptionsRead OptionsOf(const Reading& reading) {
+OptionsRead OptionsOf(const ArgumentAnalysis& reading) {
   OptionsRead read;
   read.known = reading.known;
   read.complete = reading.complete;
   read.unread = reading.unread;
   read.options = reading.options;
   read.acts = reading.acts;
-  for (const Finding& finding : reading.findings)
+  for (const ArgumentEffect& finding : reading.findings)
     read.roles |= uint32_t{1} << static_cast<unsigned>(finding.role);
   return read;
 }

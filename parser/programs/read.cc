@@ -26,7 +26,7 @@ bool IsSpelling(std::string_view spellings, std::string_view name) {
 namespace programs {
 
 bool OpenTables(std::string_view bytes, bool check, Tables* tables) {
-  auto image = Image::Open(bytes, kMagic);
+  auto image = FlatFile::Open(bytes, kMagic);
   if (!image) return false;
   tables->image = *image;
   tables->names = image->Section<ProgramName>(kNames);
@@ -156,13 +156,13 @@ namespace {
 
 // Adds another reading of the same words: what only one of them says is not
 // certain.
-void Join(Reading other, Reading* reading) {
-  FindingIndex theirs(&other.findings);
-  for (Finding& finding : reading->findings) {
+void Join(ArgumentAnalysis other, ArgumentAnalysis* reading) {
+  ArgumentEffectIndex theirs(&other.findings);
+  for (ArgumentEffect& finding : reading->findings) {
     if (theirs.Find(finding) == SIZE_MAX) finding.certain = false;
   }
-  FindingIndex ours(&reading->findings);
-  for (Finding& finding : other.findings) {
+  ArgumentEffectIndex ours(&reading->findings);
+  for (ArgumentEffect& finding : other.findings) {
     if (ours.Find(finding) != SIZE_MAX) continue;
     finding.certain = false;
     reading->findings.push_back(std::move(finding));
@@ -182,8 +182,8 @@ void Join(Reading other, Reading* reading) {
   reading->decodes |= other.decodes;
 }
 
-void AddUnknownCommand(const Argument& name, Reading* reading) {
-  Finding finding;
+void AddUnknownCommand(const Argument& name, ArgumentAnalysis* reading) {
+  ArgumentEffect finding;
   finding.role = Role::kCommand;
   finding.certain = false;
   finding.span = name.span;
@@ -197,7 +197,7 @@ void AddUnknownCommand(const Argument& name, Reading* reading) {
 
 void ReadChoices(const Tables& tables, uint32_t node,
                  std::span<const Argument> argv, std::vector<uint8_t> choices,
-                 Pass* pass, Reading* reading) {
+                 Pass* pass, ArgumentAnalysis* reading) {
   pass->words.reserve(argv.size() + 8);
   for (const Argument& argument : argv) pass->words.push_back(&argument);
   pass->choices = std::move(choices);
@@ -211,7 +211,7 @@ void ReadChoices(const Tables& tables, uint32_t node,
 // operands are commands an unknown command stands for the rest.
 void ReadOthers(const Tables& tables, uint32_t node,
                 std::span<const Argument> argv, const Pass& first,
-                Reading* reading) {
+                ArgumentAnalysis* reading) {
   const size_t n = first.points.size();
   size_t words = 0;
   for (const Point& point : first.points) {
@@ -257,7 +257,7 @@ void ReadOthers(const Tables& tables, uint32_t node,
   for (const Point& point : first.points) decided[point.word] = point.choices;
   for (auto& choices : all) {
     Pass pass;
-    Reading other;
+    ArgumentAnalysis other;
     ReadChoices(tables, node, argv, std::move(choices), &pass, &other);
     other.subcommand.assign(pass.subcommand.begin(), pass.subcommand.end());
     // A reading may meet words that the first did not have to decide.
@@ -275,12 +275,12 @@ void ReadOthers(const Tables& tables, uint32_t node,
   }
 }
 
-bool OnlyReadsOrRuns(const Reading& reading) {
+bool OnlyReadsOrRuns(const ArgumentAnalysis& reading) {
   constexpr std::array kThese = {
       Role::kRead,      Role::kListRead,    Role::kDirectory,   Role::kCommand,
       Role::kShellCode, Role::kForeignCode, Role::kSplitCommand};
   return std::all_of(reading.findings.begin(), reading.findings.end(),
-                     [&](const Finding& finding) {
+                     [&](const ArgumentEffect& finding) {
                        return std::find(kThese.begin(), kThese.end(),
                                         finding.role) != kThese.end();
                      });
@@ -288,8 +288,8 @@ bool OnlyReadsOrRuns(const Reading& reading) {
 
 }  // namespace
 
-Reading Read(const Tables& tables, std::span<const Argument> argv) {
-  Reading reading;
+ArgumentAnalysis Read(const Tables& tables, std::span<const Argument> argv) {
+  ArgumentAnalysis reading;
   if (argv.empty() || !argv[0].known || argv[0].glob) return reading;
   const uint32_t node = FindProgram(tables, BaseName(argv[0].text));
   if (node == kNone) return reading;
@@ -307,8 +307,8 @@ Reading Read(const Tables& tables, std::span<const Argument> argv) {
 
 }  // namespace programs
 
-Reading ReadArgumentsWith(std::string_view bytes,
-                          std::span<const Argument> argv) {
+ArgumentAnalysis ReadArgumentsWith(std::string_view bytes,
+                                   std::span<const Argument> argv) {
   programs::Tables tables;
   if (!programs::OpenTables(bytes, /*check=*/true, &tables)) return {};
   return programs::Read(tables, argv);
@@ -328,9 +328,9 @@ static_assert(std::size(kRoleNames) == kRoles);
 
 const char* Name(Role role) { return kRoleNames[static_cast<size_t>(role)]; }
 
-std::vector<std::string> Describe(const Reading& reading) {
+std::vector<std::string> Describe(const ArgumentAnalysis& reading) {
   std::vector<std::string> lines;
-  for (const Finding& finding : reading.findings) {
+  for (const ArgumentEffect& finding : reading.findings) {
     std::string line;
     if (!finding.certain) line += "possible ";
     line += Name(finding.role);

@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/image.h"
+#include "base/flat_file.h"
 #include "rules/compile/compile.h"
 #include "rules/files/tree.h"
-#include "rules/match/guard.h"
+#include "rules/match/prefilter.h"
 #include "rules/rule.h"
 
 namespace gate::rules {
@@ -123,8 +123,9 @@ class Compiler {
   Match Never();
   uint32_t AddNode(const Node& node);
 
-  // compile_guards.cc
-  Guard GuardOf(const Node& node, const std::vector<Guard>& before) const;
+  // compile_prefilters.cc
+  Prefilter GuardOf(const Node& node,
+                    const std::vector<Prefilter>& before) const;
   void WriteGuards();
 
   // Values, with diagnostics when they are not what they should be.
@@ -157,13 +158,13 @@ class Compiler {
 
   CompileOptions options_;
   CompiledRules result_;
-  ImageWriter writer_;
+  FlatWriter writer_;
   Header header_;
 
   std::vector<RuleRecord> rules_;
   std::vector<Node> nodes_;
   std::vector<uint32_t> links_;
-  std::vector<ImageText> strings_;
+  std::vector<FlatText> strings_;
   std::vector<Range> positions_;
   std::vector<PathRecord> paths_;
   std::vector<ClassRecord> classes_;

@@ -132,7 +132,7 @@ std::vector<std::string_view> Compiler::StringList(File& file,
     if (options_.known)
       for (const ListRecord& list : options_.known->lists)
         if (options_.known->Text(list.name) == name) {
-          for (const ImageText& value :
+          for (const FlatText& value :
                options_.known->In(options_.known->strings, list.strings))
             values.push_back(options_.known->Text(value));
           return;

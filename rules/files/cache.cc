@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/image.h"
+#include "base/flat_file.h"
 #include "base/text.h"
 #include "rules/policy_impl.h"
 
@@ -26,13 +26,13 @@ constexpr size_t kAlign = 8;
 enum IndexSection : uint32_t { kKept, kSources, kLayers, kDiagnostics };
 
 struct KeptRecord {
-  ImageText image;  // file name in the same directory
+  FlatText image;  // file name in the same directory
   SourceIdentity identity;
-  ImageText revision;
+  FlatText revision;
 };
 
 struct SourceRecord {
-  ImageText path;
+  FlatText path;
   SourceIdentity identity;
 };
 
@@ -43,7 +43,7 @@ struct LayerRecord {
 
 struct DiagnosticRecord {
   uint32_t severity = 0, line = 0, column = 0, unused = 0;
-  ImageText code, file, message, help;
+  FlatText code, file, message, help;
 };
 
 // Sources and settings that make two policies different ones.
@@ -84,8 +84,8 @@ Result<std::string> ReadIndex(const std::string& path, const Hash& key) {
 }
 
 // The mapped file if it is still the one that `identity` names.
-std::unique_ptr<MappedFile> MapImage(const std::string& path,
-                                     const SourceIdentity& identity) {
+std::unique_ptr<MappedFile> MapFlatFile(const std::string& path,
+                                        const SourceIdentity& identity) {
   if (identity.size == 0 || identity.size > kMaxImageBytes ||
       IdentityOf(path) != identity)
     return nullptr;
@@ -109,16 +109,16 @@ bool LoadKept(const PolicySources& sources, const PolicyCache& cache,
   const std::string base = cache.directory + "/" + NameOf(sources, cache);
   const auto text = ReadIndex(base + ".index", cache.key);
   if (!text) return false;
-  const auto index = Image::Open(*text, kIndexMagic);
+  const auto index = FlatFile::Open(*text, kIndexMagic);
   if (!index) return false;
   const auto kept = index->Section<KeptRecord>(kKept);
   if (kept.size() != 1) return false;
   for (const SourceRecord& record : index->Section<SourceRecord>(kSources))
     if (IdentityOf(std::string(index->Text(record.path))) != record.identity)
       return false;
-  auto mapped =
-      MapImage(cache.directory + "/" + std::string(index->Text(kept[0].image)),
-               kept[0].identity);
+  auto mapped = MapFlatFile(
+      cache.directory + "/" + std::string(index->Text(kept[0].image)),
+      kept[0].identity);
   if (mapped == nullptr) return false;
   if (sources.builtin && !AddBuiltin(impl)) return false;
   for (const LayerRecord& record : index->Section<LayerRecord>(kLayers)) {
@@ -234,7 +234,7 @@ Status KeepPolicy(const PolicySources& sources, const PolicyCache& cache,
       return {};
   }
 
-  ImageWriter index;
+  FlatWriter index;
   std::string image;
   std::vector<LayerRecord> layers;
   for (const auto& layer : impl.layers) {

@@ -11,7 +11,7 @@ namespace {
 RuleInfo Describe(const LoadedLayer& layer, uint32_t index) {
   const RuleView& view = layer.view;
   const RuleRecord& record = view.rules[index];
-  const auto text = [&](ImageText t) { return std::string(view.Text(t)); };
+  const auto text = [&](FlatText t) { return std::string(view.Text(t)); };
   RuleInfo info;
   info.id = text(record.id);
   info.pack = text(record.pack);
@@ -24,11 +24,11 @@ RuleInfo Describe(const LoadedLayer& layer, uint32_t index) {
   info.severity = SeverityNames()[record.severity % SeverityNames().size()];
   info.profile = ProfileNames()[record.profile % ProfileNames().size()];
   info.network = NetworkNames()[record.network % NetworkNames().size()];
-  for (const ImageText& t : view.In(view.strings, record.tags))
+  for (const FlatText& t : view.In(view.strings, record.tags))
     info.tags.push_back(text(t));
-  for (const ImageText& t : view.In(view.strings, record.except))
+  for (const FlatText& t : view.In(view.strings, record.except))
     info.except.push_back(text(t));
-  for (const ImageText& t : view.In(view.strings, record.opens))
+  for (const FlatText& t : view.In(view.strings, record.opens))
     info.opens.push_back(text(t));
   for (const ExampleRecord& example : view.In(view.examples, record.examples))
     info.examples.push_back(

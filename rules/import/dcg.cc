@@ -57,7 +57,7 @@ Converted Convert(const std::string& pattern) {
       out.problem = "looks around, which RE2 does not";
       return out;
     }
-    if (const std::string raw = ForeignIn(*one); !raw.empty()) {
+    if (const std::string raw = EmbeddedIn(*one); !raw.empty()) {
       out.problem = "speaks of shell syntax (`" + Visible(raw) +
                     "`), which gate has resolved, or means something else to "
                     "RE2";

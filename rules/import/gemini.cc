@@ -170,7 +170,7 @@ void Importer::Gemini() {
         // quote of the command; the end of the text is never that of the
         // command.
         if (regex.find_first_of("^$") != std::string::npos ||
-            !ForeignIn(regex).empty())
+            !EmbeddedIn(regex).empty())
           problem =
               "the pattern `" + Visible(regex) + "` matches other text in gate";
         else if (row.action == Action::kAllow)

@@ -127,7 +127,7 @@ bool IsNoProgram(std::string_view word) {
                      });
 }
 
-std::string ForeignIn(std::string_view regex) {
+std::string EmbeddedIn(std::string_view regex) {
   bool in_class = false;
   for (size_t i = 0; i < regex.size(); ++i) {
     const std::string_view rest = regex.substr(i);

@@ -60,7 +60,7 @@ class Linter {
  private:
   const RuleRecord& Record() const { return layer_->view.rules[rule_]; }
 
-  std::string Text(ImageText text) const {
+  std::string Text(FlatText text) const {
     return std::string(layer_->view.Text(text));
   }
 
@@ -100,7 +100,7 @@ class Linter {
       Report("lint-no-severity", "the rule `" + id + "` has no severity", "",
              hard);
     const auto tags = view.In(view.strings, rule.tags);
-    const bool none = std::any_of(tags.begin(), tags.end(), [&](ImageText t) {
+    const bool none = std::any_of(tags.begin(), tags.end(), [&](FlatText t) {
       return view.Text(t) == "no_alternative";
     });
     if (action >= Action::kAsk && rule.suggestion.size == 0 && !none)
@@ -108,7 +108,7 @@ class Linter {
              "the rule `" + id + "` stops without saying what to do instead",
              "", hard);
     Dates(id);
-    for (const ImageText& text : view.In(view.strings, rule.except))
+    for (const FlatText& text : view.In(view.strings, rule.except))
       Exception(id, view.Text(text));
     if (const auto why = WhyNever({&view, rule.match}))
       Report("lint-never-matches",
@@ -190,7 +190,7 @@ class Linter {
           Patterns(id, link, depth + 1);
         break;
       case NodeKind::kGlob:
-        for (const ImageText& text : view.In(view.strings, node.a))
+        for (const FlatText& text : view.In(view.strings, node.a))
           raw(view.Text(text), false);
         break;
       case NodeKind::kRegex:
@@ -199,7 +199,7 @@ class Linter {
         break;
       case NodeKind::kPrefix:
         for (const Range& position : view.In(view.positions, node.a))
-          for (const ImageText& text : view.In(view.strings, position)) {
+          for (const FlatText& text : view.In(view.strings, position)) {
             const std::string_view word = view.Text(text);
             for (const std::string_view sign :
                  {"&&", "||", "|", ";", ">", ">>", "<", "&"})
@@ -231,12 +231,12 @@ class Linter {
       case NodeKind::kPrefix: {
         const auto positions = view.In(view.positions, node.a);
         if (positions.size() == 1)
-          for (const ImageText& t : view.In(view.strings, positions[0]))
+          for (const FlatText& t : view.In(view.strings, positions[0]))
             out->push_back(Text(t));
         break;
       }
       case NodeKind::kGlob:
-        for (const ImageText& t : view.In(view.strings, node.a)) {
+        for (const FlatText& t : view.In(view.strings, node.a)) {
           const std::string pattern = Text(t);
           const std::string word = pattern.substr(0, pattern.find(' '));
           if (word.find('*') != std::string::npos)
@@ -246,7 +246,7 @@ class Linter {
         }
         break;
       case NodeKind::kProgram:
-        for (const ImageText& t : view.In(view.strings, node.a))
+        for (const FlatText& t : view.In(view.strings, node.a))
           out->push_back(Text(t));
         break;
       default:

@@ -55,7 +55,7 @@ void LintOptions(const Policy::Impl& policy, std::vector<Finding>* found) {
             todo.push_back(link);
         if (node.kind != NodeKind::kOptions) continue;
         for (const Range range : {node.a, node.b, node.c})
-          for (const ImageText& text : view.In(view.strings, range)) {
+          for (const FlatText& text : view.In(view.strings, range)) {
             const std::string name(view.Text(text));
             const std::string wrong = Wrong(*programs, name);
             if (!wrong.empty())

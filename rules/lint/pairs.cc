@@ -62,7 +62,7 @@ class Pairs {
     for (const auto& layer : policy_.layers)
       for (uint32_t i = 0; i < layer->view.rules.size(); ++i) {
         const RuleRecord& record = layer->view.rules[i];
-        for (const ImageText& text :
+        for (const FlatText& text :
              layer->view.In(layer->view.strings, record.except))
           excepted_.insert(layer->view.Text(text));
         // A rule that does not always hold makes no other pointless.

@@ -11,7 +11,7 @@ using Names = std::vector<std::string_view>;
 
 Names TextsOf(const RuleView& view, Range range) {
   Names texts;
-  for (const ImageText& text : view.In(view.strings, range))
+  for (const FlatText& text : view.In(view.strings, range))
     texts.push_back(view.Text(text));
   return texts;
 }

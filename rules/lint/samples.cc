@@ -15,7 +15,7 @@ constexpr int kMaxDepth = 32;
 
 Names TextsOf(const RuleView& view, Range range) {
   Names texts;
-  for (const ImageText& text : view.In(view.strings, range))
+  for (const FlatText& text : view.In(view.strings, range))
     texts.push_back(view.Text(text));
   return texts;
 }

@@ -116,14 +116,14 @@ Tri Matcher::OneEffect(const Node& node, uint32_t index) {
   if (node.f.count > 0) {
     Tri named = effect.path.known ? Tri::kNo : Tri::kPossible;
     if (effect.path.known)
-      for (const ImageText& text : view_->In(view_->strings, node.f))
+      for (const FlatText& text : view_->In(view_->strings, node.f))
         named = Or(named, Fits(view_->Text(text), effect.path.text));
     result = And(result, named);
   }
   const auto host_in = [&](Range range) {
     if (effect.host.empty()) return Tri::kPossible;
     Tri best = Tri::kNo;
-    for (const ImageText& text : view_->In(view_->strings, range))
+    for (const FlatText& text : view_->In(view_->strings, range))
       best = Or(best, FitsHost(view_->Text(text), effect.host));
     return best;
   };

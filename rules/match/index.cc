@@ -114,8 +114,8 @@ uint32_t SubcommandStarts(const parser::Invocation& invocation) {
   return starts;
 }
 
-Marks MakeMarks(const Subject& subject, uint16_t any_kinds) {
-  Marks marks;
+SubjectBits MakeSubjectBits(const Subject& subject, uint16_t any_kinds) {
+  SubjectBits marks;
   marks.facts = uint64_t{1} << kNoFact |
                 uint64_t{subject.effect_kinds} << kEffectFacts |
                 uint64_t{any_kinds} << kAnyEffectFacts |

@@ -170,8 +170,8 @@ Tri Matcher::Fits(std::string_view pattern, std::string_view text) {
 
 Tri Matcher::All(const Node& node) {
   if (facts_.first_looks)
-    for (const Guard& guard : view_->In(view_->link_guards, node.a))
-      if (guard.RulesOut(subject_->marks)) return Tri::kNo;
+    for (const Prefilter& prefilter : view_->In(view_->link_prefilters, node.a))
+      if (prefilter.Excludes(subject_->bits)) return Tri::kNo;
   Tri result = Tri::kYes;
   for (const uint32_t link : view_->In(view_->links, node.a)) {
     result = And(result, Eval(link));
@@ -182,10 +182,10 @@ Tri Matcher::All(const Node& node) {
 
 Tri Matcher::Any(const Node& node) {
   const auto links = view_->In(view_->links, node.a);
-  const auto guards = view_->In(view_->link_guards, node.a);
+  const auto prefilters = view_->In(view_->link_prefilters, node.a);
   Tri result = Tri::kNo;
   for (size_t i = 0; i < links.size(); ++i) {
-    if (facts_.first_looks && guards[i].RulesOut(subject_->marks)) continue;
+    if (facts_.first_looks && prefilters[i].Excludes(subject_->bits)) continue;
     result = Or(result, Eval(links[i]));
     if (result == Tri::kYes) break;
   }
@@ -219,7 +219,7 @@ Tri Matcher::Program(const Node& node) {
 }
 
 Tri Matcher::Names(Range names, std::string_view value, bool globs) {
-  for (const ImageText& text : view_->In(view_->strings, names)) {
+  for (const FlatText& text : view_->In(view_->strings, names)) {
     const std::string_view name = view_->Text(text);
     if (name.size() == value.size() &&
         (name.empty() || (name[0] == value[0] && name == value)))
@@ -236,7 +236,7 @@ Tri Matcher::Prefix(const Node& node) {
   const auto positions = view_->In(view_->positions, node.a);
   if (positions.empty()) return Tri::kNo;
   bool first = false;
-  for (const ImageText& text : view_->In(view_->strings, positions[0]))
+  for (const FlatText& text : view_->In(view_->strings, positions[0]))
     first = first || FirstWordIs(view_->Text(text));
   if (!first) return Tri::kNo;
   if (positions.size() == 1) return Tri::kYes;
@@ -259,7 +259,7 @@ Tri Matcher::Prefix(const Node& node) {
   for (size_t i = 1; i < positions.size(); ++i) {
     bool same = false;
     if (i - 1 < invocation_->subcommand.size())
-      for (const ImageText& text : view_->In(view_->strings, positions[i]))
+      for (const FlatText& text : view_->In(view_->strings, positions[i]))
         same = same || view_->Text(text) == invocation_->subcommand[i - 1];
     if (!same) canonical = Tri::kNo;
   }
@@ -276,7 +276,7 @@ Tri Matcher::PrefixAt(const Node& node, size_t start) {
     if (at >= argv.size()) return Tri::kNo;
     const parser::Argument& word = argv[at];
     Tri here = Tri::kNo;
-    for (const ImageText& text : view_->In(view_->strings, positions[i])) {
+    for (const FlatText& text : view_->In(view_->strings, positions[i])) {
       const std::string_view wanted = view_->Text(text);
       if (word.known && !word.glob) {
         here = Or(here, rules::Of(word.text == wanted));
@@ -312,7 +312,7 @@ Tri Matcher::Subcommand(const Node& node) {
     std::vector<const parser::Argument*> operands;
     const Tri only = Only(view_->nodes[node.e.begin], &operands);
     Tri best = Tri::kNo;
-    for (const ImageText& text : view_->In(view_->strings, node.a))
+    for (const FlatText& text : view_->In(view_->strings, node.a))
       best =
           Or(best, rules::Of(words_match(
                        view_->Text(text), [&](size_t i, std::string_view word) {
@@ -322,7 +322,7 @@ Tri Matcher::Subcommand(const Node& node) {
     return And(best, only);
   }
   Tri best = Tri::kNo;
-  for (const ImageText& text : view_->In(view_->strings, node.a)) {
+  for (const FlatText& text : view_->In(view_->strings, node.a)) {
     const std::string_view wanted = view_->Text(text);
     // Descriptions put sub-commands that do alike under one name, so what must
     // surely hold has to stand among the words as well.
@@ -392,7 +392,7 @@ Tri Matcher::Env(const Node& node) {
   if (invocation_ == nullptr) return Tri::kNo;
   const auto fits = [&](Range patterns, std::string_view value) {
     Tri best = Tri::kNo;
-    for (const ImageText& text : view_->In(view_->strings, patterns)) {
+    for (const FlatText& text : view_->In(view_->strings, patterns)) {
       std::string_view pattern = view_->Text(text), rest = value;
       if (constexpr std::string_view kBase = "$WORKSPACE";
           pattern.starts_with(kBase)) {

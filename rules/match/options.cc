@@ -90,13 +90,13 @@ Tri Matcher::Options(const Node& node) {
   Tri result = Tri::kYes;
   if (node.a.count > 0) {
     Tri any = Tri::kNo;
-    for (const ImageText& text : wanted(node.a))
+    for (const FlatText& text : wanted(node.a))
       any = Or(any, HasOption(view_->Text(text), !strict_));
     result = And(result, any);
   }
-  for (const ImageText& text : wanted(node.b))
+  for (const FlatText& text : wanted(node.b))
     result = And(result, HasOption(view_->Text(text), !strict_));
-  for (const ImageText& text : wanted(node.c)) {
+  for (const FlatText& text : wanted(node.c)) {
     if (result == Tri::kNo) break;
     result = And(result, Not(HasOption(view_->Text(text), strict_)));
   }
@@ -297,7 +297,7 @@ Tri Matcher::Only(const Node& node,
   const auto entries = view_->In(view_->strings, node.d);
   // 0 not accepted, 1 accepted, 2 accepted and takes a value.
   const auto lookup = [&](std::string_view option) {
-    for (const ImageText& text : entries) {
+    for (const FlatText& text : entries) {
       const std::string_view entry = view_->Text(text);
       if (entry == option) return 1;
       if (entry.size() == option.size() + 1 && entry.back() == ':' &&
@@ -430,7 +430,7 @@ Tri Matcher::Operands(const Node& node) {
   const auto matches = [&](const parser::Argument& word, Range range,
                            bool only_star) {
     Tri best = Tri::kNo;
-    for (const ImageText& text : view_->In(view_->strings, range)) {
+    for (const FlatText& text : view_->In(view_->strings, range)) {
       const std::string_view pattern = view_->Text(text);
       if (word.known && !word.glob) {
         best = Or(best, Fits(pattern, word.text));

@@ -29,7 +29,7 @@ class PathFilter {
   PathFilter(const parser::Argument& path, bool spread, const PathBases& bases);
 
   // True only if PathMatcher::Match says kNo for this path and pattern.
-  bool RulesOut(const PathRecord& record) const {
+  bool Excludes(const PathRecord& record) const {
     const size_t base = static_cast<size_t>(record.base);
     if ((record.letters & ~letters_) != 0) return true;
     if (record.shape == PathShape::kName || record.shape == PathShape::kSuffix)

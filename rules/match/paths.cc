@@ -150,7 +150,7 @@ Tri PathMatcher::MatchAny(const RuleView& view, Range range,
   }
   Tri best = Tri::kNo;
   for (const PathRecord& record : records) {
-    if (filter.RulesOut(record)) continue;
+    if (filter.Excludes(record)) continue;
     best = Or(best, Match(view, record, value));
     if (best == Tri::kYes) break;
   }

@@ -214,7 +214,7 @@ Tri Matcher::Glob(const Node& node) {
   if (!prepared.lines_made) MakeLines(&prepared);
   const auto lines = LinesToTry(prepared);
   Tri best = Tri::kNo;
-  for (const ImageText& text : view_->In(view_->strings, node.a)) {
+  for (const FlatText& text : view_->In(view_->strings, node.a)) {
     const std::string_view pattern = view_->Text(text);
     // "git push *" also means "git push".
     const std::string_view alone = pattern.ends_with(" *")
@@ -254,7 +254,7 @@ bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) {
   if (prepared->lower.empty()) return true;
   bool quotes = false;
   const auto atoms = view_->In(view_->strings, record.atoms);
-  for (const ImageText& text : atoms) {
+  for (const FlatText& text : atoms) {
     const std::string_view atom = view_->Text(text);
     if (atom.find_first_of("'\\") != std::string_view::npos)
       quotes = true;
@@ -271,7 +271,7 @@ bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) {
                        prepared->bare_by_name});
   }
   if (prepared->lower_lines.empty()) return true;
-  return std::any_of(atoms.begin(), atoms.end(), [&](const ImageText& text) {
+  return std::any_of(atoms.begin(), atoms.end(), [&](const FlatText& text) {
     return prepared->lower_lines.find(view_->Text(text)) != std::string::npos;
   });
 }
@@ -336,7 +336,7 @@ Tri Matcher::Line(const Node& node) {
   }
   const auto atoms = view_->In(view_->strings, record.atoms);
   if (facts_.first_looks && !line_lower_.empty() && !atoms.empty() &&
-      std::none_of(atoms.begin(), atoms.end(), [&](const ImageText& atom) {
+      std::none_of(atoms.begin(), atoms.end(), [&](const FlatText& atom) {
         return line_lower_.find(view_->Text(atom)) != std::string::npos;
       })) {
     found_in_line_.emplace(&record, Tri::kNo);

@@ -55,13 +55,13 @@ class TemporaryState : public ::testing::Test {
     ASSERT_TRUE(folded) << folded.error().message;
   }
 
-  Verdict VerifyLog(const std::string& anchor = "") {
+  VerifyReport VerifyLog(const std::string& anchor = "") {
     auto log = Log::OpenReadOnly(state_);
     EXPECT_TRUE(log) << log.error().message;
     if (!log) return {};
     auto verdict = log->Verify(anchor);
     EXPECT_TRUE(verdict) << verdict.error().message;
-    return verdict ? *verdict : Verdict{};
+    return verdict ? *verdict : VerifyReport{};
   }
 
   std::string root_, state_, database_;

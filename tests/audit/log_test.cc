@@ -170,7 +170,7 @@ TEST_F(LogTest, SecretsNeverReachTheFiles) {
   again->Close();
   EXPECT_EQ(Bytes(database_).find(secret), std::string::npos);
   EXPECT_NE(Bytes(database_).find("[redacted:"), std::string::npos);
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
 }
 
 TEST_F(LogTest, LongTextsAreCut) {
@@ -183,7 +183,7 @@ TEST_F(LogTest, LongTextsAreCut) {
   EXPECT_NE(record.command.find("[cut:"), std::string::npos);
   EXPECT_LT(record.detail.size(), 64u * 1024);
   EXPECT_EQ(ParseJson(record.detail)->value("detail_cut", 0), (1 << 20) + 8);
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
 }
 
 TEST_F(LogTest, ALongDetailKeepsWhatFitsAndSaysHowMuchThereWas) {
@@ -246,7 +246,7 @@ TEST_F(LogTest, ALongDetailKeepsWhatFitsAndSaysHowMuchThereWas) {
   EXPECT_EQ((*ParseJson(one.detail))["violations"][0]["kind"],
             "protected-path");
   log->Close();
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
 }
 
 TEST_F(LogTest, RefusesWhatIsNotItsFile) {
@@ -330,9 +330,9 @@ TEST_F(LogTest, FullDiskIsAnErrorAndStoresNothing) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
   Fill(1);
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
 }
 
 TEST_F(LogTest, MaintainKeepsTheWalSmall) {
@@ -354,8 +354,8 @@ TEST_F(LogTest, MaintainKeepsTheWalSmall) {
   }
   EXPECT_GT(due, 2);
   EXPECT_LT(largest, 150u * 1024);
-  const Verdict verdict = VerifyLog();
-  EXPECT_EQ(verdict.finding, Finding::kOk);
+  const VerifyReport verdict = VerifyLog();
+  EXPECT_EQ(verdict.finding, VerifyStatus::kOk);
   EXPECT_EQ(verdict.records, 200u);
 }
 
@@ -381,8 +381,8 @@ TEST_F(LogTest, MaintainDropsRecordsOlderThan90Days) {
   }
   log->Maintain(Decision("").time_ns + 100 * day);
   log->Close();
-  const Verdict verdict = VerifyLog();
-  EXPECT_EQ(verdict.finding, Finding::kOk) << verdict.message;
+  const VerifyReport verdict = VerifyLog();
+  EXPECT_EQ(verdict.finding, VerifyStatus::kOk) << verdict.message;
   EXPECT_EQ(verdict.records, 41u);
 }
 
@@ -400,8 +400,8 @@ TEST_F(LogTest, PruneLeavesACheckpointAndVerifies) {
   EXPECT_NE(last->detail.find("\"actions\":{\"allow\":50}"), std::string::npos);
   log->Close();
   Fill(5);
-  Verdict verdict = VerifyLog(*head);
-  EXPECT_EQ(verdict.finding, Finding::kOk) << verdict.message;
+  VerifyReport verdict = VerifyLog(*head);
+  EXPECT_EQ(verdict.finding, VerifyStatus::kOk) << verdict.message;
   EXPECT_EQ(verdict.first, 51u);
   EXPECT_EQ(verdict.pruned_through, 50u);
   EXPECT_NE(verdict.pruned.find("records up to 50 were removed"),
@@ -431,27 +431,30 @@ TEST_F(LogTest, AnAnchorVouchesForNoPruneThatWasNotDue) {
     bool bare;          // its hash alone
     uint64_t after;     // records between the anchor and the prune
     bool anchored;
-    Finding finding;
+    VerifyStatus finding;
     const char* says;
   } cases[] = {
-      {"due, kept", 89, 7, false, 2, true, Finding::kOk, "part of the log"},
-      {"due, kept, bare", 89, 7, true, 2, true, Finding::kOk, "part of"},
-      {"due, the first kept", 89, 6, false, 2, true, Finding::kOk, "part of"},
-      {"due, where it was cut", 89, 5, false, 2, false, Finding::kOk,
-       "proves nothing"},
-      {"due, where it was cut, bare", 89, 5, true, 2, false, Finding::kOk,
-       "proves nothing"},
-      {"due, pruned", 89, 3, false, 2, false, Finding::kOk, "proves nothing"},
-      {"due, pruned, bare", 89, 3, true, 2, false, Finding::kOk,
-       "no record has the anchor's hash"},
-      {"not due, kept", 80, 7, false, 2, false, Finding::kOk,
-       "removed after it was made"},
-      {"not due, kept, bare", 1, 7, true, 2, false, Finding::kOk,
-       "removed after it was made"},
-      {"not due, where it was cut", 0, 5, false, 2, false, Finding::kOk,
-       "proves nothing"},
-      {"not due, and before the anchor", 0, 9, false, 0, true, Finding::kOk,
+      {"due, kept", 89, 7, false, 2, true, VerifyStatus::kOk,
        "part of the log"},
+      {"due, kept, bare", 89, 7, true, 2, true, VerifyStatus::kOk, "part of"},
+      {"due, the first kept", 89, 6, false, 2, true, VerifyStatus::kOk,
+       "part of"},
+      {"due, where it was cut", 89, 5, false, 2, false, VerifyStatus::kOk,
+       "proves nothing"},
+      {"due, where it was cut, bare", 89, 5, true, 2, false, VerifyStatus::kOk,
+       "proves nothing"},
+      {"due, pruned", 89, 3, false, 2, false, VerifyStatus::kOk,
+       "proves nothing"},
+      {"due, pruned, bare", 89, 3, true, 2, false, VerifyStatus::kOk,
+       "no record has the anchor's hash"},
+      {"not due, kept", 80, 7, false, 2, false, VerifyStatus::kOk,
+       "removed after it was made"},
+      {"not due, kept, bare", 1, 7, true, 2, false, VerifyStatus::kOk,
+       "removed after it was made"},
+      {"not due, where it was cut", 0, 5, false, 2, false, VerifyStatus::kOk,
+       "proves nothing"},
+      {"not due, and before the anchor", 0, 9, false, 0, true,
+       VerifyStatus::kOk, "part of the log"},
   };
   for (const auto& c : cases) {
     std::filesystem::remove_all(state_);
@@ -476,7 +479,7 @@ TEST_F(LogTest, AnAnchorVouchesForNoPruneThatWasNotDue) {
     log->Close();
     ASSERT_FALSE(anchor.empty()) << c.what;
     if (c.bare) anchor = anchor.substr(anchor.rfind(':') + 1);
-    const Verdict verdict = VerifyLog(anchor);
+    const VerifyReport verdict = VerifyLog(anchor);
     EXPECT_EQ(verdict.finding, c.finding) << c.what;
     EXPECT_EQ(verdict.anchored, c.anchored) << c.what << verdict.message;
     EXPECT_NE(verdict.message.find(c.says), std::string::npos)

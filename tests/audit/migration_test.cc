@@ -74,7 +74,7 @@ TEST_F(MigrationTest, ChainVerifiesAfterAStep) {
     EXPECT_EQ(*db.Number("PRAGMA user_version"), 2u);
   }
   Sql("PRAGMA user_version=1;PRAGMA wal_checkpoint(TRUNCATE)");
-  const Verdict verdict = VerifyLog(anchor);
+  const VerifyReport verdict = VerifyLog(anchor);
   // Only the table is not the one of this version: every record stands.
   EXPECT_EQ(verdict.records, 5u);
   EXPECT_TRUE(verdict.anchored);

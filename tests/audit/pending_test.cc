@@ -66,8 +66,8 @@ class PendingTest : public TemporaryState {
     return rows;
   }
   void ExpectOk(uint64_t records) {
-    const Verdict verdict = VerifyLog();
-    EXPECT_EQ(verdict.finding, Finding::kOk) << verdict.message;
+    const VerifyReport verdict = VerifyLog();
+    EXPECT_EQ(verdict.finding, VerifyStatus::kOk) << verdict.message;
     EXPECT_EQ(verdict.records, records);
   }
 

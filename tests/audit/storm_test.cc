@@ -72,8 +72,8 @@ TEST_F(StormTest, NoAcknowledgedRecordIsLost) {
          (end = lines.find('\n', at)) != std::string::npos; at = end + 1) {
       acknowledged.insert(lines.substr(at, end - at));
     }
-    const Verdict verdict = VerifyLog();
-    ASSERT_EQ(verdict.finding, Finding::kOk) << verdict.message;
+    const VerifyReport verdict = VerifyLog();
+    ASSERT_EQ(verdict.finding, VerifyStatus::kOk) << verdict.message;
   }
   auto log = Log::OpenReadOnly(state_);
   ASSERT_TRUE(log);
@@ -107,8 +107,8 @@ TEST_F(StormTest, FirstUseByManyAtOnceMakesOneLog) {
     waitpid(writer, &status, 0);
     EXPECT_EQ(status, 0);
   }
-  const Verdict verdict = VerifyLog();
-  EXPECT_EQ(verdict.finding, Finding::kOk);
+  const VerifyReport verdict = VerifyLog();
+  EXPECT_EQ(verdict.finding, VerifyStatus::kOk);
   EXPECT_EQ(verdict.records, 8u);
 }
 

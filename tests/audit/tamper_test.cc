@@ -45,75 +45,79 @@ TEST_F(TamperTest, EachKindIsNamed) {
   const struct {
     const char* what;
     const char* sql;
-    Finding finding;
+    VerifyStatus finding;
     uint64_t sequence;
   } cases[] = {
-      {"nothing", "SELECT 1", Finding::kOk, 0},
-      {"command", "UPDATE log SET command='ls' WHERE seq=5", Finding::kEdited,
-       5},
-      {"action", "UPDATE log SET action='deny' WHERE seq=1", Finding::kEdited,
-       1},
+      {"nothing", "SELECT 1", VerifyStatus::kOk, 0},
+      {"command", "UPDATE log SET command='ls' WHERE seq=5",
+       VerifyStatus::kEdited, 5},
+      {"action", "UPDATE log SET action='deny' WHERE seq=1",
+       VerifyStatus::kEdited, 1},
       {"time", "UPDATE log SET time_ns=time_ns+1 WHERE seq=10",
-       Finding::kEdited, 10},
-      {"enforced", "UPDATE log SET enforced=0 WHERE seq=3", Finding::kEdited,
-       3},
-      {"exit code", "UPDATE log SET exit_code=0 WHERE seq=3", Finding::kEdited,
-       3},
+       VerifyStatus::kEdited, 10},
+      {"enforced", "UPDATE log SET enforced=0 WHERE seq=3",
+       VerifyStatus::kEdited, 3},
+      {"exit code", "UPDATE log SET exit_code=0 WHERE seq=3",
+       VerifyStatus::kEdited, 3},
       {"detail", "UPDATE log SET detail=detail||' ' WHERE seq=3",
-       Finding::kEdited, 3},
-      {"kind", "UPDATE log SET kind='other' WHERE seq=3", Finding::kEdited, 3},
+       VerifyStatus::kEdited, 3},
+      {"kind", "UPDATE log SET kind='other' WHERE seq=3", VerifyStatus::kEdited,
+       3},
       {"moved between fields",
        "UPDATE log SET agent='c',session='laudes1' WHERE seq=3",
-       Finding::kEdited, 3},
-      {"hash", "UPDATE log SET hash=zeroblob(32) WHERE seq=4", Finding::kEdited,
+       VerifyStatus::kEdited, 3},
+      {"hash", "UPDATE log SET hash=zeroblob(32) WHERE seq=4",
+       VerifyStatus::kEdited, 4},
+      {"no hash", "UPDATE log SET hash=x'' WHERE seq=4", VerifyStatus::kEdited,
        4},
-      {"no hash", "UPDATE log SET hash=x'' WHERE seq=4", Finding::kEdited, 4},
       {"previous", "UPDATE log SET prev=zeroblob(32) WHERE seq=4",
-       Finding::kEdited, 4},
-      {"first deleted", "DELETE FROM log WHERE seq=1", Finding::kMissing, 1},
-      {"middle deleted", "DELETE FROM log WHERE seq=6", Finding::kMissing, 6},
-      {"two deleted", "DELETE FROM log WHERE seq IN (6,7)", Finding::kMissing,
+       VerifyStatus::kEdited, 4},
+      {"first deleted", "DELETE FROM log WHERE seq=1", VerifyStatus::kMissing,
+       1},
+      {"middle deleted", "DELETE FROM log WHERE seq=6", VerifyStatus::kMissing,
        6},
+      {"two deleted", "DELETE FROM log WHERE seq IN (6,7)",
+       VerifyStatus::kMissing, 6},
       {"neighbours swapped",
        "UPDATE log SET seq=-1 WHERE seq=4;UPDATE log SET seq=4 WHERE seq=5;"
        "UPDATE log SET seq=5 WHERE seq=-1",
-       Finding::kReordered, 4},
+       VerifyStatus::kReordered, 4},
       {"two swapped",
        "UPDATE log SET seq=-1 WHERE seq=3;UPDATE log SET seq=3 WHERE seq=8;"
        "UPDATE log SET seq=8 WHERE seq=-1",
-       Finding::kReordered, 3},
+       VerifyStatus::kReordered, 3},
       {"deleted and renumbered",
        "DELETE FROM log WHERE seq=5;UPDATE log SET seq=seq-1 WHERE seq>5",
-       Finding::kReordered, 5},
+       VerifyStatus::kReordered, 5},
       {"newer record version", "UPDATE log SET v=2 WHERE seq=5",
-       Finding::kUnreadable, 5},
+       VerifyStatus::kUnreadable, 5},
       {"copied to the end",
        "INSERT INTO log SELECT 11,v,kind,id,parent,time_ns,agent,session,mode,"
        "enforced,command,cwd,action,reason,rule_id,policy_revision,backend,"
        "status,exit_code,duration_ms,detail,prev,hash FROM log WHERE seq=2",
-       Finding::kReordered, 11},
-      {"last deleted", "DELETE FROM log WHERE seq=10", Finding::kOk, 0},
-      {"all deleted", "DELETE FROM log", Finding::kOk, 0},
+       VerifyStatus::kReordered, 11},
+      {"last deleted", "DELETE FROM log WHERE seq=10", VerifyStatus::kOk, 0},
+      {"all deleted", "DELETE FROM log", VerifyStatus::kOk, 0},
   };
   for (const auto& c : cases) {
     std::filesystem::remove_all(state_);
     Fill(10);
     const std::string anchor = VerifyLog().anchor;
     Sql(std::string(kWithoutGuards) + c.sql + kGuards);
-    const Verdict verdict = VerifyLog();
+    const VerifyReport verdict = VerifyLog();
     EXPECT_EQ(verdict.finding, c.finding) << c.what << ": " << verdict.message;
     EXPECT_EQ(verdict.sequence, c.sequence) << c.what;
     EXPECT_FALSE(verdict.anchored);
-    if (c.finding == Finding::kOk) {
+    if (c.finding == VerifyStatus::kOk) {
       EXPECT_NE(verdict.message.find("unanchored"), std::string::npos);
       // With the anchor the cut tail shows.
-      const Verdict anchored = VerifyLog(anchor);
+      const VerifyReport anchored = VerifyLog(anchor);
       if (std::string(c.what) == "nothing") {
-        EXPECT_EQ(anchored.finding, Finding::kOk);
+        EXPECT_EQ(anchored.finding, VerifyStatus::kOk);
         EXPECT_TRUE(anchored.anchored);
         EXPECT_TRUE(VerifyLog(verdict.head).anchored);
       } else {
-        EXPECT_EQ(anchored.finding, Finding::kTruncated) << c.what;
+        EXPECT_EQ(anchored.finding, VerifyStatus::kTruncated) << c.what;
       }
     }
   }
@@ -123,17 +127,17 @@ TEST_F(TamperTest, EachKindIsNamed) {
 TEST_F(TamperTest, VerifyEndsWhateverNumbersTheRowsHave) {
   const struct {
     const char* sql;
-    Finding finding;
+    VerifyStatus finding;
     uint64_t sequence;
     const char* says;
   } cases[] = {
-      {"UPDATE log SET command='x' WHERE seq=1", Finding::kEdited, 1,
+      {"UPDATE log SET command='x' WHERE seq=1", VerifyStatus::kEdited, 1,
        "record 1 was edited"},
-      {"UPDATE log SET command='x' WHERE seq=2", Finding::kEdited, 2,
+      {"UPDATE log SET command='x' WHERE seq=2", VerifyStatus::kEdited, 2,
        "record 2 was edited"},
       {"UPDATE log SET seq=9 WHERE seq=2;UPDATE log SET seq=2 WHERE seq=3",
-       Finding::kReordered, 2, "record 2 stands where another one was"},
-      {"UPDATE log SET seq=-7 WHERE seq=2", Finding::kEdited,
+       VerifyStatus::kReordered, 2, "record 2 stands where another one was"},
+      {"UPDATE log SET seq=-7 WHERE seq=2", VerifyStatus::kEdited,
        static_cast<uint64_t>(-7), "record -7 holds a value"},
   };
   for (const auto& c : cases) {
@@ -142,7 +146,7 @@ TEST_F(TamperTest, VerifyEndsWhateverNumbersTheRowsHave) {
     Sql(std::string(kWithoutGuards) +
         "UPDATE log SET seq=9223372036854775807 WHERE seq=4;" + c.sql +
         kGuards);
-    const Verdict verdict = VerifyLog();
+    const VerifyReport verdict = VerifyLog();
     EXPECT_EQ(verdict.finding, c.finding) << c.sql << verdict.message;
     EXPECT_EQ(verdict.sequence, c.sequence) << c.sql;
     EXPECT_NE(verdict.message.find(c.says), std::string::npos)
@@ -217,8 +221,8 @@ TEST_F(TamperTest, OnlyTheVeryValuesThatWereWrittenVerify) {
                 SQLITE_OK);
       sqlite3_close(db);
       if (!taken) continue;
-      const Verdict verdict = VerifyLog();
-      EXPECT_NE(verdict.finding, Finding::kOk) << c.what;
+      const VerifyReport verdict = VerifyLog();
+      EXPECT_NE(verdict.finding, VerifyStatus::kOk) << c.what;
       if (loose) {
         EXPECT_EQ(verdict.message.find("the table `log`"), std::string::npos)
             << c.what << ": " << verdict.message;
@@ -288,8 +292,8 @@ TEST_F(TamperTest, WhatStandsInTheSchemaDropsNoRecord) {
       EXPECT_EQ(stored.error().code, ErrorCode::kCorrupt) << c.what;
     }
     log->Close();
-    const Verdict verdict = VerifyLog();
-    EXPECT_NE(verdict.finding, Finding::kOk) << c.what;
+    const VerifyReport verdict = VerifyLog();
+    EXPECT_NE(verdict.finding, VerifyStatus::kOk) << c.what;
     EXPECT_NE(verdict.message.find(c.named), std::string::npos)
         << c.what << ": " << verdict.message;
     if (c.written) {
@@ -321,12 +325,12 @@ TEST_F(TamperTest, OlderCopyIsFoundWithTheAnchor) {
   }
   std::filesystem::copy_file(copy, database_,
                              std::filesystem::copy_options::overwrite_existing);
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
-  EXPECT_EQ(VerifyLog(anchor).finding, Finding::kTruncated);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
+  EXPECT_EQ(VerifyLog(anchor).finding, VerifyStatus::kTruncated);
   // More records on the older copy do not hide it.
   Fill(10);
-  const Verdict verdict = VerifyLog(anchor);
-  EXPECT_EQ(verdict.finding, Finding::kEdited);
+  const VerifyReport verdict = VerifyLog(anchor);
+  EXPECT_EQ(verdict.finding, VerifyStatus::kEdited);
   EXPECT_EQ(verdict.sequence, 10u);
 }
 
@@ -335,7 +339,7 @@ TEST_F(TamperTest, AnotherLogIsTheWrongFile) {
   const std::string anchor = VerifyLog().anchor;
   std::filesystem::remove_all(state_);
   Fill(5);
-  EXPECT_EQ(VerifyLog(anchor).finding, Finding::kWrongFile);
+  EXPECT_EQ(VerifyLog(anchor).finding, VerifyStatus::kWrongFile);
 }
 
 TEST_F(TamperTest, ConsistentRewriteIsFoundWithTheAnchor) {
@@ -344,8 +348,8 @@ TEST_F(TamperTest, ConsistentRewriteIsFoundWithTheAnchor) {
   // The last record replaced by another that fits the chain.
   Sql(std::string(kWithoutGuards) + "DELETE FROM log WHERE seq=5" + kGuards);
   Fill(1);
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
-  EXPECT_EQ(VerifyLog(anchor).finding, Finding::kEdited);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
+  EXPECT_EQ(VerifyLog(anchor).finding, VerifyStatus::kEdited);
 }
 
 TEST_F(TamperTest, AnchorMustBeOne) {
@@ -372,7 +376,7 @@ TEST_F(TamperTest, DamagedPagesAreUnreadable) {
   if (!log) return;  // found at once
   const auto verdict = log->Verify("");
   if (verdict) {
-    EXPECT_NE(verdict->finding, Finding::kOk);
+    EXPECT_NE(verdict->finding, VerifyStatus::kOk);
   }
 }
 
@@ -426,7 +430,7 @@ TEST_F(TamperTest, StoppedWriterDelaysOthersNoLongerThanTheirLimit) {
   waitpid(holder, &status, 0);
   EXPECT_TRUE(log->Append(&record));
   EXPECT_EQ(record.sequence, 2u);
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
 }
 
 // Another program in the middle of a transaction on the table keeps no record
@@ -449,7 +453,7 @@ TEST_F(TamperTest, AHeldTableDelaysReadersAndNoRecord) {
   const auto again = log->Query({});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->size(), 2u);
-  EXPECT_EQ(VerifyLog().finding, Finding::kOk);
+  EXPECT_EQ(VerifyLog().finding, VerifyStatus::kOk);
 }
 
 }  // namespace

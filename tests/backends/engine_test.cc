@@ -19,7 +19,7 @@
 #include <sstream>
 
 #include "backends/engine_image.h"
-#include "backends/protect/guardian.h"
+#include "backends/protect/cleanup_watchdog.h"
 #include "base/file.h"
 #include "tests/backends/engines.h"
 #include "tests/must_work.h"
@@ -182,23 +182,23 @@ TEST(Images, HaveOnlyWhatIsTheCommandsOfTheHost) {
                  MountAt(MountKind::kHidden, "/srv/secret", true),
                  MountAt(MountKind::kBind, "/srv/.bashrc", true),
                  MountAt(MountKind::kBind, "/other/.bashrc", true)};
-  const Result<View> left = ImageView(view, "/srv", "/srv");
+  const Result<View> left = FlatView(view, "/srv", "/srv");
   ASSERT_TRUE(left);
   std::vector<std::string> targets;
   for (const ViewMount& mount : left->mounts) targets.push_back(mount.target);
   EXPECT_EQ(targets, (std::vector<std::string>{"/dev", "/tmp", "/srv",
                                                "/srv/secret", "/srv/.bashrc"}));
-  EXPECT_FALSE(ImageView(view, "/srv", "/usr"));
+  EXPECT_FALSE(FlatView(view, "/srv", "/usr"));
   // A workspace that is not written is there all the same, read-only.
   view.mounts = {MountAt(MountKind::kFresh, "/tmp", false),
                  MountAt(MountKind::kBind, "/srv/.git", true)};
-  const Result<View> read_only = ImageView(view, "/srv", "/srv");
+  const Result<View> read_only = FlatView(view, "/srv", "/srv");
   ASSERT_TRUE(read_only);
   ASSERT_EQ(read_only->mounts.size(), 3u);
   EXPECT_EQ(read_only->mounts[1].target, "/srv");
   EXPECT_TRUE(read_only->mounts[1].read_only);
   view.write_everything = true;
-  EXPECT_FALSE(ImageView(view, "/srv", "/srv"));
+  EXPECT_FALSE(FlatView(view, "/srv", "/srv"));
 }
 
 TEST(ContainerArguments, AConfiguredImageStartsNothingOfItsOwn) {

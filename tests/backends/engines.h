@@ -23,7 +23,7 @@ std::string TestImage(const std::string& name);
 // directories of runs.
 std::string LeftBy(const std::string& name);
 
-// Makes what a run leaves when gate and its guardian are killed: something that
+// Makes what a run leaves when gate and its watchdog are killed: something that
 // is named after `owner`, as OwnerTag() is. After a first run.
 void LeaveBehind(const std::string& name, const std::string& owner);
 void RemoveLeft(const std::string& name);

@@ -219,20 +219,20 @@ TEST_P(EscapeTest, AWorkspaceInAClosedHomeOfAThirdUserIsWorkedIn) {
 }
 
 TEST_P(EscapeTest, ProcessesOutsideAreNeitherSeenNorSignalled) {
-  const pid_t canary = fork();
-  if (canary == 0) {
+  const pid_t escape_probe = fork();
+  if (escape_probe == 0) {
     if (uid_ != geteuid() && setresuid(uid_, uid_, uid_) != 0) _exit(1);
     while (true) pause();
   }
-  const std::string pid = std::to_string(canary);
+  const std::string pid = std::to_string(escape_probe);
   Bash("kill -9 " + pid + "; kill -TERM -1; kill -9 $PPID");
   Probe({"kill", pid});
   Probe({"ptrace", pid});
-  EXPECT_EQ(waitpid(canary, nullptr, WNOHANG), 0);
+  EXPECT_EQ(waitpid(escape_probe, nullptr, WNOHANG), 0);
   const Ran ran = Bash("ls /proc | grep -cE '^[0-9]+$'");
   EXPECT_LE(atoi(ran.output.c_str()), 6) << ran.output;
-  kill(canary, SIGKILL);
-  waitpid(canary, nullptr, 0);
+  kill(escape_probe, SIGKILL);
+  waitpid(escape_probe, nullptr, 0);
 }
 
 TEST_P(EscapeTest, NoNetworkOfTheHostIsReached) {
@@ -323,7 +323,7 @@ TEST_P(EscapeTest, AHardLinkToAFileOutsideIsNotWritten) {
   Write(h_ + "/.bashrc", "mine\n");
   ASSERT_EQ(link((x_ + "/existing").c_str(), (w_ + "/alias").c_str()), 0);
   ASSERT_EQ(link((h_ + "/.bashrc").c_str(), (w_ + "/deep/er/rc").c_str()), 0);
-  profile_.sole_names = {h_ + "/.bashrc"};
+  profile_.alias_checked_paths = {h_ + "/.bashrc"};
   const Ran ran = Bash("echo evil >> alias; echo evil >> deep/er/rc; true");
   EXPECT_EQ(ran.outcome.exit_code, 0) << ran.outcome.reason;
   EXPECT_EQ(Read(x_ + "/existing"), "before\n");

@@ -67,11 +67,11 @@ std::vector<Who> OnlyNative() {
 INSTANTIATE_TEST_SUITE_P(Native, ExecTest, testing::ValuesIn(OnlyNative()),
                          WhoName);
 
-struct Way {
+struct SymlinkTrace {
   const char* how;
   bool runs;  // when it is let through
 };
-constexpr Way kWays[] = {
+constexpr SymlinkTrace kWays[] = {
     {"plain", true},      {"thread", true}, {"headless", true}, {"vfork", true},
     {"descriptor", true}, {"devfd", true},  {"fexecve", true},  {"memfd", true},
     {"at", true},         {"link", false},
@@ -84,7 +84,7 @@ TEST_P(ExecTest, ADeniedStartNeverHappensByAnyWay) {
   judge_ = [](const ExecEvent& event) {
     return ExecVerdict{IsProbe(event), "not this"};
   };
-  for (const Way& way : kWays) {
+  for (const SymlinkTrace& way : kWays) {
     const Ran ran = Bash(std::string("./probe ") + way.how +
                          " /usr/bin/touch evil; rm -f harmless; exit 0");
     EXPECT_FALSE(Exists(w_ + "/evil")) << way.how;
@@ -96,7 +96,7 @@ TEST_P(ExecTest, TheFileThatIsMeantIsTheOneThatIsJudged) {
     if (!IsProbe(event)) Note(event.path);
     return ExecVerdict{true, ""};
   };
-  for (const Way& way : kWays) {
+  for (const SymlinkTrace& way : kWays) {
     const Ran ran = Bash(std::string("./probe ") + way.how +
                          " /usr/bin/touch made; [ -e made ] && echo runs");
     EXPECT_EQ(ran.output.find("runs") != std::string::npos, way.runs)

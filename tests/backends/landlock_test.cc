@@ -110,10 +110,11 @@ TEST_P(LandlockTest, NothingAtAllIsChangedWhereNothingIsWritable) {
 }
 
 TEST_P(LandlockTest, WhatIsHiddenIsNotRead) {
-  const Fd canary(open(("/tmp/gate-canary-" + std::to_string(getpid())).c_str(),
-                       O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  const Fd escape_probe(
+      open(("/tmp/gate-canary-" + std::to_string(getpid())).c_str(),
+           O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   const std::string name = "/tmp/gate-canary-" + std::to_string(getpid());
-  ASSERT_TRUE(WriteAll(canary.get(), "CANARY\n"));
+  ASSERT_TRUE(WriteAll(escape_probe.get(), "CANARY\n"));
   for (const std::string& line :
        {std::string("cat \"$S\""), std::string("cat \"$H\"/.ssh/*"),
         std::string("cat \"/proc/self/root$S\""),
@@ -182,8 +183,8 @@ TEST_P(LandlockTest, NoPairReachesOut) {
 TEST_P(LandlockTest, ProcessesOutsideAreNotTouched) {
   int pipes[2];
   ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
-  const pid_t canary = fork();
-  if (canary == 0) {
+  const pid_t escape_probe = fork();
+  if (escape_probe == 0) {
     if (uid_ != geteuid() && setresuid(uid_, uid_, uid_) != 0) _exit(1);
     (void)!write(pipes[1], "r", 1);
     while (true) pause();
@@ -192,17 +193,17 @@ TEST_P(LandlockTest, ProcessesOutsideAreNotTouched) {
   ASSERT_EQ(read(pipes[0], &ready, 1), 1);
   close(pipes[0]);
   close(pipes[1]);
-  const std::string pid = std::to_string(canary);
+  const std::string pid = std::to_string(escape_probe);
   EXPECT_NE(Probe("ptrace " + pid), "0\n");
   // Where one signal gets out, a signal to everybody must not be tried.
   ASSERT_NE(Probe("kill " + pid), "0\n");
   Bash("kill -9 -1; kill -9 " + pid + "; kill -9 $PPID; prlimit --pid " + pid +
        " --cpu=1:1; renice 19 -p " + pid);
-  EXPECT_EQ(waitpid(canary, nullptr, WNOHANG), 0);
-  EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(canary)),
+  EXPECT_EQ(waitpid(escape_probe, nullptr, WNOHANG), 0);
+  EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(escape_probe)),
             getpriority(PRIO_PROCESS, 0));
-  kill(canary, SIGKILL);
-  waitpid(canary, nullptr, 0);
+  kill(escape_probe, SIGKILL);
+  waitpid(escape_probe, nullptr, 0);
 }
 
 TEST_P(LandlockTest, LeavesNothingRunningBehind) {

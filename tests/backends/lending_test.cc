@@ -60,9 +60,9 @@ TEST_P(Lending, ShowsWhatIsLentAndNothingBesideIt) {
       "cat \"$H/.aws/credentials\"; cat \"$H/.aws/notes\" "
       "\"$H/.aws/sso/cache/token\" \"$H/.kube/config\" \"$S\"");
   EXPECT_NE(ran.output.find("CANARY-LENT"), std::string::npos) << ran.output;
-  for (const char* canary :
+  for (const char* escape_probe :
        {"CANARY-NEIGHBOUR", "CANARY-TOKEN", "CANARY-OTHER", "CANARY-SECRET"})
-    EXPECT_EQ(ran.output.find(canary), std::string::npos) << ran.output;
+    EXPECT_EQ(ran.output.find(escape_probe), std::string::npos) << ran.output;
 }
 
 TEST_P(Lending, DoesNotLetWhatIsLentBeChanged) {

@@ -377,7 +377,7 @@ TEST_P(ControlGroupTest, AKilledGateLeavesNoControlGroup) {
   profile_.limits.memory_bytes = 256 << 20;
   profile_.limits.processes = 100;
   std::vector<std::string> groups;
-  pid_t guardian = -1;
+  pid_t watchdog = -1;
   const auto child_named = [](pid_t parent, const std::string& name) {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::ifstream stat(entry.path() / "stat");
@@ -391,8 +391,8 @@ TEST_P(ControlGroupTest, AKilledGateLeavesNoControlGroup) {
   While("cat /proc/self/cgroup > own; : > ready; sleep 100", [&](pid_t holder) {
     groups = GroupsOf(Read(w_ + "/own"));
     // It comes once the run has lasted a moment.
-    while (!groups.empty() && guardian < 0) {
-      guardian = child_named(holder, "gate-guard");
+    while (!groups.empty() && watchdog < 0) {
+      watchdog = child_named(holder, "gate-guard");
       usleep(1000);
     }
     kill(holder, SIGKILL);

@@ -104,7 +104,7 @@ TEST_F(QuarantineTest, NothingStaysInTheWorkspaceOnAnotherFileSystem) {
   };
   for (const Case& each : kCases) {
     Make(each.make);
-    const OwnersWay way({workspace_});
+    const ScopedOwnerAccess way({workspace_});
     const Result<Aside> moved = Take();
     ASSERT_TRUE(moved) << each.make << moved.error().message;
     EXPECT_EQ(Tell(workspace_, "ls -A | grep -v ^y"), "") << each.make;
@@ -178,7 +178,7 @@ TEST_F(QuarantineTest, WhatIsTooLargeToCopyGoesBesideTheOutermostRoot) {
   for (const Large& each : kLarge) {
     Make(each.make);
     // The working directory is a root of its own.
-    const OwnersWay way({workspace_});
+    const ScopedOwnerAccess way({workspace_});
     const Result<Aside> moved = MoveAside(
         workspace_ + "/x", quarantine_, "q",
         {workspace_ + "/x", workspace_, workspace_ + "/y"}, each.limits);
@@ -196,7 +196,7 @@ TEST_F(QuarantineTest, WhatCanGoNowhereIsRemovedAndToldOf) {
     Make(each.make);
     // As where the directory above is another file system, or somebody else's.
     (void)Tell(outside_, "mkdir .gate-quarantine-q");
-    const OwnersWay way({workspace_});
+    const ScopedOwnerAccess way({workspace_});
     const Result<Aside> moved = Take(each.limits);
     ASSERT_TRUE(moved) << each.make << moved.error().message;
     EXPECT_EQ(moved->place, "") << each.make;

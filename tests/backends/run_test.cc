@@ -193,9 +193,9 @@ TEST_P(RunTest, ShowsNamedFilesOfTheHostsTmp) {
   MakeDirectory(session);
   for (const bool kept : {false, true}) {
     if (kept) profile_.private_tmp = session;
-    profile_.show = {place + "/a",    place + "/sub",  place + "/key",
-                     place + "/link", place + "/fifo", "/run/utmp",
-                     place + "/none"};
+    profile_.host_tmp_binds = {place + "/a",    place + "/sub",  place + "/key",
+                               place + "/link", place + "/fifo", "/run/utmp",
+                               place + "/none"};
     const Ran ran = Bash("cd " + place +
                          " && cat a sub/b; echo x > a; echo x > sub/c; cat "
                          "unnamed key link; ls fifo none");
@@ -213,10 +213,10 @@ TEST_P(RunTest, ShowsNamedFilesOfTheHostsTmp) {
           session + "/tmp" + place.substr(4) + "/a && chmod 1000 " + session +
           "/tmp" + place.substr(4) + "/a");
   EXPECT_EQ(Bash("cat " + place + "/a").output, "host\n");
-  profile_.show.clear();
+  profile_.host_tmp_binds.clear();
   Bash("mkdir -p " + place + "; echo mine > " + place + "/a; ln -s /etc " +
        place + "/away");
-  profile_.show = {place + "/a", place + "/away/passwd"};
+  profile_.host_tmp_binds = {place + "/a", place + "/away/passwd"};
   EXPECT_EQ(Bash("cat " + place + "/a").output, "mine\n");
   EXPECT_EQ(Read(place + "/a"), "host\n");
   std::filesystem::remove_all(place);
@@ -234,7 +234,7 @@ TEST_P(RunTest, WhatWasShownIsNoEmptyFileForALaterLine) {
   Write(file, "host\n");
   profile_.private_tmp = base_ + "/session";
   MakeDirectory(profile_.private_tmp);
-  profile_.show = {file};
+  profile_.host_tmp_binds = {file};
   // A second run is shown the same, and is over while the first still needs it.
   ASSERT_EQ(mkfifo((w_ + "/go").c_str(), 0666), 0);
   ASSERT_EQ(chown((w_ + "/go").c_str(), uid_, gid_), 0);
@@ -246,7 +246,7 @@ TEST_P(RunTest, WhatWasShownIsNoEmptyFileForALaterLine) {
   EXPECT_EQ(Bash("cat " + file).output, "host\n");
   // Meanwhile another line to which it is not shown does not take what it is
   // mounted on for it.
-  profile_.show.clear();
+  profile_.host_tmp_binds.clear();
   for (const std::string& line :
        {"cat " + file, "cp " + file + " copy", "sed -i s/a/b/ " + file,
         "echo more >> " + file})
@@ -261,12 +261,12 @@ TEST_P(RunTest, WhatWasShownIsNoEmptyFileForALaterLine) {
         "echo more >> " + file})
     EXPECT_NE(Bash(line).outcome.exit_code, 0) << line;
   // What a command has put there is its own.
-  profile_.show = {file};
+  profile_.host_tmp_binds = {file};
   Bash("cat " + file + "; echo mine > " + place + "/d/own");
-  profile_.show.clear();
+  profile_.host_tmp_binds.clear();
   EXPECT_EQ(Bash("ls " + place + "/d").output, "own\n");
   Bash("touch " + file);
-  profile_.show = {file};
+  profile_.host_tmp_binds = {file};
   EXPECT_EQ(Bash("cat " + file).output, "host\n");
   EXPECT_TRUE(Exists(profile_.private_tmp + "/tmp" + file.substr(4)));
   std::filesystem::remove_all(place);

@@ -60,8 +60,8 @@ class Sandbox : public testing::TestWithParam<Who> {
   void MakeDirectory(const std::string& path);
   // Every path, type, mode, size, time and content hash below `path`.
   std::string Manifest(const std::string& path) const;
-  // The canary of the home is not read by the names of a second mount either.
-  // As root; the process has mounts of its own afterwards.
+  // The canary of the home is not read by the names of a second mount
+  // either. As root; the process has mounts of its own afterwards.
   void ExpectHiddenAtASecondMount();
   static bool HasViolation(const Outcome& outcome, const std::string& kind);
 

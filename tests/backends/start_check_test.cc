@@ -193,7 +193,7 @@ TEST(StartCheck, AProgramIsNotTakenForTheNextByWhatItSaysOfItself) {
   int there[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, there), 0);
   const Fd ours(there[0]), theirs(there[1]);
-  Image here;
+  ProcessImage here;
   ASSERT_EQ(LookAtThread("/proc/self", &here), Sight::kWhole);
   const pid_t child = fork();
   if (child == 0) {

@@ -183,8 +183,8 @@ TEST_P(TiersTest, NeverLessThanItSays) {
                    : Outside("cd ..; grep -r . outside home | sort");
     };
     const std::string before = outside();
-    const pid_t canary = fork();
-    if (canary == 0) {
+    const pid_t escape_probe = fork();
+    if (escape_probe == 0) {
       if (uid_ != geteuid() && (setresgid(gid_, gid_, gid_) != 0 ||
                                 setresuid(uid_, uid_, uid_) != 0))
         _exit(1);
@@ -196,13 +196,13 @@ TEST_P(TiersTest, NeverLessThanItSays) {
         "\"$S\" > copy; cat \"$S\"; echo x >> .bashrc; rm -f .bashrc; echo x > "
         ".envrc; echo x > deep/er/.envrc; mkdir -p deep/.envrc/a; echo x > "
         "deep/.envrc/a/b; : < /dev/tcp/127.0.0.1/" +
-        port + "; kill -9 " + std::to_string(canary) +
+        port + "; kill -9 " + std::to_string(escape_probe) +
         "; chmod 700 \"$X/existing\"; unshare -Ur true && echo nested");
-    EXPECT_EQ(kill(canary, 0), 0);
+    EXPECT_EQ(kill(escape_probe, 0), 0);
     int status = 0;
-    EXPECT_EQ(waitpid(canary, &status, WNOHANG), 0) << place.name;
-    kill(canary, SIGKILL);
-    waitpid(canary, &status, 0);
+    EXPECT_EQ(waitpid(escape_probe, &status, WNOHANG), 0) << place.name;
+    kill(escape_probe, SIGKILL);
+    waitpid(escape_probe, &status, 0);
     profile_ = plain;
     const bool started = ran.outcome.status != OutcomeStatus::kSetupFailed;
     EXPECT_TRUE(found.available || !started)

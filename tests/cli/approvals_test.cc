@@ -3,7 +3,7 @@
 
 #include "approvals/approvals.h"
 #include "approvals/pause.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "cli/output/duration.h"
 #include "facts/process_facts.h"
 #include "tests/cli/process.h"
@@ -16,8 +16,8 @@ using test::Machine;
 
 constexpr uint64_t kHour = 3600 * 1000;
 
-RememberedApproval Approval(const std::string& scope) {
-  RememberedApproval approval;
+StandingApproval Approval(const std::string& scope) {
+  StandingApproval approval;
   approval.id = "01910000-0000-7000-8000-00000000000a";
   approval.scope = scope;
   approval.command = "npm publish";
@@ -31,62 +31,62 @@ RememberedApproval Approval(const std::string& scope) {
   return approval;
 }
 
-Asked Question() { return {"npm publish", "1:2 /p", "/p", "s1", {"a.rule"}}; }
+Asked Request() { return {"npm publish", "1:2 /p", "/p", "s1", {"a.rule"}}; }
 
 TEST(ApprovalsTest, FitsOneCommandInOnePlaceForTheRulesThatAsked) {
   const Machine machine;
   ASSERT_TRUE(Remember(machine.state(), Approval("time")));
   const auto fits = [&](const Asked& asked, uint64_t now = 2000) {
-    return FindRemembered(machine.state(), asked, now).has_value();
+    return FindStandingApproval(machine.state(), asked, now).has_value();
   };
-  EXPECT_TRUE(fits(Question()));
-  Asked asked = Question();
+  EXPECT_TRUE(fits(Request()));
+  Asked asked = Request();
   asked.rules = {"a.rule", "b.rule"};
   EXPECT_TRUE(fits(asked));
   asked.rules = {"a.rule", "c.rule"};
   EXPECT_FALSE(fits(asked));
   asked.rules = {};
   EXPECT_FALSE(fits(asked));
-  asked = Question();
+  asked = Request();
   asked.command += " ";
   EXPECT_FALSE(fits(asked));
-  asked = Question();
+  asked = Request();
   for (const char* place : {"1:3 /p", "1:2 /p/x", ""}) {
     asked.place = place;
     EXPECT_FALSE(fits(asked)) << place;
   }
-  asked = Question();
+  asked = Request();
   asked.workspace = "/q";
   EXPECT_FALSE(fits(asked));
-  asked = Question();
+  asked = Request();
   asked.session = "s2";
   EXPECT_TRUE(fits(asked)) << "a time is not a session";
-  EXPECT_TRUE(fits(Question(), 1000 + kHour - 1));
-  EXPECT_FALSE(fits(Question(), 999)) << "the clock went back";
+  EXPECT_TRUE(fits(Request(), 1000 + kHour - 1));
+  EXPECT_FALSE(fits(Request(), 999)) << "the clock went back";
 }
 
 TEST(ApprovalsTest, EndsByItselfOrWhenRevoked) {
   const Machine machine;
   ASSERT_TRUE(Remember(machine.state(), Approval("time")));
-  EXPECT_FALSE(FindRemembered(machine.state(), Question(), 1000 + kHour));
-  EXPECT_TRUE(ListRemembered(machine.state(), 2000)->empty());
+  EXPECT_FALSE(FindStandingApproval(machine.state(), Request(), 1000 + kHour));
+  EXPECT_TRUE(ListStandingApprovals(machine.state(), 2000)->empty());
   ASSERT_TRUE(Remember(machine.state(), Approval("project")));
-  EXPECT_TRUE(FindRemembered(machine.state(), Question(), 1000 * kHour));
+  EXPECT_TRUE(FindStandingApproval(machine.state(), Request(), 1000 * kHour));
   EXPECT_FALSE(Revoke(machine.state(), "0191", 2000)) << "too short";
   ASSERT_TRUE(Revoke(machine.state(), "01910000-0000", 2000));
-  EXPECT_FALSE(FindRemembered(machine.state(), Question(), 2000));
+  EXPECT_FALSE(FindStandingApproval(machine.state(), Request(), 2000));
   EXPECT_FALSE(Revoke(machine.state(), "01910000-0000", 2000));
 }
 
 TEST(ApprovalsTest, OfASessionFitsNoOther) {
   const Machine machine;
   ASSERT_TRUE(Remember(machine.state(), Approval("session")));
-  EXPECT_TRUE(FindRemembered(machine.state(), Question(), 2000));
-  Asked asked = Question();
+  EXPECT_TRUE(FindStandingApproval(machine.state(), Request(), 2000));
+  Asked asked = Request();
   asked.session = "s2";
-  EXPECT_FALSE(FindRemembered(machine.state(), asked, 2000));
+  EXPECT_FALSE(FindStandingApproval(machine.state(), asked, 2000));
   asked.session = "";
-  EXPECT_FALSE(FindRemembered(machine.state(), asked, 2000));
+  EXPECT_FALSE(FindStandingApproval(machine.state(), asked, 2000));
 }
 
 TEST(ApprovalsTest, AForgedFileIsNone) {
@@ -98,7 +98,7 @@ TEST(ApprovalsTest, AForgedFileIsNone) {
   const size_t at = text.find("\"project\"");
   ASSERT_NE(at, std::string::npos);
   machine.Write(file, text.replace(at + 1, 1, "P"), 0600);
-  EXPECT_FALSE(FindRemembered(machine.state(), Question(), 2000));
+  EXPECT_FALSE(FindStandingApproval(machine.state(), Request(), 2000));
 }
 
 // The question as `gate run` keeps it, answered as `gate approve` does.
@@ -114,7 +114,7 @@ TEST(ApprovalsTest, ARememberedYesAnswersRunAfterRun) {
   ASSERT_TRUE(waiting && waiting->size() == 1);
   const PendingQuestion& question = waiting->front();
   EXPECT_EQ(question.rules, std::vector<std::string>{"p.a"});
-  RememberedApproval approval;
+  StandingApproval approval;
   approval.id = question.id;
   approval.scope = "project";
   approval.command = question.command;
@@ -178,7 +178,7 @@ TEST(ApprovalsTest, AYesHoldsForTheDirectoryThatWasShown) {
                 machine.project() + "/a" +
                     (std::string(row.cwd) == "up/in" ? "/in" : ""));
       if (remembered) {
-        RememberedApproval approval;
+        StandingApproval approval;
         approval.id = question.id;
         approval.scope = "time";
         approval.command = question.command;

@@ -82,12 +82,12 @@ class ContainerServicesTest : public EngineNamesTest {
          {"/containers/" + id_ + "/json", Http("200 OK", container)},
          {"/volumes/data", Http("200 OK", Volume("data"))}});
   }
-  Judgement Judge(const std::string& line) {
+  Authorization Judge(const std::string& line) {
     gateway_.emplace(Facts({"DOCKER_HOST=unix://" + Socket()}));
-    Question question;
+    Request question;
     question.command = line;
     question.cwd = work_.path();
-    return gateway_->Judge(question, /*pin=*/false);
+    return gateway_->Authorize(question, /*pin=*/false);
   }
   std::optional<Gateway> gateway_;
 };
@@ -127,11 +127,11 @@ TEST_F(ContainerServicesTest, AreGivenWhereTheyHaveNothingOfThisMachine) {
   };
   for (const auto& c : cases) {
     Publish(proxy.port(), c.container);
-    const Judgement judgement = Judge(line);
-    EXPECT_EQ(judgement.decision.action,
+    const Authorization authorization = Judge(line);
+    EXPECT_EQ(authorization.decision.action,
               c.given ? Action::kSandbox : Action::kAsk)
-        << c.container << judgement.decision.reason;
-    EXPECT_EQ(judgement.plan.profile.services.size(), c.given ? 1u : 0u)
+        << c.container << authorization.decision.reason;
+    EXPECT_EQ(authorization.plan.profile.services.size(), c.given ? 1u : 0u)
         << c.container;
   }
   // An engine that does not answer, or speaks of other ports, says of nothing
@@ -147,11 +147,11 @@ TEST_F(ContainerServicesTest, AnotherProgramOnThatPortIsNone) {
   const Proxy proxy(machine_, "my-server");
   if (proxy.port() == 0) GATE_SKIP_WITHOUT("native") << "no perl here";
   Publish(proxy.port(), Container("[]"));
-  const Judgement judgement =
+  const Authorization authorization =
       Judge("psql -h localhost -p " + std::to_string(proxy.port()));
-  EXPECT_EQ(judgement.decision.action, Action::kAsk);
-  EXPECT_NE(judgement.decision.reason.find("my-server"), std::string::npos)
-      << judgement.decision.reason;
+  EXPECT_EQ(authorization.decision.action, Action::kAsk);
+  EXPECT_NE(authorization.decision.reason.find("my-server"), std::string::npos)
+      << authorization.decision.reason;
 }
 
 // Tests find the database of the project without naming it; other programs and
@@ -178,10 +178,10 @@ TEST_F(ContainerServicesTest, DatabasesAreThereForCodeOfTheProject) {
         proxy.port(),
         Container(c.bind ? R"([{"Type":"bind","Source":"/home/x"}])" : "[]"),
         c.inner);
-    Judgement judgement = Judge(c.line);
-    EXPECT_EQ(judgement.decision.action, Action::kSandbox) << c.line;
-    EXPECT_TRUE(judgement.plan.profile.services.empty()) << c.line;
-    const auto forwarder = OfferLocalServices(*gateway_, &judgement);
+    Authorization authorization = Judge(c.line);
+    EXPECT_EQ(authorization.decision.action, Action::kSandbox) << c.line;
+    EXPECT_TRUE(authorization.plan.profile.services.empty()) << c.line;
+    const auto forwarder = OfferLocalServices(*gateway_, &authorization);
     ASSERT_TRUE(forwarder) << c.line;
     EXPECT_EQ(forwarder->has_value(), c.given) << c.line << c.inner << c.bind;
   }
@@ -193,15 +193,15 @@ TEST_F(ContainerServicesTest, AServerInTheBackgroundGoesOnWithoutThem) {
   const Proxy proxy(machine_, "docker-proxy");
   if (proxy.port() == 0) GATE_SKIP_WITHOUT("native") << "no perl here";
   Publish(proxy.port(), Container("[]"));
-  Judgement judgement = Judge("python3 manage.py runserver &");
-  const auto forwarder = OfferLocalServices(*gateway_, &judgement);
+  Authorization authorization = Judge("python3 manage.py runserver &");
+  const auto forwarder = OfferLocalServices(*gateway_, &authorization);
   ASSERT_TRUE(forwarder);
   EXPECT_FALSE(forwarder->has_value());
-  EXPECT_EQ(judgement.not_forwarded,
+  EXPECT_EQ(authorization.not_forwarded,
             std::vector{static_cast<uint16_t>(proxy.port())});
-  EXPECT_TRUE(MayLast(judgement, /*transport=*/false));
+  EXPECT_TRUE(MayLast(authorization, /*transport=*/false));
   backends::Outcome outcome;
-  FillNotForwarded(judgement, &outcome);
+  FillNotForwarded(authorization, &outcome);
   ASSERT_EQ(WithheldLines(outcome).size(), 1u);
   EXPECT_NE(WithheldLines(outcome).front().find("localhost:" +
                                                 std::to_string(proxy.port())),

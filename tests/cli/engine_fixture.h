@@ -166,11 +166,11 @@ class EngineNamesTest : public testing::Test {
                           uint64_t patience = kPatient, bool here = true) {
     Gateway gateway(Facts(std::move(environment)));
     gateway.WaitForEngines(patience);
-    Question question;
+    Request question;
     question.command = line;
     question.cwd = work_.path();
     question.on_this_machine = here;
-    return gateway.Judge(question, /*pin=*/false).decision;
+    return gateway.Authorize(question, /*pin=*/false).decision;
   }
   engine::Decision Decide(const std::string& line) {
     return Decide(line, {"DOCKER_HOST=unix://" + Socket()});

@@ -5,7 +5,7 @@
 
 #include "approvals/approvals.h"
 #include "approvals/pause.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "facts/process_facts.h"
 #include "tests/cli/process.h"
 
@@ -43,8 +43,8 @@ PendingQuestion Waiting(const Machine& machine) {
 }
 
 // A yes to `question` for an hour, without a grant.
-RememberedApproval ForAnHour(const PendingQuestion& question) {
-  RememberedApproval approval;
+StandingApproval ForAnHour(const PendingQuestion& question) {
+  StandingApproval approval;
   approval.id = question.id;
   approval.scope = "time";
   approval.command = question.command;
@@ -98,7 +98,7 @@ TEST(GrantsTest, AnAnswerGivesNoMoreThanItWasShown) {
   Touch(machine);
   const PendingQuestion question = Waiting(machine);
   // As gate stored it before there were grants.
-  RememberedApproval approval = ForAnHour(question);
+  StandingApproval approval = ForAnHour(question);
   ASSERT_TRUE(Remember(machine.state(), approval));
   EXPECT_NE(Touch(machine).exit_code, 0);
   EXPECT_FALSE(machine.Exists(Outside(machine)));
@@ -226,7 +226,7 @@ bool YesFitsAfter(const std::function<void(const Machine&)>& change,
   if (once) {
     EXPECT_TRUE(Approve(machine.state(), question.id, NowMs()));
   } else {
-    RememberedApproval approval = ForAnHour(question);
+    StandingApproval approval = ForAnHour(question);
     approval.grant = question.grant;
     EXPECT_TRUE(Remember(machine.state(), approval));
   }
@@ -274,7 +274,7 @@ TEST(GrantsTest, WhatWaitsAndWhatIsKeptSayWhatTheyGive) {
       nlohmann::json::parse(machine.Gate({"pending", "--json"}).out);
   EXPECT_EQ(waits["grant"], "as-is");
   EXPECT_EQ(waits["runs"], question.runs);
-  RememberedApproval approval;
+  StandingApproval approval;
   approval.id = question.id;
   approval.scope = "time";
   approval.command = question.command;

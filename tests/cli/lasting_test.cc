@@ -82,7 +82,7 @@ done
     EXPECT_TRUE(running) << running.error().message;
     return running ? std::move(*running) : std::vector<lasting::Entry>();
   }
-  // Until no keeper lives any more.
+  // Until no supervisor lives any more.
   void AwaitRecords() const {
     const std::string directory = machine_.state() + "/lasting";
     std::error_code none;
@@ -187,11 +187,12 @@ TEST_F(LastingTest, HoldsNothingOfWhoeverCalledGate) {
   EXPECT_EQ(up_->Take(), "up\n");
   const auto running = Running();
   ASSERT_EQ(running.size(), 1u);
-  const std::string own = "/proc/" + std::to_string(running[0].keeper) + "/fd/";
+  const std::string own =
+      "/proc/" + std::to_string(running[0].supervisor) + "/fd/";
   for (const char* fd : {"0", "1", "2"})
     EXPECT_EQ(std::filesystem::read_symlink(own + fd), "/dev/null");
   EXPECT_EQ(std::filesystem::read_symlink(
-                "/proc/" + std::to_string(running[0].keeper) + "/cwd"),
+                "/proc/" + std::to_string(running[0].supervisor) + "/cwd"),
             "/");
 }
 
@@ -313,7 +314,7 @@ TEST_F(LastingTest, AKilledKeeperTakesAllOfItAlongAndTheNextLineFinishes) {
   Start(std::string(kServe) + "exit 5");
   const lasting::Entry run = Running().at(0);
   Do("git config core.fsmonitor ./evil");
-  ASSERT_EQ(kill(run.keeper, SIGKILL), 0);
+  ASSERT_EQ(kill(run.supervisor, SIGKILL), 0);
   EXPECT_TRUE(IsGone());
   AwaitRecords();
   EXPECT_EQ(Records(run.id).size(), 1u);

@@ -306,23 +306,23 @@ TEST_F(LocalServicesTest, APortThatChangesHandsBeforeTheRunIsNotThere) {
     options.state_dir = machine_.state();
     return ReadProcessFacts(options);
   }());
-  Question question;
+  Request question;
   question.command = Line({address});
   question.cwd = machine_.project();
-  Judgement judgement = gateway.Judge(question, /*pin=*/false);
-  ASSERT_EQ(judgement.plan.profile.services.size(), 1u);
+  Authorization authorization = gateway.Authorize(question, /*pin=*/false);
+  ASSERT_EQ(authorization.plan.profile.services.size(), 1u);
   // As a ticket carries it.
-  const auto carried = PlanFromJson(PlanToJson(judgement.plan));
+  const auto carried = PlanFromJson(PlanToJson(authorization.plan));
   ASSERT_TRUE(carried);
-  EXPECT_EQ(carried->profile.services, judgement.plan.profile.services);
+  EXPECT_EQ(carried->profile.services, authorization.plan.profile.services);
   server.reset();
   const OtherProcess other(port);
-  const auto forwarder = OfferLocalServices(gateway, &judgement);
+  const auto forwarder = OfferLocalServices(gateway, &authorization);
   ASSERT_TRUE(forwarder);
   EXPECT_FALSE(*forwarder);
-  EXPECT_TRUE(judgement.plan.profile.services.empty());
-  ASSERT_EQ(judgement.forwarded.size(), 1u);
-  EXPECT_TRUE(judgement.forwarded[0].changed);
+  EXPECT_TRUE(authorization.plan.profile.services.empty());
+  ASSERT_EQ(authorization.forwarded.size(), 1u);
+  EXPECT_TRUE(authorization.forwarded[0].changed);
 }
 
 TEST_F(LocalServicesTest, AYesHoldsUntilWhatListensEnds) {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "approvals/approvals.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "facts/process_facts.h"
 #include "tests/cli/process.h"
 

@@ -8,9 +8,9 @@
 #include "approvals/approvals.h"
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "gateway/grants/shown_places.h"
+#include "gateway/grants/host_tmp_binds.h"
 #include "gateway/plan_json.h"
-#include "gateway/programs/names.h"
+#include "gateway/programs/program_verification.h"
 #include "gateway/run_arguments.h"
 #include "gateway/workspace.h"
 #include "tests/cli/process.h"
@@ -66,14 +66,14 @@ TEST(ShownPlacesTest, AreWhatALineOnlyLooksAtBelowTmp) {
   parser::Context context;
   context.cwd = "/tmp/work";
   for (const auto& c : cases)
-    EXPECT_EQ(PlacesToShow(parser::Analyze(c.line, context), "/tmp/work"),
+    EXPECT_EQ(HostTmpBinds(parser::Analyze(c.line, context), "/tmp/work"),
               c.places)
         << c.line;
   std::string many = "cat";
-  for (size_t i = 0; i < 2 * kMaxShownPlaces; ++i)
+  for (size_t i = 0; i < 2 * kMaxHostTmpBinds; ++i)
     many += " /tmp/" + std::to_string(i);
-  EXPECT_EQ(PlacesToShow(parser::Analyze(many, context), "").size(),
-            kMaxShownPlaces);
+  EXPECT_EQ(HostTmpBinds(parser::Analyze(many, context), "").size(),
+            kMaxHostTmpBinds);
 }
 
 TEST(RunArgumentsTest, ReadsEveryForm) {
@@ -136,8 +136,8 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   plan.profile.limits.written_bytes = 8;
   plan.profile.limits.files = 9;
   plan.profile.watch_execs = true;
-  plan.profile.sole_names = {"/home/a/.bashrc"};
-  plan.profile.show = {"/tmp/a"};
+  plan.profile.alias_checked_paths = {"/home/a/.bashrc"};
+  plan.profile.host_tmp_binds = {"/tmp/a"};
   plan.profile.image = "x@sha256:1";
   plan.profile.required.Add(backends::Feature::kSeccomp);
   const std::string text = PlanToJson(plan);
@@ -149,8 +149,9 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   EXPECT_FALSE(back->profile.report_blocked);
   EXPECT_EQ(back->profile.limits.written_bytes, 8u);
   EXPECT_EQ(back->profile.limits.files, 9u);
-  EXPECT_EQ(back->profile.sole_names, plan.profile.sole_names);
-  EXPECT_EQ(back->profile.show, plan.profile.show);
+  EXPECT_EQ(back->profile.alias_checked_paths,
+            plan.profile.alias_checked_paths);
+  EXPECT_EQ(back->profile.host_tmp_binds, plan.profile.host_tmp_binds);
   EXPECT_EQ(back->profile.image, plan.profile.image);
   EXPECT_TRUE(back->profile.required.Has(backends::Feature::kSeccomp));
 }
@@ -183,7 +184,7 @@ TEST(PlanJsonTest, OneThatLacksAnythingIsRefused) {
 
 constexpr const char* kPlace = "1:2 /w";
 
-PendingQuestion Question(const std::string& id) {
+PendingQuestion Request(const std::string& id) {
   PendingQuestion question;
   question.id = id;
   question.command = "git push \xff";
@@ -198,7 +199,7 @@ TEST(ApprovalsTest, AnApprovalFitsOneCommandOnce) {
   const test::Machine machine;
   const std::string state = machine.state();
   const std::string id = "01234567-89ab-7def-8000-000000000001";
-  ASSERT_TRUE(KeepQuestion(state, Question(id)));
+  ASSERT_TRUE(KeepQuestion(state, Request(id)));
   EXPECT_FALSE(TakeApproval(state, "git push \xff", kPlace, "rev", 2000));
   ASSERT_TRUE(Approve(state, id.substr(0, 8), 2000));
   EXPECT_FALSE(TakeApproval(state, "git push", kPlace, "rev", 2001));
@@ -213,7 +214,7 @@ TEST(ApprovalsTest, ForgedAndExpiredAnswersCountForNothing) {
   const test::Machine machine;
   const std::string state = machine.state();
   const std::string id = "01234567-89ab-7def-8000-000000000002";
-  ASSERT_TRUE(KeepQuestion(state, Question(id)));
+  ASSERT_TRUE(KeepQuestion(state, Request(id)));
   ASSERT_TRUE(Approve(state, id, 2000));
   const std::string file = state + "/pending/" + id;
   std::string text = machine.Read(file);
@@ -222,7 +223,7 @@ TEST(ApprovalsTest, ForgedAndExpiredAnswersCountForNothing) {
   text[at + 1] = 'R';
   machine.Write(file, text, 0600);
   EXPECT_FALSE(TakeApproval(state, "git push \xff", kPlace, "Rev", 2001));
-  ASSERT_TRUE(KeepQuestion(state, Question(id)));
+  ASSERT_TRUE(KeepQuestion(state, Request(id)));
   ASSERT_TRUE(Approve(state, id, 2000));
   EXPECT_FALSE(TakeApproval(state, "git push \xff", kPlace, "rev",
                             2001 + kApprovalLifetimeMs));
@@ -357,7 +358,7 @@ TEST(WorkspaceTest, WhatAVariablePutsElsewhereIsClosedThere) {
                            "config/nvim", "kube", "plain"})
     fs::create_directories(x + "/" + name);
   fs::create_directory_symlink(x + "/gpg", x + "/link");
-  facts.named_places = router::NamedPlaces(
+  facts.relocated_dirs = router::RelocatedDirs(
       {"CLAUDE_CONFIG_DIR=" + x + "/claude", "GNUPGHOME=" + x + "/link",
        "XDG_CONFIG_HOME=" + x + "/config", "KUBECONFIG=" + x + "/kube",
        "DOCKER_CONFIG=" + machine.home(), "CODEX_HOME=/"},

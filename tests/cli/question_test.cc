@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "approvals/approvals.h"
-#include "approvals/shown.h"
+#include "approvals/prompt_text.h"
 #include "tests/cli/process.h"
 
 namespace gate::app {

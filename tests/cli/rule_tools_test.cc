@@ -1,7 +1,7 @@
 // explain --why-not, rules test --coverage, rules diff, replay, suggest.
 #include <gtest/gtest.h>
 
-#include "approvals/person_act.h"
+#include "approvals/user_action.h"
 #include "base/json.h"
 #include "tests/cli/process.h"
 
@@ -192,12 +192,12 @@ void Approved(const Machine& machine, const std::string& command,
               const std::string& rule) {
   ProcessFacts facts;
   facts.places.state = machine.state();
-  PersonAct act;
+  UserAction act;
   act.mode = "approve";
   act.command = command;
   act.reason = "x";
   act.detail = R"({"rules": [")" + rule + "\"]}";
-  ASSERT_TRUE(RecordAct(facts, act));
+  ASSERT_TRUE(RecordUserAction(facts, act));
 }
 
 TEST(SuggestTest, SparesRepeatedApprovalsAndNeverTrustsAnInterpreter) {

@@ -132,14 +132,14 @@ TEST_P(SessionNetworkTest, ItsEndIsTheEndOfWhatItsLinesLeft) {
       << done.err;
 }
 
-// With no session, or with a keeper that was killed, only that line's own id is
-// left to end it by.
+// With no session, or with a supervisor that was killed, only that line's own
+// id is left to end it by.
 TEST_P(SessionNetworkTest, WhatIsInNoKeptNetworkIsListedAndEndedByItself) {
   const Done done = Script(
       "serve='python3 talk.py serve >/dev/null 2>&1 &'; "
       "ids() { G sessions --json | sed 's/.*\"id\":\"\\([^\"]*\\).*/\\1/'; }; "
       "end() { G sessions end $1 | sed 's/^ended [0-9a-f]*$/ended ID/'; }; "
-      // A session whose keeper is killed, and a line of none.
+      // A session whose supervisor is killed, and a line of none.
       "G run --session A -c \"$serve\"; "
       "kill -9 $(G sessions | sed 's/.*process //; s/ .*//'); "
       "G run -c \"$serve\"; G sessions | sed 's/^[0-9a-f-]*//; s/[0-9]* s,/N "
@@ -402,45 +402,46 @@ class Keeper {
   pid_t pid_ = -1;
 };
 
-TEST(SessionKeeperTest, EndsWhenNoLineIsLeftAndNotBefore) {
+TEST(SessionSupervisorTest, EndsWhenNoLineIsLeftAndNotBefore) {
   const Machine machine;
   session_wire::Ask ask;
   ask.request = session_wire::Request::kJoin;
-  Keeper keeper(machine.root() + "/s",
-                std::string(reinterpret_cast<char*>(&ask), sizeof(ask)));
+  Keeper supervisor(machine.root() + "/s",
+                    std::string(reinterpret_cast<char*>(&ask), sizeof(ask)));
   struct {
     session_wire::Answer answer;
     char label[100] = {};
   } got;
-  ASSERT_EQ(recv(keeper.line(), &got, sizeof(got), 0),
+  ASSERT_EQ(recv(supervisor.line(), &got, sizeof(got), 0),
             ssize_t{sizeof(got.answer) + 7});
   EXPECT_STREQ(got.label, "a label");
   // Its line is there: it answers another question.
   ask.request = session_wire::Request::kLook;
-  ASSERT_EQ(send(keeper.line(), &ask, sizeof(ask), 0), ssize_t{sizeof(ask)});
-  ASSERT_GT(recv(keeper.line(), &got, sizeof(got), 0), 0);
+  ASSERT_EQ(send(supervisor.line(), &ask, sizeof(ask), 0),
+            ssize_t{sizeof(ask)});
+  ASSERT_GT(recv(supervisor.line(), &got, sizeof(got), 0), 0);
   EXPECT_EQ(got.answer.lines, 1u);
-  keeper.Leave();
-  EXPECT_EQ(keeper.Wait(), 0);
+  supervisor.Leave();
+  EXPECT_EQ(supervisor.Wait(), 0);
 }
 
-TEST(SessionKeeperTest, TakesNothingThatItDoesNotKnow) {
+TEST(SessionSupervisorTest, TakesNothingThatItDoesNotKnow) {
   for (const std::string& bytes :
        {std::string("x"), std::string(8, '\0'), std::string(8, '\xff'),
         std::string(4096, 'a'), std::string("\1\0\0\0\4\0\0\0", 8)}) {
     const Machine machine;
-    Keeper keeper(machine.root() + "/s", bytes);
+    Keeper supervisor(machine.root() + "/s", bytes);
     char none = 0;
-    EXPECT_LE(recv(keeper.line(), &none, 1, 0), 0) << bytes;
-    EXPECT_EQ(keeper.Wait(), 0) << bytes;
+    EXPECT_LE(recv(supervisor.line(), &none, 1, 0), 0) << bytes;
+    EXPECT_EQ(supervisor.Wait(), 0) << bytes;
   }
 }
 
-Judgement Line() {
-  Judgement line;
-  line.question.agent = "claude";
-  line.question.session = "s-1";
-  line.question.hooked = true;
+Authorization Line() {
+  Authorization line;
+  line.request.agent = "claude";
+  line.request.session = "s-1";
+  line.request.hooked = true;
   line.plan.mode = router::Mode::kSandbox;
   line.plan.profile.name = "workspace-write";
   line.plan.profile.workspace = "/work/x";
@@ -455,43 +456,46 @@ TEST(SessionNetworkOfTest, OnlyLinesWithNothingMoreShareOne) {
   using backends::Network;
   const struct {
     const char* what;
-    void (*change)(Judgement*);
+    void (*change)(Authorization*);
     bool shares;
   } cases[] = {
-      {"as it is", [](Judgement*) {}, true},
+      {"as it is", [](Authorization*) {}, true},
       {"loopback",
-       [](Judgement* l) { l->plan.profile.network = Network::kLoopback; },
+       [](Authorization* l) { l->plan.profile.network = Network::kLoopback; },
        true},
-      {"read-only", [](Judgement* l) { l->plan.profile.name = "read-only"; },
+      {"read-only",
+       [](Authorization* l) { l->plan.profile.name = "read-only"; }, true},
+      {"another line", [](Authorization* l) { l->request.command = "make"; },
        true},
-      {"another line", [](Judgement* l) { l->question.command = "make"; },
-       true},
-      {"another directory", [](Judgement* l) { l->question.cwd = "/work/x/y"; },
-       true},
+      {"another directory",
+       [](Authorization* l) { l->request.cwd = "/work/x/y"; }, true},
       {"open network",
-       [](Judgement* l) { l->plan.profile.network = Network::kOpen; }, false},
+       [](Authorization* l) { l->plan.profile.network = Network::kOpen; },
+       false},
       {"domains",
-       [](Judgement* l) { l->plan.profile.network = Network::kDomains; },
+       [](Authorization* l) { l->plan.profile.network = Network::kDomains; },
        false},
-      {"no session", [](Judgement* l) { l->question.session.clear(); }, false},
-      {"raw", [](Judgement* l) { l->plan.mode = router::Mode::kDirect; },
+      {"no session", [](Authorization* l) { l->request.session.clear(); },
        false},
-      {"refused", [](Judgement* l) { l->plan.mode = router::Mode::kRefused; },
+      {"raw", [](Authorization* l) { l->plan.mode = router::Mode::kDirect; },
        false},
-      {"the profile tool", [](Judgement* l) { l->plan.profile.name = "tool"; },
-       false},
-      {"lending", [](Judgement* l) { l->lending.emplace(); }, false},
-      {"a lent file", [](Judgement* l) { l->plan.profile.lend.push_back({}); },
-       false},
+      {"refused",
+       [](Authorization* l) { l->plan.mode = router::Mode::kRefused; }, false},
+      {"the profile tool",
+       [](Authorization* l) { l->plan.profile.name = "tool"; }, false},
+      {"lending", [](Authorization* l) { l->lending.emplace(); }, false},
+      {"a lent file",
+       [](Authorization* l) { l->plan.profile.lend.push_back({}); }, false},
       {"a lent variable",
-       [](Judgement* l) { l->plan.profile.environment_lend = {"TOKEN"}; },
+       [](Authorization* l) { l->plan.profile.environment_lend = {"TOKEN"}; },
        false},
       {"a forwarded port",
-       [](Judgement* l) { l->plan.profile.services.push_back({}); }, false},
-      {"a preview", [](Judgement* l) { l->question.preview = "ask"; }, false},
+       [](Authorization* l) { l->plan.profile.services.push_back({}); }, false},
+      {"a preview", [](Authorization* l) { l->request.preview = "ask"; },
+       false},
   };
   for (const auto& c : cases) {
-    Judgement line = Line();
+    Authorization line = Line();
     c.change(&line);
     EXPECT_EQ(SessionNetworkOf(facts, line).key, c.shares ? key : "") << c.what;
   }
@@ -501,26 +505,26 @@ TEST(SessionNetworkOfTest, NoSessionCanTakeTheNameOfAnother) {
   ProcessFacts facts;
   facts.uid = 1000;
   std::set<std::string> keys = {SessionNetworkOf(facts, Line()).key};
-  void (*const changes[])(Judgement*) = {
-      [](Judgement* l) { l->question.agent = "codex"; },
-      [](Judgement* l) { l->question.agent = ""; },
-      [](Judgement* l) { l->question.session = "s-2"; },
-      [](Judgement* l) { l->plan.profile.workspace = "/work/y"; },
-      [](Judgement* l) { l->plan.profile.workspace = ""; },
+  void (*const changes[])(Authorization*) = {
+      [](Authorization* l) { l->request.agent = "codex"; },
+      [](Authorization* l) { l->request.agent = ""; },
+      [](Authorization* l) { l->request.session = "s-2"; },
+      [](Authorization* l) { l->plan.profile.workspace = "/work/y"; },
+      [](Authorization* l) { l->plan.profile.workspace = ""; },
       // Named as an argument, by whoever calls.
-      [](Judgement* l) { l->question.hooked = false; },
+      [](Authorization* l) { l->request.hooked = false; },
       // What one part ends with, moved into the next.
-      [](Judgement* l) {
-        l->question.agent = "claud";
-        l->question.session = "es-1";
+      [](Authorization* l) {
+        l->request.agent = "claud";
+        l->request.session = "es-1";
       },
-      [](Judgement* l) {
-        l->question.session = std::string("s-1\0007 /work/x", 13);
+      [](Authorization* l) {
+        l->request.session = std::string("s-1\0007 /work/x", 13);
         l->plan.profile.workspace = "";
       },
   };
   for (const auto& change : changes) {
-    Judgement line = Line();
+    Authorization line = Line();
     change(&line);
     EXPECT_TRUE(keys.insert(SessionNetworkOf(facts, line).key).second);
   }

@@ -24,17 +24,17 @@ std::string Said(const std::string& command, int exit_code,
                  const std::string& backend = "native") {
   ProcessFacts facts;
   facts.home = "/home/dev";
-  Judgement judgement;
-  judgement.question.command = command;
-  judgement.question.cwd = cwd;
-  judgement.plan.mode = router::Mode::kSandbox;
-  judgement.plan.backend = backend;
-  judgement.plan.profile.workspace = cwd;
-  judgement.plan.profile.write = {cwd};
+  Authorization authorization;
+  authorization.request.command = command;
+  authorization.request.cwd = cwd;
+  authorization.plan.mode = router::Mode::kSandbox;
+  authorization.plan.backend = backend;
+  authorization.plan.profile.workspace = cwd;
+  authorization.plan.profile.write = {cwd};
   backends::Outcome outcome;
   outcome.status = backends::OutcomeStatus::kExited;
   outcome.exit_code = exit_code;
-  FillWithheld(facts, judgement, &outcome);
+  FillWithheld(facts, authorization, &outcome);
   std::string said;
   for (const std::string& line : WithheldLines(outcome)) said += line + "\n";
   return said;

@@ -16,10 +16,11 @@ namespace {
 using test::Done;
 using test::Machine;
 
-// A judgement as it is when a ticket's plan was run: the line is read again.
+// A authorization as it is when a ticket's plan was run: the line is read
+// again.
 struct Case {
   ProcessFacts facts;
-  Judgement judgement;
+  Authorization authorization;
   backends::Outcome outcome;
 };
 
@@ -29,11 +30,11 @@ Case Make(const std::string& command) {
   made.facts.environment = {"PATH=/usr/bin:/bin", "HOME=/home/dev",
                             "DEPLOY_TOKEN=ghp_0123456789abcdefghij",
                             "EDITOR=vi"};
-  made.judgement.question.command = command;
-  made.judgement.question.cwd = "/home/dev/p";
-  made.judgement.plan.mode = router::Mode::kSandbox;
-  made.judgement.plan.backend = "native";
-  backends::Profile& profile = made.judgement.plan.profile;
+  made.authorization.request.command = command;
+  made.authorization.request.cwd = "/home/dev/p";
+  made.authorization.plan.mode = router::Mode::kSandbox;
+  made.authorization.plan.backend = "native";
+  backends::Profile& profile = made.authorization.plan.profile;
   profile.workspace = "/home/dev/p";
   profile.write = {"/home/dev/p"};
   profile.deny_read = {"/etc"};  // something that is there on every machine
@@ -46,7 +47,7 @@ Case Make(const std::string& command) {
 }
 
 std::string Said(Case made) {
-  FillWithheld(made.facts, made.judgement, &made.outcome);
+  FillWithheld(made.facts, made.authorization, &made.outcome);
   std::string said;
   for (const std::string& line : WithheldLines(made.outcome))
     said += line + "\n";
@@ -105,10 +106,10 @@ TEST(WithheldTest, SaysNothingWhereNothingOfTheLineIsWithheld) {
   made.outcome.exit_code = 0;
   EXPECT_EQ(Said(made), "");
   made = Make("touch ../q");
-  made.judgement.plan.mode = router::Mode::kDirect;
+  made.authorization.plan.mode = router::Mode::kDirect;
   EXPECT_EQ(Said(made), "");
   made = Make("curl https://example.org/");
-  made.judgement.plan.profile.network = backends::Network::kOpen;
+  made.authorization.plan.profile.network = backends::Network::kOpen;
   EXPECT_EQ(Said(made), "");
 }
 
@@ -117,14 +118,14 @@ TEST(WithheldTest, WhatIsGuessedSaysSo) {
                                    std::pair("git clone git@h:a/b", 128)}) {
     Case made = Make(line);
     made.outcome.exit_code = code;
-    FillWithheld(made.facts, made.judgement, &made.outcome);
+    FillWithheld(made.facts, made.authorization, &made.outcome);
     ASSERT_EQ(made.outcome.hints.size(), 1u) << line;
     EXPECT_TRUE(made.outcome.hints[0].starts_with("probably ")) << line;
     EXPECT_TRUE(made.outcome.violations.empty());
     EXPECT_EQ(made.outcome.exit_code, code);
   }
   Case open = Make("git push origin nothing");
-  open.judgement.plan.profile.network = backends::Network::kOpen;
+  open.authorization.plan.profile.network = backends::Network::kOpen;
   EXPECT_EQ(Said(open), "") << "it did not end as git does without a login";
 }
 
@@ -152,7 +153,7 @@ TEST(WithheldTest, AServerThatIsNotThereAnyMoreIsAGuess) {
   const std::string port = std::to_string(ntohs(address.sin_port));
   const auto said = [&](const std::string& line) {
     Case made = Make(line);
-    made.judgement.plan.profile.network = backends::Network::kOpen;
+    made.authorization.plan.profile.network = backends::Network::kOpen;
     return Said(std::move(made));
   };
   const std::string ask = "curl -sS http://localhost:" + port + "/";
@@ -177,7 +178,7 @@ TEST(WithheldTest, WhatALineLeavesInTheBackgroundIsTold) {
   const auto said = [](const std::string& line, const char* backend,
                        uint64_t left, uint16_t port = 0, int code = 0) {
     Case made = Make(line);
-    made.judgement.plan.backend = backend;
+    made.authorization.plan.backend = backend;
     made.outcome.exit_code = code;
     made.outcome.left_running = left;
     made.outcome.left_listening = port;

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "approvals/approvals.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "facts/process_facts.h"
 #include "tests/cli/process.h"
 
@@ -58,7 +58,7 @@ bool YesHoldsAfter(const std::string& line, const Change& change, bool once) {
   if (once) {
     EXPECT_TRUE(Approve(machine.state(), question.id, NowMs()));
   } else {
-    RememberedApproval yes;
+    StandingApproval yes;
     yes.id = question.id;
     yes.scope = "time";
     yes.command = question.command;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "approvals/approvals.h"
-#include "approvals/remembered.h"
+#include "approvals/standing_approvals.h"
 #include "engine/examples.h"
 #include "facts/process_facts.h"
 #include "rules/list.h"
@@ -49,7 +49,8 @@ bool OnlyStandInsAct(const parser::Analysis& analysis) {
 }
 
 // How many programs stand for others; builtins have none.
-size_t PutStandIns(const Machine& machine, const parser::Analysis& analysis) {
+size_t PutMountPlaceholders(const Machine& machine,
+                            const parser::Analysis& analysis) {
   const std::string bin = machine.root() + "/bin/";
   std::filesystem::create_directories(bin);
   size_t count = 0;
@@ -68,7 +69,7 @@ size_t PutStandIns(const Machine& machine, const parser::Analysis& analysis) {
 std::string RunTheYes(const std::string& rule, const std::string& command) {
   const parser::Analysis analysis = engine::ReadExample(command);
   Machine machine;
-  const size_t programs = PutStandIns(machine, analysis);
+  const size_t programs = PutMountPlaceholders(machine, analysis);
   machine.environment = {
       "PATH=" + machine.root() + "/bin",
       "npm_config_prefix=" + machine.home() + "/.npm-global"};

@@ -400,8 +400,8 @@ TEST(Evaluate, ASettingBeforeTheCommandTakesTheAllowAway) {
 
 TEST(Evaluate, NamesThatAreNotWhatTheySeemAreNotAllowedRaw) {
   const Policy policy = Rules(kListing);
-  Trust trust;
-  trust.names_are_what_they_seem = false;
+  ProgramVerification trust;
+  trust.verified = false;
   trust.why = "ls is in the workspace";
   const Line line = Line().Run({"ls"});
   const Decision decision = Evaluate(policy, line.analysis, Developer(), trust);

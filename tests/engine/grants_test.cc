@@ -14,7 +14,7 @@
 namespace gate::engine {
 namespace {
 
-Trust Sure() { return {true, ""}; }
+ProgramVerification Sure() { return {true, ""}; }
 
 Grants Judge(std::string_view command, const GrantFacts& facts = {Sure(), ""}) {
   static const rules::Policy policy = rules::MakePolicy({}, true);

@@ -20,7 +20,7 @@ struct Made {
   ToolAccess access;
 };
 
-Made Make(std::string_view command, const Trust& names = {}) {
+Made Make(std::string_view command, const ProgramVerification& names = {}) {
   static const rules::Policy policy = rules::MakePolicy({}, true);
   Made made;
   const Request request = ExampleRequest();

@@ -342,7 +342,7 @@ TEST(Person, LooksAtTheMultiplexer) {
 
 // The real /proc: a pseudo-terminal made by a process that is called like an
 // agent.
-TEST(PersonsTerminal, IsNotAnAgentsPseudoTerminal) {
+TEST(FindUserTerminal, IsNotAnAgentsPseudoTerminal) {
   const pid_t agent = fork();
   if (agent == 0) {
     prctl(PR_SET_NAME, "claude");
@@ -352,7 +352,7 @@ TEST(PersonsTerminal, IsNotAnAgentsPseudoTerminal) {
       prctl(PR_SET_NAME, "sh");
       const pid_t gate = fork();
       if (gate == 0) {
-        const Person person = PersonsTerminal();
+        const Person person = FindUserTerminal();
         // This test program is gate's own executable here, which alone is a
         // reason; the tables above tell agents apart.
         _exit(person.yes || person.why.empty() ? 1 : 0);
@@ -370,11 +370,11 @@ TEST(PersonsTerminal, IsNotAnAgentsPseudoTerminal) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST(PersonsTerminal, NeedsAControllingTerminal) {
+TEST(FindUserTerminal, NeedsAControllingTerminal) {
   const pid_t child = fork();
   if (child == 0) {
     setsid();
-    _exit(PersonsTerminal().yes ? 1 : 0);
+    _exit(FindUserTerminal().yes ? 1 : 0);
   }
   int status = 0;
   waitpid(child, &status, 0);

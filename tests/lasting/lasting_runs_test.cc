@@ -33,18 +33,18 @@ class LastingRunsTest : public testing::Test {
     entry.violations = {{"git-config", "a\tb"}};
     return entry;
   }
-  // A keeper that has the lock and waits; ended with the test.
+  // A supervisor that has the lock and waits; ended with the test.
   pid_t Keep(const Entry& made) {
     Result<Holder> holder = Holder::Begin(state_);
     EXPECT_TRUE(holder);
-    const pid_t keeper = fork();
-    if (keeper == 0)
+    const pid_t supervisor = fork();
+    if (supervisor == 0)
       while (true) pause();
     Entry entry = made;
-    entry.keeper = keeper;
+    entry.supervisor = supervisor;
     EXPECT_TRUE(holder->Publish(entry));
     holder->Leave();
-    return keeper;
+    return supervisor;
   }
   static int EndOf(pid_t child) {
     int status = 0;
@@ -56,7 +56,7 @@ class LastingRunsTest : public testing::Test {
 
 TEST_F(LastingRunsTest, AreListedWhileTheirKeepersLive) {
   EXPECT_TRUE(ListRunning(state_)->empty());
-  const pid_t keeper = Keep(Make("a-1"));
+  const pid_t supervisor = Keep(Make("a-1"));
   const auto running = ListRunning(state_);
   ASSERT_TRUE(running);
   ASSERT_EQ(running->size(), 1u);
@@ -64,12 +64,12 @@ TEST_F(LastingRunsTest, AreListedWhileTheirKeepersLive) {
   EXPECT_EQ(entry.id, "a-1");
   EXPECT_EQ(entry.command, "serve \"x\"\n&");
   EXPECT_EQ(entry.exit_code, 3);
-  EXPECT_EQ(entry.keeper, keeper);
+  EXPECT_EQ(entry.supervisor, supervisor);
   ASSERT_EQ(entry.violations.size(), 1u);
   EXPECT_EQ(entry.violations[0].second, "a\tb");
   EXPECT_TRUE(TakeDead(state_).empty());
-  kill(keeper, SIGKILL);
-  EndOf(keeper);
+  kill(supervisor, SIGKILL);
+  EndOf(supervisor);
   EXPECT_TRUE(ListRunning(state_)->empty());
   const auto dead = TakeDead(state_);
   ASSERT_EQ(dead.size(), 1u);
@@ -96,15 +96,15 @@ TEST_F(LastingRunsTest, EndReachesTheKeeperAndNobodyElse) {
 
 TEST_F(LastingRunsTest, ReachWhatTheyMayWrite) {
   EXPECT_FALSE(IsReached(state_, "/w"));
-  const pid_t keeper = Keep(Make("a"));
+  const pid_t supervisor = Keep(Make("a"));
   for (const char* path : {"/w", "/w/sub/.git", "/", "/w/.git"})
     EXPECT_TRUE(IsReached(state_, path)) << path;
   EXPECT_FALSE(IsReached(state_, "/usr"));
   // Where it cannot be told, it is.
   std::ofstream(state_ + "/lasting/odd") << "{";
   EXPECT_FALSE(IsReached(state_, "/usr"));  // nobody holds that
-  kill(keeper, SIGKILL);
-  EndOf(keeper);
+  kill(supervisor, SIGKILL);
+  EndOf(supervisor);
   EXPECT_FALSE(IsReached(state_, "/w"));
 }
 

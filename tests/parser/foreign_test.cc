@@ -6,14 +6,14 @@
 namespace gate::parser {
 namespace {
 
-struct ForeignCase {
+struct EmbeddedCase {
   const char* language;
   const char* code;
   const char* expected;  // commands parted by `|`, then `!` when unclear
 };
 
 TEST(Foreign, ListsLiteralCommandsAndFlagsTheRest) {
-  static constexpr ForeignCase kCases[] = {
+  static constexpr EmbeddedCase kCases[] = {
       {"python", "print(1)", ""},
       {"python", "import os; os.system('rm z')", "sh:rm z"},
       {"python", "import os; os.system(x)", "!"},
@@ -47,10 +47,10 @@ TEST(Foreign, ListsLiteralCommandsAndFlagsTheRest) {
       {"sed", "e", "!"},
       {"unheard", "x", "!"},
   };
-  for (const ForeignCase& test : kCases) {
-    ForeignCode code = ScanForeign(test.language, test.code);
+  for (const EmbeddedCase& test : kCases) {
+    EmbeddedCode code = ScanEmbedded(test.language, test.code);
     std::string shown;
-    for (const ForeignCommand& command : code.commands) {
+    for (const EmbeddedCommand& command : code.commands) {
       if (!shown.empty()) shown += '|';
       if (command.shell) shown += "sh:";
       for (size_t i = 0; i < command.argv.size(); ++i) {
@@ -63,14 +63,14 @@ TEST(Foreign, ListsLiteralCommandsAndFlagsTheRest) {
   }
 }
 
-struct ForeignFile {
+struct EmbeddedFile {
   const char* language;
   const char* code;
   const char* expected;  // kinds and names parted by `; `
 };
 
 TEST(Foreign, SaysWhatItDoesToFilesAndHosts) {
-  static constexpr ForeignFile kCases[] = {
+  static constexpr EmbeddedFile kCases[] = {
       {"python", "open('/a').read()", "read /a"},
       {"python", "open('/a', 'w')", "write /a"},
       {"python", "open('/a', mode='r+')", "read /a; write /a"},
@@ -108,10 +108,10 @@ TEST(Foreign, SaysWhatItDoesToFilesAndHosts) {
       {"sed", "1r /a", "read /a"},
       {"sed", "y/w/r/", ""},
   };
-  for (const ForeignFile& test : kCases) {
+  for (const EmbeddedFile& test : kCases) {
     std::string shown;
-    for (const ForeignEffect& effect :
-         ScanForeign(test.language, test.code).effects) {
+    for (const EmbeddedEffect& effect :
+         ScanEmbedded(test.language, test.code).effects) {
       std::string one = Name(effect.kind);
       if (!effect.listens) one += " " + effect.text;
       if (effect.recursive) one += " recursive";

@@ -157,7 +157,7 @@ TEST(ProgramActs, AreWhatTheDescriptionSays) {
       argument.glob = word.glob;
       argv.push_back(std::move(argument));
     }
-    const Reading reading = ReadArgumentsWith(*image, argv);
+    const ArgumentAnalysis reading = ReadArgumentsWith(*image, argv);
     EXPECT_EQ(Text(reading.acts), c.acts) << c.line;
     EXPECT_EQ(Redirections(reading.acts), c.redirects) << c.line;
   }

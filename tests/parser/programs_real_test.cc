@@ -59,9 +59,9 @@ std::string RunReal(const Argv& argv) {
   return output;
 }
 
-bool Has(const Reading& reading, const Argv& command) {
+bool Has(const ArgumentAnalysis& reading, const Argv& command) {
   return std::any_of(reading.findings.begin(), reading.findings.end(),
-                     [&](const Finding& finding) {
+                     [&](const ArgumentEffect& finding) {
                        if (finding.role != Role::kCommand &&
                            finding.role != Role::kShellCode) {
                          return false;
@@ -257,7 +257,7 @@ TEST(RealPrograms, WhatAWrapperStartsIsFound) {
         arguments[k].text = argv[k];
         line += "[" + argv[k] + "]";
       }
-      const Reading reading = ReadArguments(arguments);
+      const ArgumentAnalysis reading = ReadArguments(arguments);
       std::string all;
       for (const std::string& finding : Describe(reading)) {
         all += finding + "\n";
@@ -307,7 +307,7 @@ TEST(RealPrograms, ShellsRunTheCodeThatIsFound) {
         arguments[k].text = argv[k];
         line += "[" + argv[k] + "]";
       }
-      const Reading reading = ReadArguments(arguments);
+      const ArgumentAnalysis reading = ReadArguments(arguments);
       EXPECT_TRUE(Has(reading, {"echo MARK -n"})) << line;
       EXPECT_TRUE(reading.complete) << line;
     }

@@ -27,14 +27,16 @@ std::vector<Argument> Arguments(std::string_view line) {
   return argv;
 }
 
-Reading Read(std::string_view line) { return ReadArguments(Arguments(line)); }
+ArgumentAnalysis Read(std::string_view line) {
+  return ReadArguments(Arguments(line));
+}
 
-bool Says(const Reading& reading, std::string_view line) {
+bool Says(const ArgumentAnalysis& reading, std::string_view line) {
   const auto lines = Describe(reading);
   return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
-std::string All(const Reading& reading) {
+std::string All(const ArgumentAnalysis& reading) {
   std::string all;
   for (const std::string& line : Describe(reading)) all += line + "\n";
   return all;
@@ -112,7 +114,7 @@ TEST(Programs, CommandsAreFoundInEverySpelling) {
       {"make CC='rm x' SHELL=y", "possible shell(make): rm x"},
   };
   for (const auto& c : kCases) {
-    const Reading reading = Read(c.line);
+    const ArgumentAnalysis reading = Read(c.line);
     EXPECT_TRUE(reading.known) << c.line;
     EXPECT_TRUE(Says(reading, c.finding)) << c.line << "\n" << All(reading);
   }
@@ -179,7 +181,7 @@ TEST(Programs, EffectsHaveTheirTargets) {
       {"python3 -m http.server 80", "listen: 80"},
   };
   for (const auto& c : kCases) {
-    const Reading reading = Read(c.line);
+    const ArgumentAnalysis reading = Read(c.line);
     EXPECT_TRUE(Says(reading, c.finding)) << c.line << "\n" << All(reading);
   }
 }
@@ -195,11 +197,11 @@ TEST(Programs, WrappersFindTheCommandUnderEveryReading) {
           "\"$x\"", "\"$x\" value", "$x", "-$x", "--$x value", "--odd $x"}) {
       const std::string line =
           std::string(wrapper) + " " + before + " rm -rf /";
-      const Reading reading = Read(line);
+      const ArgumentAnalysis reading = Read(line);
       EXPECT_FALSE(reading.complete) << line;
       const bool found = std::any_of(
           reading.findings.begin(), reading.findings.end(),
-          [](const Finding& finding) {
+          [](const ArgumentEffect& finding) {
             return finding.role == Role::kCommand && !finding.words.empty() &&
                    finding.words[0].text == "rm";
           });
@@ -211,9 +213,9 @@ TEST(Programs, WrappersFindTheCommandUnderEveryReading) {
 TEST(Programs, TooManyPossibilitiesAreAnUnknownCommand) {
   std::string line = "sudo";
   for (int n = 0; n < 12; ++n) line += " --odd \"$x\"";
-  const Reading reading = Read(line + " rm x");
+  const ArgumentAnalysis reading = Read(line + " rm x");
   EXPECT_TRUE(std::any_of(reading.findings.begin(), reading.findings.end(),
-                          [](const Finding& finding) {
+                          [](const ArgumentEffect& finding) {
                             return finding.role == Role::kCommand &&
                                    !finding.words[0].known;
                           }));
@@ -221,7 +223,7 @@ TEST(Programs, TooManyPossibilitiesAreAnUnknownCommand) {
 
 TEST(Programs, WhatDependsOnUnknownWordsIsNotCertain) {
   for (const char* line : {"rm $x -r y", "timeout $t rm x", "chmod $x y"}) {
-    const Reading reading = Read(line);
+    const ArgumentAnalysis reading = Read(line);
     EXPECT_FALSE(reading.complete);
   }
   // An unknown word cannot be the option -r and what -r deletes.
@@ -413,7 +415,7 @@ TEST(Programs, AnyArgumentsAreRead) {
       word.glob = word.known && random() % 9 == 0;
       argv.push_back(std::move(word));
     }
-    const Reading reading = ReadArguments(argv);
+    const ArgumentAnalysis reading = ReadArguments(argv);
     EXPECT_TRUE(reading.known);
     EXPECT_LT(reading.findings.size(), 400u);
   }

@@ -57,15 +57,16 @@ TEST(MakeProfile, WithoutAWorkspaceNoGitDirIsWritable) {
 
 TEST(MakeProfile, ClientsDirectoriesAreKeptWhereTheirVariablesPutThem) {
   ProfileInputs inputs = Inputs();
-  inputs.named_places = {{"/work/project/claude", ".claude"},
-                         {"/data/codex", ".codex"}};
+  inputs.relocated_dirs = {{"/work/project/claude", ".claude"},
+                           {"/data/codex", ".codex"}};
   for (const char* name : {"read-only", "workspace-write", "full-access"}) {
     const Profile profile = *MakeProfile(name, inputs, Network::kNone);
     for (const char* path :
          {"/work/project/claude/settings.json", "/work/project/claude/commands",
           "/work/project/claude/.claude.json", "/data/codex"})
-      EXPECT_EQ(Has(profile.protect, path) || Has(profile.sole_names, path),
-                std::string(name) != "read-only")
+      EXPECT_EQ(
+          Has(profile.protect, path) || Has(profile.alias_checked_paths, path),
+          std::string(name) != "read-only")
           << name << path;
     for (const char* path :
          {"/work/project/claude/.credentials.json",
@@ -118,7 +119,7 @@ TEST(MakeProfile, ToolIsWorkspaceWriteAndWhatIsLent) {
   EXPECT_EQ(tool.deny_read, write.deny_read);
   EXPECT_EQ(tool.protect, write.protect);
   EXPECT_EQ(tool.protect_names, write.protect_names);
-  EXPECT_EQ(tool.sole_names, write.sole_names);
+  EXPECT_EQ(tool.alias_checked_paths, write.alias_checked_paths);
   EXPECT_EQ(tool.environment_lend,
             std::vector<std::string>{"AWS_SECRET_ACCESS_KEY"});
   EXPECT_EQ(tool.environment_set.at("PATH"), "/usr/bin:/bin");
@@ -223,7 +224,7 @@ TEST(MakeProfile, WhatRulesSayAHomeObeysIsClosedAndNoLinkLeadsToIt) {
                                                         ".emacs.d"};
   const Profile profile =
       *MakeProfile("workspace-write", Inputs(), Network::kNone);
-  const std::vector<ClosedPlace> places = ClosedPlaces();
+  const std::vector<RestrictedHomeDir> places = RestrictedHomeDirs();
   int seen = 0;
   for (const char* name : {"agent-config", "persistence", "shell-startup"}) {
     for (const std::string& path : InClass(name, "$HOME/")) {
@@ -232,10 +233,10 @@ TEST(MakeProfile, WhatRulesSayAHomeObeysIsClosedAndNoLinkLeadsToIt) {
       const auto holds = [&](std::string_view place) {
         return editor ? IsWithin(place, path) : IsWithin(path, place);
       };
-      EXPECT_TRUE(std::ranges::any_of(places, holds, &ClosedPlace::name))
+      EXPECT_TRUE(std::ranges::any_of(places, holds, &RestrictedHomeDir::name))
           << path;
       EXPECT_TRUE(std::ranges::any_of(
-          profile.sole_names,
+          profile.alias_checked_paths,
           [&](const std::string& sole) {
             return holds(std::string_view(sole).substr(sizeof "/home/user"));
           }))
@@ -259,7 +260,7 @@ TEST(MakeProfile, WhatAHomeObeysIsInAClassOfTheRules) {
        {"agent-config", "persistence", "shell-startup", "vcs-code", "secret"})
     for (std::string& path : InClass(name, "$HOME/"))
       classes.push_back(std::move(path));
-  for (const std::string& sole : profile.sole_names) {
+  for (const std::string& sole : profile.alias_checked_paths) {
     const std::string_view path =
         std::string_view(sole).substr(sizeof "/home/user");
     if (std::ranges::find(kExempt, path) != kExempt.end()) continue;
@@ -276,7 +277,8 @@ TEST(MakeProfile, SecretsOfOtherHomesAreHiddenToo) {
       *MakeProfile("workspace-write", inputs, Network::kNone);
   for (const char* home : {"/home/user", "/home/owner"}) {
     EXPECT_TRUE(Has(profile.deny_read, home + std::string("/.ssh")));
-    EXPECT_TRUE(Has(profile.sole_names, home + std::string("/.bashrc")));
+    EXPECT_TRUE(
+        Has(profile.alias_checked_paths, home + std::string("/.bashrc")));
   }
 }
 
@@ -292,7 +294,8 @@ TEST(MakeProfile, WhatAHomeRunsIsKnown) {
         // Directories that may be links into a repository of dotfiles.
         ".bashrc.d", ".local/bin", ".local/share/systemd",
         ".local/share/dbus-1", ".oh-my-zsh", ".config/zsh"})
-    EXPECT_TRUE(Has(profile.sole_names, std::string("/home/user/") + name))
+    EXPECT_TRUE(
+        Has(profile.alias_checked_paths, std::string("/home/user/") + name))
         << name;
 }
 
@@ -317,10 +320,10 @@ TEST(MakeProfile, FullAccessStillProtectsStartUpFiles) {
 TEST(MakeProfile, FullAccessProtectsNoLessOfHomesThanOtherProfiles) {
   ProfileInputs inputs = Inputs();
   inputs.other_homes = {"/home/owner"};
-  inputs.named_places = {{"/elsewhere", ".config"}};
+  inputs.relocated_dirs = {{"/elsewhere", ".config"}};
   const Profile less = *MakeProfile("workspace-write", inputs, Network::kNone);
   const Profile full = *MakeProfile("full-access", inputs, Network::kNone);
-  for (const auto& list : {less.sole_names, less.protect})
+  for (const auto& list : {less.alias_checked_paths, less.protect})
     for (const std::string& path : list)
       EXPECT_TRUE(std::ranges::any_of(
           full.protect,

@@ -84,7 +84,7 @@ TEST(Paths, TheFirstLookRulesOutOnlyWhatDoesNotMatch) {
       const Tri found =
           matcher.Match(view, view.paths[n], {&path, spread, UINT32_MAX});
       matched += found != Tri::kNo;
-      if (!filter.RulesOut(view.paths[n])) continue;
+      if (!filter.Excludes(view.paths[n])) continue;
       ++ruled_out;
       EXPECT_EQ(found, Tri::kNo)
           << patterns[n] << " and " << path.text << (path.known ? "" : "…")

@@ -41,9 +41,10 @@ bool LeavesDirectories(int number) {
 }  // namespace
 
 CallWatch::CallWatch(const Profile& profile, const Command& command,
-                     const NativePlan& plan, const Guard& guard)
+                     const NativePlan& plan,
+                     const ProtectedPaths& protected_paths)
     : profile_(profile), command_(command), plan_(plan) {
-  for (const Bind& bind : guard.binds())
+  for (const Bind& bind : protected_paths.binds())
     (bind.read_only ? protected_ : pinned_).push_back(bind.path);
   struct stat info = {};
   if (stat("/proc/self/exe", &info) == 0) self_ = IdentityOf(info);

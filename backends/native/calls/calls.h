@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "backends/guard.h"
 #include "backends/native/calls/start_check.h"
 #include "backends/native/plan.h"
 #include "backends/process/supervise.h"
+#include "backends/protected_paths.h"
 #include "base/file.h"
 
 namespace gate::backends {
@@ -52,7 +52,7 @@ int SendListener(int socket, int listener);
 class CallWatch {
  public:
   CallWatch(const Profile& profile, const Command& command,
-            const NativePlan& plan, const Guard& guard);
+            const NativePlan& plan, const ProtectedPaths& protected_paths);
 
   void SetListener(Fd listener);
   // Adds itself to `watch`, whose `kill` is called on a mismatch.
@@ -113,7 +113,7 @@ class CallWatch {
   const Profile& profile_;
   const Command& command_;
   const NativePlan& plan_;
-  std::vector<std::string> protected_;  // what the guard holds read-only
+  std::vector<std::string> protected_;  // what ProtectedPaths holds read-only
   std::vector<std::string> pinned_;
   Fd listener_, root_;
   // The directory in which something could be made last, until a call may have

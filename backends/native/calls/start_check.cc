@@ -241,7 +241,8 @@ void StartCheck::DropEarlier(pid_t process, uint64_t started) {
   });
 }
 
-bool StartCheck::Fits(int root, const Expectation& expected, const Image& now) {
+bool StartCheck::Fits(int root, const Expectation& expected,
+                      const ProcessImage& now) {
   const auto among = [&](const std::vector<FileIdentity>& files) {
     return std::find(files.begin(), files.end(), now.file) != files.end();
   };
@@ -260,7 +261,8 @@ bool StartCheck::Fits(int root, const Expectation& expected, const Image& now) {
 }
 
 StartCheck::Verdict StartCheck::JudgeHeld(int root, const Pending& pending,
-                                          pid_t caller, const Image& now) {
+                                          pid_t caller,
+                                          const ProcessImage& now) {
   if (now.SameStart(pending.before)) {
     // The start is over once its thread makes another call, under its own
     // number or under the process's.
@@ -308,7 +310,7 @@ std::string StartCheck::Called(int root, pid_t thread, const Held& held) {
                    [&](const Pending& p) { return p.process == process; }))
     return "";
   const uint64_t started = StartOf(process);
-  Image now;
+  ProcessImage now;
   const Sight sight = LookAtThread(ProcPath(thread, ""), &now);
   // It goes on with nothing; what becomes of the process the clock will tell.
   if (!held()) return "";
@@ -340,7 +342,7 @@ std::string StartCheck::TickProcess(int root, pid_t process, uint64_t started) {
   // The first look may be of two states, and the second of the later one; the
   // third finds what the second has found.
   constexpr int kLooks = 3;
-  Image before, now;
+  ProcessImage before, now;
   std::vector<Verdict> verdicts;
   for (int look = 0; look < kLooks; ++look) {
     const Sight sight = LookAtProcess(process, started, &now);

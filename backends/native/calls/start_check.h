@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "backends/native/calls/image.h"
+#include "backends/native/calls/process_image.h"
 #include "base/file.h"
 
 namespace gate::backends {
@@ -89,7 +89,7 @@ class StartCheck {
   struct Pending {
     pid_t process = 0, thread = 0;
     uint64_t started = 0;  // of the process
-    Image before;
+    ProcessImage before;
     StartNumber number = {};
     Expectation expected;
     uint64_t since_ms = 0;
@@ -99,9 +99,10 @@ class StartCheck {
   enum class Verdict : uint8_t { kNotYet, kFailed, kFits, kDiffers };
 
   void DropEarlier(pid_t process, uint64_t started);
-  static bool Fits(int root, const Expectation& expected, const Image& now);
+  static bool Fits(int root, const Expectation& expected,
+                   const ProcessImage& now);
   static Verdict JudgeHeld(int root, const Pending& pending, pid_t caller,
-                           const Image& now);
+                           const ProcessImage& now);
   std::string Settle(pid_t process, const std::vector<Verdict>& verdicts);
   std::string TickProcess(int root, pid_t process, uint64_t started);
   std::string StayDark(pid_t process);

@@ -143,7 +143,7 @@ void True(Evaluator&, Shell& shell, Call&) { shell.status = 0; }
 void False(Evaluator&, Shell& shell, Call&) { shell.status = 1; }
 
 void Prints(Evaluator& e, Shell& shell, Call& call) {
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   shell.status.reset();
 }
 
@@ -177,7 +177,7 @@ void Wait(Evaluator& e, Shell& shell, Call& call) {
     }
     // Unset where no process ended.
     Expander x{shell, *call.script, e};
-    SetVariable(x, *name, e.Hole(call.span));
+    SetVariable(x, *name, e.UnknownValue(call.span));
   }
 }
 

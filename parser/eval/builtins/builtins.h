@@ -71,7 +71,7 @@ void Wait(Evaluator& e, Shell& shell, Call& call);
 // over. Else *i stays: the caller goes on once it has read the word.
 std::optional<std::string> OptionWord(const Fields& fields, size_t* i);
 
-// The value of one argument; a hole where it may be several words.
+// The value of one argument; an unknown part where it may be several words.
 Values ArgumentValue(Evaluator& e, const Shell& shell, const Field& field);
 // The arguments from `from` on, joined by blanks.
 Values JoinArguments(Evaluator& e, const Shell& shell, const Fields& fields,

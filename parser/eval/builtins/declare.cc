@@ -236,7 +236,7 @@ void DeclareOne(Evaluator& e, Shell& shell, const Call& call,
     Variable fresh;
     // What an inherited variable holds is not known.
     if (!target.has_value && !options.local) {
-      fresh.scalar = e.Hole(call.span);
+      fresh.scalar = e.UnknownValue(call.span);
       fresh.maybe_unset = true;
       fresh.tainted = true;
       fresh.inherited = true;
@@ -268,7 +268,7 @@ void DeclareOne(Evaluator& e, Shell& shell, const Call& call,
     auto it = shell.variables.find(resolved);
     if (it != shell.variables.end() &&
         (it->second.exported || options.name == "export")) {
-      if (e.exports_.size() < kMaxScribbles) e.exports_.insert(base);
+      if (e.exports_.size() < kMaxMaybeWrittenPaths) e.exports_.insert(base);
       e.CheckEnvironment(shell, base, Values(it->second.scalar), call.span);
     }
   }
@@ -384,7 +384,7 @@ void Declare(Evaluator& e, Shell& shell, Call& call) {
     e.NoteAt(UnknownCode::kDynamicArgument, call.span, options.name);
   }
   if (options.prints || options.first >= call.fields.size()) {
-    if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+    if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   }
   shell.status = 0;
   std::optional<Shell> outside;

@@ -166,8 +166,8 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
   static const Script kEmpty;
   const Script& script = call.script != nullptr ? *call.script : kEmpty;
   Expander x{shell, script, e};
-  auto all_unknown = [&](const Values& hole) {
-    for (const std::string& name : names) SetVariable(x, name, hole);
+  auto all_unknown = [&](const Values& unknown) {
+    for (const std::string& name : names) SetVariable(x, name, unknown);
     if (!options.array.empty()) {
       Variable array;
       array.shape = Variable::Shape::kIndexed;
@@ -194,18 +194,18 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
   }
   if (stream == nullptr || options.unknown || ifs == nullptr ||
       stream->size() != 1) {
-    Values hole = e.Hole(call.span);
+    Values unknown = e.UnknownValue(call.span);
     if (stream != nullptr) {
       // Where it came from stays known.
       for (const Value& value : *stream) {
         for (const Chunk& chunk : value.chunks) {
-          if (chunk.hole) hole[0].chunks[0].span = chunk.span;
+          if (chunk.unknown) unknown[0].chunks[0].span = chunk.span;
         }
       }
       if (!options.array.empty()) e.Holds(options.array, *stream);
-      *stream = hole;
+      *stream = unknown;
     }
-    all_unknown(hole);
+    all_unknown(unknown);
     return;
   }
   Value& text = (*stream)[0];
@@ -221,9 +221,9 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
     shell.status = 1;
     return;
   }
-  if (text.chunks[0].hole) {
-    Values hole = {Value{{text.chunks[0]}}};
-    all_unknown(hole);
+  if (text.chunks[0].unknown) {
+    Values unknown = {Value{{text.chunks[0]}}};
+    all_unknown(unknown);
     return;
   }
   // The line, with backslashes taken out unless raw.
@@ -283,7 +283,7 @@ void Read(Evaluator& e, Shell& shell, Call& call) {
   if (((shell.posix || !options.array.empty()) &&
        escaped.find('x') != std::string::npos) ||
       !SplitsPlainly(line, escaped, *ifs)) {
-    all_unknown(e.Hole(call.span));
+    all_unknown(e.UnknownValue(call.span));
     return;
   }
   shell.status = found ? 0 : 1;
@@ -367,7 +367,7 @@ void Mapfile(Evaluator& e, Shell& shell, Call& call) {
     }
   }
   Values text = e.HasInput(shell, fd) ? e.ReadRest(shell, fd, call.span)
-                                      : e.Hole(call.span);
+                                      : e.UnknownValue(call.span);
   Variable variable;
   variable.shape = Variable::Shape::kIndexed;
   std::optional<std::string> known = Known(text);
@@ -459,10 +459,11 @@ void Getopts(Evaluator& e, Shell& shell, Call& call) {
   size_t index = number("OPTIND", 1);
   size_t offset = number("_gate_optpos", 1);
   if (!known) {
-    SetVariable(x, *name, e.Hole(call.span));
-    SetVariable(x, "OPTARG", e.Hole(call.span));
-    SetVariable(x, "OPTIND",
-                {Value::Hole(UnknownCode::kDynamicArgument, call.span, true)});
+    SetVariable(x, *name, e.UnknownValue(call.span));
+    SetVariable(x, "OPTARG", e.UnknownValue(call.span));
+    SetVariable(
+        x, "OPTIND",
+        {Value::Unknown(UnknownCode::kDynamicArgument, call.span, true)});
     return;
   }
   auto set = [&](const std::string& variable, std::string value) {

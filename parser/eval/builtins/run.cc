@@ -285,7 +285,7 @@ void Trap(Evaluator& e, Shell& shell, Call& call) {
   if (i < call.fields.size() && Known(call.fields[i]) == "--") ++i;
   if (i >= call.fields.size() || Known(call.fields[i]) == "-p" ||
       Known(call.fields[i]) == "-l") {
-    if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+    if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
     return;
   }
   size_t first_signal = i + 1;
@@ -317,7 +317,7 @@ void Trap(Evaluator& e, Shell& shell, Call& call) {
 Values FoundFile(std::string_view name, Span span) {
   const size_t slash = name.rfind('/');
   if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
-  Value path = Value::Hole(UnknownCode::kDynamicArgument, span);
+  Value path = Value::Unknown(UnknownCode::kDynamicArgument, span);
   if (!name.empty()) path.Append("/" + std::string(name) + "\n");
   return {path};
 }
@@ -330,7 +330,7 @@ void PrintFound(Evaluator& e, Shell& shell, const Call& call, size_t from,
                 bool files_only) {
   shell.status.reset();
   if (!e.Captured(shell, 1)) return;
-  Values text = e.Hole(call.span);
+  Values text = e.UnknownValue(call.span);
   const std::optional<std::string> name =
       from + 1 == call.fields.size() ? Known(call.fields[from]) : std::nullopt;
   if (name && !shell.functions.contains(*name) &&
@@ -369,7 +369,7 @@ void Command(Evaluator& e, Shell& shell, Call& call) {
   }
   if (describes && !long_form) return PrintFound(e, shell, call, i, false);
   if (describes || i >= call.fields.size()) {
-    if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+    if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
     shell.status.reset();
     return;
   }
@@ -405,7 +405,7 @@ void Compgen(Evaluator& e, Shell& shell, Call& call) {
       for (const Value& text : value) ExpandPrompt(x, text, call.span);
     }
   }
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   shell.status.reset();
 }
 
@@ -414,12 +414,12 @@ void Kill(Evaluator& e, Shell& shell, Call& call) {
   for (const Field& field : call.fields) {
     words.push_back(e.ToArgument(field, shell));
   }
-  Reading reading = ReadArguments(words);
+  ArgumentAnalysis reading = ReadArguments(words);
   ProgramCall program;
   program.argv = call.fields;
   program.span = call.span;
-  e.AddFindingEffects(shell, program, reading, e.last_invocation_);
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  e.AddArgumentEffects(shell, program, reading, e.last_invocation_);
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   shell.status.reset();
 }
 
@@ -451,7 +451,7 @@ void History(Evaluator& e, Shell& shell, Call& call) {
                     e.last_invocation_, false);
     break;
   }
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   shell.status.reset();
 }
 
@@ -467,7 +467,7 @@ void Interactive(Evaluator& e, Shell& shell, Call& call) {
   }
   if (name == "fc" && call.fields.size() == 1) runs = true;
   if (runs) e.NoteAt(UnknownCode::kUnmodelled, call.span, name);
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   shell.status.reset();
 }
 

@@ -43,22 +43,22 @@ bool IsDirectory(const Evaluator& e, const Values& values) {
 // The directories that `field` may mean, seen from where the shell may be.
 Values Directories(const Evaluator& e, const Shell& shell, const Field& field,
                    Span span) {
-  Values hole = {Value::Hole(UnknownCode::kDynamicArgument, span)};
+  Values unknown = {Value::Unknown(UnknownCode::kDynamicArgument, span)};
   bool glob = field.glob && !shell.noglob;
   if (!field.value.known() || field.splits || glob) {
     std::string prefix = field.value.Prefix();
-    return hole;
+    return unknown;
   }
   std::string text(field.value.text());
   auto cdpath = shell.variables.find("CDPATH");
   if (cdpath != shell.variables.end() && !text.starts_with("/") &&
       !text.starts_with("./") && !text.starts_with("../")) {
-    return hole;
+    return unknown;
   }
   const bool absolute = text.starts_with('/');
   Values out;
   for (const Value& cwd : shell.cwd) {
-    Values one = hole;
+    Values one = unknown;
     if (absolute || cwd.known()) {
       std::string place = Normalise(text, absolute ? "/" : cwd.text());
       // A directory that /proc names, and what the shell has opened, lead
@@ -71,7 +71,7 @@ Values Directories(const Evaluator& e, const Shell& shell, const Field& field,
     }
     out = out.empty() ? one : Union(out, one);
   }
-  return out.empty() ? hole : out;
+  return out.empty() ? unknown : out;
 }
 
 struct How {
@@ -85,17 +85,18 @@ Values Target(const Evaluator& e, const Shell& shell, const Field& field,
               const How& how) {
   const Values named = Directories(e, shell, field, how.span);
   if (!how.physical) return named;
-  const Values hole = {Value::Hole(UnknownCode::kDynamicArgument, how.span)};
+  const Values unknown = {
+      Value::Unknown(UnknownCode::kDynamicArgument, how.span)};
   if (!e.context_.look_at_files || named.size() != 1 || !named[0].known() ||
       shell.cwd.size() != 1)
-    return hole;
+    return unknown;
   const std::string text(field.value.text());
-  if (!text.starts_with('/') && !shell.cwd[0].known()) return hole;
-  if (text.find("..") != std::string::npos) return hole;
+  if (!text.starts_with('/') && !shell.cwd[0].known()) return unknown;
+  if (text.find("..") != std::string::npos) return unknown;
   const std::string real = RealPath(
       text.starts_with('/') ? text
                             : std::string(shell.cwd[0].text()) + "/" + text);
-  return real.empty() ? hole : Values{Value::Of(real)};
+  return real.empty() ? unknown : Values{Value::Of(real)};
 }
 
 // `may_be_sure`: it succeeds where the directory is there.
@@ -110,7 +111,7 @@ void Go(Evaluator& e, Shell& shell, const Values& target,
   }
   // Where it fails, the directory before this one stays as it was.
   const auto before = shell.variables.find("OLDPWD");
-  Values left = {Value::Hole(UnknownCode::kDynamicArgument, Span{})};
+  Values left = {Value::Unknown(UnknownCode::kDynamicArgument, Span{})};
   if (before != shell.variables.end() && !before->second.scalar.empty())
     left = before->second.scalar;
   SetPwd(shell, Union(target, old));
@@ -123,7 +124,7 @@ void Go(Evaluator& e, Shell& shell, const Values& target,
 // To the directory that a variable names.
 void GoNamed(Evaluator& e, Shell& shell, const char* name, const How& how) {
   Field field;
-  field.value = Value::Hole(UnknownCode::kDynamicArgument, how.span);
+  field.value = Value::Unknown(UnknownCode::kDynamicArgument, how.span);
   const auto it = shell.variables.find(name);
   if (it != shell.variables.end() && !it->second.maybe_unset &&
       !it->second.scalar.empty())
@@ -144,17 +145,18 @@ void Cd(Evaluator& e, Shell& shell, Call& call) {
     ++i;
   }
   // No directory is called like an option, and bash goes to no two.
-  if (i + 1 < call.fields.size() || bad) return Go(e, shell, e.Hole(call.span));
+  if (i + 1 < call.fields.size() || bad)
+    return Go(e, shell, e.UnknownValue(call.span));
   if (i >= call.fields.size()) return GoNamed(e, shell, "HOME", how);
   if (Known(call.fields[i]) == "-") {
-    if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+    if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
     return GoNamed(e, shell, "OLDPWD", how);
   }
   Go(e, shell, Target(e, shell, call.fields[i], how));
 }
 
 void Pushd(Evaluator& e, Shell& shell, Call& call) {
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   std::optional<std::string> word;
   if (call.fields.size() == 2) word = Known(call.fields[1]);
   if (word && !word->empty() && (*word)[0] != '-' && (*word)[0] != '+') {
@@ -163,15 +165,15 @@ void Pushd(Evaluator& e, Shell& shell, Call& call) {
     Go(e, shell, Directories(e, shell, call.fields[1], call.span));
     // Nothing was put there when it failed, and popd takes another one.
     if (shell.cwd_on_failure && shell.directory_stack.size() > 1)
-      shell.directory_stack = {e.Hole(call.span)};
+      shell.directory_stack = {e.UnknownValue(call.span)};
     return;
   }
-  shell.directory_stack = {e.Hole(call.span)};
-  Go(e, shell, e.Hole(call.span));
+  shell.directory_stack = {e.UnknownValue(call.span)};
+  Go(e, shell, e.UnknownValue(call.span));
 }
 
 void Popd(Evaluator& e, Shell& shell, Call& call) {
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   if (call.fields.size() == 1 && !shell.directory_stack.empty() &&
       !shell.variables.contains("DIRSTACK")) {
     Values target = shell.directory_stack.back();
@@ -181,19 +183,20 @@ void Popd(Evaluator& e, Shell& shell, Call& call) {
     return;
   }
   shell.directory_stack.clear();
-  Go(e, shell, e.Hole(call.span));
+  Go(e, shell, e.UnknownValue(call.span));
 }
 
 void Dirs(Evaluator& e, Shell& shell, Call& call) {
   Prints(e, shell, call);
   // `-c` forgets the others.
-  if (call.fields.size() > 1) shell.directory_stack = {e.Hole(call.span)};
+  if (call.fields.size() > 1)
+    shell.directory_stack = {e.UnknownValue(call.span)};
 }
 
 void Pwd(Evaluator& e, Shell& shell, Call& call) {
   Values text = shell.cwd;
   for (const Field& field : call.fields) {
-    if (Known(field) == "-P") text = Union(text, e.Hole(call.span));
+    if (Known(field) == "-P") text = Union(text, e.UnknownValue(call.span));
   }
   for (Value& value : text) value.Append("\n");
   if (e.Captured(shell, 1)) e.Write(shell, 1, text);
@@ -203,7 +206,7 @@ void Pwd(Evaluator& e, Shell& shell, Call& call) {
 void Set(Evaluator& e, Shell& shell, Call& call) {
   shell.status = 0;
   if (call.fields.size() == 1) {
-    if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+    if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
     return;
   }
   size_t i = 1;
@@ -271,7 +274,8 @@ void Set(Evaluator& e, Shell& shell, Call& call) {
           break;
         case 'o': {
           if (i + 1 >= call.fields.size()) {
-            if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+            if (e.Captured(shell, 1))
+              e.Write(shell, 1, e.UnknownValue(call.span));
             break;
           }
           if (!Known(call.fields[++i])) {
@@ -354,7 +358,7 @@ void Shift(Evaluator&, Shell& shell, Call& call) {
 void Shopt(Evaluator& e, Shell& shell, Call& call) {
   bool on = false, off = false, set_options = false;
   e.NoteUsesHistory();  // `shopt -so history`
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   for (size_t i = 1; i < call.fields.size(); ++i) {
     std::optional<std::string> word = Known(call.fields[i]);
     if (!word) {
@@ -441,7 +445,8 @@ void Alias(Evaluator& e, Shell& shell, Call& call) {
     if (text.chunks[0].text.empty()) text.chunks.erase(text.chunks.begin());
     shell.aliases[prefix.substr(0, equals)] = {text};
   }
-  if (!defined && e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (!defined && e.Captured(shell, 1))
+    e.Write(shell, 1, e.UnknownValue(call.span));
 }
 
 void Unalias(Evaluator&, Shell& shell, Call& call) {
@@ -473,7 +478,8 @@ void Hash(Evaluator& e, Shell& shell, Call& call) {
         call.fields.size() == 3 && Known(call.fields[1]) == "-t"
             ? Known(call.fields[2])
             : std::nullopt;
-    e.Write(shell, 1, name ? FoundFile(*name, call.span) : e.Hole(call.span));
+    e.Write(shell, 1,
+            name ? FoundFile(*name, call.span) : e.UnknownValue(call.span));
   }
   shell.status.reset();
 }
@@ -488,7 +494,7 @@ void Enable(Evaluator& e, Shell& shell, Call& call) {
       break;
     }
   }
-  if (e.Captured(shell, 1)) e.Write(shell, 1, e.Hole(call.span));
+  if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   shell.status.reset();
 }
 

@@ -94,8 +94,8 @@ void AssignCounts(Evaluator& e, Shell& shell, const Call& call, size_t at,
   std::string text;
   bool known = true;
   for (const Chunk& chunk : format.value.chunks) {
-    text += chunk.hole ? "0" : chunk.text;
-    known = known && (!chunk.hole || chunk.digits);
+    text += chunk.unknown ? "0" : chunk.text;
+    known = known && (!chunk.unknown || chunk.digits);
   }
   if (known && !several(format) && !HasCount(text)) return;
   // One that is not known may be `-v`, too.
@@ -111,7 +111,7 @@ void AssignCounts(Evaluator& e, Shell& shell, const Call& call, size_t at,
       continue;
     }
     Expander x{shell, *call.script, e};
-    SetVariable(x, std::string(field.value.text()), e.Hole(call.span));
+    SetVariable(x, std::string(field.value.text()), e.UnknownValue(call.span));
   }
   if (anything) e.NoteAt(UnknownCode::kUnmodelled, call.span, "printf");
 }
@@ -142,7 +142,7 @@ void Echo(Evaluator& e, Shell& shell, Call& call) {
     for (Value& value : values) {
       for (size_t c = 0; c < value.chunks.size(); ++c) {
         Chunk& chunk = value.chunks[c];
-        if (chunk.hole) continue;
+        if (chunk.unknown) continue;
         bool stop = false;
         chunk.text = ExpandEchoEscapes(chunk.text, &stop);
         if (stop) {
@@ -152,7 +152,7 @@ void Echo(Evaluator& e, Shell& shell, Call& call) {
         }
       }
       std::erase_if(value.chunks, [](const Chunk& chunk) {
-        return !chunk.hole && chunk.text.empty();
+        return !chunk.unknown && chunk.text.empty();
       });
     }
     return values;
@@ -254,7 +254,7 @@ void Printf(Evaluator& e, Shell& shell, Call& call) {
       if (ok) text = {out};
     }
   }
-  if (text.empty()) text = e.Hole(call.span);
+  if (text.empty()) text = e.UnknownValue(call.span);
   if (variable && call.script != nullptr) {
     Expander x{shell, *call.script, e};
     SetVariable(x, *variable, text);

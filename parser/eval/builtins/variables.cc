@@ -13,7 +13,7 @@ void UnsetAnything(Evaluator& e, const Call& call, const Field& name) {
   // A subscript in the name is evaluated.
   const bool digits = std::none_of(
       name.value.chunks.begin(), name.value.chunks.end(),
-      [](const Chunk& chunk) { return chunk.hole && !chunk.digits; });
+      [](const Chunk& chunk) { return chunk.unknown && !chunk.digits; });
   if (!digits) e.NoteAt(UnknownCode::kUnmodelled, call.span, "unset");
 }
 

@@ -1,0 +1,45 @@
+// What `check`, `explain` and `parse` are given to look at.
+#pragma once
+
+#include <string>
+
+#include "cli/commands.h"
+#include "gateway/gateway.h"
+
+namespace gate::app {
+
+struct LookOptions {
+  bool json = false;
+  bool explain = false;
+  bool trace = false;  // with every rule that was tried
+  bool batch = false;
+  std::string why_not;  // allow, sandbox, ask or deny; empty: not asked
+  std::string cwd;      // as given; may be relative
+  std::string agent;
+  Request request;  // command or argv, and the absolute cwd
+};
+
+// Reads the arguments of `name`; stdin for `-`. Returns the exit code when the
+// command is over.
+std::optional<int> ReadLookArguments(const char* name, const char* help,
+                                     const ProcessFacts& facts,
+                                     const Arguments& arguments,
+                                     LookOptions* options);
+
+// Calls `line` for each line of stdin with its 1-based number; a line longer
+// than kMaxBatchLine comes as an empty optional. Returns false on a read
+// error.
+inline constexpr size_t kMaxBatchLine = 8u << 20;
+bool ForEachLine(
+    const std::function<void(size_t, std::optional<std::string_view>)>& line);
+
+// One line of a batch: {"id", "cmd"[, "cwd"]}.
+struct BatchItem {
+  std::string id_json;  // the id as JSON text; "null" when there is none
+  std::string command;
+  std::string cwd;    // empty: the process's
+  std::string error;  // why the line cannot be used; empty when it can
+};
+BatchItem ReadBatchItem(std::string_view line);
+
+}  // namespace gate::app
