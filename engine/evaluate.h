@@ -25,10 +25,19 @@ struct Trace {
     std::string failed;
   };
   std::vector<Step> steps;
+  // What engine/stages.h made of it: each stage that changed the decision, in
+  // order, the rules first.
+  struct StageStep {
+    const char* stage = "";  // Name(Stage)
+    Action before = Action::kDeny, after = Action::kDeny;
+    ReasonCode code = ReasonCode::kInternalError;
+    std::string reason;
+  };
+  std::vector<StageStep> stages;
 };
 
-// What the caller found out about names (see DESIGN of `allow`): filled by
-// cli/ before Evaluate, since looking at files is not this folder's to do.
+// What the caller found out about the programs of a line, since looking at
+// files is not this folder's to do.
 struct ProgramVerification {
   // False when some program of the line does not resolve to a file outside
   // every place a sandbox may write, or git's configuration names programs;

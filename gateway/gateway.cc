@@ -10,14 +10,13 @@
 #include "base/hash.h"
 #include "base/real_paths.h"
 #include "base/text.h"
-#include "engine/tool_access.h"
+#include "engine/stages.h"
 #include "gateway/candidates.h"
-#include "gateway/grants/lending.h"
 #include "gateway/grants/tool_caches.h"
 #include "gateway/line.h"
-#include "gateway/programs/printed_secrets.h"
 #include "gateway/programs/program_verification.h"
 #include "gateway/run_arguments.h"
+#include "gateway/stage_facts.h"
 #include "git/branch.h"
 #include "git/roots.h"
 #include "parser/read.h"
@@ -80,40 +79,6 @@ Analysis FileWriteAnalysis(const Request& request) {
   return analysis;
 }
 
-// A tool of the agent cannot be put into a sandbox. Inside the workspace its
-// write is what a sandboxed command could do as well; elsewhere it is not.
-void JudgeFileWrites(const Request& request, const std::string& workspace,
-                     Decision* decision) {
-  if (decision->action != Action::kSandbox) return;
-  for (const std::string& path : request.file_writes) {
-    if (!workspace.empty() && IsWithin(path, workspace)) continue;
-    decision->action = Action::kAsk;
-    decision->reason = "writes " + Visible(path) +
-                       ", outside the workspace, where no sandbox holds it";
-    return;
-  }
-  decision->action = Action::kAllow;
-  decision->contain = false;
-}
-
-// A sourced activation script keeps its effect only when it runs raw; it may,
-// when no sandboxed command can have written it.
-bool MayKeepState(const Analysis& analysis,
-                  const std::vector<std::string>& writable) {
-  if (!analysis.state_only || analysis.hides_commands || analysis.parse_error)
-    return false;
-  if (!LeavesTrouble(analysis, writable).empty()) return false;
-  for (const parser::Effect& effect : analysis.effects) {
-    if (effect.kind == parser::EffectKind::kRead) continue;
-    if (effect.kind != parser::EffectKind::kExecuteFile) return false;
-    if (!effect.path.known || effect.path.text.empty()) return false;
-    if (IsWritablePlace(effect.path.text, writable)) return false;
-  }
-  for (const parser::Unknown& unknown : analysis.unknowns)
-    if (unknown.code != parser::UnknownCode::kScriptFile) return false;
-  return true;
-}
-
 // Git alone, between builtins and what shortens its output. Nothing is safer
 // or less so because of the answer: it says when protected files are judged.
 bool RunsGitOnly(const Analysis& analysis) {
@@ -129,43 +94,6 @@ bool RunsGitOnly(const Analysis& analysis) {
       return false;
   }
   return git;
-}
-
-// What an agent or git would load of the project must be what a person
-// trusted, or a person is asked. Where a rule asks already, what is approved is
-// the command with these very files (RevisionToApprove, AskingRules).
-void JudgeTrust(const std::string& state_dir, const std::string& workspace,
-                Authorization* authorization) {
-  Decision* decision = &authorization->decision;
-  UntrustedUse use =
-      FindUntrustedUse(state_dir, workspace, authorization->analysis);
-  if (use.why.empty()) return;
-  authorization->untrusted = std::move(use.mark);
-  if (decision->action == Action::kAsk) {
-    decision->reason += "; and " + use.why;
-    return;
-  }
-  decision->action = Action::kAsk;
-  decision->code = engine::ReasonCode::kUntrusted;
-  decision->reason = std::move(use.why);
-  decision->suggestion =
-      "ask the person to look at it and run `gate trust` in the project";
-  decision->rule = {};
-}
-
-// A credential that most such files do not hold is seen only in the file. The
-// sandbox shows the file as well, so that a person is asked.
-void JudgePrinted(const ProcessFacts& facts, const Analysis& analysis,
-                  Decision* decision) {
-  std::string why = PrintsSecret(facts, analysis);
-  if (why.empty()) return;
-  decision->action = Action::kAsk;
-  decision->contain = true;
-  decision->code = engine::ReasonCode::kNotAsItSeems;
-  decision->reason = std::move(why);
-  decision->suggestion =
-      "ask for the one setting that you need: `git config user.name`";
-  decision->rule = {};
 }
 
 }  // namespace
@@ -368,39 +296,6 @@ void Gateway::NoteGitOnly(Authorization* authorization) {
   authorization->git_only = begins && RunsGitOnly(Read(request));
 }
 
-void Gateway::JudgeTool(Authorization* authorization) {
-  Decision* decision = &authorization->decision;
-  const std::string& asked = authorization->request.profile;
-  const std::string profile =
-      asked.empty() ? decision->profile
-                    : router::JoinProfiles(decision->profile, asked);
-  if (profile != engine::kToolProfile ||
-      (decision->action != Action::kSandbox &&
-       decision->action != Action::kAsk))
-    return;
-  const std::vector<std::string> writable =
-      WritablePlaces(authorization->session);
-  engine::ToolFacts facts;
-  facts.workspace = authorization->session.workspace;
-  facts.names = VerifyPrograms(
-      facts_, authorization->analysis, writable,
-      authorization->request.on_this_machine ? nullptr : &verification_cache_);
-  engine::ToolAccess access =
-      engine::JudgeToolAccess(authorization->analysis, *decision, facts);
-  if (access.given) {
-    auto lending = FindLending(facts_, authorization->analysis, access,
-                               facts.workspace, writable);
-    if (lending) {
-      authorization->lending = std::move(*lending);
-      return;
-    }
-    access.why = lending.error().message;
-    access.suggestion = "tell the person what stands in the way";
-  }
-  if (decision->profile == engine::kToolProfile)
-    engine::AskInsteadOfTool(authorization->analysis, access, decision);
-}
-
 Result<Session> Gateway::SessionFor(const Request& request, bool pin) {
   // Without a session the workspace follows from the directory alone; a batch
   // asks for the same few directories again and again.
@@ -487,51 +382,28 @@ Authorization Gateway::Authorize(const Request& asked, bool pin,
   std::string trouble = SettingsTrouble(settings());
   authorization.policy_broken =
       policy.floor() == Action::kDeny || !trouble.empty();
-  authorization.decision =
-      engine::Evaluate(policy, authorization.analysis, engine_request,
-                       engine::ProgramVerification{}, trace);
-  if (request.file_writes.empty())
-    JudgeEngineNames(policy, &authorization, trace);
-  Decision& decision = authorization.decision;
-  if (!trouble.empty()) {
-    decision = Decision{};
-    decision.code = engine::ReasonCode::kPolicyBroken;
-    decision.reason = std::move(trouble);
-  }
-  if (!request.file_writes.empty()) {
-    JudgeFileWrites(request, engine_request.workspace, &decision);
-  } else if (decision.action == Action::kAllow) {
-    const engine::ProgramVerification trust = VerifyPrograms(
-        facts_, authorization.analysis, WritablePlaces(authorization.session),
-        request.on_this_machine ? nullptr : &verification_cache_);
-    if (!trust.verified)
-      decision = engine::Evaluate(policy, authorization.analysis,
-                                  engine_request, trust, trace);
-  } else if (decision.action == Action::kSandbox &&
-             MayKeepState(authorization.analysis,
-                          WritablePlaces(authorization.session))) {
-    decision.action = Action::kAllow;
-    decision.contain = false;
-    decision.reason =
-        "only sets the shell's own state, which a sandbox would lose";
-  }
-  if (request.file_writes.empty()) JudgeTool(&authorization);
-  if (request.file_writes.empty() && decision.action <= Action::kAsk)
-    JudgeTrust(facts_.places.state, engine_request.workspace, &authorization);
-  if (request.file_writes.empty() && decision.action < Action::kAsk)
-    JudgePrinted(facts_, authorization.analysis, &decision);
-  if (request.file_writes.empty() && request.on_this_machine)
-    JudgeRemotes(&authorization);
-  engine::ApplyPreset(settings().preset.value_or(engine::Preset::kStandard),
-                      authorization.analysis,
-                      /*containable=*/request.file_writes.empty(), &decision);
+  const engine::StageInputs inputs = {
+      .policy = policy,
+      .analysis = authorization.analysis,
+      .settings_trouble = std::move(trouble),
+      .preset = settings().preset.value_or(engine::Preset::kStandard),
+      .asked_profile = request.profile,
+      .file_writes = request.file_writes,
+      .on_this_machine = request.on_this_machine,
+      .previewed = !request.preview.empty()};
+  LookedUpFacts looked(*this, &authorization,
+                       request.on_this_machine ? nullptr : &verification_cache_,
+                       engine_patience_ms_);
+  engine::StageState decided =
+      engine::Decide(inputs, std::move(engine_request), looked, trace);
+  engine_request = std::move(decided.request);
+  authorization.decision = std::move(decided.decision);
   authorization.timing.evaluate_us = MonotonicUs() - loaded;
 
-  if (!request.preview.empty()) decision.contain = true;
   JudgeYes(&authorization);
   if (request.file_writes.empty()) {
     Replan(&authorization, request.approved);
-    JudgeServices(&authorization);
+    JudgeServices(&authorization, trace);
   }
   return authorization;
 }

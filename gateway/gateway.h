@@ -118,7 +118,7 @@ bool ForwardsPorts(const router::Plan& plan);
 // Makes the decision of `authorization` what `gate run` would do with it, for
 // those that only answer: an allow that the settings contain is a sandbox, and
 // what cannot run as planned is a deny.
-void JoinWithPlan(Authorization* authorization);
+void JoinWithPlan(Authorization* authorization, engine::Trace* trace = nullptr);
 
 // Why nothing is decided, nor run, without a place to do it in. Another
 // directory would be another command.
@@ -196,20 +196,10 @@ class Gateway {
   std::optional<rules::PolicyCache> Cache() const;
   void UnwrapSelf(Request* request, bool* unwrapped);
   parser::Analysis Read(const Request& request);
-  // Finds out whether a line that asks for the profile `tool` gets it; where it
-  // does not, the decision becomes a question.
-  void JudgeTool(Authorization* authorization);
   // Finds out which services of this machine a line asks, and whether it may.
-  void JudgeServices(Authorization* authorization);
-  // A line that would use the person's ssh login for a remote that is not
-  // pinned becomes a question.
-  void JudgeRemotes(Authorization* authorization);
+  void JudgeServices(Authorization* authorization, engine::Trace* trace);
   // Finds out what a yes to a question gives.
   void JudgeYes(Authorization* authorization);
-  // Looks again at a line that is asked only because of what its names may
-  // stand for.
-  void JudgeEngineNames(const rules::Policy& policy,
-                        Authorization* authorization, engine::Trace* trace);
   Result<Session> SessionFor(const Request& request, bool pin);
   struct ToolCache {
     std::string path, real;  // as it is called; its links resolved

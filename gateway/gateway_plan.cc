@@ -6,12 +6,13 @@
 #include "backends/file_count.h"
 #include "base/hash.h"
 #include "credentials/transport_wire.h"
+#include "engine/stages.h"
 #include "engine/tool_access.h"
 #include "gateway/gateway.h"
-#include "gateway/grants/asked_remotes.h"
 #include "gateway/grants/host_tmp_binds.h"
 #include "gateway/grants/signing.h"
 #include "gateway/session_network.h"
+#include "gateway/stage_facts.h"
 #include "git/doubts.h"
 
 namespace gate::app {
@@ -51,13 +52,6 @@ std::string MarkOf(const std::set<credentials::SshTarget>& remotes) {
   return Hex(Sha256(credentials::EncodeWords(parts)));
 }
 
-std::string RemotesText(const std::set<credentials::SshTarget>& remotes) {
-  std::string text;
-  for (const credentials::SshTarget& target : remotes)
-    text += (text.empty() ? "" : ", ") + credentials::Describe(target);
-  return text;
-}
-
 }  // namespace
 
 bool ForwardsPorts(const router::Plan& plan) {
@@ -65,31 +59,23 @@ bool ForwardsPorts(const router::Plan& plan) {
          plan.profile.network != backends::Network::kOpen;
 }
 
-void JoinWithPlan(Authorization* authorization) {
-  Decision& decision = authorization->decision;
+void JoinWithPlan(Authorization* authorization, engine::Trace* trace) {
   const router::Plan& plan = authorization->plan;
-  if (decision.action > Action::kSandbox) return;
+  std::string why;
+  engine::Planned planned = engine::Planned::kRaw;
   if (plan.mode == router::Mode::kRefused) {
-    decision.action = Action::kDeny;
-    decision.reason =
-        authorization->plan_error.empty()
-            ? plan.why
-            : "it cannot be contained: " + authorization->plan_error;
-    decision.suggestion = "ask the person to look at gate doctor";
-  } else if (plan.mode == router::Mode::kSandbox &&
-             decision.action == Action::kAllow) {
-    decision.action = Action::kSandbox;
-    decision.reason = "the settings contain what would be allowed: " +
-                      std::move(decision.reason);
-  } else {
-    return;
+    planned = engine::Planned::kRefused;
+    why = authorization->plan_error.empty()
+              ? plan.why
+              : "it cannot be contained: " + authorization->plan_error;
+  } else if (plan.mode == router::Mode::kSandbox) {
+    planned = engine::Planned::kContained;
   }
-  decision.contain = true;
-  decision.code = engine::ReasonCode::kPlan;
-  decision.rule = {};
+  engine::ApplyPlan(planned, why, &authorization->decision, trace);
 }
 
-void Gateway::JudgeServices(Authorization* authorization) {
+void Gateway::JudgeServices(Authorization* authorization,
+                            engine::Trace* trace) {
   const Request& request = authorization->request;
   Decision& decision = authorization->decision;
   const router::Plan& plan = authorization->plan;
@@ -105,62 +91,23 @@ void Gateway::JudgeServices(Authorization* authorization) {
       WritablePlaces(authorization->session));
   const bool none =
       settings().local_services.mode == LocalServicesSetting::Mode::kNone;
-  const bool nobody = settings().preset == engine::Preset::kAutonomous;
   if ((none && ForwardsPorts(plan)) || found.ports.empty()) return;
-  if (nobody) {
+  const engine::Preset preset =
+      settings().preset.value_or(engine::Preset::kStandard);
+  const bool made_question =
+      engine::ApplyLocalServices(found.why, preset, &decision, trace);
+  if (preset == engine::Preset::kAutonomous) {
     // What would be asked is not there.
     std::erase_if(found.ports, &backends::LocalService::asked);
-    if (!found.why.empty() && !asks) decision.network = "none";
     found.why.clear();
     found.mark.clear();
   }
   authorization->services = std::move(found);
-  const std::string& why = authorization->services.why;
-  if (!why.empty() && asks) {
-    decision.reason += "; and " + why;
-  } else if (!why.empty()) {
-    decision.action = Action::kAsk;
-    decision.contain = true;
-    decision.code = engine::ReasonCode::kNotAsItSeems;
-    decision.reason = why;
-    decision.suggestion =
-        "start a server of the line's own, in the same line, and ask that";
-    decision.rule = {};
-    JudgeYes(authorization);
-  }
+  if (made_question) JudgeYes(authorization);
   // A yes is to those who listen now.
-  if (!why.empty())
+  if (!authorization->services.why.empty())
     authorization->binding.mark += " services " + authorization->services.mark;
   Replan(authorization, request.approved);
-}
-
-void Gateway::JudgeRemotes(Authorization* authorization) {
-  Decision& decision = authorization->decision;
-  // Nothing is lent to a line without an open network, and a line that is asked
-  // about for another reason says what it gives.
-  if (decision.action != Action::kSandbox || decision.network != "open" ||
-      decision.profile == engine::kToolProfile)
-    return;
-  std::set<credentials::SshTarget> remotes = UnpinnedRemotes(
-      facts_, authorization->session.workspace,
-      WritablePlaces(authorization->session), authorization->analysis);
-  if (remotes.empty() ||
-      std::ranges::none_of(candidates(), [](const router::Candidate& each) {
-        return each.availability.features.Has(backends::Feature::kLending);
-      }))
-    return;
-  authorization->remotes = std::move(remotes);
-  decision.action = Action::kAsk;
-  decision.yes = engine::YesNeeds::kSandbox;
-  decision.code = engine::ReasonCode::kNotAsItSeems;
-  decision.rule = {};
-  decision.reason = "git would use your ssh login for " +
-                    RemotesText(authorization->remotes) +
-                    ", which this repository did not have when gate first saw "
-                    "it";
-  decision.suggestion =
-      "use a remote that the repository had, or its https URL; a person may "
-      "add one for good: gate trust --remote URL";
 }
 
 void Gateway::JudgeYes(Authorization* authorization) {

@@ -70,7 +70,7 @@ int Look(const char* name, bool record, const GlobalOptions& globals,
   engine::Trace trace;
   Authorization authorization = gateway.Authorize(
       options.request, /*pin=*/false, options.explain ? &trace : nullptr);
-  JoinWithPlan(&authorization);
+  JoinWithPlan(&authorization, &trace);
   if (record) {
     if (auto stored = gateway.Record(&authorization, "check", false); !stored) {
       Complain("the decision could not be recorded, so there is none: " +

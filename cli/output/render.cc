@@ -276,6 +276,7 @@ std::string RenderExplanation(const Authorization& authorization,
   if (!authorization.analysis.effects.empty()) out += "what it does\n";
   for (const Effect& effect : authorization.analysis.effects)
     out += "  " + EffectText(effect) + "\n";
+  out += RenderStages(trace);
   out += RenderSetAside(trace);
   if (!misses) return out;
   if (const std::string nearest = RenderNearest(trace, nullptr, 3);

@@ -27,6 +27,10 @@ std::string RenderExplanation(const Authorization& authorization,
 // why; empty where there are none.
 std::string RenderSetAside(const engine::Trace& trace);
 
+// What the rules said and which stages changed that, in order; empty when none
+// did.
+std::string RenderStages(const engine::Trace& trace);
+
 // One command as a person would write it; what is unknown stands as ‹?›.
 std::string CommandText(const parser::Invocation& invocation);
 

@@ -52,6 +52,21 @@ std::string RenderSetAside(const engine::Trace& trace) {
   return out.empty() ? "" : "rules that were set aside\n" + out;
 }
 
+std::string RenderStages(const engine::Trace& trace) {
+  if (trace.stages.size() < 2) return "";
+  std::string out = "how it was decided\n";
+  bool first = true;
+  for (const engine::Trace::StageStep& step : trace.stages) {
+    std::string change = Name(step.after);
+    if (!first && step.before != step.after)
+      change = std::string(Name(step.before)) + " -> " + change;
+    out += "  " + std::string(step.stage) + ": " + change + " (" +
+           engine::Name(step.code) + ")  " + Visible(step.reason) + "\n";
+    first = false;
+  }
+  return out;
+}
+
 // Command by command, as they stand in the line; what did more than miss
 // first.
 std::string RenderTried(const Authorization& authorization,

@@ -206,19 +206,6 @@ bool Fetches(const parser::Analysis& analysis) {
       });
 }
 
-// Whether no contained run and no other user can have put something at `path`.
-// The host's /tmp, where agents have their sockets by default, is not the one
-// that runs see.
-bool IsPersonsPlace(const ProcessFacts& facts, const std::string& path,
-                    const std::vector<std::string>& writable) {
-  const std::string real = path.starts_with('/') ? RealPath(path) : "";
-  if (real.empty() || !CheckTrustedPlace(real, facts.uid)) return false;
-  return std::ranges::none_of(writable, [&](const std::string& place) {
-    return !place.empty() &&
-           (IsWithin(real, place) || IsWithin(Normalise(path, "/"), place));
-  });
-}
-
 }  // namespace
 
 Status NoteRemotes(const ProcessFacts& facts, const std::string& workspace,
