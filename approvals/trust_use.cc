@@ -8,18 +8,13 @@
 #include "base/hash.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "hooks/capabilities.h"
 
 namespace gate::app {
 namespace {
 
 using parser::Invocation;
 
-constexpr std::array<std::string_view, 8> kAgents = {
-    "claude",       "codex",  "gemini", "opencode",
-    "cursor-agent", "cursor", "crush",  "amp"};
-// Agents as package runners call them.
-constexpr std::array<std::string_view, 4> kAgentPackages = {
-    "claude-code", "@openai/codex", "gemini-cli", "opencode-ai"};
 constexpr std::array<std::string_view, 8> kRunners = {
     "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "uvx"};
 // Git commands that only look; every other one may run a hook.
@@ -42,17 +37,16 @@ bool Contains(const std::array<std::string_view, N>& names,
 }
 
 bool StartsAgent(const Invocation& invocation) {
-  if (Contains(kAgents, invocation.program)) {
+  if (hooks::IsAgentProgram(invocation.program)) {
     // These print and end.
     return invocation.argv.size() != 2 || !invocation.argv[1].known ||
            (invocation.argv[1].text != "--version" &&
             invocation.argv[1].text != "--help");
   }
   if (!Contains(kRunners, invocation.program)) return false;
-  for (const parser::Argument& word : invocation.argv)
-    for (const std::string_view package : kAgentPackages)
-      if (word.text.find(package) != std::string::npos) return true;
-  return false;
+  return std::ranges::any_of(invocation.argv, [](const parser::Argument& word) {
+    return hooks::NamesAgentPackage(word.text);
+  });
 }
 
 // Where git would look for the hooks it may run; nothing when it runs none.

@@ -4,6 +4,7 @@
 #include "gateway/client_settings.h"
 #include "gateway/client_version.h"
 #include "gateway/left_to_client.h"
+#include "hooks/capabilities.h"
 #include "hooks/installed.h"
 
 namespace gate::app {
@@ -64,10 +65,11 @@ Finding Describe(const Level& level, const Installed& installed) {
 
 // What stands in a file is worth what the client makes of it.
 Finding Weigh(Finding finding, const Level& level, const Installed& installed,
-              const std::string& claude_runs_none) {
-  CodexTrust trust = {true, claude_runs_none};
-  const bool codex = level.options.client == "codex";
-  if (codex) trust = AskCodexTrust(level.options, installed);
+              const std::string& runs_none) {
+  CodexTrust trust = {true, runs_none};
+  const bool reviews =
+      !hooks::CapabilitiesOf(level.options.client)->review.empty();
+  if (reviews) trust = AskCodexTrust(level.options, installed);
   if (trust.why.empty()) {
     if (installed.entry == Entry::kThis) finding.text += ", fails closed";
     return finding;
@@ -80,7 +82,7 @@ Finding Weigh(Finding finding, const Level& level, const Installed& installed,
     if (finding.health == Health::kGood) finding.health = Health::kNote;
   }
   finding.text += Visible(trust.why);
-  if (codex && finding.help.empty())
+  if (reviews && finding.help.empty())
     finding.help = "review the hook in Codex: /hooks";
   return finding;
 }
@@ -90,37 +92,40 @@ Finding Weigh(Finding finding, const Level& level, const Installed& installed,
 void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
                 std::vector<Finding>* findings) {
   const std::string& project = workspace.empty() ? facts.cwd : workspace;
-  const std::string claude_runs_none =
-      WhyClaudeRunsNoHook(facts, {project, facts.cwd});
-  for (const std::string client : {"claude", "codex"}) {
+  for (const hooks::Capabilities& can : hooks::AllCapabilities()) {
+    const std::string client(can.client);
+    const std::string runs_none =
+        can.may_disable_hooks
+            ? WhyNoHookRuns(facts, client, {project, facts.cwd})
+            : "";
     const std::vector<Level> levels = LevelsOf(facts, project, client);
     bool said = false;
-    const Installed* codex = nullptr;
+    const Installed* contains = nullptr;
     Installed used;
     for (const Level& level : levels) {
       const auto installed = hooks::FindInstalled(level.options);
       if (installed && installed->entry == Entry::kNone) continue;
       said = true;
-      if (installed && client == "codex" && installed->entry != Entry::kGone) {
+      if (installed && can.has_own_sandbox &&
+          installed->entry != Entry::kGone) {
         // Every entry runs, and one that contains rewrites.
-        if (codex == nullptr || !installed->intent) used = *installed;
-        codex = &used;
+        if (contains == nullptr || !installed->intent) used = *installed;
+        contains = &used;
       }
       if (!installed)
         findings->push_back({Health::kBad, "hook",
                              client + ": " + installed.error().message, ""});
       else
-        findings->push_back(Weigh(Describe(level, *installed), level,
-                                  *installed,
-                                  client == "claude" ? claude_runs_none : ""));
+        findings->push_back(
+            Weigh(Describe(level, *installed), level, *installed, runs_none));
     }
-    if (codex != nullptr) {
+    if (contains != nullptr) {
       CodexOutlook outlook = ForesightOf(FindCodexSandbox(facts, facts.cwd, {}),
-                                         facts, codex->intent);
+                                         facts, contains->intent);
       findings->push_back({outlook.works     ? Health::kGood
                            : outlook.certain ? Health::kBad
                                              : Health::kNote,
-                           "hook", "codex: " + std::move(outlook.text),
+                           "hook", client + ": " + std::move(outlook.text),
                            std::move(outlook.help)});
     }
     if (said)

@@ -10,6 +10,7 @@
 #include "gateway/directory_after.h"
 #include "gateway/line.h"
 #include "gateway/plan_json.h"
+#include "hooks/capabilities.h"
 #include "hooks/client_sign.h"
 #include "hooks/ticket.h"
 
@@ -133,7 +134,8 @@ RewriteWay FindRewriteWay(const ProcessFacts& facts,
                           const hooks::Event& event) {
   // The other adapters' clients are known to apply rewrites, and tell nothing
   // afterwards.
-  if (event.agent != "claude") return {true, "", false, ""};
+  const hooks::Capabilities* can = hooks::CapabilitiesOf(event.agent);
+  if (can == nullptr || !can->has_lookalikes) return {true, "", false, ""};
   const hooks::ClientSign sign =
       hooks::TellClaude(event, facts.environment, hooks::NearestAncestors());
   if (!sign.applies_rewrites)

@@ -14,11 +14,11 @@ namespace gate::app {
 hooks::InstallOptions HookOptions(const ProcessFacts& facts,
                                   const std::string& client);
 
-// Why Claude Code runs no hook in `project` or one of the `directories` where
-// it may be started, by the settings there and the user's; empty when they do
-// not say so. What a managed policy says is not looked at.
-std::string WhyClaudeRunsNoHook(const ProcessFacts& facts,
-                                const std::vector<std::string>& directories);
+// Why `client`, whose settings may turn hooks off, runs none in one of the
+// `directories` where it may be started, by the settings there and the user's;
+// empty when they do not say so. What a managed policy says is not looked at.
+std::string WhyNoHookRuns(const ProcessFacts& facts, const std::string& client,
+                          const std::vector<std::string>& directories);
 
 // Whether Codex runs the entry that is `installed`, by its own settings.
 struct CodexTrust {

@@ -1,29 +1,20 @@
 // The version of a client that is in PATH.
 #pragma once
 
-#include <array>
-#include <compare>
 #include <optional>
 #include <string>
 
+#include "hooks/capabilities.h"
+
 namespace gate::app {
 
-struct Version {
-  std::array<int, 3> parts{};
-  auto operator<=>(const Version&) const = default;
-};
-
-// From this version on Claude Code itself blocks when a hook that says so
-// fails (docs/clients/claude-code.md).
-inline constexpr Version kClaudeBlocks = {{2, 1, 295}};
-
-// What `CLIENT --version` prints, for claude and codex; nothing when it does
-// not, or not in time. Runs the client.
-std::optional<Version> AskVersion(const std::string& client);
+// What `CLIENT --version` prints; nothing when it does not, or not in time.
+// Runs the client.
+std::optional<hooks::Version> AskVersion(const std::string& client);
 
 // What is wrong with a client of this version (docs/clients/); empty when
 // nothing is, or the version is not known.
 std::string WhyTooOld(const std::string& client,
-                      const std::optional<Version>& version);
+                      const std::optional<hooks::Version>& version);
 
 }  // namespace gate::app

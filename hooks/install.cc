@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "hooks/capabilities.h"
 #include "hooks/settings.h"
 
 namespace gate::hooks {
@@ -161,7 +162,7 @@ Result<std::string> SettingsPath(const InstallOptions& options) {
 }
 
 Status CheckClient(const std::string& client) {
-  if (client == "claude" || client == "codex") return {};
+  if (CapabilitiesOf(client) != nullptr) return {};
   return UnknownClient(client);
 }
 

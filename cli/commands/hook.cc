@@ -26,6 +26,7 @@
 #include "gateway/line.h"
 #include "gateway/tool_write_paths.h"
 #include "hooks/adapter.h"
+#include "hooks/capabilities.h"
 #include "hooks/plain_line.h"
 
 namespace gate::app {
@@ -370,7 +371,8 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   if (!understood)
     return refuse("usage: gate hook CLIENT, with the event on stdin");
   const bool intent = mode == "intent";
-  if (mode != "contain" && (!intent || arguments[0] != "codex"))
+  const hooks::Capabilities* can = hooks::CapabilitiesOf(arguments[0]);
+  if (mode != "contain" && (!intent || can == nullptr || !can->has_own_sandbox))
     return refuse("`" + Visible(mode) + "` is no mode of " +
                   Visible(arguments[0]) +
                   ": contain, and intent for codex alone");

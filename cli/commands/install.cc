@@ -15,6 +15,7 @@
 #include "gateway/client_version.h"
 #include "gateway/left_to_client.h"
 #include "gateway/workspace.h"
+#include "hooks/capabilities.h"
 #include "hooks/client_rules.h"
 #include "hooks/install.h"
 
@@ -35,6 +36,14 @@ Status RecordChange(const ProcessFacts& facts, const std::string& what,
   return log.Append(&record);
 }
 
+std::string ClientsWithOwnSandbox() {
+  std::string names;
+  for (const hooks::Capabilities& each : hooks::AllCapabilities())
+    if (each.has_own_sandbox)
+      names += (names.empty() ? "" : ", ") + std::string(each.client);
+  return names;
+}
+
 int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
                    const Arguments& arguments) {
   Options app(install ? "Puts gate's hook into a client's settings; shows the "
@@ -50,8 +59,9 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
   std::string mode = "contain";
   if (install)
     app.Add("--mode", mode,
-            "contain, or for codex intent: gate denies and asks, and Codex's "
-            "own sandbox contains");
+            "contain, or for " + ClientsWithOwnSandbox() +
+                " intent: gate denies and asks, and the client's own sandbox "
+                "contains");
   app.Flag("--dry-run", dry_run, "show the change, write nothing");
   if (auto code = ParseWith(app, arguments)) return *code;
   for (const std::string& client : clients)
@@ -65,10 +75,10 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
   }
   const bool intent = mode == "intent";
   for (const std::string& client : clients)
-    if (intent && client != "codex") {
-      Complain(
-          "mode intent is for codex alone: no other client is known to "
-          "have a sandbox of its own that is on");
+    if (intent && !hooks::CapabilitiesOf(client)->has_own_sandbox) {
+      Complain("mode intent is for " + ClientsWithOwnSandbox() +
+               " alone: no other client is known to have a sandbox of its own "
+               "that is on");
       return kExitUsage;
     }
   if (!dry_run)
@@ -82,23 +92,26 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     options.project = project;
     options.intent = intent;
     options.project_dir = root.empty() ? facts.cwd : root;
-    std::optional<Version> version;
+    const hooks::Capabilities& can = *hooks::CapabilitiesOf(client);
+    std::optional<hooks::Version> version;
     if (install) version = AskVersion(client);
     if (const std::string why = WhyTooOld(client, version); !why.empty())
       Complain(why);
-    options.block_on_failure = client == "claude" && version >= kClaudeBlocks;
+    options.block_on_failure =
+        can.first_that_blocks && version >= can.first_that_blocks;
     auto changes =
         install ? hooks::PlanInstall(options) : hooks::PlanUninstall(options);
     if (!changes) {
       Complain(client + ": " + changes.error().message);
       return kExitInternal;
     }
-    if (install && client == "codex") {
+    if (install && can.has_own_sandbox) {
       const CodexOutlook outlook =
           ForesightOf(FindCodexSandbox(facts, facts.cwd, {}), facts, intent);
-      std::printf("codex: %s\n", outlook.text.c_str());
+      std::printf("%s: %s\n", client.c_str(), outlook.text.c_str());
       if (!outlook.help.empty())
-        std::printf("codex: what works: %s\n", outlook.help.c_str());
+        std::printf("%s: what works: %s\n", client.c_str(),
+                    outlook.help.c_str());
     }
     if (changes->empty()) {
       std::printf("%s: nothing to change\n", client.c_str());
@@ -106,12 +119,12 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     }
     for (const hooks::FileChange& change : *changes)
       std::fputs(hooks::RenderDiff(change).c_str(), stdout);
-    if (install && client == "claude" &&
+    if (install && can.matches_rewritten_lines &&
         hooks::HasCommandRules(changes->front().after))
       std::printf(
-          "claude: its own deny and ask rules for Bash see the line that gate "
-          "has rewritten; give them to gate as well: gate rules import claude "
-          "%s\n",
+          "%s: its own deny and ask rules for Bash see the line that gate has "
+          "rewritten; give them to gate as well: gate rules import %s %s\n",
+          client.c_str(), client.c_str(),
           Visible(changes->front().path).c_str());
     if (dry_run) continue;
     // The hook's line names both: a directory of settings that is named, and is
@@ -135,10 +148,8 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
     if (install)
       std::printf("%s: installed; `gate doctor` shows what is enforced\n",
                   client.c_str());
-    if (install && client == "codex")
-      std::puts(
-          "codex: skips this hook until it is reviewed in Codex: /hooks, once "
-          "after every change");
+    if (install && !can.review.empty())
+      std::printf("%s: %s\n", client.c_str(), std::string(can.review).c_str());
   }
   return 0;
 }

@@ -46,10 +46,10 @@ hooks::InstallOptions HookOptions(const ProcessFacts& facts,
   return options;
 }
 
-std::string WhyClaudeRunsNoHook(const ProcessFacts& facts,
-                                const std::vector<std::string>& directories) {
+std::string WhyNoHookRuns(const ProcessFacts& facts, const std::string& client,
+                          const std::vector<std::string>& directories) {
   std::vector<std::string> files;
-  if (auto user = hooks::SettingsPath(HookOptions(facts, "claude")))
+  if (auto user = hooks::SettingsPath(HookOptions(facts, client)))
     files.push_back(*user);
   for (const std::string& directory : directories)
     for (const char* name : {"settings.json", "settings.local.json"})

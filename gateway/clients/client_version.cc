@@ -6,15 +6,7 @@
 namespace gate::app {
 namespace {
 
-// The first versions that run what a hook has put in place of a command; older
-// ones run the command itself. CHANGELOG.md of anthropics/claude-code, 2.0.10;
-// openai/codex#20527, which 0.130.0 does not have (rtk-ai/icm#237) and 0.131.0
-// has (mpecan/tokf#368).
-struct Least {
-  const char* client;
-  Version version;
-};
-constexpr Least kLeast[] = {{"claude", {{2, 0, 10}}}, {"codex", {{0, 131, 0}}}};
+using hooks::Version;
 
 std::string Text(const Version& version) {
   return std::to_string(version.parts[0]) + "." +
@@ -44,11 +36,11 @@ std::optional<Version> AskVersion(const std::string& client) {
 
 std::string WhyTooOld(const std::string& client,
                       const std::optional<Version>& version) {
-  for (const Least& least : kLeast)
-    if (client == least.client && version && *version < least.version)
-      return client + " " + Text(*version) +
-             " runs uncontained what gate would contain; " +
-             Text(least.version) + " is the first that does not";
+  const hooks::Capabilities* known = hooks::CapabilitiesOf(client);
+  if (known != nullptr && version && *version < known->first_that_rewrites)
+    return client + " " + Text(*version) +
+           " runs uncontained what gate would contain; " +
+           Text(known->first_that_rewrites) + " is the first that does not";
   return "";
 }
 
