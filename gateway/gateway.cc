@@ -25,7 +25,6 @@
 namespace gate::app {
 namespace {
 
-using engine::Decision;
 using parser::Analysis;
 using rules::Action;
 
