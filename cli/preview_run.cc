@@ -392,7 +392,7 @@ bool CommitKept(Gateway& gateway, const KeptPreview& preview,
   }
   const size_t seen = now.committed.size() + Refused(preview.manifest);
   const bool all = seen >= preview.manifest.entries.size();
-  if (all) DropPreview(state, preview);
+  if (all) DropPreview(state, preview, TellKept);
   return paths.empty() ? all : Failures(preview, *result) == 0;
 }
 
@@ -413,11 +413,11 @@ int RunPreview(Gateway& gateway, Authorization* authorization,
   preview.policy_revision = authorization->policy_revision;
   preview.action = Name(authorization->decision.action);
   preview.made_ms = NowMs();
-  const auto lock = MakePreview(state, preview.id, preview.made_ms);
+  const auto lock = MakePreview(state, preview.id, preview.made_ms, TellKept);
   if (!lock)
     return GateFailed("the preview cannot be made: " + lock.error().message);
   const auto give_up = [&](const std::string& message) {
-    DropPreview(state, preview);
+    DropPreview(state, preview, TellKept);
     return GateFailed(message);
   };
   if (auto prepared = backends::PreparePreview(
@@ -454,7 +454,7 @@ int RunPreview(Gateway& gateway, Authorization* authorization,
     std::fprintf(stderr, "%s\n", DecisionToJson(*authorization).c_str());
   const int code = Report(outcome, parent);
   if (!ran) {
-    DropPreview(state, preview);
+    DropPreview(state, preview, TellKept);
     return code;
   }
   if (!listed || !kept)
@@ -469,7 +469,7 @@ int RunPreview(Gateway& gateway, Authorization* authorization,
     Complain("preview: nothing was changed");
     if (options.json)
       std::fprintf(stderr, "%s\n", PreviewToJson(preview, "empty").c_str());
-    DropPreview(state, preview);
+    DropPreview(state, preview, TellKept);
     return code;
   }
 
@@ -492,7 +492,7 @@ int RunPreview(Gateway& gateway, Authorization* authorization,
     outcome_of_it = done ? "committed" : "kept";
     if (!done) result = kExitGateFailed;
   } else if (!keep) {
-    DropPreview(state, preview);
+    DropPreview(state, preview, TellKept);
     outcome_of_it = "discarded";
   }
   if (options.json)
@@ -508,6 +508,13 @@ int RunPreview(Gateway& gateway, Authorization* authorization,
     Complain("nothing was committed; the changes are thrown away");
   }
   return result;
+}
+
+void TellKept(const std::string& path, const std::string& of) {
+  Complain("somebody changed " + (of.empty() ? "a file" : Visible(of)) +
+           " in the moment in which a commit exchanged it; what they wrote is "
+           "in " +
+           Visible(path));
 }
 
 }  // namespace gate::app

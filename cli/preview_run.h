@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/previews.h"
 #include "gateway/gateway.h"
+#include "preview/kept.h"
 
 namespace gate::app {
 
@@ -49,5 +49,9 @@ std::string NotInPreview(const KeptPreview& preview,
 // removed when nothing more of it can be committed.
 bool CommitKept(Gateway& gateway, const KeptPreview& preview,
                 const std::vector<std::string>& paths, const std::string& who);
+
+// Says on stderr where something is that somebody else wrote in the moment in
+// which a commit exchanged a file (backends::Kept).
+void TellKept(const std::string& path, const std::string& of);
 
 }  // namespace gate::app

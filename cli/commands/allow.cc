@@ -11,15 +11,19 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
-#include "cli/rule_draft.h"
+#include "cli/rule_errors.h"
 #include "engine/coverage.h"
 #include "engine/examples.h"
+#include "engine/rule_draft.h"
 #include "rules/format.h"
 #include "rules/glob.h"
 #include "rules/names.h"
+#include "rules/rule_paths.h"
 
 namespace gate::app {
 namespace {
+
+using rules::Action;
 
 // Of the user's rules, the file that this command writes.
 constexpr char kFile[] = "/rules.d/allowed.json";
@@ -89,7 +93,7 @@ Draft MakeDraft(const std::vector<rules::RuleFile>& files,
   // Each round names what still stands in the way; a rule once named is gone.
   for (;;) {
     draft.rule = RuleText(draft.id, words, arguments, draft.except);
-    const rules::Policy then = WithRule(files, draft.rule);
+    const rules::Policy then = engine::WithRule(files, draft.rule);
     if (HasErrors(then.diagnostics())) {
       for (const Diagnostic& diagnostic : then.diagnostics())
         std::fputs(Render(diagnostic).c_str(), stderr);
@@ -151,7 +155,8 @@ Result<std::string> FileWith(const std::string& path, const std::string& rule) {
 }
 
 std::string ShownDraft(const Draft& draft, const std::string& path,
-                       const std::vector<Witness>& beyond, bool arguments) {
+                       const std::vector<engine::Witness>& beyond,
+                       bool arguments) {
   std::string out = "this rule goes to " + Visible(path) + ":\n  " +
                     Visible(draft.rule) + "\n";
   for (const std::string& id : draft.except)
@@ -162,25 +167,25 @@ std::string ShownDraft(const Draft& draft, const std::string& path,
   if (arguments) out += "the rule holds with any further words\n";
   if (beyond.empty())
     out += "no other command that was tried is let through by it\n";
-  for (size_t i = 0; i < std::min(beyond.size(), kShownWitnesses); ++i)
+  for (size_t i = 0; i < std::min(beyond.size(), engine::kShownWitnesses); ++i)
     out += std::string("  also lets through (") + Name(beyond[i].after) +
            ", now " + Name(beyond[i].before) +
            "): " + Visible(beyond[i].command) + "\n";
-  if (beyond.size() > kShownWitnesses)
-    out += "  and " + std::to_string(beyond.size() - kShownWitnesses) +
+  if (beyond.size() > engine::kShownWitnesses)
+    out += "  and " + std::to_string(beyond.size() - engine::kShownWitnesses) +
            " that were tried besides\n";
   return out;
 }
 
 std::string AsJson(const Draft& draft, const std::string& command,
                    const std::string& path, const std::string& now,
-                   const std::vector<Witness>& beyond) {
+                   const std::vector<engine::Witness>& beyond) {
   JsonWriter json;
   json.BeginObject().Field("schema", "gate.allow/1");
   json.Field("command", command).Field("file", path).Field("now", now);
   json.Field("rule", draft.rule).Field("refused", draft.refused);
   json.Key("beyond").BeginArray();
-  for (const Witness& witness : beyond)
+  for (const engine::Witness& witness : beyond)
     json.BeginObject()
         .Field("command", witness.command)
         .Field("before", Name(witness.before))
@@ -194,7 +199,8 @@ Status Write(const ProcessFacts& facts, const std::string& path,
              const std::string& command, const Draft& draft) {
   GATE_TRY(const std::string text, FileWith(path, draft.rule));
   // What is written must load, or nothing would run any more.
-  std::vector<rules::RuleFile> files = OwnFiles(facts);
+  std::vector<rules::RuleFile> files = rules::OwnRuleFiles(
+      facts.places.system + "/rules.d", facts.places.config + "/rules.d");
   std::erase_if(files, [&](const rules::RuleFile& file) {
     return file.layer == rules::Layer::kUser && file.name == path;
   });
@@ -240,7 +246,7 @@ int AllowCommand(const GlobalOptions& globals, const Arguments& arguments) {
   show |= json;
   if (!show)
     if (auto code = RequirePerson("allowing")) return *code;
-  const std::vector<std::string> words = WordsOf(command);
+  const std::vector<std::string> words = engine::WordsOf(command);
   if (words.empty()) {
     Complain("`" + Visible(command) + "` is not one plain command");
     std::fputs(
@@ -259,16 +265,17 @@ int AllowCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return kExitUsage;
   }
   const ProcessFacts facts = ReadProcessFacts(globals);
-  const std::vector<rules::RuleFile> files = OwnFiles(facts);
-  const rules::Policy now = WithRule(files, "");
-  if (TellErrors(now)) return kExitPolicy;
+  const std::vector<rules::RuleFile> files = rules::OwnRuleFiles(
+      facts.places.system + "/rules.d", facts.places.config + "/rules.d");
+  const rules::Policy now = engine::WithRule(files, "");
+  if (TellPolicyErrors(now)) return kExitPolicy;
   const std::string line = LineOf(words), path = facts.places.config + kFile;
   const Action before = engine::DecideExample(now, line).action;
   const Draft draft = MakeDraft(files, words, more);
-  std::vector<Witness> beyond;
+  std::vector<engine::Witness> beyond;
   if (draft.refused.empty())
-    beyond = Beyond(now, WithRule(files, draft.rule), words, {line, command},
-                    engine::WitnessCommands(now));
+    beyond = engine::Beyond(now, engine::WithRule(files, draft.rule), words,
+                            {line, command}, engine::WitnessCommands(now));
   if (json) {
     std::puts(AsJson(draft, command, path, Name(before), beyond).c_str());
     return draft.refused.empty() ? 0 : kExitRefused;

@@ -7,13 +7,13 @@
 #include "approvals/standing_approvals.h"
 #include "approvals/terminal.h"
 #include "approvals/user_action.h"
+#include "base/duration.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "cli/output/duration.h"
 #include "gateway/workspace.h"
 
 namespace gate::app {

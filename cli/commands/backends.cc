@@ -4,10 +4,10 @@
 #include <cstdio>
 
 #include "approvals/terminal.h"
+#include "backends/escape_probe.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/escape_probe.h"
 #include "cli/options.h"
 #include "gateway/candidates.h"
 #include "gateway/settings.h"
@@ -64,12 +64,13 @@ int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments) {
           candidates[i].strength == backends::Strength::kNone)
         continue;
       std::string trouble =
-          ProveByCanary(backends[i].get(), facts.places.cache);
+          backends::ProveContainment(backends[i].get(), facts.places.cache);
       const bool runs_image =
           trouble.empty() && !image.empty() &&
           candidates[i].strength == backends::Strength::kContainer;
       if (runs_image)
-        trouble = ProveImage(backends[i].get(), image, facts.places.cache);
+        trouble =
+            backends::ProveImage(backends[i].get(), image, facts.places.cache);
       found.available = trouble.empty();
       found.why = trouble.empty()
                       ? found.why + "; tried" +

@@ -6,21 +6,65 @@
 #include <cstdio>
 
 #include "approvals/terminal.h"
+#include "audit/log.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_writer.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/doctor.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "gateway/candidates.h"
+#include "gateway/client_health.h"
+#include "gateway/client_record.h"
 #include "gateway/gateway.h"
+#include "gateway/log.h"
 #include "gateway/settings_copies.h"
 
 namespace gate::app {
 namespace {
+
+Status RecordTrial(const ProcessFacts& facts, const std::string& client) {
+  GATE_TRY(auto log, audit::Log::Open(facts.places.state, {}));
+  audit::Record record;
+  record.kind = audit::Kind::kConfig;
+  record.id = NewUuid(NowMs());
+  record.time_ns = NowNs();
+  record.mode = "doctor";
+  record.agent = client;
+  record.reason = "rewrites are tried again for " + client;
+  record.detail = "{}";
+  return log.Append(&record);
+}
+
+// gate doctor --prove: has gate put commands in place again for the versions
+// for which it stopped. Only at a person's terminal; recorded.
+int ProveClients(const ProcessFacts& facts) {
+  if (auto code = RequirePerson("trying a client's rewrites again"))
+    return *code;
+  // Recorded first: what cannot be recorded does not happen.
+  for (const ClientRecord& record : ListClients(facts.places.state)) {
+    if (record.standing != Standing::kMarked) continue;
+    if (auto stored = RecordTrial(facts, record.client); !stored) {
+      Complain("the trial could not be recorded: " + stored.error().message);
+      return kExitInternal;
+    }
+  }
+  const auto tried = TryAgain(facts.places.state, NowMs());
+  if (!tried) {
+    Complain(tried.error().message);
+    return kExitInternal;
+  }
+  if (tried->empty()) std::puts("no client is marked");
+  for (const std::string& client : *tried)
+    std::printf(
+        "%s: on trial. Have the agent run a command that gate contains; what "
+        "it does then shows here. A command whose rewrite is dropped runs as "
+        "the agent wrote it\n",
+        Visible(client).c_str());
+  return 0;
+}
 
 void CheckPolicy(Gateway& gateway, const std::string& workspace,
                  std::vector<Finding>* findings) {

@@ -12,7 +12,7 @@
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "cli/preview_run.h"
-#include "cli/previews.h"
+#include "preview/kept.h"
 
 namespace gate::app {
 namespace {
@@ -125,7 +125,7 @@ int Discard(const std::string& state, const std::string& id) {
   if (!preview) return Failed(preview.error());
   const auto lock = LockPreview(state, preview->id);
   if (!lock) return Failed(lock.error());
-  DropPreview(state, *preview);
+  DropPreview(state, *preview, TellKept);
   std::puts("discarded");
   return 0;
 }

@@ -9,9 +9,9 @@
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 #include "cli/output/progress.h"
-#include "cli/rule_paths.h"
 #include "engine/coverage.h"
 #include "engine/examples.h"
+#include "rules/rule_paths.h"
 
 namespace gate::app {
 namespace {
@@ -71,7 +71,8 @@ int RulesDiffCommand(const Arguments& arguments) {
   app.Add("--commands", commands_path, "a file of commands, one a line");
   app.Flag("--json", json, "a JSON object a line");
   if (auto code = ParseWith(app, arguments)) return *code;
-  const auto before = ReadPolicy(old_path), after = ReadPolicy(new_path);
+  const auto before = rules::ReadPolicy(old_path),
+             after = rules::ReadPolicy(new_path);
   if (!Loads(old_path, before) || !Loads(new_path, after)) return kExitPolicy;
 
   std::vector<std::string> commands = engine::WitnessCommands(*before);

@@ -11,9 +11,9 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
-#include "cli/rule_paths.h"
 #include "rules/format.h"
 #include "rules/policy.h"
+#include "rules/rule_paths.h"
 
 namespace gate::app {
 namespace {
@@ -143,7 +143,7 @@ int RulesFmtCommand(const GlobalOptions& globals, const Arguments& arguments) {
       }
       continue;
     }
-    const auto paths = RulePaths(file);
+    const auto paths = rules::RulePaths(file);
     if (!paths) {
       Complain(paths.error().message);
       return kExitUsage;

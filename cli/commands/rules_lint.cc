@@ -8,9 +8,9 @@
 #include "cli/findings.h"
 #include "cli/options.h"
 #include "cli/output/progress.h"
-#include "cli/rule_paths.h"
 #include "engine/lint.h"
 #include "gateway/gateway.h"
+#include "rules/rule_paths.h"
 
 #ifndef GATE_VERSION
 #define GATE_VERSION "0"
@@ -69,7 +69,7 @@ int RulesLintCommand(const GlobalOptions& globals, const Arguments& arguments) {
         findings.push_back(std::move(finding));
     broken = broken || HasErrors(gateway.settings().diagnostics);
   } else {
-    const auto policy = ReadPolicy(path);
+    const auto policy = rules::ReadPolicy(path);
     if (!policy) {
       Complain(policy.error().message);
       return kExitUsage;

@@ -10,11 +10,13 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
-#include "cli/rule_draft.h"
+#include "cli/rule_errors.h"
 #include "engine/coverage.h"
 #include "engine/examples.h"
+#include "engine/rule_draft.h"
 #include "facts/process_facts.h"
 #include "rules/names.h"
+#include "rules/rule_paths.h"
 
 namespace gate::app {
 namespace {
@@ -44,7 +46,7 @@ std::map<std::string, Group> Collect(
   std::map<std::string, Group> groups;
   for (const audit::Record& record : records) {
     if (record.mode != "approve") continue;
-    const std::vector<std::string> words = WordsOf(record.command);
+    const std::vector<std::string> words = engine::WordsOf(record.command);
     if (words.empty()) continue;
     Group& group = groups[KeyOf(words)];
     if (group.words.empty()) {
@@ -122,9 +124,10 @@ int RulesSuggestCommand(const GlobalOptions& globals,
     Complain(log ? records.error().message : log.error().message);
     return kExitInternal;
   }
-  const std::vector<rules::RuleFile> files = OwnFiles(facts);
-  const rules::Policy now = WithRule(files, "");
-  if (TellErrors(now)) return kExitPolicy;
+  const std::vector<rules::RuleFile> files = rules::OwnRuleFiles(
+      facts.places.system + "/rules.d", facts.places.config + "/rules.d");
+  const rules::Policy now = engine::WithRule(files, "");
+  if (TellPolicyErrors(now)) return kExitPolicy;
   const std::vector<std::string> examples = engine::WitnessCommands(now);
   size_t suggested = 0;
   for (const auto& [key, group] : Collect(*records)) {
@@ -137,20 +140,21 @@ int RulesSuggestCommand(const GlobalOptions& globals,
     // A program alone would let every use of it through.
     if (group.words.size() < 2 || group.rules.empty()) continue;
     const std::string text = RuleText(group);
-    const rules::Policy then = WithRule(files, text);
+    const rules::Policy then = engine::WithRule(files, text);
     if (HasErrors(then.diagnostics()) || !Helps(now, then, group.commands))
       continue;
     ++suggested;
     std::printf("%s\n", Visible(text).c_str());
-    const std::vector<Witness> beyond =
-        Beyond(now, then, group.words, group.commands, examples);
-    for (size_t i = 0; i < std::min(beyond.size(), kShownWitnesses); ++i)
+    const std::vector<engine::Witness> beyond =
+        engine::Beyond(now, then, group.words, group.commands, examples);
+    for (size_t i = 0; i < std::min(beyond.size(), engine::kShownWitnesses);
+         ++i)
       std::printf("//   would also let through (%s, now %s): %s\n",
                   Name(beyond[i].after), Name(beyond[i].before),
                   Visible(beyond[i].command).c_str());
-    if (beyond.size() > kShownWitnesses)
+    if (beyond.size() > engine::kShownWitnesses)
       std::printf("//   and %zu examples more\n",
-                  beyond.size() - kShownWitnesses);
+                  beyond.size() - engine::kShownWitnesses);
   }
   if (suggested == 0) std::puts("// nothing to suggest");
   return 0;

@@ -8,15 +8,15 @@
 #include "approvals/standing_approvals.h"
 #include "approvals/terminal.h"
 #include "audit/log.h"
+#include "base/duration.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/doctor.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
-#include "cli/output/duration.h"
 #include "cli/output/record_text.h"
 #include "gateway/candidates.h"
+#include "gateway/client_health.h"
 #include "gateway/gateway.h"
 
 namespace gate::app {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/evaluate.h"
+#include "gateway/answer_texts.h"
 #include "gateway/gateway.h"
 
 namespace gate::app {
@@ -55,18 +56,6 @@ std::string RenderAnalysis(std::string_view source,
 
 // `span` of `source` with a caret line below; several lines are shortened.
 std::string RenderCarets(std::string_view source, Span span, bool colour);
-
-// The shortest safe way on for a command that was stopped: what the deciding
-// rule suggests, else what helps against the reason.
-std::string WayOn(const Authorization& authorization);
-
-// What a yes to an ask lets it do, as the end of a sentence that begins "it
-// may run" or "it runs".
-std::string AfterYes(const Authorization& authorization);
-// What a yes to no more than the sandbox lets it do.
-inline constexpr const char* kRunsInSandbox =
-    "in a sandbox that changes nothing outside the workspace and package "
-    "caches: what is to change elsewhere, the person runs";
 
 // For the person whom a client asks in its own way: why, the command as the
 // agent wrote it (the client may show the line that it was rewritten to), and

@@ -4,7 +4,7 @@
 #include "approvals/approvals.h"
 #include "approvals/pause.h"
 #include "approvals/standing_approvals.h"
-#include "cli/output/duration.h"
+#include "base/duration.h"
 #include "facts/process_facts.h"
 #include "tests/cli/process.h"
 

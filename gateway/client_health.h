@@ -1,4 +1,4 @@
-// What gate doctor finds.
+// Whether the agent clients of this machine run gate's hook, for gate doctor.
 #pragma once
 
 #include <string>
@@ -25,10 +25,5 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
 // The versions of clients that ran commands as they were, where gate had put
 // others in their place (gateway/client_record.h).
 void CheckClients(const ProcessFacts& facts, std::vector<Finding>* findings);
-
-// gate doctor --prove: has gate put commands in place again for the versions
-// for which it stopped. Only at a person's terminal; recorded. Returns the exit
-// code.
-int ProveClients(const ProcessFacts& facts);
 
 }  // namespace gate::app

@@ -1,11 +1,11 @@
-#include "cli/answers.h"
+#include "gateway/answers.h"
 
 #include <algorithm>
 
 #include "approvals/pause.h"
 #include "approvals/standing_approvals.h"
-#include "cli/output/duration.h"
-#include "cli/output/render.h"
+#include "base/duration.h"
+#include "gateway/answer_texts.h"
 #include "gateway/line.h"
 
 namespace gate::app {

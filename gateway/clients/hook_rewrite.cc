@@ -1,11 +1,10 @@
-#include "cli/hook_rewrite.h"
+#include "gateway/hook_rewrite.h"
 
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "cli/output/render.h"
 #include "gateway/client_record.h"
 #include "gateway/directory_after.h"
 #include "gateway/line.h"

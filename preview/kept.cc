@@ -1,4 +1,4 @@
-#include "cli/previews.h"
+#include "preview/kept.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/commands.h"
 
 namespace gate::app {
 namespace {
@@ -130,11 +129,11 @@ bool Expired(uint64_t made_ms, uint64_t now_ms) {
 
 // Removes one, unless it is in use.
 void Sweep(const std::string& state_dir, int root, const std::string& id,
-           size_t* budget) {
+           size_t* budget, const backends::Kept& told) {
   const auto lock = Lock(root, id);
   if (!lock) return;
   if (auto kept = VerifySigned(state_dir, id))
-    backends::RemoveStages(kept->manifest, id, TellKept);
+    backends::RemoveStages(kept->manifest, id, told);
   backends::RemoveTree(root, id, budget);
 }
 
@@ -146,7 +145,7 @@ std::string PreviewDirectory(const std::string& state_dir,
 }
 
 Result<Fd> MakePreview(const std::string& state_dir, const std::string& id,
-                       uint64_t now_ms) {
+                       uint64_t now_ms, const backends::Kept& told) {
   if (!IsId(id)) return Fail(ErrorCode::kInvalid, "not an id");
   GATE_CHECK(MakeDirectories(Root(state_dir), 0700));
   const Fd root = OpenRoot(state_dir);
@@ -162,7 +161,7 @@ Result<Fd> MakePreview(const std::string& state_dir, const std::string& id,
         static_cast<uint64_t>(info.st_mtim.tv_nsec) / 1000000;
     if (i + kMaxPreviews <= ids.size() || Expired(changed, now_ms + 1) ||
         Abandoned(root.get(), ids[i], changed, now_ms))
-      Sweep(state_dir, root.get(), ids[i], &budget);
+      Sweep(state_dir, root.get(), ids[i], &budget, told);
   }
   if (::mkdirat(root.get(), id.c_str(), 0700) != 0)
     return FailErrno("the preview's directory cannot be made");
@@ -224,13 +223,6 @@ Result<Fd> LockPreview(const std::string& state_dir, const std::string& id) {
   return Lock(root.get(), id);
 }
 
-void TellKept(const std::string& path, const std::string& of) {
-  Complain("somebody changed " + (of.empty() ? "a file" : Visible(of)) +
-           " in the moment in which a commit exchanged it; what they wrote is "
-           "in " +
-           Visible(path));
-}
-
 Status NoteCommit(const std::string& state_dir, const KeptPreview& preview) {
   return WriteFileAtomically(
       PreviewDirectory(state_dir, preview.id) + "/commit", preview.hash + "\n",
@@ -248,8 +240,9 @@ void CommitEnded(const std::string& state_dir, const KeptPreview& preview) {
     ::unlink((PreviewDirectory(state_dir, preview.id) + "/commit").c_str());
 }
 
-void DropPreview(const std::string& state_dir, const KeptPreview& preview) {
-  backends::RemoveStages(preview.manifest, preview.id, TellKept);
+void DropPreview(const std::string& state_dir, const KeptPreview& preview,
+                 const backends::Kept& told) {
+  backends::RemoveStages(preview.manifest, preview.id, told);
   const Fd root = OpenRoot(state_dir);
   size_t budget = kAllEntries;
   if (root && IsId(preview.id))

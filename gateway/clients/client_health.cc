@@ -1,6 +1,7 @@
-// The part of gate doctor about the clients' settings.
+#include "gateway/client_health.h"
+
 #include "base/text.h"
-#include "cli/doctor.h"
+#include "gateway/client_record.h"
 #include "gateway/client_settings.h"
 #include "gateway/client_version.h"
 #include "gateway/left_to_client.h"
@@ -133,6 +134,43 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
         findings->push_back(
             {Health::kBad, "hook", std::move(why), "a newer " + client});
     if (!said) findings->push_back(Describe(levels[0], Installed{}));
+  }
+}
+
+void CheckClients(const ProcessFacts& facts, std::vector<Finding>* findings) {
+  for (const ClientRecord& record : ListClients(facts.places.state)) {
+    const std::string name = record.client.empty()
+                                 ? "a client whose record cannot be read"
+                                 : Visible(record.client);
+    const std::string drops = std::to_string(record.drops) +
+                              (record.drops == 1 ? " command" : " commands");
+    switch (record.standing) {
+      case Standing::kMarked:
+        findings->push_back(
+            {Health::kBad, "client",
+             name + " ran " + drops +
+                 " as the agent wrote them, where gate had put contained ones "
+                 "in their place; it is told which line to run instead",
+             "gate doctor --prove"});
+        break;
+      case Standing::kTrial:
+        findings->push_back(
+            {Health::kNote, "client",
+             name + " is on trial: the next rewritten command that it runs as "
+                    "it was rewritten ends that, and one that it does not "
+                    "marks it again",
+             ""});
+        break;
+      case Standing::kGood:
+        findings->push_back(
+            {Health::kNote, "client",
+             name + " ran " + drops +
+                 " as the agent wrote them, where gate had put contained ones "
+                 "in their place; after " +
+                 std::to_string(kDropsToMark) + " it is rewritten no more",
+             ""});
+        break;
+    }
   }
 }
 

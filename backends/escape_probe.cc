@@ -1,4 +1,4 @@
-#include "cli/escape_probe.h"
+#include "backends/escape_probe.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 
 #include "base/file.h"
 
-namespace gate::app {
+namespace gate::backends {
 namespace {
 
 constexpr int kRan = 42;
 constexpr uint64_t kWallMs = 60000;
 
-std::string Try(backends::Backend* backend, const std::string& directory) {
+std::string Try(Backend* backend, const std::string& directory) {
   const std::string file = directory + "/file";
   if (!WriteFileAtomically(file, "canary", 0600))
     return "no canary could be made in " + directory;
@@ -32,10 +32,10 @@ std::string Try(backends::Backend* backend, const std::string& directory) {
       getsockname(port.get(), raw, &size) != 0)
     return "no port could be opened to try the network with";
 
-  backends::Profile profile;
+  Profile profile;
   profile.limits.wall_ms = kWallMs;
-  backends::Command command;
-  command.permit = backends::Permit::Given();
+  Command command;
+  command.permit = Permit::Given();
   command.argv = {
       "/bin/bash", "-c",
       "(echo x >\"$0/file\"; echo x >\"$0/new\"; rm -f \"$0/file\"; "
@@ -44,10 +44,9 @@ std::string Try(backends::Backend* backend, const std::string& directory) {
   command.cwd = "/";
   command.environment = {"PATH=/usr/bin:/bin"};
   const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  const backends::Outcome outcome =
+  const Outcome outcome =
       backend->Run(profile, command, {null.get(), null.get(), null.get()});
-  if (outcome.status != backends::OutcomeStatus::kExited ||
-      outcome.exit_code != kRan)
+  if (outcome.status != OutcomeStatus::kExited || outcome.exit_code != kRan)
     return "the trial did not run: " + outcome.reason;
   const Result<std::string> kept = ReadFile(file, 64);
   if (!kept || *kept != "canary") return "a file outside was changed";
@@ -58,21 +57,20 @@ std::string Try(backends::Backend* backend, const std::string& directory) {
   return "";
 }
 
-std::string TryImage(backends::Backend* backend, const std::string& image,
+std::string TryImage(Backend* backend, const std::string& image,
                      const std::string& directory) {
-  backends::Profile profile;
+  Profile profile;
   profile.limits.wall_ms = kWallMs;
   profile.workspace = directory;
   profile.image = image;
-  backends::Command command;
-  command.permit = backends::Permit::Given();
+  Command command;
+  command.permit = Permit::Given();
   command.argv = {"/bin/sh", "-c", "echo x >new; exit 42"};
   command.cwd = directory;
   const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  const backends::Outcome outcome =
+  const Outcome outcome =
       backend->Run(profile, command, {null.get(), null.get(), null.get()});
-  if (outcome.status != backends::OutcomeStatus::kExited ||
-      outcome.exit_code != kRan)
+  if (outcome.status != OutcomeStatus::kExited || outcome.exit_code != kRan)
     return "the image's /bin/sh did not run: " + outcome.reason;
   if (access((directory + "/new").c_str(), F_OK) == 0)
     return "a file was made outside";
@@ -94,18 +92,17 @@ std::string In(const std::string& place,
 
 }  // namespace
 
-std::string ProveByCanary(backends::Backend* backend,
-                          const std::string& place) {
+std::string ProveContainment(Backend* backend, const std::string& place) {
   return In(place, [&](const std::string& directory) {
     return Try(backend, directory);
   });
 }
 
-std::string ProveImage(backends::Backend* backend, const std::string& image,
+std::string ProveImage(Backend* backend, const std::string& image,
                        const std::string& place) {
   return In(place, [&](const std::string& directory) {
     return TryImage(backend, image, directory);
   });
 }
 
-}  // namespace gate::app
+}  // namespace gate::backends

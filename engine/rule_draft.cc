@@ -1,14 +1,12 @@
-#include "cli/rule_draft.h"
+#include "engine/rule_draft.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "base/text.h"
-#include "cli/rule_paths.h"
 #include "engine/examples.h"
 #include "parser/analysis.h"
 
-namespace gate::app {
+namespace gate::engine {
 
 std::vector<std::string> WordsOf(const std::string& command) {
   parser::Context context;
@@ -46,24 +44,6 @@ rules::Policy WithRule(std::vector<rules::RuleFile> files,
   return rules::MakePolicy(files, true);
 }
 
-bool TellErrors(const rules::Policy& policy) {
-  if (!HasErrors(policy.diagnostics())) return false;
-  for (const Diagnostic& diagnostic : policy.diagnostics())
-    std::fputs(Render(diagnostic).c_str(), stderr);
-  return true;
-}
-
-std::vector<rules::RuleFile> OwnFiles(const ProcessFacts& facts) {
-  std::vector<rules::RuleFile> files;
-  const std::pair<std::string, rules::Layer> places[] = {
-      {facts.places.system + "/rules.d", rules::Layer::kSystem},
-      {facts.places.config + "/rules.d", rules::Layer::kUser}};
-  for (const auto& [place, layer] : places)
-    if (auto found = ReadRuleFiles(place, layer))
-      for (rules::RuleFile& file : *found) files.push_back(std::move(file));
-  return files;
-}
-
 std::vector<Witness> Beyond(const rules::Policy& now, const rules::Policy& then,
                             const std::vector<std::string>& words,
                             const std::set<std::string>& meant,
@@ -77,11 +57,11 @@ std::vector<Witness> Beyond(const rules::Policy& now, const rules::Policy& then,
   std::vector<Witness> found;
   for (const std::string& command : tried) {
     if (meant.contains(command)) continue;
-    const Action before = engine::DecideExample(now, command).action;
-    const Action after = engine::DecideExample(then, command).action;
+    const Action before = DecideExample(now, command).action;
+    const Action after = DecideExample(then, command).action;
     if (after < before) found.push_back({command, before, after});
   }
   return found;
 }
 
-}  // namespace gate::app
+}  // namespace gate::engine

@@ -5,25 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "facts/process_facts.h"
 #include "rules/action.h"
 #include "rules/policy.h"
 
-namespace gate::app {
+namespace gate::engine {
 
 using rules::Action;
 
 // The words of a line that is one command without redirections and variables,
 // all words known and without patterns; empty for anything else.
 std::vector<std::string> WordsOf(const std::string& command);
-
-// Prints what is wrong with a policy that does not load, and says whether
-// anything is.
-bool TellErrors(const rules::Policy& policy);
-
-// The rule files of the system and the user. What cannot be read is left out:
-// a policy of them says so where it matters.
-std::vector<rules::RuleFile> OwnFiles(const ProcessFacts& facts);
 
 // The shipped policy with `files` and, when it is not empty, `rule` (one JSON
 // object) as the user's.
@@ -47,4 +38,4 @@ std::vector<Witness> Beyond(const rules::Policy& now, const rules::Policy& then,
                             const std::set<std::string>& meant,
                             const std::vector<std::string>& examples);
 
-}  // namespace gate::app
+}  // namespace gate::engine

@@ -35,9 +35,10 @@ std::string PreviewDirectory(const std::string& state_dir,
 
 // Makes the directory of a new preview and locks it. Sweeps: what is older
 // than a day, what a killed run left, and the oldest beyond kMaxPreviews, a
-// bounded part per call.
+// bounded part per call. `told`: where something is that somebody else wrote in
+// the moment in which a commit exchanged a file.
 Result<Fd> MakePreview(const std::string& state_dir, const std::string& id,
-                       uint64_t now_ms);
+                       uint64_t now_ms, const backends::Kept& told);
 
 // Seals the preview; sets its hash.
 Status KeepPreview(const std::string& state_dir, KeptPreview* preview);
@@ -58,15 +59,12 @@ Status NoteCommit(const std::string& state_dir, const KeptPreview& preview);
 // Keeps `preview->committed`, for people: a commit looks at the files.
 Status NoteCommitted(const std::string& state_dir, const KeptPreview& preview);
 
-// Says on stderr where something is that somebody else wrote in the moment in
-// which a commit exchanged a file (backends::Kept).
-void TellKept(const std::string& path, const std::string& of);
-
 // Takes NoteCommit back: the commit ended, whatever it did.
 void CommitEnded(const std::string& state_dir, const KeptPreview& preview);
 
 // Removes it and what a killed commit left in the workspace, but for what is
-// somebody else's (TellKept). The caller holds the lock.
-void DropPreview(const std::string& state_dir, const KeptPreview& preview);
+// somebody else's (`told`). The caller holds the lock.
+void DropPreview(const std::string& state_dir, const KeptPreview& preview,
+                 const backends::Kept& told);
 
 }  // namespace gate::app

@@ -1,6 +1,6 @@
-#include "cli/output/duration.h"
+#include "base/duration.h"
 
-namespace gate::app {
+namespace gate {
 
 std::optional<uint64_t> ParseDuration(std::string_view text, uint64_t most_ms) {
   if (text.size() < 2 || text.size() > 9) return std::nullopt;
@@ -41,4 +41,4 @@ std::string ShowDuration(uint64_t ms) {
   return std::to_string((seconds + 86399) / 86400) + " days";
 }
 
-}  // namespace gate::app
+}  // namespace gate
