@@ -18,15 +18,13 @@
 #include "cli/preview_run.h"
 #include "engine/tool_access.h"
 #include "gateway/answers.h"
-#include "gateway/client_record.h"
 #include "gateway/execute.h"
 #include "gateway/gateway.h"
 #include "gateway/line.h"
-#include "gateway/plan_json.h"
+#include "gateway/redeem_ticket.h"
 #include "gateway/run_arguments.h"
 #include "gateway/settings.h"
 #include "hooks/person.h"
-#include "hooks/ticket.h"
 
 namespace gate::app {
 namespace {
@@ -163,161 +161,20 @@ int EndAs(const backends::Outcome& outcome, int code) {
   return code;
 }
 
-// The plan of `ticket` and what the caller asks for besides, joined as without
-// a ticket. The yes that the ticket stands for holds.
-Authorization JoinTicket(Gateway& gateway, Request question,
-                         const router::Plan& ticket, bool asked) {
-  const bool contained = ticket.mode == router::Mode::kSandbox;
-  question.approved = asked || contained;
-  // Contained, as the ticket says, whatever the caller asks for.
-  if (contained && question.profile.empty())
-    question.profile = ticket.profile.name;
-  question.network = backends::Name(router::JoinNetworks(
-      ticket.profile.network, backends::ParseNetwork(question.network)
-                                  .value_or(backends::Network::kOpen)));
-  return gateway.Authorize(question, /*pin=*/true);
-}
-
-// Whether a line would be allowed raw here as well, or by the yes that was
-// `asked`. What its programs are and
-// what they obey is a matter of the environment (PATH, HOME, XDG_CONFIG_HOME),
-// and the shell of a client has another one than the hook.
-bool IsAllowedHere(Gateway& gateway, const Request& question, bool asked) {
-  const Authorization here = gateway.Authorize(question, /*pin=*/true);
-  if (asked && here.decision.action == Action::kAsk)
-    return here.grants.kind == engine::GrantKind::kAsIs;
-  return here.decision.action == Action::kAllow &&
-         here.plan.mode == router::Mode::kDirect;
-}
-
-// A line that is lent credentials gets them where it runs, if it would get them
-// here as well: by this environment and these files.
-std::optional<Authorization> JudgeToolHere(Gateway& gateway, Request question,
-                                           bool asked) {
-  question.approved = asked;
-  Authorization here = gateway.Authorize(question, /*pin=*/true);
-  if (!here.lending || here.plan.mode != router::Mode::kSandbox ||
-      here.plan.profile.name != engine::kToolProfile ||
-      (here.decision.action > Action::kSandbox && !asked))
-    return std::nullopt;
-  return here;
-}
-
-// Whether a line that may reach a container engine would still run without a
-// question: what its names stand for there can have changed.
-bool IsContainedHere(Gateway& gateway, const Request& question) {
-  return gateway.Authorize(question, /*pin=*/true).decision.action <=
-         Action::kSandbox;
-}
-
-// Whether a yes to `question` would hold here for what it was given to;
-// `*remotes` are then those that it lends the ssh login for.
-bool IsBoundHere(Gateway& gateway, const Request& question,
-                 const std::string& bound,
-                 std::set<credentials::SshTarget>* remotes = nullptr) {
-  Authorization here = gateway.Authorize(question, /*pin=*/true);
-  if (remotes != nullptr) *remotes = std::move(here.remotes);
-  return here.binding.mark == bound;
-}
-
-// A ticket is enforced exactly as the hook planned it, or as the caller makes
-// that stricter. Nothing when it does not hold for this command, directory,
-// agent and policy, or lets run raw, without a person's yes, what would not be
-// let run so in this environment: then it is judged afresh, for the agent and
-// the session of the ticket where only directory or environment are others.
+// Runs what a ticket holds for. Nothing where the line is to be judged afresh.
 std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
-                             Request* asked) {
-  Request& question = *asked;
-  auto ticket = hooks::RedeemTicket(gateway.facts().places.state,
-                                    arguments.ticket, NowMs());
-  if (!ticket && ticket.error().code == ErrorCode::kIo) {
-    Complain("the ticket cannot be used up, so nothing runs (" +
-             ticket.error().message +
-             "). Most likely this is inside another sandbox, the client's own. "
-             "gate's state must be writable here; but a sandbox that may write "
-             "it can forge tickets, so let only one of the two contain "
-             "(docs/hooks.md, \"The client's own sandbox\")");
-    return kExitGateFailed;
+                             Request* request) {
+  using Result = RedeemedTicket::Result;
+  RedeemedTicket redeemed = RedeemTicket(gateway, arguments, request);
+  if (redeemed.result != Result::kRun) {
+    Complain(redeemed.said);
+    if (redeemed.result == Result::kAfresh) return std::nullopt;
+    return redeemed.result == Result::kUnusable ? kExitGateFailed
+                                                : kExitRefused;
   }
-  // By this very process: the client has run what gate had put in place.
-  if (ticket && ticket->trial)
-    (void)NoteApplied(gateway.facts().places.state, ticket->client);
-  const bool ticket_only = !question.is_argv && question.command.empty();
-  if (!ticket && ticket_only) {
-    Complain("the ticket is not valid (" + ticket.error().message +
-             "), and there is no command beside it; nothing runs");
-    return kExitRefused;
-  }
-  if (!ticket) {
-    Complain("the ticket is not valid (" + ticket.error().message +
-             "); deciding afresh");
-    return std::nullopt;
-  }
-  if (ticket_only) question.command = ticket->command;
-  auto plan = PlanFromJson(ticket->plan);
-  if (!plan || question.is_argv || ticket->command != question.command ||
-      plan->mode == router::Mode::kRefused ||
-      (!question.agent.empty() && question.agent != ticket->agent) ||
-      (!question.session.empty() && question.session != ticket->session)) {
-    Complain("the ticket is for something else; deciding afresh");
-    return std::nullopt;
-  }
-  question.agent = ticket->agent;
-  question.session = ticket->session;
-  question.hooked = true;
-  // A client need not tell a hook where a line will run.
-  question.directory = IdOf(question.cwd);
-  if (ticket->cwd != question.cwd || ticket->place.empty() ||
-      ticket->place != BoundPlace(question.cwd, question.directory)) {
-    Complain("judged again in " + question.cwd);
-    return std::nullopt;
-  }
-  const rules::Policy& policy = gateway.PolicyFor(plan->profile.workspace);
-  if (policy.revision() != ticket->policy_revision) {
-    Complain("the policy has changed since; deciding afresh");
-    return std::nullopt;
-  }
-  Authorization authorization;
-  authorization.request = question;
-  const bool joins = !arguments.profile.empty() || !arguments.backend.empty() ||
-                     !arguments.network.empty() || arguments.timeout_ms != 0;
-  if (joins && !ticket->asked && plan->profile.name == engine::kToolProfile &&
-      !IsContainedHere(gateway, question)) {
-    Complain("judged again in this environment");
-    return std::nullopt;
-  }
-  std::set<credentials::SshTarget> remotes;
-  if (ticket->asked &&
-      !IsBoundHere(gateway, question, ticket->bound, &remotes)) {
-    Complain("what the yes was given to has changed; deciding afresh");
-    return std::nullopt;
-  }
-  if (joins) {
-    authorization =
-        JoinTicket(gateway, authorization.request, *plan, ticket->asked);
-  } else if (plan->mode == router::Mode::kDirect &&
-             !IsAllowedHere(gateway, question, ticket->asked)) {
-    Complain("judged again in this environment");
-    return std::nullopt;
-  } else if (plan->profile.name == engine::kToolProfile) {
-    auto here = JudgeToolHere(gateway, question, ticket->asked);
-    if (!here) {
-      Complain("judged again in this environment");
-      return std::nullopt;
-    }
-    authorization = std::move(*here);
-  } else {
-    // What a person has approved keeps more of its variables.
-    authorization.decision.action =
-        ticket->asked ? Action::kAsk : Action::kAllow;
-    authorization.policy_revision = ticket->policy_revision;
-    authorization.plan = std::move(*plan);
-    authorization.session.workspace = authorization.plan.profile.workspace;
-  }
-  authorization.id = ticket->decision_id;
-  authorization.remotes = std::move(remotes);
+  Authorization& authorization = redeemed.authorization;
   if (authorization.plan.mode == router::Mode::kRefused)
-    return TellNotStarted(gateway, authorization, ticket->decision_id, "run",
+    return TellNotStarted(gateway, authorization, authorization.id, "run",
                           WhyNoPlan(authorization),
                           Refuse(authorization, arguments.json));
   if (!arguments.preview.empty()) {
@@ -329,11 +186,11 @@ std::optional<int> RunTicket(Gateway& gateway, const RunArguments& arguments,
     authorization.decision.action = Action::kAsk;
     PreviewOptions options;
     options.json = arguments.json;
-    return Preview(gateway, &authorization, ticket->decision_id, options);
+    return Preview(gateway, &authorization, authorization.id, options);
   }
   if (CanBecome(authorization.plan) && !arguments.json)
-    return Became(Become(gateway, authorization, ticket->decision_id));
-  return Report(Execute(gateway, &authorization, ticket->decision_id, "run",
+    return Became(Become(gateway, authorization, authorization.id));
+  return Report(Execute(gateway, &authorization, authorization.id, "run",
                         Leftovers::kLast));
 }
 
