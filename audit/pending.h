@@ -6,12 +6,31 @@
 // this file, and the records are folded into audit.db by groups and before
 // anything reads the log (fold.cc).
 //
-// The file is a header and entries (docs/audit-format.md, "Pending records").
-// The header says how far entries are committed, and names the newest record;
-// it is written after the entry, by one write within one page, so that a
-// killed writer leaves either the record or no trace of it. What lies beyond
-// the committed end was never acknowledged. Entries carry the hash of the
-// chain over their canonical bytes, which are all that a row needs.
+// The file (mode 0600) is a header and entries, written under an exclusive
+// flock. Numbers are 8 bytes, most significant first:
+//
+//     0  "gate.audit.pending/1\n", filled with zeros to 24 bytes
+//    24  number of the newest record, its hash (32 bytes), the offset behind
+//        the last committed entry
+//    72  device, inode, size and time of change in nanoseconds of audit.db,
+//        then of audit.db-wal, as the newest record left them
+//   136  SHA-256 of the 136 bytes before
+//   256  entries: length of the bytes, the canonical bytes that are hashed for
+//        the chain (docs/audit-format.md), their SHA-256
+//
+// The header is written after the entry, by one write within one page, so that
+// a killed writer leaves either the record or no trace of it. What lies beyond
+// the committed end was never acknowledged. Where audit.db or its WAL is not as
+// the header says, the database is opened and compared before the next record
+// is stored:
+//
+// - a record that the table has already is passed over;
+// - records that do not stand on the table's newest follow it with new numbers,
+//   after a note with mode chained_again;
+// - of entries that do not hash to what they say, or a file shorter than its
+//   header says, a note with mode damaged names the file with what could not be
+//   read; with a damaged header every whole entry is taken;
+// - beside a table that is not gate's nothing is stored.
 #pragma once
 
 #include <sys/stat.h>
