@@ -229,6 +229,7 @@ constexpr std::array<StageEntry, kStages> kTable = {{
     {Stage::kLocalServices, "local_services", ReasonCode::kNotAsItSeems,
      nullptr},
     {Stage::kPlan, "plan", ReasonCode::kPlan, nullptr},
+    {Stage::kReadTool, "read_tool", ReasonCode::kRule, nullptr},
 }};
 static_assert([] {
   for (size_t i = 0; i < kStages; ++i)
@@ -240,18 +241,12 @@ const StageEntry& EntryOf(Stage stage) {
   return kTable[static_cast<size_t>(stage)];
 }
 
-// The parts of a decision that people see.
-struct Seen {
-  Action action;
-  bool contain;
-  std::string reason;
-};
+}  // namespace
 
-Seen See(const Decision& decision) {
-  return {decision.action, decision.contain, decision.reason};
-}
+const char* Name(Stage stage) { return EntryOf(stage).name; }
+ReasonCode CodeOf(Stage stage) { return EntryOf(stage).code; }
 
-void NoteStage(Stage stage, const Seen& before, const Decision& after,
+void NoteStage(Stage stage, const Decision& before, const Decision& after,
                Trace* trace) {
   if (trace == nullptr) return;
   if (stage != Stage::kRules && before.action == after.action &&
@@ -261,18 +256,13 @@ void NoteStage(Stage stage, const Seen& before, const Decision& after,
       {Name(stage), before.action, after.action, after.code, after.reason});
 }
 
-}  // namespace
-
-const char* Name(Stage stage) { return EntryOf(stage).name; }
-ReasonCode CodeOf(Stage stage) { return EntryOf(stage).code; }
-
 void ApplyStage(Stage stage, const StageInputs& inputs, StageFacts& facts,
                 StageState* state, Trace* trace) {
   const StageEntry& entry = EntryOf(stage);
   if (entry.apply == nullptr) return;
   Context context{inputs, facts, state->request, state->decision, trace};
   if (trace == nullptr) return entry.apply(context);
-  const Seen before = See(state->decision);
+  const Decision before = state->decision;
   entry.apply(context);
   NoteStage(stage, before, state->decision, trace);
 }
@@ -289,7 +279,7 @@ StageState Decide(const StageInputs& inputs, Request request, StageFacts& facts,
 bool ApplyLocalServices(const std::string& why, Preset preset,
                         Decision* decision, Trace* trace) {
   if (why.empty()) return false;
-  const Seen before = See(*decision);
+  const Decision before = trace != nullptr ? *decision : Decision{};
   const bool makes = decision->action != Action::kAsk;
   if (preset == Preset::kAutonomous) {
     if (makes) decision->network = "none";
@@ -310,7 +300,7 @@ bool ApplyLocalServices(const std::string& why, Preset preset,
 void ApplyPlan(Planned planned, const std::string& why, Decision* decision,
                Trace* trace) {
   if (decision->action > Action::kSandbox) return;
-  const Seen before = See(*decision);
+  const Decision before = trace != nullptr ? *decision : Decision{};
   if (planned == Planned::kRefused) {
     decision->action = Action::kDeny;
     decision->reason = why;

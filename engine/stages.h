@@ -81,8 +81,10 @@ enum class Stage : uint8_t {
   // Applied when there is a plan, by ApplyLocalServices and ApplyPlan.
   kLocalServices,  // sandbox -> ask: would reach a server of the person's
   kPlan,           // allow -> sandbox, or -> deny: what a run would do
+  // Applied to a line that stands for a tool of the agent.
+  kReadTool,  // engine/read_tool.h
 };
-inline constexpr size_t kStages = static_cast<size_t>(Stage::kPlan) + 1;
+inline constexpr size_t kStages = static_cast<size_t>(Stage::kReadTool) + 1;
 // "rules", "engine_names", …: in `gate explain`.
 const char* Name(Stage stage);
 // The code of decisions that the stage makes. kFileTool, kShellState, kPreset
@@ -134,6 +136,11 @@ enum class Planned : uint8_t {
   kContained,  // in a sandbox
   kRefused,    // it cannot run as decided
 };
+
+// Notes in `trace`, if there is one, what `stage` made of `before`, unless it
+// left the action, the containment and the reason alone.
+void NoteStage(Stage stage, const Decision& before, const Decision& after,
+               Trace* trace);
 
 // kPlan: makes of an allow or a sandbox what `gate run` would do. `why`: of
 // kRefused, for people.

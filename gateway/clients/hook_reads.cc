@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "engine/read_tool.h"
 #include "gateway/tool_write_paths.h"
 
 namespace gate::app {
@@ -188,56 +189,6 @@ std::string InGatesDirectory(const Looked& looked,
   return "";
 }
 
-// Whether a rule about secrets, or gate's own files, may be met: then the
-// sandbox would have hidden them.
-const engine::Match* HiddenSecret(const engine::Decision& decision) {
-  for (const engine::Match& match : decision.matches)
-    if (!match.observed_only && match.action >= Action::kSandbox &&
-        (match.rule.id.starts_with("secrets.") ||
-         match.rule.id.starts_with("self.")))
-      return &match;
-  return nullptr;
-}
-
-bool IsShipped(const engine::RuleReference& rule) {
-  return rule.id.empty() || rule.layer == "builtin";
-}
-
-void TakeRule(const engine::Match& match, Action action,
-              engine::Decision* decision) {
-  decision->action = action;
-  decision->code = engine::ReasonCode::kRule;
-  decision->reason = match.reason;
-  decision->suggestion = match.suggestion;
-  decision->severity = match.severity;
-  decision->rule = match.rule;
-}
-
-// Takes a decision that a rule of the person's made back to the shipped rules,
-// unless that rule is about what is read.
-void LeaveProgramRules(Gateway& gateway, const Request& request,
-                       const std::string& effects,
-                       Authorization* authorization) {
-  engine::Decision& decision = authorization->decision;
-  if (decision.action <= Action::kSandbox || IsShipped(decision.rule)) return;
-  if (!effects.empty()) {
-    Request bare = request;
-    bare.command = effects;
-    Authorization by_effect = gateway.Authorize(bare, /*pin=*/true);
-    if (by_effect.decision.action > Action::kSandbox) {
-      decision = std::move(by_effect.decision);
-      return;
-    }
-  }
-  std::erase_if(decision.matches, [](const engine::Match& match) {
-    return !IsShipped(match.rule);
-  });
-  decision.action = Action::kAllow;
-  for (const engine::Match& match : decision.matches)
-    if (!match.observed_only && match.action > decision.action)
-      TakeRule(match, match.action, &decision);
-}
-
 }  // namespace
 
 Authorization JudgeReads(Gateway& gateway, const hooks::Event& event,
@@ -247,39 +198,18 @@ Authorization JudgeReads(Gateway& gateway, const hooks::Event& event,
   Request asked = request;
   asked.command = looked.line;
   Authorization authorization = gateway.Authorize(asked, /*pin=*/true);
-  LeaveProgramRules(gateway, asked, looked.effects, &authorization);
-  engine::Decision& decision = authorization.decision;
-  if (const std::string place =
-          InGatesDirectory(looked, GatesDirectories(facts));
-      !place.empty()) {
-    decision.action = Action::kDeny;
-    decision.code = engine::ReasonCode::kRule;
-    decision.reason = Visible(place) + " is one of gate's own directories";
-    decision.suggestion =
-        "`gate rules list` and `gate audit list` show what an agent may see";
-    decision.rule = {};
-    return authorization;
-  }
-  if (decision.action == Action::kSandbox) {
-    if (const engine::Match* secret = HiddenSecret(decision)) {
-      TakeRule(*secret, Action::kAsk, &decision);
-      decision.reason = "no sandbox hides secrets from this tool: possibly " +
-                        decision.reason;
-    } else {
-      decision.action = Action::kAllow;
-    }
-  }
-  if (looked.unknown && decision.action < Action::kAsk) {
-    decision.action = Action::kAsk;
-    decision.code = engine::ReasonCode::kUnknown;
-    decision.reason =
-        "which files it searches is not known: the glob has "
-        "braces that do not close, or too many of them";
-    decision.suggestion = "search with one glob at a time";
-    decision.rule = {};
-  }
+  engine::ReadToolFacts read;
+  read.in_gates_directory = InGatesDirectory(looked, GatesDirectories(facts));
+  read.unknown = looked.unknown;
+  if (!looked.effects.empty())
+    read.by_effects = [&] {
+      Request bare = asked;
+      bare.command = looked.effects;
+      return gateway.Authorize(bare, /*pin=*/true).decision;
+    };
+  engine::ApplyReadTool(read, &authorization.decision);
   // A tool cannot be put into a sandbox: a yes lets it look.
-  if (decision.action == Action::kAsk)
+  if (authorization.decision.action == Action::kAsk)
     authorization.grants = {engine::GrantKind::kAsIs, "", ""};
   return authorization;
 }

@@ -12,6 +12,10 @@ namespace {
 constexpr size_t kMaxPutIn = 16;  // texts of sed that are tried as commands
 // Findings of a call of which each source is looked up in each target.
 constexpr size_t kMaxNamesKept = 8;
+// The most that a copy or a move of one file says of itself: what is read, what
+// is written, and for `install -o` and `mv -b` the owner and the backup. One
+// that says more has several sources, and which of them it is is not known.
+constexpr size_t kEffectsOfOneCopy = 4;
 
 // Programs that print one number and nothing else.
 bool PrintsNumber(const std::vector<std::string>& words, bool has_input) {
@@ -489,7 +493,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     } else if (finding.detail == "built") {
       // No copy of what it read. An unknown word may say otherwise.
       if (!words_known) continue;
-    } else if (reading.findings.size() <= 4 + built) {
+    } else if (reading.findings.size() <= kEffectsOfOneCopy + built) {
       // cp, mv, ln, install: the text of the one file that is known.
       for (const ArgumentEffect& other : reading.findings) {
         if ((other.role != Role::kRead && other.role != Role::kMoveFrom) ||

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "engine/examples.h"
+#include "engine/read_tool.h"
 #include "rules/list.h"
 
 namespace gate::engine {
@@ -347,6 +348,80 @@ TEST(PlanStageTest, OnlyEverTightens) {
       EXPECT_EQ(decision.action, expected);
       if (expected != action) EXPECT_EQ(decision.code, ReasonCode::kPlan);
     }
+  }
+}
+
+Match MatchOf(const char* id, Action action, const char* layer) {
+  Match match;
+  match.rule = {id, "f:1", layer};
+  match.action = action;
+  match.reason = id;
+  return match;
+}
+
+Decision DecidedBy(const Match& match) {
+  Decision decision;
+  decision.action = match.action;
+  decision.rule = match.rule;
+  decision.code = ReasonCode::kRule;
+  decision.matches = {match};
+  return decision;
+}
+
+TEST(ReadToolStageTest, HoldsWhatNoSandboxWouldHold) {
+  struct ReadCase {
+    const char* what;
+    Decision line;
+    ReadToolFacts facts;
+    Action action;
+  };
+  const auto by = [](Action action) {
+    return [action] {
+      Decision decision;
+      decision.action = action;
+      return decision;
+    };
+  };
+  const Decision contained =
+      DecidedBy(MatchOf("core.x", Action::kSandbox, "builtin"));
+  const Decision persons =
+      DecidedBy(MatchOf("mine.no-cat", Action::kDeny, "user"));
+  const ReadCase kCases[] = {
+      {"contained for another reason", contained, {}, Action::kAllow},
+      {"a secret that a sandbox hides",
+       DecidedBy(MatchOf("secrets.read", Action::kSandbox, "builtin")),
+       {},
+       Action::kAsk},
+      {"asked",
+       DecidedBy(MatchOf("core.y", Action::kAsk, "builtin")),
+       {},
+       Action::kAsk},
+      {"denied",
+       DecidedBy(MatchOf("core.z", Action::kDeny, "builtin")),
+       {},
+       Action::kDeny},
+      {"gate's own directory",
+       contained,
+       {.in_gates_directory = "/home/dev/.config/gate"},
+       Action::kDeny},
+      {"unknown files", contained, {.unknown = true}, Action::kAsk},
+      {"a person's rule about the program",
+       persons,
+       {.by_effects = by(Action::kAllow)},
+       Action::kAllow},
+      {"a person's rule about what is read",
+       persons,
+       {.by_effects = by(Action::kDeny)},
+       Action::kDeny},
+      {"a person's rule, and gate's own directory",
+       persons,
+       {.in_gates_directory = "/x", .by_effects = by(Action::kAllow)},
+       Action::kDeny},
+  };
+  for (const ReadCase& each : kCases) {
+    Decision decision = each.line;
+    ApplyReadTool(each.facts, &decision);
+    EXPECT_EQ(decision.action, each.action) << each.what;
   }
 }
 
