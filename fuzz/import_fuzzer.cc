@@ -1,0 +1,48 @@
+// Feeds bytes to the readers of other tools' rules: the first byte chooses the
+// format, and what an allow becomes. Besides not crashing:
+//   - what is imported is a rule file that loads;
+//   - where allows become sandboxes, no rule allows.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "base/diagnostic.h"
+#include "rules/import.h"
+#include "rules/list.h"
+#include "rules/policy.h"
+
+namespace {
+
+using namespace gate;  // NOLINT(google-build-using-namespace)
+
+constexpr int kFormats = static_cast<int>(rules::ImportFormat::kSafetyNet) + 1;
+// A rule more would only cost time.
+constexpr size_t kLoadedRules = 32;
+
+void Require(bool promise) {
+  if (!promise) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const auto format = static_cast<rules::ImportFormat>(data[0] % kFormats);
+  const bool contain = (data[0] & 0x80) != 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1,
+                              size - 1);
+  const rules::Imported imported = rules::ImportRules(
+      format, "file", text,
+      contain ? rules::Action::kSandbox : rules::Action::kAllow);
+  if (contain)
+    for (const Json& rule : imported.rules)
+      Require(rule.value("action", "") != "allow");
+  if (imported.rules.size() > kLoadedRules) return 0;
+  rules::RuleFile file;
+  file.name = "imported";
+  file.layer = rules::Layer::kUser;
+  file.text = rules::ImportedFile("imported", imported);
+  const rules::Policy policy = rules::MakePolicy({file}, /*builtin=*/false);
+  Require(!HasErrors(policy.diagnostics()));
+  return 0;
+}
