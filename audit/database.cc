@@ -78,10 +78,10 @@ Status Database::Open(const std::string& file) {
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   // Nor may they stand between gate and its table: a trigger can drop a record
   // without an error, and a view can take the table's place.
-  for (const int door :
+  for (const int entry_file :
        {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW}) {
     int open = 1;
-    sqlite3_db_config(handle, door, 0, &open);
+    sqlite3_db_config(handle, entry_file, 0, &open);
     if (open == 0) continue;
     Close();
     return Fail(ErrorCode::kInternal, "audit log " + file +

@@ -44,7 +44,7 @@ enum class Feature : uint8_t {
   kNetworkLoopback,
   kProcessIsolation,  // cannot see or signal outside processes
   kSeccomp,
-  kLandlock,  // a second wall
+  kLandlock,  // a second isolation layer
   kCleanEnvironment,
   kLimits,         // of each process
   kTreeLimits,     // of all processes of the run together
@@ -187,8 +187,8 @@ struct Profile {
   // be written (`copy`) is `staged` itself and stays after the run.
   std::vector<Lent> substitutes;
   std::vector<std::string> environment_keep;  // names; empty: the default list
-  // Names that enter although they look secret or are doors; never what makes
-  // programs run other code.
+  // Names that enter although they look secret or are host channels; never what
+  // makes programs run other code.
   std::vector<std::string> environment_lend;
   std::map<std::string, std::string> environment_set;
   // What git inside is configured with over every file of its own, by key.

@@ -24,7 +24,7 @@ std::optional<bool> IsHarmlessProgram(std::string_view name,
 // Leads to the host: sockets, engines, credentials, places that are not the
 // same inside.
 bool IsDoor(std::string_view name);
-// Says where temporary files go: TMPDIR and its kin, doors as well.
+// Says where temporary files go: TMPDIR and its kin, host channels as well.
 bool NamesTemporaryPlace(std::string_view name);
 bool LooksSecret(std::string_view name, std::string_view value);
 

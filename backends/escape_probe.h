@@ -1,4 +1,4 @@
-// Whether a backend's walls hold, tried from outside.
+// Whether a backend's isolation holds, tried from outside.
 #pragma once
 
 #include <string>

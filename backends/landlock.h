@@ -1,4 +1,5 @@
-// The second wall: what a mount was missed on, Landlock still refuses.
+// The second isolation layer: what a mount was missed on, Landlock still
+// refuses.
 //
 // Reading and executing stay free; every way of changing the file system is
 // refused outside the given roots. TCP is refused altogether when `no_tcp`.

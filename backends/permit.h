@@ -1,9 +1,9 @@
 // The caller's word that a command may start.
 //
-// A backend may build its walls before the decision is on record; the command
-// itself may not start before. Every backend asks for the permit exactly once,
-// after which nothing is left but the start, and starts nothing without it.
-// A permit that nobody gave refuses.
+// A backend may build its isolation before the decision is on record; the
+// command itself may not start before. Every backend asks for the permit
+// exactly once, after which nothing is left but the start, and starts nothing
+// without it. A permit that nobody gave refuses.
 #pragma once
 
 #include <functional>

@@ -4,14 +4,16 @@
 // How much a file can order depends on the name, and so does what gate lets git
 // (or a project's generator) leave there:
 //
-// - obeyed: an agent, an editor or a tool loads it by itself, and what it says
+// - auto-executed: an agent, an editor or a tool loads it by itself, and what
+// it says
 //   can start programs or lift the loader's own guards (.mcp.json, .claude,
 //   .cursor, .vscode/tasks.json, …). Never from its content alone.
 // - settings: loaded by itself too, but only some entries have power. It may
 //   stay when no entry with power was added, changed or removed; which entries
 //   have none is a list, so that a new one has power (.npmrc, .yarnrc,
 //   .vscode/settings.json, .vscode/extensions.json).
-// - elsewhere: obeyed in a home directory only, which no workspace is, or only
+// - elsewhere: auto-executed in a home directory only, which no workspace is,
+// or only
 //   after a yes that its reader keeps by content (shell start-up files,
 //   .gitconfig, .envrc). It may stay where git checked it out.
 #pragma once

@@ -1,4 +1,4 @@
-// The options of one command: CLI11 behind a door.
+// The options of one command: CLI11 behind one interface.
 //
 // CLI11 is all header and makes its validators, and <iostream> its streams,
 // before main() in every file that includes it; gate is started for every

@@ -139,7 +139,7 @@ void Gateway::JudgeYes(Authorization* authorization) {
       return;
     }
     authorization->binding =
-        BindPlaces(opened.places, facts_.home, opened.obeyed);
+        BindPlaces(opened.places, facts_.home, opened.auto_executed);
     return;
   }
   if (!authorization->remotes.empty() &&

@@ -19,8 +19,8 @@ namespace gate::app {
 // or above it that holds a project marker (.git, .hg, package.json, …), else
 // `start`. Empty when that place can never be one: /, a home directory or its
 // ancestors, system directories, directories of other owners, and places of a
-// home directory that are hidden or obeyed (router::RestrictedHomeDirs), by
-// whatever name. A `start` that does not exist is taken by its text.
+// home directory that are hidden or auto-executed (router::RestrictedHomeDirs),
+// by whatever name. A `start` that does not exist is taken by its text.
 std::string FindWorkspace(const ProcessFacts& facts, const std::string& start);
 
 struct Homes {

@@ -1,6 +1,6 @@
 // What the named profiles stand for. The lists are data: a name is in one of
 // them because a program runs what is found there (protected), or because it
-// holds what opens another door (hidden).
+// holds what opens a host channel (hidden).
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -12,7 +12,7 @@
 namespace gate::router {
 namespace {
 
-// Files that a shell, an agent or an editor runs or obeys, by name in any
+// Files that a shell, an agent or an editor executes by itself, by name in any
 // directory. Not here: .gitmodules, since ordinary `git submodule add` writes
 // it and git itself takes no program from it; CI files, which run elsewhere.
 constexpr auto kProtectedNames = std::to_array<std::string_view>({
@@ -180,7 +180,7 @@ constexpr auto kProtectedAtHome = std::to_array<std::string_view>({
     "Library/LaunchAgents",
 });
 
-// Below the home directory: what is run or obeyed. Another name of such a file
+// Below the home directory: what is auto-executed. Another name of such a file
 // in the workspace would be a way to write it, and so would a place in the
 // workspace to which a link leads. What lies in one directory stands together:
 // a directory that lacks several is listed once (backends/listing.h).
@@ -302,7 +302,7 @@ std::string Below(const std::string& directory, std::string_view name) {
   return path;
 }
 
-// What is run or obeyed where variables lead: as in the home, and where
+// What is auto-executed where variables lead: as in the home, and where
 // commands may write it protected.
 void AddNamed(const ProfileInputs& inputs, backends::Profile* profile) {
   if (profile->write.empty()) return;
@@ -353,7 +353,8 @@ std::vector<RestrictedHomeDir> RestrictedHomeDirs() {
   for (const std::string_view secret : kSecrets) places.push_back({secret});
   for (const std::string_view name : kProtectedAtHome) places.push_back({name});
   for (const std::string_view name : kProtectedNames) {
-    // An agent's or a tool's own directory: what lies beside is obeyed too.
+    // An agent's or a tool's own directory: what lies beside is auto-executed
+    // too.
     const std::string_view of = DirName(name);
     const bool shared =
         std::find(kShared.begin(), kShared.end(), of) != kShared.end();

@@ -1,5 +1,5 @@
-// What is hidden by name: what holds keys, tokens, or what opens another door.
-// What the class `secret` of rules.d names of a home is among it.
+// What is hidden by name: what holds keys, tokens, or what opens a host
+// channel. What the class `secret` of rules.d names of a home is among it.
 #pragma once
 
 #include <array>

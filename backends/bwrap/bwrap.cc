@@ -173,7 +173,7 @@ Availability Bwrap::Probe() {
       Run(profile, command, {null.get(), null.get(), null.get()});
   if (outcome.status != OutcomeStatus::kExited || outcome.exit_code != 0) {
     availability.why = outcome.status == OutcomeStatus::kExited
-                           ? "a wall does not hold on this machine"
+                           ? "an isolation layer does not hold on this machine"
                            : outcome.reason;
     return availability;
   }
@@ -181,7 +181,7 @@ Availability Bwrap::Probe() {
   availability.why = version.substr(0, version.find('\n'));
   availability.features = BwrapFeatures();
   availability.lost = {
-      "landlock: no second wall behind the mounts",
+      "landlock: no second isolation layer behind the mounts",
       "an end by signal n is seen as exit code 128+n",
       "on a terminal an interrupt ends bwrap even if the command handles it",
       "memory is limited per process, not in sum; files made in a fresh /tmp "

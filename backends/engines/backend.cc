@@ -116,7 +116,7 @@ Availability EngineBackend::Probe() {
   availability.why = "the client and its engine are there";
   availability.features = kFeatureSet;
   availability.lost = {
-      "landlock: no second wall behind the mounts",
+      "landlock: no second isolation layer behind the mounts",
       "whoever may use the engine may use it against the host; the command may "
       "not",
       "file systems mounted deep below the host's root look empty",

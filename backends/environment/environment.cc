@@ -2,7 +2,7 @@
 //
 // Builds need variables that no list can name in advance, so everything enters
 // a sandbox except three groups: names that make some program run other code or
-// read another configuration (environment_names.cc), doors to the host, and
+// read another configuration (environment_names.cc), host channels, and
 // what looks like a secret (environment_secrets.cc). A variable that only names
 // a program or its options stays when its value is one of the harmless ones.
 #include "backends/environment.h"

@@ -1,5 +1,5 @@
 // Names that make some program run other code or read another configuration,
-// and doors to the host.
+// and host channels.
 #include <algorithm>
 #include <array>
 

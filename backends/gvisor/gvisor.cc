@@ -143,7 +143,7 @@ Availability GvisorBackend::Probe() {
   availability.why = "runsc is there";
   availability.features = kFeatureSet;
   availability.lost = {
-      "landlock: no second wall behind gVisor's own file system",
+      "landlock: no second isolation layer behind gVisor's own file system",
       "the number of processes and written bytes are not limited; gVisor's own "
       "memory counts",
       "the command has no terminal, only streams",

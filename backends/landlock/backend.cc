@@ -187,7 +187,7 @@ Availability Landlock::Probe() {
   if (outcome.status != OutcomeStatus::kExited || outcome.exit_code != 42 ||
       !kept) {
     availability.why = outcome.status == OutcomeStatus::kExited
-                           ? "a wall does not hold on this machine"
+                           ? "an isolation layer does not hold on this machine"
                            : outcome.reason;
     return availability;
   }

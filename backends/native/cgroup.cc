@@ -276,11 +276,12 @@ bool Cgroup::Add(const std::string& parent, bool version2,
       return false;
     group.directory = OpenLocked(group.path);
     if (group.directory) {
-      group.door = version2 ? OpenIn(group.directory, "cgroup.procs", O_RDONLY)
-                            : OpenIn(group.directory, "tasks", O_WRONLY);
-      if (group.door) {
+      group.entry_file = version2
+                             ? OpenIn(group.directory, "cgroup.procs", O_RDONLY)
+                             : OpenIn(group.directory, "tasks", O_WRONLY);
+      if (group.entry_file) {
         if (version2) {
-          group.door.reset();
+          group.entry_file.reset();
           unified_ = group.directory.get();
         }
         groups_.push_back(std::move(group));
@@ -410,12 +411,12 @@ void Cgroup::Leave() {
   watchdog_.pidfd.reset();
 }
 
-Cgroup::Doors Cgroup::doors() const {
-  Doors doors;
+Cgroup::EntryFiles Cgroup::entry_files() const {
+  EntryFiles entry_files;
   for (const Group& group : groups_)
-    if (group.door && doors.count < 3)
-      doors.file[doors.count++] = group.door.get();
-  return doors;
+    if (group.entry_file && entry_files.count < 3)
+      entry_files.file[entry_files.count++] = group.entry_file.get();
+  return entry_files;
 }
 
 void Cgroup::StartCleanupWatchdog() {

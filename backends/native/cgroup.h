@@ -78,11 +78,11 @@ class Cgroup {
   // For CLONE_INTO_CGROUP; -1: none.
   int unified() const { return unified_; }
   // Files into each of which process 1 writes "0".
-  struct Doors {
+  struct EntryFiles {
     int file[3] = {-1, -1, -1};
     int count = 0;
   };
-  Doors doors() const;
+  EntryFiles entry_files() const;
 
   // In one of two processes that hold them since a fork: the other keeps them.
   void Leave();
@@ -98,8 +98,8 @@ class Cgroup {
  private:
   struct Group {
     std::string parent, path;
-    Fd directory;  // locked
-    Fd door;       // version 1
+    Fd directory;   // locked
+    Fd entry_file;  // version 1
   };
   struct CleanupWatchdog {
     CleanupWatchdog() = default;

@@ -198,13 +198,13 @@ bool OthersGoOn(int wake) {
 // for every processor (cgroup_procs_write_start() in kernel/cgroup/cgroup.c).
 bool EnterGroups(int count) {
   if (count == 0) return true;
-  int doors[kMaxDescriptors];
-  if (ReceiveDescriptors(kReport, doors, count) != 0) return false;
+  int entry_files[kMaxDescriptors];
+  if (ReceiveDescriptors(kReport, entry_files, count) != 0) return false;
   bool entered = true;
   for (int i = 0; i < count; ++i) {
-    entered = entered && write(doors[i], "0", 1) == 1;
+    entered = entered && write(entry_files[i], "0", 1) == 1;
     const int error = errno;
-    close(doors[i]);
+    close(entry_files[i]);
     errno = error;
   }
   return entered;
@@ -287,7 +287,7 @@ void RunInit(const InitContext& context) {
   NativePlan* plan = context.space->plan();
   AwaitPlan(plan);
   plan->begun.store(true, std::memory_order_relaxed);
-  if (!EnterGroups(plan->doors)) {
+  if (!EnterGroups(plan->entry_files)) {
     error.error = errno;
     error.stage = Stage::kCgroup;
     FinishSetup(error);

@@ -77,7 +77,7 @@ struct InitContext {
   cpu_set_t processors;   // likewise, when `confined`
   bool confined = false;  // gate takes some of them from process 1 until the
                           // command may start
-  bool probe = false;     // try the walls instead of running a command
+  bool probe = false;     // try the isolation instead of running a command
 };
 
 // Makes the namespaces and waits for the plan; builds the sandbox and waits for

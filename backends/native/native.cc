@@ -38,14 +38,14 @@ namespace {
 constexpr int kMaxAttempts = 4;
 constexpr int kScopesAbstractSockets = 6;  // Landlock's ABI, Linux 6.12
 
-// What of the second wall a kernel lacks, by Landlock ABI.
+// What of the second isolation layer a kernel lacks, by Landlock ABI.
 struct AbiLoss {
   int abi;
   const char* lost;
 };
 constexpr AbiLoss kAbiLosses[] = {
     {1,
-     "landlock: the kernel has none; the mounts are the only wall against "
+     "landlock: the kernel has none; the mounts are the only layer against "
      "writing"},
     {3, "landlock: truncating is not covered (ABI 3, Linux 6.2)"},
     {4, "landlock: TCP is not covered (ABI 4, Linux 6.7)"},
@@ -241,7 +241,7 @@ Availability Native::Probe() {
     availability.why = Describe(*plan, report.setup);
   } else if (report.kind != InitReport::kProbed ||
              (report.works & kAll) != kAll) {
-    availability.why = "a wall does not hold on this machine";
+    availability.why = "an isolation layer does not hold on this machine";
   } else {
     availability.available = true;
     availability.why =

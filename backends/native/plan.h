@@ -102,8 +102,8 @@ struct NativePlan {
   const char* terminal_path = "";  // its name outside, where it has one
   // On which process 1 listens for gate (native/listen.h).
   std::pmr::vector<ListenPort> ports{space};
-  bool lasts = false;  // what the command leaves goes on after it
-  int doors = 0;       // files of control groups that process 1 is sent
+  bool lasts = false;   // what the command leaves goes on after it
+  int entry_files = 0;  // files of control groups that process 1 is sent
   std::atomic<bool> begun = false;  // to be followed, by process 1
   // The first `early_count` of kMaxEarlyClones, which stay where they are.
   EarlyClone* early = nullptr;

@@ -164,10 +164,10 @@ bool ProcessOne::Become(const Beginning& wanted) {
 }
 
 Status ProcessOne::SendDoors() {
-  const Cgroup::Doors doors = group_->doors();
-  if (doors.count == 0) return {};
-  plan()->doors = doors.count;
-  if (SendDescriptors(report_.get(), doors.file, doors.count) != 0)
+  const Cgroup::EntryFiles entry_files = group_->entry_files();
+  if (entry_files.count == 0) return {};
+  plan()->entry_files = entry_files.count;
+  if (SendDescriptors(report_.get(), entry_files.file, entry_files.count) != 0)
     return FailErrno("cannot hand the control groups over");
   return {};
 }

@@ -1,4 +1,4 @@
-// The child's part: mounts, identity, walls. Async-signal-safe throughout.
+// The child's part: mounts, identity, isolation. Async-signal-safe throughout.
 #pragma once
 
 #include "backends/native/plan.h"

@@ -142,7 +142,7 @@ class Finder {
                             : !S_ISREG(info.st_mode) || info.st_nlink != 1))
       return Refuse(Shown(path) + " is not what it usually is");
     if (!IsOwn(path)) return Refuse(Shown(path) + " is somebody else's");
-    out_.obeyed = true;
+    out_.auto_executed = true;
     Add(path, directory);
   }
 

@@ -19,9 +19,9 @@ struct OpenedPlaces {
   // Absolute, by no link; a directory's ends with a slash. Not all are there.
   std::vector<std::string> places;
   std::vector<std::string> made;  // of them, those that the line names
-  // Some of them rules name as obeyed: what is put there runs, or is obeyed,
-  // later and outside.
-  bool obeyed = false;
+  // Some of them rules name as auto-executed: what is put there runs, or is
+  // loaded, later and outside.
+  bool auto_executed = false;
   // Set for the line, so that its program finds the place.
   std::map<std::string, std::string> variables;
   std::string why;  // why a yes cannot open them; empty: it can

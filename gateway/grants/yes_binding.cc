@@ -217,12 +217,12 @@ class Marker {
 }  // namespace
 
 YesBinding BindPlaces(const std::vector<std::string>& places,
-                      const std::string& home, bool obeyed) {
+                      const std::string& home, bool auto_executed) {
   YesBinding binding;
   binding.text = " but " + ShowOpened(places, home);
-  if (obeyed)
+  if (auto_executed)
     binding.text +=
-        "; what it puts there runs, or is obeyed, later and without a sandbox";
+        "; what it puts there runs, or is loaded, later and without a sandbox";
   std::string all;
   for (const std::string& place : places) all += place + '\0';
   binding.mark = Hex(Sha256(all));

@@ -36,9 +36,10 @@ struct YesBinding {
 };
 
 // Binds a yes that opens `places` (gateway/grants/opened_places.h): these
-// places and no others. `obeyed`: what is put there runs later and outside.
+// places and no others. `auto_executed`: what is put there runs later and
+// outside.
 YesBinding BindPlaces(const std::vector<std::string>& places,
-                      const std::string& home, bool obeyed);
+                      const std::string& home, bool auto_executed);
 
 // Binds a yes to the commands in `analysis`; files in none of the `writable`
 // places, which runs cannot have written, are not looked at. Reads the disk

@@ -152,7 +152,7 @@ TEST_F(UnifiedTest, OneGroupHoldsAllLimits) {
   const Cgroup group = Cgroup::Make(kAll, places_, Maker());
   EXPECT_EQ(group.held(), kAll);
   EXPECT_GE(group.unified(), 0);
-  EXPECT_EQ(group.doors().count, 0);
+  EXPECT_EQ(group.entry_files().count, 0);
   EXPECT_EQ(TextOf(made_ + "/memory.max"), std::to_string(64 << 20));
   EXPECT_EQ(TextOf(made_ + "/memory.swap.max"), "0");
   EXPECT_EQ(TextOf(made_ + "/memory.oom.group"), "1");
@@ -386,7 +386,7 @@ class FirstVersionTest : public testing::Test {
 TEST_F(FirstVersionTest, EachControllerHoldsItsLimit) {
   const Cgroup group = Cgroup::Make(kAll, places_);
   EXPECT_EQ(group.held(), kAll);
-  EXPECT_EQ(group.doors().count, 3);
+  EXPECT_EQ(group.entry_files().count, 3);
   EXPECT_EQ(group.unified(), -1);
   EXPECT_EQ(group.Exceeded(), TreeLimit::kNone);
   EXPECT_GT(group.Wait(), 0);
@@ -433,10 +433,10 @@ TEST_F(FirstVersionTest, ARunThatEndsLeavesNone) {
   std::string path;
   {
     const Cgroup group = Cgroup::Make({0, 0, 9, 0}, places_);
-    ASSERT_EQ(group.doors().count, 1);
+    ASSERT_EQ(group.entry_files().count, 1);
     char link[256] = {};
     const std::string handle =
-        "/proc/self/fd/" + std::to_string(group.doors().file[0]);
+        "/proc/self/fd/" + std::to_string(group.entry_files().file[0]);
     ASSERT_GT(readlink(handle.c_str(), link, sizeof(link) - 1), 0);
     path = fs::path(link).parent_path();
     EXPECT_TRUE(fs::exists(path));

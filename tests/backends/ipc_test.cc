@@ -77,7 +77,8 @@ TEST_P(IpcTest, NothingThatIsLeftInTheKernelOutlivesTheRun) {
         EXPECT_EQ(made.find(kind), std::string::npos) << made;
     } else {
       EXPECT_EQ(made.substr(0, made.find("mq")), "shm 0\nsem 0\nmsg 0\n");
-      // A queue with a name is a file, which native's second wall refuses.
+      // A queue with a name is a file, which native's second isolation layer
+      // refuses.
       EXPECT_TRUE(made.ends_with("mq 0\n") ||
                   (Is("native") &&
                    made.ends_with("mq " + std::to_string(EACCES) + "\n")))

@@ -1,5 +1,5 @@
 // What a run leaves behind takes nothing from the next one: neither its start,
-// nor its programs, nor its walls.
+// nor its programs, nor its isolation.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -82,7 +82,7 @@ TEST(OpenedPlacesTest, TheQuestionAndTheRecordNameThem) {
   EXPECT_NE(question.runs.find("caches but ~/tools/bin; what it puts there"),
             std::string::npos)
       << question.runs;
-  EXPECT_NE(question.runs.find("runs, or is obeyed, later"), std::string::npos)
+  EXPECT_NE(question.runs.find("runs, or is loaded, later"), std::string::npos)
       << question.runs;
   ASSERT_TRUE(Approve(machine.state(), question.id, NowMs()));
   const Done done = machine.Gate({"run", "--json", "-c", line});

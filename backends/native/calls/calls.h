@@ -4,7 +4,7 @@
 // passing signals on (Command::relay_signal).
 //
 // The kernel holds the calling thread and asks gate (seccomp user
-// notification). None is a wall. A report only says what the mounts and the
+// notification). None isolates. A report only says what the mounts and the
 // network namespace are about to refuse, by trying the same path in the
 // sandbox's own view. A program start that is denied never happens; one that
 // is let through reads its arguments again after gate has looked, so what

@@ -1,13 +1,13 @@
 // The system calls a contained command may not make.
 //
 // A deny list: an ordinary program must not notice it. It takes away what
-// breaks other walls, makes set-user-id files or widens the kernel's attack
-// surface without serving ordinary work: the mount family, namespaces, kernel
-// keys, io_uring, bpf, perf, userfaultfd, modules, clocks, handles of files by
-// number, terminal injection, exotic socket families; and tracing, where it is
-// not given (FilterRefuses). Calls of another architecture kill the process,
-// those of the x32 ABI are refused. The same program is used by native and
-// bwrap.
+// breaks other isolation layers, makes set-user-id files or widens the kernel's
+// attack surface without serving ordinary work: the mount family, namespaces,
+// kernel keys, io_uring, bpf, perf, userfaultfd, modules, clocks, handles of
+// files by number, terminal injection, exotic socket families; and tracing,
+// where it is not given (FilterRefuses). Calls of another architecture kill the
+// process, those of the x32 ABI are refused. The same program is used by native
+// and bwrap.
 //
 // Not in it: what ordinary programs need (socketpair, memfd_create, prctl,
 // nested seccomp and Landlock, AF_UNIX, AF_INET).
