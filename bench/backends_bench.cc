@@ -63,7 +63,7 @@ bool Spawn(std::vector<std::string> words) {
 // bwrap's own command line for what `profile` gives, the filter in `filter`.
 std::vector<std::string> BwrapAlone(const Profile& profile, int filter) {
   const gate::backends::ProtectedPaths protected_paths =
-      gate::backends::ProtectedPaths::Record(profile, "/");
+      gate::backends::ProtectedPaths::Snapshot(profile, "/");
   auto view = gate::backends::MakeView(
       profile, protected_paths, gate::backends::ChooseUser(profile), "/");
   if (!view) return {};
