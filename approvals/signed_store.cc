@@ -42,8 +42,8 @@ Result<std::string> VerifySigned(const std::string& state_dir,
 Status WriteSigned(const std::string& state_dir, std::string_view domain,
                    const std::string& path, const std::string& body) {
   GATE_CHECK(MakeDirectories(std::string(DirName(path)), 0700));
-  GATE_TRY(const std::string sealed, Sign(state_dir, domain, body));
-  return WriteFileAtomically(path, sealed, 0600);
+  GATE_TRY(const std::string text, Sign(state_dir, domain, body));
+  return WriteFileAtomically(path, text, 0600);
 }
 
 Result<std::string> ReadSigned(const std::string& state_dir,

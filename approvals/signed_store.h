@@ -1,7 +1,7 @@
 // Small files in gate's state directory that only a holder of the state key,
 // which no sandbox can read, can have written.
 //
-// A sealed text is `HEX-MAC\nBODY`; the MAC covers `domain`, so that one kind
+// A signed text is `HEX-MAC\nBODY`; the MAC covers `domain`, so that one kind
 // of file cannot stand in for another.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace gate::app {
 Result<std::string> Sign(const std::string& state_dir, std::string_view domain,
                          const std::string& body);
 
-// The body. kCorrupt when `text` was not sealed so.
+// The body. kCorrupt when `text` was not signed so.
 Result<std::string> VerifySigned(const std::string& state_dir,
                                  std::string_view domain,
                                  std::string_view text);

@@ -2,7 +2,7 @@
 //
 // A project's rule files and the settings that agents and git load from it
 // count only as far as a person said so about exactly these bytes. The SHA-256
-// of each trusted file stands outside the project, in <state>/trust, sealed
+// of each trusted file stands outside the project, in <state>/trust, signed
 // with the state key. Any change of a file un-trusts it.
 #pragma once
 

@@ -158,7 +158,8 @@ struct Profile {
   // find out where it is. What leads git there is taken.
   std::string state_dir;
   // Where a run notes what is to be looked at and put back after it, for the
-  // case that gate is killed meanwhile (backends/run_note.h). Empty: nowhere.
+  // case that gate is killed meanwhile (backends/run_journal.h). Empty:
+  // nowhere.
   std::string runs_dir;
   // The line runs git and nothing else: protected names that git exchanges are
   // judged when it is done, instead of being held (backends/protected_paths.h).

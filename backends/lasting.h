@@ -1,8 +1,8 @@
 // What goes on of a run after its command has ended.
 //
 // A server that a line starts in the background is wanted by the next line. So
-// the run goes on, with its mounts, its limits and its note (run_note.h), until
-// its last process ends, and one process of gate's stays with it: its
+// the run goes on, with its mounts, its limits and its note (run_journal.h),
+// until its last process ends, and one process of gate's stays with it: its
 // supervisor, which the caller of Backend::Run forks. When the supervisor dies,
 // of whatever, everything of the run dies, and whoever comes next sweeps by the
 // note.

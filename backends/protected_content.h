@@ -5,16 +5,14 @@
 // (or a project's generator) leave there:
 //
 // - auto-executed: an agent, an editor or a tool loads it by itself, and what
-// it says
-//   can start programs or lift the loader's own guards (.mcp.json, .claude,
-//   .cursor, .vscode/tasks.json, …). Never from its content alone.
+//   it says can start programs or lift the loader's own guards (.mcp.json,
+//   .claude, .cursor, .vscode/tasks.json, …). Never from its content alone.
 // - settings: loaded by itself too, but only some entries have power. It may
 //   stay when no entry with power was added, changed or removed; which entries
 //   have none is a list, so that a new one has power (.npmrc, .yarnrc,
 //   .vscode/settings.json, .vscode/extensions.json).
 // - elsewhere: auto-executed in a home directory only, which no workspace is,
-// or only
-//   after a yes that its reader keeps by content (shell start-up files,
+//   or only after a yes that its reader keeps by content (shell start-up files,
 //   .gitconfig, .envrc). It may stay where git checked it out.
 #pragma once
 

@@ -43,13 +43,11 @@
 //   git could not exchange them: their content is remembered, and put back
 //   where what git left may not stay (saved_files.cc).
 // - What stands between a root and any of these (protected_symlinks.cc): a link
-// is put
-//   back as it was, and where no link was there is none afterwards.
+//   is put back as it was, and where no link was there is none afterwards.
 // - What was replaced from outside while the run went on, and so lost its bind,
 //   is reported, and stays.
 // - Hard links to protected files, outside and inside (protected_links.cc), as
-// far
-//   as they can be found, and what a link in the home directory leads to.
+//   far as they can be found, and what a link in the home directory leads to.
 //
 // The sweep moves what it finds to the quarantine directory and reports it as
 // a violation. Its limits are kMaxSweepDirectories directories, breadth first,
@@ -169,7 +167,7 @@ class ProtectedPaths {
   // start. `runner`: the process whose end is the end of the whole run, where
   // there is one.
   Status Note(const Profile& profile, pid_t runner = 0);
-  // Record, then Note: what a backend begins with that starts nothing before.
+  // Snapshot, then Note: what a backend begins with that starts nothing before.
   // Its refusal, or that it cannot be noted, is the error. `held`: the backend
   // keeps what binds() names from being written. Where it does not, what
   // changed there is taken after the run, and not put back.
@@ -286,7 +284,8 @@ class ProtectedPaths {
                bool followed = false, bool named = false);
   void ProtectPath(const std::string& path);
   void Pin(const std::string& root, const std::string& path);
-  // Remembers what must lead where it leads. Returns Follow(path).place.
+  // Remembers what must lead where it leads. Returns the
+  // place of ResolveSymlinks(path).
   std::string RecordWay(const std::string& path);
   bool RecordKept(const std::string& base, const std::string& name);
   // Returns those of `alias_checked_paths` that are there.
@@ -437,7 +436,7 @@ class ProtectedPaths {
   NearbyStat nearby_;
   std::vector<LinkedFile> linked_here_;  // directly in `bases_`
   bool sockets_in_workspace_ = true;
-  bool git_line_ = false, preview_ = false;
+  bool git_only_ = false, preview_ = false;
   timespec start_ = {};
   timespec since_ = {};  // that of runs at the same time, where it is earlier
   std::vector<Pattern> patterns_;
@@ -464,8 +463,7 @@ class ProtectedPaths {
   std::string runs_;  // the directory of the notes; empty: none
   Outcome* outcome_ = nullptr;
   RunJournal note_;
-  std::string
-      own_note_;  // of a run that goes on, for a ProtectedPaths by its note
+  std::string own_note_;    // of a run that goes on, where this is by its note
   bool finishing_ = false;  // by a note, of a killed gate or another's
 };
 

@@ -54,7 +54,7 @@ bool ApplyApproval(const ProcessFacts& facts, Authorization* authorization,
   using engine::GrantKind;
   const std::string& state = facts.places.state;
   engine::Decision& decision = authorization->decision;
-  const Request& question = authorization->request;
+  const Request& request = authorization->request;
   if (decision.action != rules::Action::kAsk ||
       authorization->grants.kind == GrantKind::kByHand)
     return false;
@@ -63,9 +63,9 @@ bool ApplyApproval(const ProcessFacts& facts, Authorization* authorization,
     authorization->in_sandbox |=
         kind == GrantKind::kSandbox || kind < authorization->grants.kind;
   };
-  const std::string place = BoundPlace(question.cwd, question.directory);
+  const std::string place = BoundPlace(request.cwd, request.directory);
   if (const auto once =
-          TakeApproval(state, LineOf(question), place,
+          TakeApproval(state, LineOf(request), place,
                        RevisionToApprove(*authorization), now_ms)) {
     granted(*once);
     decision.reason += "; a person approved it once";
@@ -73,8 +73,8 @@ bool ApplyApproval(const ProcessFacts& facts, Authorization* authorization,
   }
   const auto approval = FindStandingApproval(
       state,
-      {LineOf(question), place, authorization->session.workspace,
-       question.session, AskingRules(*authorization)},
+      {LineOf(request), place, authorization->session.workspace,
+       request.session, AskingRules(*authorization)},
       now_ms);
   if (approval) {
     granted(approval->grant);

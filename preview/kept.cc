@@ -180,11 +180,13 @@ Status KeepPreview(const std::string& state_dir, KeptPreview* preview) {
             {"action", preview->action},
             {"made_ms", preview->made_ms},
             {"manifest", backends::ManifestToText(preview->manifest)}});
-  const std::string sealed = Hex(Mac(key, "preview\n" + body)) + "\n" + body;
-  if (sealed.size() > backends::kMaxManifestBytes)
+  const std::string signed_text =
+      Hex(Mac(key, "preview\n" + body)) + "\n" + body;
+  if (signed_text.size() > backends::kMaxManifestBytes)
     return Fail(ErrorCode::kTooLarge, "the manifest is too large");
   GATE_CHECK(WriteFileAtomically(
-      PreviewDirectory(state_dir, preview->id) + "/manifest", sealed, 0600));
+      PreviewDirectory(state_dir, preview->id) + "/manifest", signed_text,
+      0600));
   preview->hash = Hex(Sha256(body));
   return {};
 }

@@ -1,7 +1,7 @@
 // Previews that are kept: <state>/previews/ID, mode 0700, for a day.
 //
 // ID is the decision's. The directory holds the overlays' places and
-// `manifest`, sealed with the state key, which no sandbox can read. A lock on
+// `manifest`, signed with the state key, which no sandbox can read. A lock on
 // the directory is held while the command runs and while it is committed.
 #pragma once
 
@@ -25,7 +25,7 @@ struct KeptPreview {
   std::string action;  // of the decision
   uint64_t made_ms = 0;
   backends::PreviewManifest manifest;
-  std::string hash;            // hex SHA-256 of what is sealed
+  std::string hash;            // hex SHA-256 of what is signed
   bool interrupted = false;    // a commit began and did not end
   std::set<size_t> committed;  // which entries earlier commits applied
 };
@@ -40,7 +40,7 @@ std::string PreviewDirectory(const std::string& state_dir,
 Result<Fd> MakePreview(const std::string& state_dir, const std::string& id,
                        uint64_t now_ms, const backends::Kept& told);
 
-// Seals the preview; sets its hash.
+// Signs the preview; sets its hash.
 Status KeepPreview(const std::string& state_dir, KeptPreview* preview);
 
 // All that are whole and not expired, oldest first.

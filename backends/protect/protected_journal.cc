@@ -99,7 +99,7 @@ void ProtectedPaths::Through(Archive& archive) {
     of.insert(list.begin(), list.end());
   };
   ThroughStart(archive);
-  archive(git_line_);
+  archive(git_only_);
   archive(workspace_);
   archive(quarantine_);
   archive(runs_);

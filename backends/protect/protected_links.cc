@@ -3,8 +3,8 @@
 // mount), so those that are there before the run are looked for:
 //
 // - files of `profile.alias_checked_paths` that have another name: every name
-// of theirs
-//   in the writable roots is found and protected, or the run is refused;
+// of
+//   theirs in the writable roots is found and protected, or the run is refused;
 // - protected files of the workspace, also those in protected directories, of
 //   which the first kMaxLinkedInside entries are looked at: likewise;
 // - files that lie directly in the guarded directories and have more names

@@ -82,7 +82,7 @@ void ProtectedPaths::Look(const Profile& profile, const std::string& cwd) {
   since_ = start_;
   quarantine_ = profile.quarantine_dir;
   runs_ = profile.runs_dir;
-  git_line_ = profile.git_only;
+  git_only_ = profile.git_only;
   trusted_ = profile.trusted;
   for (const std::string* place : {&profile.state_dir, &profile.private_tmp})
     if (!place->empty()) private_.push_back(ResolveSymlinks(*place).place);
@@ -148,7 +148,7 @@ void ProtectedPaths::Look(const Profile& profile, const std::string& cwd) {
         Pin(*RootOf(place), place);
   // git changes its configuration in lines of git alone, most of all: there
   // only what a run adds is to go. Elsewhere the search before costs too much.
-  if (git_line_ && !workspace_.empty())
+  if (git_only_ && !workspace_.empty())
     for (const std::string& git : RepositoriesBelow(workspace_))
       for (const char* name : {"config", "config.worktree"})
         if (Exists(Join(git, name))) RecordConfig(Join(git, name));
@@ -197,7 +197,7 @@ void ProtectedPaths::AddBase(const std::string& base) {
   for (const std::string& name : names_) {
     if (!listing.MayHold(name))
       absent_.push_back({base, name, true});
-    else if (!git_line_ || !RecordKept(base, name))
+    else if (!git_only_ || !RecordKept(base, name))
       Protect(base, name, false, true);
   }
   RecordGit(base);

@@ -200,7 +200,7 @@ bool ProtectedPaths::MayStay(const std::string& path,
     case NameClass::kElsewhere:
       // One that was there before may be what a home directory's own file
       // reads.
-      return before == nullptr && git_line_ && IsCheckedOut(path, info);
+      return before == nullptr && git_only_ && IsCheckedOut(path, info);
     case NameClass::kObeyed:
       break;
   }

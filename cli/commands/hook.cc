@@ -247,17 +247,17 @@ Result<Answer> AnswerTo(Gateway& gateway, const GlobalOptions& globals,
 }
 
 // What is asked about `event`, but for what it runs or touches.
-Request QuestionAbout(const Gateway& gateway, const hooks::Event& event) {
-  Request question;
-  question.command = event.command;
-  question.cwd = event.cwd.starts_with('/') ? Normalise(event.cwd, "/")
-                                            : gateway.facts().cwd;
-  question.agent = event.agent;
-  question.session = event.session;
-  question.hooked = true;
-  question.project = event.project.starts_with('/') ? event.project : "";
-  question.interactive = event.can_ask;
-  return question;
+Request RequestAbout(const Gateway& gateway, const hooks::Event& event) {
+  Request request;
+  request.command = event.command;
+  request.cwd = event.cwd.starts_with('/') ? Normalise(event.cwd, "/")
+                                           : gateway.facts().cwd;
+  request.agent = event.agent;
+  request.session = event.session;
+  request.hooked = true;
+  request.project = event.project.starts_with('/') ? event.project : "";
+  request.interactive = event.can_ask;
+  return request;
 }
 
 hooks::Output AnswerDone(Gateway& gateway, const hooks::Adapter& adapter,
@@ -270,23 +270,22 @@ hooks::Output AnswerDone(Gateway& gateway, const hooks::Adapter& adapter,
 hooks::Output AnswerEvent(Gateway& gateway, const GlobalOptions& globals,
                           const hooks::Adapter& adapter,
                           const hooks::Event& event, bool intent) {
-  Request question = QuestionAbout(gateway, event);
+  Request request = RequestAbout(gateway, event);
   for (const std::string& path : event.paths)
     for (std::string& place :
-         WrittenPlaces(path, question.cwd, gateway.facts().home))
-      question.file_writes.push_back(std::move(place));
-  if (event.kind == hooks::EventKind::kFileWrite &&
-      question.file_writes.empty())
+         WrittenPlaces(path, request.cwd, gateway.facts().home))
+      request.file_writes.push_back(std::move(place));
+  if (event.kind == hooks::EventKind::kFileWrite && request.file_writes.empty())
     return Undecided("a tool that writes files names no file");
 
   const bool reads = event.kind == hooks::EventKind::kFileRead;
   Authorization authorization = reads
-                                    ? JudgeReads(gateway, event, question)
-                                    : gateway.Authorize(question, /*pin=*/true);
+                                    ? JudgeReads(gateway, event, request)
+                                    : gateway.Authorize(request, /*pin=*/true);
   if (intent) LeaveToClient(gateway, event, &authorization);
   // What a tool writes may be what it has read elsewhere.
   if (!reads && !event.reads.empty()) {
-    Request bare = QuestionAbout(gateway, event);
+    Request bare = RequestAbout(gateway, event);
     Authorization read = JudgeReads(gateway, event, bare);
     if (read.decision.action > authorization.decision.action &&
         read.decision.action >= Action::kAsk)

@@ -79,19 +79,19 @@ constexpr const char* kNotRecorded =
     "the decision could not be recorded, so nothing runs: ";
 
 Request ToRequest(const RunArguments& arguments, const ProcessFacts& facts) {
-  Request question;
-  question.command = arguments.command;
-  question.argv = arguments.argv;
-  question.is_argv = arguments.is_argv;
-  question.cwd = DirectoryFor(facts, arguments.cwd);
-  question.agent = arguments.agent;
-  question.session = arguments.session;
-  question.profile = arguments.profile;
-  question.backend = arguments.backend;
-  question.network = arguments.network;
-  question.preview = arguments.preview;
-  question.timeout_ms = arguments.timeout_ms;
-  return question;
+  Request request;
+  request.command = arguments.command;
+  request.argv = arguments.argv;
+  request.is_argv = arguments.is_argv;
+  request.cwd = DirectoryFor(facts, arguments.cwd);
+  request.agent = arguments.agent;
+  request.session = arguments.session;
+  request.profile = arguments.profile;
+  request.backend = arguments.backend;
+  request.network = arguments.network;
+  request.preview = arguments.preview;
+  request.timeout_ms = arguments.timeout_ms;
+  return request;
 }
 
 // A directory that was asked for and is none is an error of the usage, found
@@ -206,15 +206,15 @@ bool AskAndReplan(Gateway& gateway, Authorization* authorization) {
   authorization->in_sandbox =
       reply != Reply::kOnce &&
       authorization->grants.kind > engine::GrantKind::kSandbox;
-  const Request& question = authorization->request;
-  if (IdOf(question.cwd) != question.directory) {
-    Complain("not started: " + Visible(question.cwd) +
+  const Request& request = authorization->request;
+  if (IdOf(request.cwd) != request.directory) {
+    Complain("not started: " + Visible(request.cwd) +
              " is another directory than when it was asked about");
     return false;
   }
   if (authorization->grants.kind != engine::GrantKind::kByHand &&
       !authorization->in_sandbox &&
-      !IsBoundHere(gateway, question, authorization->binding.mark)) {
+      !IsBoundHere(gateway, request, authorization->binding.mark)) {
     Complain("not started: what the line reads changed while it was asked");
     return false;
   }
@@ -240,15 +240,15 @@ int RunCommand(const GlobalOptions& globals, const Arguments& words) {
   if (!IsDirectory(*arguments, gateway.facts()) ||
       !IsBackend(*arguments, gateway))
     return kExitUsage;
-  Request question = ToRequest(*arguments, gateway.facts());
+  Request request = ToRequest(*arguments, gateway.facts());
   if (!arguments->ticket.empty())
-    if (auto code = RunTicket(gateway, *arguments, &question)) return *code;
+    if (auto code = RunTicket(gateway, *arguments, &request)) return *code;
 
   // A ticket says that an agent sent this; it gets no prompt.
   const bool person = arguments->ticket.empty() &&
                       hooks::FindUserTerminal(PersonsTerminals).yes;
-  question.interactive = person;
-  Authorization authorization = gateway.Authorize(question, /*pin=*/true);
+  request.interactive = person;
+  Authorization authorization = gateway.Authorize(request, /*pin=*/true);
   bool approved = false;
   // Of a longer line not all would be read where it was typed.
   const size_t length = LineOf(authorization.request).size();

@@ -25,7 +25,7 @@ std::string GitDoubt(const ProcessFacts& facts,
                      const parser::Invocation& invocation,
                      const std::string& cwd,
                      const std::vector<std::string>& writable,
-                     VerificationCache* looks) {
+                     VerificationCache* cache) {
   std::string doubt;
   const std::string directory = GitDirectoryOf(invocation, cwd, &doubt);
   if (!doubt.empty()) return doubt;
@@ -39,8 +39,8 @@ std::string GitDoubt(const ProcessFacts& facts,
     return why.empty() ? UnsafeUserConfigReason(facts, directory, git, writable)
                        : why;
   };
-  if (looks == nullptr) return look();
-  const auto [place, added] = looks->git_trouble.try_emplace(directory);
+  if (cache == nullptr) return look();
+  const auto [place, added] = cache->git_trouble.try_emplace(directory);
   if (added) place->second = look();
   return place->second;
 }
@@ -120,14 +120,14 @@ bool RunsWhereFound(const parser::Invocation& invocation,
 }
 
 ProgramFile FindProgram(const std::string& program, const std::string& path,
-                        const std::string& cwd, VerificationCache* looks) {
-  if (looks == nullptr) return ResolveProgram(program, path, cwd);
+                        const std::string& cwd, VerificationCache* cache) {
+  if (cache == nullptr) return ResolveProgram(program, path, cwd);
   std::string key = program;
   for (const std::string* part : {&path, &cwd}) {
     key += '\0';
     key += *part;
   }
-  const auto [place, added] = looks->programs.try_emplace(std::move(key));
+  const auto [place, added] = cache->programs.try_emplace(std::move(key));
   if (added) place->second = ResolveProgram(program, path, cwd);
   return place->second;
 }
@@ -197,7 +197,7 @@ std::string ProgramDoubt(const ProcessFacts& facts,
                          const parser::Invocation& invocation,
                          const std::string& cwd,
                          const std::vector<std::string>& writable,
-                         VerificationCache* looks, Shims stand_ins) {
+                         VerificationCache* cache, Shims shims) {
   const std::string& name = invocation.argv[0].text;
   const std::string* path = &facts.path;
   for (const parser::EnvironmentSetting& setting : invocation.environment) {
@@ -206,7 +206,7 @@ std::string ProgramDoubt(const ProcessFacts& facts,
       return "the PATH that `" + name + "` is searched in is not known";
     path = &setting.value.text;
   }
-  const ProgramFile file = FindProgram(name, *path, cwd, looks);
+  const ProgramFile file = FindProgram(name, *path, cwd, cache);
   const bool relative =
       name.find('/') != std::string::npos && !name.starts_with('/');
   const bool git = BaseName(file.real) == "git" || invocation.program == "git";
@@ -221,13 +221,13 @@ std::string ProgramDoubt(const ProcessFacts& facts,
   }
   if (file.real.empty()) return "";
   if (IsVersionManagerShim(file) &&
-      (stand_ins == Shims::kDoubted || IsChosen(file, cwd)))
+      (shims == Shims::kDoubted || IsChosen(file, cwd)))
     return "`" + name + "` is " + file.found +
            ", which runs what files of the project say";
   if (std::string why = OptionDoubt(invocation, cwd); !why.empty()) return why;
   if (invocation.program == "diff" || invocation.program == "colordiff")
     return DiffDoubt(invocation, cwd);
-  return git ? GitDoubt(facts, invocation, cwd, writable, looks) : "";
+  return git ? GitDoubt(facts, invocation, cwd, writable, cache) : "";
 }
 
 }  // namespace
@@ -257,8 +257,8 @@ std::string LeavesTrouble(const parser::Analysis& analysis,
 
 engine::ProgramVerification VerifyPrograms(
     const ProcessFacts& facts, const parser::Analysis& analysis,
-    const std::vector<std::string>& writable, VerificationCache* looks,
-    Shims stand_ins) {
+    const std::vector<std::string>& writable, VerificationCache* cache,
+    Shims shims) {
   engine::ProgramVerification trust;
   auto doubt = [&trust](std::string why) {
     trust.verified = false;
@@ -292,7 +292,7 @@ engine::ProgramVerification VerifyPrograms(
     }
     for (const std::string& cwd : cwds) {
       std::string why = ProgramDoubt(facts, analysis, invocation, cwd, writable,
-                                     looks, stand_ins);
+                                     cache, shims);
       if (why.empty()) continue;
       doubt(std::move(why));
       return trust;

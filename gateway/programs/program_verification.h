@@ -32,12 +32,12 @@ enum class Shims : uint8_t {
 };
 
 // `writable`: roots that a sandbox may write (workspace, caches, temp).
-// Looks at the file system, except for what `looks` has; a few microseconds a
+// Looks at the file system, except for what `cache` has; a few microseconds a
 // program.
 engine::ProgramVerification VerifyPrograms(
     const ProcessFacts& facts, const parser::Analysis& analysis,
     const std::vector<std::string>& writable,
-    VerificationCache* looks = nullptr, Shims stand_ins = Shims::kDoubted);
+    VerificationCache* cache = nullptr, Shims shims = Shims::kDoubted);
 
 // Why the line, run raw, would change what later lines of the same shell mean:
 // it leaves behind functions, aliases, variables by which programs run code,
