@@ -2,19 +2,15 @@
 // agent answers: a request that is taken is git's and stays what it is when it
 // is written anew.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "credentials/agent_wire.h"
+#include "fuzz/require.h"
 
 namespace {
 
 using namespace gate::credentials;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void CheckMessage(std::string_view message) {
   if (const auto keys = ParseIdentities(message)) {

@@ -5,23 +5,15 @@
 //   - what is read whole is read the same again with a comment behind it;
 //   - a text with nothing that runs a program has no alias that runs one.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fuzz/require.h"
 #include "git/config.h"
 #include "git/format.h"
 
-namespace {
-
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

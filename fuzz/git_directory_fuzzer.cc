@@ -5,22 +5,18 @@
 //   - where there is a `.git` file, git directories are found, as absolute
 //     paths without a NUL byte.
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 
+#include "fuzz/require.h"
 #include "git/config.h"
 #include "tests/base/temporary.h"
 
 namespace {
 
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
 
 void Write(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;

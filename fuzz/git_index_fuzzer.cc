@@ -7,20 +7,16 @@
 //   - directories of a sparse index lie below the work tree, and none of its
 //     entries is a gitlink.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fuzz/require.h"
 #include "git/index.h"
 
 namespace {
 
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
 
 void FuzzIndex(std::string bytes) {
   for (const GitHash hash : {GitHash::kSha1, GitHash::kSha256}) {

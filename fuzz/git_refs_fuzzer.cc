@@ -4,21 +4,13 @@
 //   - a ref that is an object name has its digits alone;
 //   - an alternate is one line that is no comment.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "fuzz/require.h"
 #include "git/format.h"
 
-namespace {
-
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -5,10 +5,10 @@
 //   - what is printed on stdout is one line of JSON;
 //   - a line that is taken for plain has no expansion outside of quotes.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "base/json.h"
+#include "fuzz/require.h"
 #include "hooks/adapter.h"
 #include "hooks/plain_line.h"
 #include "hooks/settings.h"
@@ -17,10 +17,6 @@ namespace {
 
 using namespace gate;         // NOLINT(google-build-using-namespace)
 using namespace gate::hooks;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
 
 void CheckOutput(const Output& output) {
   Require(output.exit_code == 0 || output.exit_code == 2);

@@ -2,18 +2,14 @@
 // is an IPv4 address that is not this machine, and readings stay few, also
 // those of curl's globs.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "base/host.h"
 #include "base/url_globs.h"
+#include "fuzz/require.h"
 
 namespace {
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void Check(std::string_view text) {
   const gate::HostForms forms = gate::NormaliseHost(text);

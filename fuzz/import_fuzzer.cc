@@ -3,10 +3,10 @@
 //   - what is imported is a rule file that loads;
 //   - where allows become sandboxes, no rule allows.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "base/diagnostic.h"
+#include "fuzz/require.h"
 #include "rules/import.h"
 #include "rules/list.h"
 #include "rules/policy.h"
@@ -18,10 +18,6 @@ using namespace gate;  // NOLINT(google-build-using-namespace)
 constexpr int kFormats = static_cast<int>(rules::ImportFormat::kSafetyNet) + 1;
 // A rule more would only cost time.
 constexpr size_t kLoadedRules = 32;
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 //   - what an image gives lies inside the image;
 //   - repaired or visible text is well-formed and hides nothing.
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,14 +12,11 @@
 #include "base/flat_file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "fuzz/require.h"
 
 namespace {
 
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
 
 void FuzzJson(std::string_view text) {
   for (const bool comments : {false, true}) {

@@ -1,20 +1,12 @@
 // Feeds bytes to the reader of a preview's manifest. Besides not crashing, what
 // is read is written again as a text that reads to the same.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
+#include "fuzz/require.h"
 #include "preview/preview.h"
 
-namespace {
-
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

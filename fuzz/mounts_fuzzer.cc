@@ -4,21 +4,13 @@
 // not.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "backends/native/cgroup.h"
 #include "backends/view/mounts.h"
-
-namespace {
+#include "fuzz/require.h"
 
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -1,19 +1,15 @@
 // Any bytes are read without a crash, twice alike, within bounds, with every
 // span inside the source.
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
+#include "fuzz/require.h"
 #include "parser/read.h"
 
 namespace {
 
 using namespace gate;
 using namespace gate::parser;
-
-void Require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void CheckSpan(Span span, size_t size) {
   Require(span.begin <= span.end && span.end <= size);

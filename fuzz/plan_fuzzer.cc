@@ -10,15 +10,12 @@
 
 #include "approvals/signed_store.h"
 #include "base/file.h"
+#include "fuzz/require.h"
 #include "gateway/plan_json.h"
 
 namespace {
 
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
 
 // A state directory whose key no input knows; made once, removed at the end.
 struct State {

@@ -3,21 +3,17 @@
 // judged, and nothing but what the line named, and what was not there or is
 // proven.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "credentials/commit_chain.h"
 #include "credentials/pkt_line.h"
 #include "credentials/push_guard.h"
+#include "fuzz/require.h"
 
 namespace {
 
 using namespace gate::credentials;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Ended {
   bool passed = false;

@@ -2,23 +2,19 @@
 //   - a token of a known form is never left, whatever stands around it;
 //   - JSON stays JSON.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "audit/log.h"
 #include "audit/redact.h"
 #include "base/json.h"
+#include "fuzz/require.h"
 
 namespace {
 
 using namespace gate;  // NOLINT(google-build-using-namespace)
 
 constexpr const char kToken[] = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
 
 }  // namespace
 

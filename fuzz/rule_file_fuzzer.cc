@@ -4,11 +4,11 @@
 //   - every diagnostic has a place inside the file;
 //   - an untrusted project file never loosens a decision.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "base/diagnostic.h"
 #include "engine/evaluate.h"
+#include "fuzz/require.h"
 #include "rules/lint.h"
 #include "rules/list.h"
 #include "rules/policy.h"
@@ -16,10 +16,6 @@
 namespace {
 
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
 
 parser::Analysis Line() {
   parser::Analysis analysis;

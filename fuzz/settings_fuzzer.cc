@@ -4,21 +4,13 @@
 //   - a copy parses, and its own copy is the same;
 //   - nothing in a copy has a known beginning of a token.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "base/text.h"
+#include "fuzz/require.h"
 #include "settings/copy.h"
 
-namespace {
-
 using namespace gate;  // NOLINT(google-build-using-namespace)
-
-void Require(bool promise) {
-  if (!promise) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const auto* const kFiles =

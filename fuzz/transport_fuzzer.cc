@@ -2,21 +2,17 @@
 // grow, and a request that is taken is plain and stays what it is when it is
 // written anew.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "credentials/pinned_remotes.h"
 #include "credentials/ssh_target.h"
 #include "credentials/transport_wire.h"
+#include "fuzz/require.h"
 
 namespace {
 
 using namespace gate::credentials;
-
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void CheckTarget(const SshTarget& target) {
   Require(!target.host.empty() && target.host[0] != '-');
