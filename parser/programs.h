@@ -17,6 +17,7 @@
 #include "base/diagnostic.h"
 #include "base/result.h"
 #include "parser/analysis.h"
+#include "parser/models.h"
 
 namespace gate::parser {
 
@@ -94,6 +95,9 @@ struct ArgumentAnalysis {
   bool prints_input = false;    // what it prints may hold what it read
   bool prints_network = false;  // what it prints came from the network
   bool decodes = false;         // base64 -d and the like
+  OutputModel output = OutputModel::kNone;
+  LeftFiles leaves = LeftFiles::kNone;
+  RunModel runs = RunModel::kNone;
 };
 
 // Reads the arguments of `argv` (argv[0] is the program). Unknown arguments
@@ -131,6 +135,10 @@ OptionsRead OptionsOf(const ArgumentAnalysis& reading);
 
 // True when the shipped data describes a program of this base name.
 bool IsDescribed(std::string_view program);
+
+// What code is written in that a description calls `detail` ("zsh"). Without a
+// word it is the shell's that the system starts.
+Language LanguageNamed(std::string_view detail);
 
 // Compiles descriptions into an image. `files` are (name, JSON text) pairs;
 // problems go to `diagnostics` and make the result kInvalid. Runs the

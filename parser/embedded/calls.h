@@ -1,5 +1,5 @@
 // The calls by which code in python, perl, ruby, node, php and lua works on
-// files and hosts. Internal to foreign_files.cc.
+// files and hosts. Internal to files.cc.
 #pragma once
 
 #include <cstdint>
@@ -140,5 +140,28 @@ inline constexpr FileCall kCalls[] = {
     {"writeFile", Does::kWrite},
     {"writeFileSync", Does::kWrite},
 };
+
+// Modules whose use says that the code talks to hosts: require("http"), import
+// … from "node:net".
+inline constexpr std::string_view kNetworkModules[] = {
+    "http",      "https",      "net",      "tls",   "dgram",  "http2",
+    "axios",     "node-fetch", "got",      "ws",    "undici", "socket.http",
+    "ssl.https", "open-uri",   "net/http", "socket"};
+// Objects whose methods work on files.
+inline constexpr std::string_view kFileObjects[] = {
+    "os",  "shutil", "fs",  "io",       "FileUtils", "File",   "IO",
+    "Dir", "Deno",   "Bun", "promises", "fsp",       "codecs", "gzip"};
+// What is called on a path object.
+inline constexpr std::string_view kReadingMethods[] = {
+    "read_text", "read_bytes", "read",    "readlines", "binread",
+    "foreach",   "lines",      "iterdir", "glob",      "rglob"};
+inline constexpr std::string_view kWritingMethods[] = {
+    "write_text", "write_bytes", "write",       "binwrite", "touch",
+    "mkdir",      "symlink_to",  "hardlink_to", "output"};
+inline constexpr std::string_view kDeletingMethods[] = {"unlink", "rmdir",
+                                                        "delete", "rename"};
+inline constexpr std::string_view kPermissionMethod = "chmod";
+inline constexpr std::string_view kOpenMethod = "open";
+inline constexpr std::string_view kNewMethod = "new";
 
 }  // namespace gate::parser

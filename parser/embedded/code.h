@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "parser/analysis.h"
+#include "parser/models.h"
 
 namespace gate::parser {
 
@@ -32,6 +33,6 @@ struct EmbeddedCode {
   bool rewrites = false;
   std::vector<std::string> puts;  // sed: texts that it puts in, about
 };
-EmbeddedCode ScanEmbedded(std::string_view language, std::string_view code);
+EmbeddedCode ScanEmbedded(Language language, std::string_view code);
 
 }  // namespace gate::parser

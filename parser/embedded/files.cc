@@ -54,13 +54,13 @@ bool LooksLikePath(std::string_view text) {
 
 class Scanner {
  public:
-  Scanner(std::string_view language, std::string_view code, EmbeddedCode* out)
+  Scanner(Language language, std::string_view code, EmbeddedCode* out)
       : code_(code), out_(*out) {
-    interpolated_ = language == "perl"   ? "$@"
-                    : language == "php"  ? "$"
-                    : language == "ruby" ? "#"
-                                         : "";
-    bare_ = language == "perl" || language == "ruby";
+    interpolated_ = language == Language::kPerl   ? "$@"
+                    : language == Language::kPhp  ? "$"
+                    : language == Language::kRuby ? "#"
+                                                  : "";
+    bare_ = language == Language::kPerl || language == Language::kRuby;
   }
 
   void Run() {
@@ -129,10 +129,7 @@ class Scanner {
         before.find("import") == std::string_view::npos) {
       return;
     }
-    for (std::string_view name :
-         {"http", "https", "net", "tls", "dgram", "http2", "axios",
-          "node-fetch", "got", "ws", "undici", "socket.http", "ssl.https",
-          "open-uri", "net/http", "socket"}) {
+    for (std::string_view name : kNetworkModules) {
       if (text == name) network_ = true;
     }
   }
@@ -282,7 +279,7 @@ class Scanner {
     const std::vector<std::optional<std::string>> words =
         Arguments(parens ? open + 1 : open);
     if (words.empty() || !parens) {
-      if (words.empty() || (!words[0] && call.name != "open")) return;
+      if (words.empty() || (!words[0] && call.does != Does::kOpen)) return;
     }
     if (method && !OfFiles(begin) && !words[0]) return;
     switch (call.does) {
@@ -342,9 +339,7 @@ class Scanner {
     size_t from = begin - 1;
     while (from > 0 && IsName(code_[from - 1])) --from;
     const std::string_view object = code_.substr(from, begin - 1 - from);
-    for (std::string_view name :
-         {"os", "shutil", "fs", "io", "FileUtils", "File", "IO", "Dir", "Deno",
-          "Bun", "promises", "fsp", "codecs", "gzip"}) {
+    for (std::string_view name : kFileObjects) {
       if (object == name) return true;
     }
     return object.empty();  // require("fs").readFile(…)
@@ -419,26 +414,22 @@ class Scanner {
       const std::vector<std::optional<std::string>> words =
           Arguments(parens ? next + 1 : next);
       if (!words.empty()) path = words[0];
-      if (method == "open" || method == "new") {
+      if (method == kOpenMethod || method == kNewMethod) {
         Open(words);
         return;
       }
     }
-    for (std::string_view name :
-         {"read_text", "read_bytes", "read", "readlines", "binread", "foreach",
-          "lines", "iterdir", "glob", "rglob"}) {
+    for (std::string_view name : kReadingMethods) {
       if (method == name) Add(EffectKind::kRead, path);
     }
-    for (std::string_view name :
-         {"write_text", "write_bytes", "write", "binwrite", "touch", "mkdir",
-          "symlink_to", "hardlink_to", "output"}) {
+    for (std::string_view name : kWritingMethods) {
       if (method == name) Add(EffectKind::kWrite, path);
     }
-    for (std::string_view name : {"unlink", "rmdir", "delete", "rename"}) {
+    for (std::string_view name : kDeletingMethods) {
       if (method == name) Add(EffectKind::kDelete, path);
     }
-    if (method == "chmod") Add(EffectKind::kPermission, path);
-    if (method == "open" && named) {
+    if (method == kPermissionMethod) Add(EffectKind::kPermission, path);
+    if (method == kOpenMethod && named) {
       size_t next = SkipBlanks(code_, end);
       if (next < code_.size() && code_[next] == '(') {
         std::vector<std::optional<std::string>> words = Arguments(next + 1);
@@ -513,15 +504,20 @@ class Scanner {
 
 }  // namespace
 
-void ScanEmbeddedFiles(std::string_view language, std::string_view code,
+void ScanEmbeddedFiles(Language language, std::string_view code,
                        EmbeddedCode* out) {
-  static constexpr std::string_view kLanguages[] = {
-      "python", "perl", "ruby", "node", "javascript", "php", "lua", "other"};
-  if (std::find(std::begin(kLanguages), std::end(kLanguages), language) ==
-      std::end(kLanguages)) {
-    return;
+  switch (language) {
+    case Language::kPython:
+    case Language::kPerl:
+    case Language::kRuby:
+    case Language::kJavaScript:
+    case Language::kPhp:
+    case Language::kLua:
+    case Language::kAnyCalls:
+      return Scanner(language, code, out).Run();
+    default:
+      return;
   }
-  Scanner(language, code, out).Run();
 }
 
 }  // namespace gate::parser

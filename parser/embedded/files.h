@@ -22,7 +22,7 @@ std::optional<std::string> EmbeddedLiteral(std::string_view code, size_t at,
 // A path that is computed becomes each literal of the code that looks like a
 // path, or an effect without a path when there is none. Languages that gate
 // does not know add nothing. (foreign_files.cc)
-void ScanEmbeddedFiles(std::string_view language, std::string_view code,
+void ScanEmbeddedFiles(Language language, std::string_view code,
                        EmbeddedCode* out);
 
 }  // namespace gate::parser

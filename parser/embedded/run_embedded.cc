@@ -6,6 +6,7 @@ namespace gate::parser {
 void Evaluator::RunEmbedded(Shell& shell, const std::string& language,
                             const Values& code, Span span,
                             uint32_t invocation) {
+  const Language known = LanguageNamed(language);
   // Dumps of databases are kept compressed; that hides nothing.
   AddCodeFlows(code, invocation, span, language != "sql");
   for (const Value& value : code) {
@@ -17,8 +18,8 @@ void Evaluator::RunEmbedded(Shell& shell, const std::string& language,
     if (!Spend(1 + text.size() / 64)) return;
     if (maybe_written_paths_.size() < kMaxMaybeWrittenPaths)
       maybe_written_paths_.push_back(text);
-    EmbeddedCode found = ScanEmbedded(language, text);
-    bool shell_like = language == "awk" || language == "sed";
+    EmbeddedCode found = ScanEmbedded(known, text);
+    bool shell_like = known == Language::kAwk || known == Language::kSed;
     if (found.unclear) {
       NoteAt(shell_like && value.known() ? UnknownCode::kDynamicCode
                                          : UnknownCode::kForeignCode,

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "parser/embedded/files.h"
+#include "parser/embedded/starts.h"
 
 namespace gate::parser {
 namespace {
@@ -136,37 +137,7 @@ EmbeddedCommand FromWords(std::vector<std::string> words) {
 
 EmbeddedCode PythonCode(std::string_view code) {
   EmbeddedCode out;
-  for (std::string_view name : {"popen2",
-                                "spawnl",
-                                "spawnv",
-                                "spawnvp",
-                                "spawnlp",
-                                "posix_spawn",
-                                "execl",
-                                "execv",
-                                "execve",
-                                "execvp",
-                                "execlp",
-                                "execvpe",
-                                "pty",
-                                "__import__",
-                                "importlib",
-                                "ctypes",
-                                "eval",
-                                "exec",
-                                "compile",
-                                "getattr",
-                                "globals",
-                                "builtins",
-                                "marshal",
-                                "pickle",
-                                "runpy",
-                                "commands",
-                                "pexpect",
-                                "sh",
-                                "plumbum",
-                                "create_subprocess_shell",
-                                "create_subprocess_exec"}) {
+  for (std::string_view name : kPythonUnclear) {
     if (!FindName(code, name).empty()) out.unclear = true;
   }
   if (code.find("from os import") != std::string_view::npos ||
@@ -175,8 +146,7 @@ EmbeddedCode PythonCode(std::string_view code) {
       code.find("import subprocess as") != std::string_view::npos) {
     out.unclear = true;
   }
-  for (std::string_view name :
-       {"system", "popen", "getoutput", "getstatusoutput"}) {
+  for (std::string_view name : kPythonShells) {
     for (size_t at : FindName(code, name)) {
       size_t open = SkipBlanks(code, at + name.size());
       size_t end = 0;
@@ -195,8 +165,7 @@ EmbeddedCode PythonCode(std::string_view code) {
       }
     }
   }
-  for (std::string_view name :
-       {"run", "call", "check_call", "check_output", "Popen"}) {
+  for (std::string_view name : kPythonRuns) {
     for (size_t at : FindName(code, name)) {
       if (at < 11 || code.substr(at - 11, 11) != "subprocess.") continue;
       size_t open = SkipBlanks(code, at + name.size());
@@ -284,7 +253,7 @@ EmbeddedCode Perl(std::string_view code) {
   ScanCalls(code, "exec", "$@", true, &out);
   ScanBackticks(code, "$@", &out);
   // open(F, "|sh"), open(F, "ls|").
-  for (size_t at : FindName(code, "open")) {
+  for (size_t at : FindName(code, kPerlOpen)) {
     size_t quote = code.find_first_of("\"';", at);
     size_t end = 0;
     if (quote == std::string_view::npos || code[quote] == ';') continue;
@@ -297,9 +266,7 @@ EmbeddedCode Perl(std::string_view code) {
       out.commands.push_back(FromString(*text));
     }
   }
-  for (std::string_view name :
-       {"qx", "open", "readpipe", "eval", "require", "do", "syscall", "fork",
-        "open2", "open3", "IPC", "pipe", "glob"}) {
+  for (std::string_view name : kPerlUnclear) {
     if (!FindName(code, name).empty()) {
       // do { … } and open of plain files are common: only what can spawn.
       if (name == "do" && code.find("do \"") == std::string_view::npos &&
@@ -319,9 +286,7 @@ EmbeddedCode Ruby(std::string_view code) {
   ScanCalls(code, "exec", "#", true, &out);
   ScanCalls(code, "spawn", "#", true, &out);
   ScanBackticks(code, "#", &out);
-  for (std::string_view name :
-       {"popen", "Open3", "eval", "send", "syscall", "fork", "PTY",
-        "instance_eval", "open", "Fiddle"}) {
+  for (std::string_view name : kRubyUnclear) {
     if (!FindName(code, name).empty()) out.unclear = true;
   }
   if (code.find("%x") != std::string_view::npos) out.unclear = true;
@@ -330,8 +295,7 @@ EmbeddedCode Ruby(std::string_view code) {
 
 EmbeddedCode NodeJs(std::string_view code) {
   EmbeddedCode out;
-  for (std::string_view name :
-       {"eval", "Function", "binding", "dlopen", "Worker", "fork", "vm"}) {
+  for (std::string_view name : kNodeUnclear) {
     if (!FindName(code, name).empty()) out.unclear = true;
   }
   if (code.find("child_process") == std::string_view::npos) {
@@ -408,8 +372,8 @@ EmbeddedCode NodeJs(std::string_view code) {
 }
 
 EmbeddedCode Named(std::string_view code,
-                   std::initializer_list<std::string_view> calls,
-                   std::initializer_list<std::string_view> unclear) {
+                   std::span<const std::string_view> calls,
+                   std::span<const std::string_view> unclear) {
   EmbeddedCode out;
   for (std::string_view name : calls) ScanCalls(code, name, "$", false, &out);
   for (std::string_view name : unclear) {
@@ -426,36 +390,40 @@ EmbeddedCode ScanSed(std::string_view code);
 
 namespace {
 
-EmbeddedCode ScanCommands(std::string_view language, std::string_view code) {
-  if (language == "awk") return ScanAwk(code);
-  if (language == "sed") return ScanSed(code);
-  if (language == "python") return PythonCode(code);
-  if (language == "perl") return Perl(code);
-  if (language == "ruby") return Ruby(code);
-  if (language == "node" || language == "javascript") return NodeJs(code);
-  if (language == "php") {
-    EmbeddedCode out =
-        Named(code, {"system", "exec", "shell_exec", "passthru"},
-              {"popen", "proc_open", "pcntl_exec", "eval", "assert", "include",
-               "require", "create_function", "call_user_func"});
-    ScanBackticks(code, "$", &out);
-    return out;
+EmbeddedCode ScanCommands(Language language, std::string_view code) {
+  switch (language) {
+    case Language::kAwk:
+      return ScanAwk(code);
+    case Language::kSed:
+      return ScanSed(code);
+    case Language::kPython:
+      return PythonCode(code);
+    case Language::kPerl:
+      return Perl(code);
+    case Language::kRuby:
+      return Ruby(code);
+    case Language::kJavaScript:
+      return NodeJs(code);
+    case Language::kPhp: {
+      EmbeddedCode out = Named(code, kPhpCommands, kPhpUnclear);
+      ScanBackticks(code, "$", &out);
+      return out;
+    }
+    case Language::kLua:
+      return Named(code, kLuaCommands, kLuaUnclear);
+    case Language::kM4:
+      return Named(code, {}, kM4Unclear);
+    default: {
+      EmbeddedCode unclear;
+      unclear.unclear = true;
+      return unclear;
+    }
   }
-  if (language == "lua") {
-    return Named(code, {"execute", "popen"},
-                 {"load", "loadstring", "dofile", "require", "loadfile"});
-  }
-  if (language == "m4") {
-    return Named(code, {}, {"syscmd", "esyscmd", "include", "sinclude"});
-  }
-  EmbeddedCode unclear;
-  unclear.unclear = true;
-  return unclear;
 }
 
 }  // namespace
 
-EmbeddedCode ScanEmbedded(std::string_view language, std::string_view code) {
+EmbeddedCode ScanEmbedded(Language language, std::string_view code) {
   EmbeddedCode out = ScanCommands(language, code);
   ScanEmbeddedFiles(language, code, &out);
   return out;

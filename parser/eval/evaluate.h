@@ -408,13 +408,20 @@ class Evaluator final : public Host {
                      bool* moved) const;
   void AddArgumentEffects(Shell& shell, const ProgramCall& call,
                           const ArgumentAnalysis& reading, uint32_t invocation);
-  Values FilterOutput(Shell& shell, const ProgramCall& call,
+  // output_text.cc: what it prints, by its model. `*seen`: the line shows all
+  // of it, or what of it is not known.
+  Values FilterOutput(Shell& shell, const ProgramCall& call, OutputModel model,
                       const Values& input, bool reads_stdin,
                       bool* seen = nullptr);
-  Values FilteredText(const std::vector<std::string>& words, const Values& text,
-                      bool* seen);
+  Values FilteredText(OutputModel model, const std::vector<std::string>& words,
+                      const Values& text, bool* seen);
   Values EditedInPlace(const ProgramCall& call, const ArgumentAnalysis& reading,
                        const Values& content, bool* seen);
+  // left_files.cc: what then stands in the files that it writes. `in_place`:
+  // what it makes of those that it edits.
+  void LeaveFiles(Shell& shell, const ProgramCall& call,
+                  const ArgumentAnalysis& reading, const Values& input,
+                  const std::map<std::string, Values>& in_place);
 
   // shells.cc: code for another shell process.
   struct ShellCode {

@@ -20,12 +20,8 @@ constexpr size_t kWordsPerStep = 64;
 // every file of the call is looked for in where that ends.
 constexpr size_t kMaxDirectories = 64;
 
-bool IsShellLanguage(std::string_view language) {
-  for (std::string_view name : {"", "bash", "sh", "dash", "zsh", "ksh", "fish",
-                                "csh", "rc", "nu", "shell"}) {
-    if (language == name) return true;
-  }
-  return false;
+bool IsShellLanguage(std::string_view detail) {
+  return IsShell(LanguageNamed(detail));
 }
 
 bool PathChanged(const Shell& shell, const Context& context) {
@@ -375,7 +371,7 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
                  finding.role == Role::kStdinCode;
     if (finding.role == Role::kCommand || finding.role == Role::kShellCode ||
         finding.role == Role::kSplitCommand) {
-      wrapper = wrapper || reading.program != "find";
+      wrapper = wrapper || reading.runs != RunModel::kFoundFiles;
       runs = true;
     }
   }
@@ -412,7 +408,7 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
   bool clears = false;
   for (const std::string_view spellings : reading.options) {
     const std::string_view option = CanonicalName(spellings);
-    clears = clears || (base == "env" &&
+    clears = clears || (reading.runs == RunModel::kEnvironment &&
                         (option == "-i" || option == "--ignore-environment"));
   }
   if (clears) {
@@ -461,7 +457,7 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
       child.cwd = DirectoriesFrom(child, finding.words[0], finding.span);
     }
   }
-  if (reading.program == "parallel" &&
+  if (reading.runs == RunModel::kInputLines &&
       RunParallel(child, call, reading, invocation)) {
     settings_.clear();
     Join(shell, std::move(child));

@@ -109,10 +109,13 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
                          const ArgumentAnalysis& reading,
                          const ArgumentEffect& finding) {
   std::string kind(BaseName(call.argv[0].value.text()));
-  bool find = reading.program == "find";
+  const bool find = reading.runs == RunModel::kFoundFiles;
   if (find) kind += " -exec";
   ScopedVia via(*this, kind, call.span);
-  if (finding.from_stdin && RunXargs(shell, call, finding)) return;
+  if (finding.from_stdin && reading.runs == RunModel::kInputWords &&
+      RunXargs(shell, call, finding)) {
+    return;
+  }
   ProgramCall inner;
   inner.span = finding.span;
   inner.from_wrapper = true;
@@ -128,7 +131,7 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
       std::string text(field.value.text());
       size_t at = text.find(finding.placeholder);
       if (at != std::string::npos &&
-          !(inner.argv.empty() && reading.program == "xargs" &&
+          !(inner.argv.empty() && reading.runs == RunModel::kInputWords &&
             XargsKeepsName(shell, call))) {
         field.value = Filled(text, finding.placeholder,
                              UnknownCode::kDynamicArgument, word.span);

@@ -242,7 +242,7 @@ bool Evaluator::XargsKeepsName(const Shell& shell,
   }
   const std::string name = Known(call.argv[0]).value_or("");
   std::string path = name;
-  if (name == "xargs") {
+  if (name.find('/') == std::string::npos) {
     auto search = shell.variables.find("PATH");
     if (search == shell.variables.end() ||
         Known(search->second.scalar) != context_.path ||
@@ -252,7 +252,7 @@ bool Evaluator::XargsKeepsName(const Shell& shell,
     std::string_view rest = context_.path;
     while (!rest.empty() && path.empty()) {
       const size_t end = std::min(rest.find(':'), rest.size());
-      const std::string file = std::string(rest.substr(0, end)) + "/xargs";
+      const std::string file = std::string(rest.substr(0, end)) + "/" + name;
       if (!file.starts_with('/')) return false;  // depends on the directory
       if (::access(file.c_str(), X_OK) == 0) path = file;
       rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -267,8 +267,6 @@ bool Evaluator::XargsKeepsName(const Shell& shell,
 bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
                          const ArgumentEffect& finding) {
   FieldsByText by_text(call.argv);
-  std::optional<std::string> name = Known(call.argv[0]);
-  if (!name || BaseName(*name) != "xargs") return false;
   bool defaulted =
       call.argv.size() < finding.words.size() + 1 ||
       (finding.words.size() == 1 && finding.words[0].text == "echo" &&

@@ -8,17 +8,6 @@
 namespace gate::parser {
 namespace {
 
-bool ReadsAsBash(std::string_view language) {
-  for (std::string_view name : {"", "bash", "sh", "dash", "shell", "su", "ssh",
-                                "watch", "flock", "script", "parallel"}) {
-    if (language == name) return true;
-  }
-  return language != "zsh" && language != "ksh" && language != "fish" &&
-         language != "csh" && language != "rc" && language != "nu";
-}
-
-bool IsPosix(std::string_view language) { return language != "bash"; }
-
 // True when `text` means the same in every shell: plain words and operators.
 bool ReadsAlike(std::string_view text) {
   static constexpr std::string_view kPlain =
@@ -280,8 +269,7 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
   how.language = finding.detail.empty() ? "sh" : finding.detail;
   how.via = base;
   if (finding.role == Role::kShellCode &&
-      (how.language == base || how.language == "bash" || how.language == "sh" ||
-       how.language == "zsh" || how.language == "ksh")) {
+      (how.language == base || IsShell(LanguageNamed(how.language)))) {
     how.via += " -c";
   }
   how.invocation = invocation;
@@ -310,7 +298,9 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
                              const ShellCode& how, Span span) {
   if (exhausted_) return;
   AddCodeFlows(code, how.invocation, span);
-  bool posix = how.language != "bash" && IsPosix(how.language);
+  const Language language = LanguageNamed(how.language);
+  const bool posix = language != Language::kBash;
+  const bool reads_as_bash = language != Language::kOtherShell;
   bool braces = false, ansi = false;
   for (const Value& value : code) {
     for (const Chunk& chunk : value.chunks) {
@@ -321,12 +311,11 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
       ansi = ansi || chunk.text.find("$'") != std::string::npos ||
              chunk.text.find("$\"") != std::string::npos;
     }
-    if (!ReadsAsBash(how.language) && value.known() &&
-        !ReadsAlike(value.text())) {
+    if (!reads_as_bash && value.known() && !ReadsAlike(value.text())) {
       NoteAt(UnknownCode::kDynamicCode, span, how.language);
     }
   }
-  if (posix && ansi && ReadsAsBash(how.language)) {
+  if (posix && ansi && reads_as_bash) {
     // dash takes $'…' for a dollar and a string.
     NoteAt(UnknownCode::kUnmodelled, span, "$'…' in sh");
   }
@@ -356,7 +345,7 @@ void Evaluator::RunShellCode(Shell& shell, const Values& code,
     bool kept = !how.given || AnyHole(code);
     {
       ScopedVia via(*this, how.via, span);
-      if (how.language == "bash" || posix) StartShell(child, how, span);
+      StartShell(child, how, span);
       TextOptions options;
       Scoped<bool> history(uses_history_, false);
       RunText(child, code, span, options);

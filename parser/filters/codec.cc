@@ -81,9 +81,7 @@ std::string Wrap(std::string_view text, size_t width, bool last_newline) {
   return out;
 }
 
-}  // namespace
-
-Output Base(const Argv& argv, std::string_view input) {
+Output Base(const Argv& argv, std::string_view input, bool base32) {
   Parsed p;
   if (!Parse(argv, "diw:",
              {{"decode", 'd'},
@@ -95,7 +93,6 @@ Output Base(const Argv& argv, std::string_view input) {
       !OnlyStdin(p)) {
     return std::nullopt;
   }
-  const bool base32 = argv[0] == "base32";
   const std::string_view alphabet = base32 ? kBase32 : kBase64;
   const unsigned bits = base32 ? 5 : 6;
   const size_t group = base32 ? 8 : 4;
@@ -111,6 +108,16 @@ Output Base(const Argv& argv, std::string_view input) {
     return std::nullopt;
   }
   return out;
+}
+
+}  // namespace
+
+Output Base32(const Argv& argv, std::string_view input) {
+  return Base(argv, input, /*base32=*/true);
+}
+
+Output Base64(const Argv& argv, std::string_view input) {
+  return Base(argv, input, /*base32=*/false);
 }
 
 // `openssl base64 -d [-A]`, `openssl enc -base64 -d [-A]`: with -A one line;
@@ -424,7 +431,7 @@ uint32_t Little(std::string_view bytes) {
 }
 
 // One member (RFC 1952) that fills `data`.
-Output Gunzip(std::string_view data) {
+Output Inflated(std::string_view data) {
   if (data.size() < 18 || !data.starts_with("\x1f\x8b\x08")) {
     return std::nullopt;
   }
@@ -455,10 +462,8 @@ Output Gunzip(std::string_view data) {
   return out;
 }
 
-}  // namespace
-
 // gunzip, gzip -d, zcat over standard input.
-Output Gzip(const Argv& argv, std::string_view input) {
+Output Unpack(const Argv& argv, std::string_view input, bool needs_option) {
   Parsed p;
   if (!Parse(argv, "cdfkqn",
              {{"stdout", 'c'},
@@ -476,8 +481,18 @@ Output Gzip(const Argv& argv, std::string_view input) {
       return std::nullopt;
     }
   }
-  if (argv[0] == "gzip" && !p.Has('d')) return std::nullopt;
-  return Gunzip(input);
+  if (needs_option && !p.Has('d')) return std::nullopt;
+  return Inflated(input);
+}
+
+}  // namespace
+
+Output Gzip(const Argv& argv, std::string_view input) {
+  return Unpack(argv, input, /*needs_option=*/true);
+}
+
+Output Gunzip(const Argv& argv, std::string_view input) {
+  return Unpack(argv, input, /*needs_option=*/false);
 }
 
 }  // namespace gate::parser::filters

@@ -1,4 +1,4 @@
-// Which program is which filter, and what they share.
+// Which model is which filter, and what they share.
 
 #include "parser/filters/filters.h"
 
@@ -132,51 +132,76 @@ bool ParseCount(std::string_view text, size_t* value) {
 
 namespace {
 
-struct Filter {
-  std::string_view name;
-  filters::Output (*run)(const filters::Argv&, std::string_view);
-};
+using Function = filters::Output (*)(const filters::Argv&, std::string_view);
 
-constexpr Filter kFilters[] = {
-    {"awk", filters::Awk},     {"base32", filters::Base},
-    {"base64", filters::Base}, {"cat", filters::Cat},
-    {"cut", filters::Cut},     {"echo", filters::Echo},
-    {"fold", filters::Fold},   {"gawk", filters::Awk},
-    {"grep", filters::Grep},   {"gunzip", filters::Gzip},
-    {"gzip", filters::Gzip},   {"head", filters::Head},
-    {"mawk", filters::Awk},    {"openssl", filters::Openssl},
-    {"paste", filters::Paste}, {"printf", filters::Printf},
-    {"rev", filters::Rev},     {"sed", filters::Sed},
-    {"seq", filters::Seq},     {"sort", filters::Sort},
-    {"tac", filters::Tac},     {"tail", filters::Tail},
-    {"tee", filters::Tee},     {"tr", filters::Tr},
-    {"uniq", filters::Uniq},   {"xxd", filters::Xxd},
-    {"yes", filters::Yes},     {"zcat", filters::Gzip},
-};
-
-const Filter* Find(std::string_view program) {
-  for (const Filter& filter : kFilters) {
-    if (filter.name == program) return &filter;
+Function FunctionOf(OutputModel model) {
+  switch (model) {
+    case OutputModel::kAwkScript:
+      return filters::Awk;
+    case OutputModel::kBase32:
+      return filters::Base32;
+    case OutputModel::kBase64:
+      return filters::Base64;
+    case OutputModel::kCipher:
+      return filters::Openssl;
+    case OutputModel::kColumns:
+      return filters::Cut;
+    case OutputModel::kCopy:
+      return filters::Cat;
+    case OutputModel::kDistinctLines:
+      return filters::Uniq;
+    case OutputModel::kFirstLines:
+      return filters::Head;
+    case OutputModel::kFormat:
+      return filters::Printf;
+    case OutputModel::kHexadecimal:
+      return filters::Xxd;
+    case OutputModel::kInput:
+      return filters::Tee;
+    case OutputModel::kJoinedLines:
+      return filters::Paste;
+    case OutputModel::kLastLines:
+      return filters::Tail;
+    case OutputModel::kLinesReversed:
+      return filters::Tac;
+    case OutputModel::kMatchingLines:
+      return filters::Grep;
+    case OutputModel::kNumbers:
+      return filters::Seq;
+    case OutputModel::kPacked:
+      return filters::Gzip;
+    case OutputModel::kReplacedCharacters:
+      return filters::Tr;
+    case OutputModel::kReversedLines:
+      return filters::Rev;
+    case OutputModel::kSedScript:
+      return filters::Sed;
+    case OutputModel::kSortedLines:
+      return filters::Sort;
+    case OutputModel::kUnpacked:
+      return filters::Gunzip;
+    case OutputModel::kWords:
+      return filters::Echo;
+    case OutputModel::kWrappedLines:
+      return filters::Fold;
+    case OutputModel::kEndlessLine:
+      return filters::Yes;
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace
 
-std::optional<std::string> RunFilter(const std::vector<std::string>& argv,
+std::optional<std::string> RunFilter(OutputModel model,
+                                     const std::vector<std::string>& argv,
                                      std::string_view input) {
-  if (argv.empty() || input.size() > kMaxFilterBytes) return std::nullopt;
-  const Filter* filter = Find(argv[0]);
-  if (filter == nullptr) return std::nullopt;
-  filters::Output output = filter->run(argv, input);
+  const Function run = FunctionOf(model);
+  if (run == nullptr || argv.empty() || input.size() > kMaxFilterBytes)
+    return std::nullopt;
+  filters::Output output = run(argv, input);
   if (output && output->size() > kMaxFilterBytes) return std::nullopt;
   return output;
-}
-
-bool IsFilter(std::string_view program) { return Find(program) != nullptr; }
-
-bool IsEndless(const std::vector<std::string>& argv) {
-  return !argv.empty() && argv[0] == "yes";
 }
 
 }  // namespace gate::parser

@@ -7,8 +7,7 @@
 // of), gives nullopt, never a guess. tests/parser/filters_test.cc compares
 // them with the real programs.
 //
-// Known: awk base32 base64 cat cut echo fold grep gunzip gzip head openssl
-// paste printf rev sed seq sort tac tail tee tr uniq xxd yes zcat.
+// Descriptions say which program is which filter (`output`, docs/programs.md).
 #pragma once
 
 #include <optional>
@@ -16,22 +15,19 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/models.h"
+
 namespace gate::parser {
 
 // Most bytes a filter may print.
 inline constexpr size_t kMaxFilterBytes = 256 * 1024;
 
-// What `argv` prints for `input` on its standard input; nullopt when that is
-// not known. argv[0] is the base name. Pure and bounded.
-std::optional<std::string> RunFilter(const std::vector<std::string>& argv,
+// What a program of that model prints for `input` on its standard input;
+// nullopt when that is not known, or the model is no filter. argv[0] is not
+// looked at. Pure and bounded. What kEndlessLine gives is the beginning, whole
+// lines up to kMaxFilterBytes: the whole only where a `head` takes less.
+std::optional<std::string> RunFilter(OutputModel model,
+                                     const std::vector<std::string>& argv,
                                      std::string_view input);
-
-// True when `program` is one that RunFilter knows at all.
-bool IsFilter(std::string_view program);
-
-// True for `yes`, which prints until its reader closes the pipe: what
-// RunFilter gives is the beginning, whole lines up to kMaxFilterBytes, and
-// stands for the whole only where a `head` follows that takes less.
-bool IsEndless(const std::vector<std::string>& argv);
 
 }  // namespace gate::parser

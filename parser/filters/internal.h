@@ -14,12 +14,14 @@ using Argv = std::vector<std::string>;
 using Output = std::optional<std::string>;
 
 Output Awk(const Argv& argv, std::string_view input);
-Output Base(const Argv& argv, std::string_view input);  // base64, base32
+Output Base32(const Argv& argv, std::string_view input);
+Output Base64(const Argv& argv, std::string_view input);
 Output Cat(const Argv& argv, std::string_view input);
 Output Cut(const Argv& argv, std::string_view input);
 Output Echo(const Argv& argv, std::string_view input);
 Output Fold(const Argv& argv, std::string_view input);
 Output Grep(const Argv& argv, std::string_view input);
+Output Gunzip(const Argv& argv, std::string_view input);
 Output Gzip(const Argv& argv, std::string_view input);
 Output Head(const Argv& argv, std::string_view input);
 Output Openssl(const Argv& argv, std::string_view input);

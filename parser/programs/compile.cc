@@ -12,15 +12,16 @@
 #include "base/text.h"
 #include "parser/programs/effects.h"
 #include "parser/programs/examples.h"
+#include "parser/programs/name_tables.h"
 
 namespace gate::parser {
 namespace programs {
 namespace {
 
 constexpr std::string_view kNodeKeys[] = {
-    "name",     "is",       "options", "number", "do",
-    "commands", "use",      "stdin",   "prints", "network",
-    "decodes",  "examples", "about",   "help",   "rehearse"};
+    "name",  "is",    "options",  "number",  "do",      "commands",
+    "use",   "stdin", "prints",   "network", "decodes", "examples",
+    "about", "help",  "rehearse", "output",  "leaves",  "runs"};
 
 struct File {
   std::string name;
@@ -79,27 +80,23 @@ class Compiler {
       for (size_t k = 0; k < programs.size(); ++k) {
         Program(programs[k], "/programs/" + std::to_string(k));
       }
-      const Json environment = file.json.value("environment", Json::object());
-      for (const auto& [name, role] : environment.items()) {
-        Environment(name, role);
-      }
+      const OnProblem problem = Problems();
+      tables_.AddEnvironment(file.json.value("environment", Json::object()),
+                             problem);
+      tables_.AddLanguages(file.json.value("languages", Json::object()),
+                           problem);
     }
   }
 
   std::string Finish() {
-    const auto by_name = [&](const auto& a, const auto& b) {
-      return a.first < b.first;
-    };
-    std::sort(names_.begin(), names_.end(), by_name);
+    std::sort(names_.begin(), names_.end(),
+              [](const Named& a, const Named& b) { return a.name < b.name; });
     std::vector<ProgramName> names;
-    for (const auto& [name, node] : names_) {
-      names.push_back({writer_.Text(name), node});
-    }
-    std::sort(environment_.begin(), environment_.end(), by_name);
-    std::vector<EnvironmentName> environment;
-    for (const auto& [name, meaning] : environment_) {
-      environment.push_back(
-          {writer_.Text(name), writer_.Text(meaning.second), meaning.first});
+    for (const Named& each : names_) {
+      names.push_back({writer_.Text(each.name), each.node,
+                       static_cast<uint32_t>(each.models.output),
+                       static_cast<uint32_t>(each.models.leaves),
+                       static_cast<uint32_t>(each.models.runs)});
     }
     writer_.Section(names);
     writer_.Section(nodes_);
@@ -108,7 +105,7 @@ class Compiler {
     writer_.Section(children_);
     writer_.Section(effects_);
     writer_.Section(terms_);
-    writer_.Section(environment);
+    tables_.Write(&writer_);
     return writer_.Finish(kMagic);
   }
 
@@ -132,6 +129,12 @@ class Compiler {
            "program-description", std::move(message));
   }
 
+  OnProblem Problems() {
+    return [this](const std::string& pointer, std::string message) {
+      Problem(pointer, std::move(message));
+    };
+  }
+
   void CheckFile() {
     if (!file_->json.is_object()) return Problem("", "expected an object");
     if (file_->json.value("schema", Json()) != Json(1)) {
@@ -142,7 +145,8 @@ class Compiler {
                          (key == "about" && value.is_string()) ||
                          (key == "programs" && value.is_array()) ||
                          (key == "groups" && value.is_object()) ||
-                         (key == "environment" && value.is_object());
+                         (key == "environment" && value.is_object()) ||
+                         (key == "languages" && value.is_object());
       if (!known)
         Problem("/" + key, "unknown key or wrong type: `" + key + "`");
     }
@@ -167,9 +171,10 @@ class Compiler {
     for (const std::string& name : names) {
       const bool taken =
           std::any_of(names_.begin(), names_.end(),
-                      [&](const auto& other) { return other.first == name; });
+                      [&](const Named& other) { return other.name == name; });
       if (taken) Problem(pointer, "`" + name + "` is described twice");
-      names_.emplace_back(name, node);
+      names_.push_back(
+          {name, node, ParseModels(json, pointer, names, name, Problems())});
     }
     for (const auto& [child, path, where] : pending_) {
       const auto it = paths_.find(path);
@@ -204,6 +209,9 @@ class Compiler {
           std::end(kNodeKeys)) {
         Problem(pointer + "/" + key, "unknown key `" + key + "`");
       }
+      if (parent != nullptr &&
+          (key == "output" || key == "leaves" || key == "runs"))
+        Problem(pointer + "/" + key, "only a program has `" + key + "`");
     }
     std::vector<std::pair<std::string, std::string>> options, effects;
     std::vector<SpecialSpec> specials;
@@ -523,25 +531,11 @@ class Compiler {
     }
   }
 
-  void Environment(const std::string& name, const Json& role) {
-    const std::string where = "/environment/" + name;
-    if (!role.is_string()) return Problem(where, "expected a role");
-    const std::string text = role.get<std::string>();
-    const size_t colon = text.find(':');
-    const int number = ParseRole(std::string_view(text).substr(0, colon));
-    if (number == kRoles || static_cast<Role>(number) == Role::kAct ||
-        static_cast<Role>(number) == Role::kRedirects)
-      return Problem(where, "no such role `" + text + "`");
-    const size_t star = name.find('*');
-    if (star != std::string::npos &&
-        (star + 1 != name.size() || star == 0 || name[star - 1] != '_')) {
-      return Problem(where, "`*` stands only at the end, behind `_`");
-    }
-    environment_.push_back(
-        {name,
-         {static_cast<uint32_t>(number),
-          colon == std::string::npos ? "" : text.substr(colon + 1)}});
-  }
+  struct Named {
+    std::string name;
+    uint32_t node;
+    Models models;
+  };
 
   struct Pending {
     uint32_t child;
@@ -559,15 +553,14 @@ class Compiler {
   std::vector<SpecialSpec> inherited_specials_;
 
   FlatWriter writer_;
-  std::vector<std::pair<std::string, uint32_t>> names_;
+  std::vector<Named> names_;
   std::vector<Node> nodes_;
   std::vector<OptionName> option_names_;
   std::vector<Option> options_;
   std::vector<Child> children_;
   std::vector<EffectRecord> effects_;
   std::vector<Term> terms_;
-  std::vector<std::pair<std::string, std::pair<uint32_t, std::string>>>
-      environment_;
+  NameTables tables_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace gate::parser::programs {
 
-inline constexpr std::string_view kMagic = "gate.programs/2";
+inline constexpr std::string_view kMagic = "gate.programs/3";
 inline constexpr uint32_t kNone = UINT32_MAX;
 inline constexpr uint32_t kLastOperand = UINT32_MAX - 1;
 
@@ -25,6 +25,7 @@ enum Section : uint32_t {
   kEffects,      // EffectRecord
   kTerms,        // Term
   kEnvironment,  // EnvironmentName, sorted by name
+  kLanguages,    // LanguageName, sorted by name
 };
 
 // Alternatives of conjunctions over what was seen on the command line. Empty:
@@ -54,8 +55,8 @@ struct Term {
 // How a program names the file that it makes of what a word names.
 enum class Naming : uint32_t {
   kNone,
-  kCurl,      // last part of the URL, without query, as it stands
-  kWget,      // …decoded, with the query; `index.html` when there is none
+  kUrl,       // last part of the URL, without query, as it stands
+  kUrlQuery,  // …decoded, with the query; `index.html` when there is none
   kDecoded,   // …decoded, without query; `index.html` when there is none
   kClone,     // the repository's name without `.git`
   kBase,      // last part of a path, also behind `host:`
@@ -170,12 +171,20 @@ struct Child {
 struct ProgramName {
   FlatText name;
   uint32_t node = 0;
+  uint32_t output = 0;  // OutputModel
+  uint32_t leaves = 0;  // LeftFiles
+  uint32_t runs = 0;    // RunModel
 };
 
 struct EnvironmentName {
   FlatText name;  // may end in `*`
   FlatText detail;
   uint32_t role = 0;
+};
+
+struct LanguageName {
+  FlatText name;
+  uint32_t language = 0;  // Language
 };
 
 // Opened sections of an image.
@@ -189,6 +198,7 @@ struct Tables {
   std::span<const EffectRecord> effects;
   std::span<const Term> terms;
   std::span<const EnvironmentName> environment;
+  std::span<const LanguageName> languages;
 };
 
 // False when `bytes` is no such image. With `check` also when an index in it
@@ -201,8 +211,8 @@ bool OpenTables(std::string_view bytes, bool check, Tables* tables);
 const Child* FindChild(const Tables& tables, const Node& node,
                        std::string_view name);
 
-// The node of a program by its base name; kNone when it is not described.
-uint32_t FindProgram(const Tables& tables, std::string_view program);
+// A program by its base name; nullptr when it is not described.
+const ProgramName* FindProgram(const Tables& tables, std::string_view program);
 
 // `path` without directories and ".exe".
 std::string_view BaseName(std::string_view path);

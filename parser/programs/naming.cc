@@ -104,8 +104,8 @@ std::string Unpacked(std::string_view path) {
 }  // namespace
 
 Naming ParseNaming(std::string_view name) {
-  if (name == "curl") return Naming::kCurl;
-  if (name == "wget") return Naming::kWget;
+  if (name == "url") return Naming::kUrl;
+  if (name == "url-query") return Naming::kUrlQuery;
   if (name == "decoded") return Naming::kDecoded;
   if (name == "clone") return Naming::kClone;
   if (name == "base") return Naming::kBase;
@@ -128,11 +128,11 @@ bool NameFile(Naming naming, Argument* word) {
   std::string name;
   bool pattern = word->glob && word->known;
   switch (naming) {
-    case Naming::kCurl:
+    case Naming::kUrl:
       name = CurlPattern(end.name);
       pattern = pattern || name != end.name;
       break;
-    case Naming::kWget:
+    case Naming::kUrlQuery:
       name = Decode(end.name.empty() ? "index.html" : end.name);
       if (!end.query.empty()) {
         name += '?';

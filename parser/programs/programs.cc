@@ -41,7 +41,20 @@ OptionsRead OptionsOf(const ArgumentAnalysis& reading) {
 }
 
 bool IsDescribed(std::string_view program) {
-  return programs::FindProgram(Embedded(), program) != programs::kNone;
+  return programs::FindProgram(Embedded(), program) != nullptr;
+}
+
+Language LanguageNamed(std::string_view detail) {
+  if (detail.empty()) return Language::kPosixShell;
+  const programs::Tables& t = Embedded();
+  const auto it = std::lower_bound(
+      t.languages.begin(), t.languages.end(), detail,
+      [&](const programs::LanguageName& a, std::string_view b) {
+        return t.image.Text(a.name) < b;
+      });
+  const bool found =
+      it != t.languages.end() && t.image.Text(it->name) == detail;
+  return found ? static_cast<Language>(it->language) : Language::kNone;
 }
 
 std::vector<std::string_view> SpellingsOf(
@@ -49,7 +62,8 @@ std::vector<std::string_view> SpellingsOf(
     std::string_view name) {
   const programs::Tables& t = Embedded();
   std::vector<std::string_view> found;
-  uint32_t index = programs::FindProgram(t, program);
+  const programs::ProgramName* named = programs::FindProgram(t, program);
+  uint32_t index = named == nullptr ? programs::kNone : named->node;
   for (size_t depth = 0; index != programs::kNone; ++depth) {
     const programs::Node& node = t.nodes[index];
     for (const programs::OptionName& each :
@@ -72,14 +86,14 @@ std::vector<std::string_view> SpellingsOf(
 
 Described DescribesOption(std::string_view program, std::string_view name) {
   const programs::Tables& t = Embedded();
-  const uint32_t root = programs::FindProgram(t, program);
-  if (root == programs::kNone) return Described::kUnsure;
+  const programs::ProgramName* root = programs::FindProgram(t, program);
+  if (root == nullptr) return Described::kUnsure;
   if (name == "--help" || name == "--version") return Described::kYes;
   const std::string with_two = "-" + std::string(name);
   const std::string_view with_one =
       name.starts_with("--") ? name.substr(1) : name;
   bool all = true;
-  std::vector<uint32_t> nodes = {root};
+  std::vector<uint32_t> nodes = {root->node};
   // The same node may be a sub-command of several.
   for (size_t i = 0; i < nodes.size(); ++i) {
     const programs::Node& node = t.nodes[nodes[i]];

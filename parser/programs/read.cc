@@ -37,6 +37,7 @@ bool OpenTables(std::string_view bytes, bool check, Tables* tables) {
   tables->effects = image->Section<EffectRecord>(kEffects);
   tables->terms = image->Section<Term>(kTerms);
   tables->environment = image->Section<EnvironmentName>(kEnvironment);
+  tables->languages = image->Section<LanguageName>(kLanguages);
   if (!check) return true;
   // Every index is checked once, so that readers need not.
   const auto within = [](uint64_t begin, uint64_t count, size_t size) {
@@ -46,7 +47,13 @@ bool OpenTables(std::string_view bytes, bool check, Tables* tables) {
     return option == kNone || option < tables->options.size();
   };
   for (const ProgramName& name : tables->names) {
-    if (name.node >= tables->nodes.size()) return false;
+    if (name.node >= tables->nodes.size() || name.output >= kOutputKinds ||
+        name.leaves >= kLeftFileKinds || name.runs >= kRunKinds) {
+      return false;
+    }
+  }
+  for (const LanguageName& name : tables->languages) {
+    if (name.language >= kLanguageKinds) return false;
   }
   for (const Child& child : tables->children) {
     if (child.node >= tables->nodes.size()) return false;
@@ -94,15 +101,15 @@ std::string_view BaseName(std::string_view path) {
 
 namespace {
 
-uint32_t FindExact(const Tables& tables, std::string_view name) {
+const ProgramName* FindExact(const Tables& tables, std::string_view name) {
   auto it = std::lower_bound(tables.names.begin(), tables.names.end(), name,
                              [&](const ProgramName& a, std::string_view b) {
                                return tables.image.Text(a.name) < b;
                              });
   if (it == tables.names.end() || tables.image.Text(it->name) != name) {
-    return kNone;
+    return nullptr;
   }
-  return it->node;
+  return &*it;
 }
 
 }  // namespace
@@ -128,15 +135,15 @@ const Child* FindChild(const Tables& tables, const Node& node,
   return nullptr;
 }
 
-uint32_t FindProgram(const Tables& tables, std::string_view program) {
-  const uint32_t exact = FindExact(tables, program);
-  if (exact != kNone || program.empty()) return exact;
+const ProgramName* FindProgram(const Tables& tables, std::string_view program) {
+  const ProgramName* exact = FindExact(tables, program);
+  if (exact != nullptr || program.empty()) return exact;
   // mkfs.ext4 by mkfs.*
   const size_t dot = program.find('.');
   if (dot != std::string_view::npos && dot > 0) {
-    const uint32_t family =
+    const ProgramName* family =
         FindExact(tables, std::string(program.substr(0, dot + 1)) + "*");
-    if (family != kNone) return family;
+    if (family != nullptr) return family;
   }
   // python3.11, gcc-12, php8.2
   size_t end = program.size();
@@ -144,12 +151,13 @@ uint32_t FindProgram(const Tables& tables, std::string_view program) {
                      (program[end - 1] >= '0' && program[end - 1] <= '9'))) {
     --end;
   }
-  if (end == program.size() || end == 0) return kNone;
-  const uint32_t node = FindExact(tables, program.substr(0, end));
-  if (node == kNone || (tables.nodes[node].flags & Node::kVersions) == 0) {
-    return kNone;
+  if (end == program.size() || end == 0) return nullptr;
+  const ProgramName* versioned = FindExact(tables, program.substr(0, end));
+  if (versioned == nullptr ||
+      (tables.nodes[versioned->node].flags & Node::kVersions) == 0) {
+    return nullptr;
   }
-  return node;
+  return versioned;
 }
 
 namespace {
@@ -291,9 +299,13 @@ bool OnlyReadsOrRuns(const ArgumentAnalysis& reading) {
 ArgumentAnalysis Read(const Tables& tables, std::span<const Argument> argv) {
   ArgumentAnalysis reading;
   if (argv.empty() || !argv[0].known || argv[0].glob) return reading;
-  const uint32_t node = FindProgram(tables, BaseName(argv[0].text));
-  if (node == kNone) return reading;
+  const ProgramName* name = FindProgram(tables, BaseName(argv[0].text));
+  if (name == nullptr) return reading;
+  const uint32_t node = name->node;
   reading.known = true;
+  reading.output = static_cast<OutputModel>(name->output);
+  reading.leaves = static_cast<LeftFiles>(name->leaves);
+  reading.runs = static_cast<RunModel>(name->runs);
   reading.program = std::string(tables.image.Text(tables.nodes[node].name));
   Pass pass;
   ReadChoices(tables, node, argv, {}, &pass, &reading);

@@ -48,7 +48,7 @@ TEST(Foreign, ListsLiteralCommandsAndFlagsTheRest) {
       {"unheard", "x", "!"},
   };
   for (const EmbeddedCase& test : kCases) {
-    EmbeddedCode code = ScanEmbedded(test.language, test.code);
+    EmbeddedCode code = ScanEmbedded(LanguageNamed(test.language), test.code);
     std::string shown;
     for (const EmbeddedCommand& command : code.commands) {
       if (!shown.empty()) shown += '|';
@@ -111,7 +111,7 @@ TEST(Foreign, SaysWhatItDoesToFilesAndHosts) {
   for (const EmbeddedFile& test : kCases) {
     std::string shown;
     for (const EmbeddedEffect& effect :
-         ScanEmbedded(test.language, test.code).effects) {
+         ScanEmbedded(LanguageNamed(test.language), test.code).effects) {
       std::string one = Name(effect.kind);
       if (!effect.listens) one += " " + effect.text;
       if (effect.recursive) one += " recursive";

@@ -62,6 +62,18 @@ TEST(CompilePrograms, RefusesWhatItDoesNotUnderstand) {
        "described twice"},
       {R"({"schema": 1, "environment": {"A": "eat"}})", "no such role"},
       {R"({"schema": 1, "environment": {"A*": "load"}})", "only at the end"},
+      {R"({"schema": 1, "programs": [{"name": "a", "output": "odd"}]})",
+       "no such `output`: `odd`"},
+      {R"({"schema": 1, "programs": [{"name": "a", "leaves": 1}]})",
+       "expected a word"},
+      {R"({"schema": 1, "programs": [{"name": "a", "runs": {"b": "copy"}}]})",
+       "`b` is no name of it"},
+      {R"({"schema": 1, "programs":
+           [{"name": "a", "commands": {"b": {"output": "copy"}}}]})",
+       "only a program has `output`"},
+      {R"({"schema": 1, "languages": {"a": "odd"}})", "that gate reads"},
+      {R"({"schema": 1, "languages": {"a": "perl", "b a": "ruby"}})",
+       "named twice"},
       {R"({"schema": 1, "programs":
            [{"name": "a", "do": ["* read"],
              "examples": {"a x": ["write: x"]}}]})",
@@ -122,6 +134,32 @@ TEST(CompilePrograms, DescriptionsWorkTogether) {
   EXPECT_EQ(read({"one", "s", "-o", "f", "x", "-q"}),
             "command: x -q;write: f;");
   EXPECT_EQ(read({"one", "other", "x"}), "command: x;");
+}
+
+TEST(CompilePrograms, NamesOfAProgramMayHaveModelsOfTheirOwn) {
+  std::vector<Diagnostic> diagnostics;
+  const auto image = Compile(
+      R"({"schema": 1, "programs": [
+           {"name": "a b c", "runs": "input-words", "leaves": "links",
+            "output": {"a": "packed", "b": "unpacked"}}]})",
+      &diagnostics);
+  ASSERT_TRUE(image.has_value());
+  const struct {
+    const char* name;
+    OutputModel output;
+  } kCases[] = {
+      {"a", OutputModel::kPacked},
+      {"/bin/b", OutputModel::kUnpacked},
+      {"c", OutputModel::kNone},
+  };
+  for (const auto& c : kCases) {
+    Argument name;
+    name.text = c.name;
+    const ArgumentAnalysis read = ReadArgumentsWith(*image, {&name, 1});
+    EXPECT_EQ(read.output, c.output) << c.name;
+    EXPECT_EQ(read.leaves, LeftFiles::kLinks) << c.name;
+    EXPECT_EQ(read.runs, RunModel::kInputWords) << c.name;
+  }
 }
 
 TEST(CompilePrograms, DamagedImagesKnowNothing) {
