@@ -8,10 +8,10 @@
 
 namespace gate::app {
 
-// Of gate's own environment, which the agent's shell may have made, what ssh
-// and gpg need to find the person's keys and agents, with `path` as PATH. None
-// of it names a program, and no socket that a sandboxed command could serve is
-// an agent.
+// What ssh and gpg need of gate's own environment, which the agent's shell may
+// have made, to find the person's keys and agents, with `path` as PATH. None of
+// it names a program, and no socket that a sandboxed command could serve is an
+// agent.
 std::vector<std::string> PersonsEnvironment(
     const ProcessFacts& facts, const std::string& path,
     const std::vector<std::string>& writable);

@@ -45,7 +45,7 @@ inline constexpr std::string_view kPythonUnclear[] = {"popen2",
 // One text, for a shell.
 inline constexpr std::string_view kPythonShells[] = {
     "system", "popen", "getoutput", "getstatusoutput"};
-// Of `subprocess`: a list of words, or a text.
+// Members of `subprocess`: a list of words, or a text.
 inline constexpr std::string_view kPythonRuns[] = {"run", "call", "check_call",
                                                    "check_output", "Popen"};
 inline constexpr std::string_view kPerlUnclear[] = {

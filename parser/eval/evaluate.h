@@ -4,9 +4,8 @@
 // one shell process and of the world that processes share (files the line
 // wrote, pipes). Where execution branches, every branch is run from a copy and
 // the results are joined, so that what is recorded is what any execution could
-// do. A path that cannot go on (exit, break, exec) is `exited`: its state is
-// kept by the frame that it leaves to, and what follows it is still listed,
-// as not certain.
+// do. A path that cannot go on (exit, break, exec) is `exited`: the frame that
+// it leaves to keeps its state; what follows is listed, as not certain.
 #pragma once
 
 #include <cstdint>
@@ -394,31 +393,26 @@ class Evaluator final : public Host {
   // run_xargs.cc: words that come from standard input.
   bool RunXargs(Shell& shell, const ProgramCall& call,
                 const ArgumentEffect& finding);
-  // Whether the xargs that would run is GNU's, which takes the command's name
-  // as it stands; others put the input there, too.
+  // Whether it is GNU's, which puts no input into the command's name.
   bool XargsKeepsName(const Shell& shell, const ProgramCall& call) const;
 
   // run_output.cc: what a program prints and does to files.
   void RunOutput(Shell& shell, const ProgramCall& call,
                  const ArgumentAnalysis& reading, uint32_t invocation,
                  bool wrapper);
-  // The directory that the program's options tell it to go to, else the
-  // shell's; `*moved` when they do.
+  // The shell's, or (`*moved`) where the program's options say that it goes.
   Values DirectoryOf(Shell& shell, const ArgumentAnalysis& reading,
                      bool* moved) const;
   void AddArgumentEffects(Shell& shell, const ProgramCall& call,
                           const ArgumentAnalysis& reading, uint32_t invocation);
-  // output_text.cc: what it prints, by its model. `*seen`: the line shows all
-  // of it, or what of it is not known.
+  // output_text.cc: what it prints. `*seen`: the line shows all that matters.
   Values FilterOutput(Shell& shell, const ProgramCall& call, OutputModel model,
-                      const Values& input, bool reads_stdin,
-                      bool* seen = nullptr);
+                      const Values& input, bool reads_stdin, bool* seen);
   Values FilteredText(OutputModel model, const std::vector<std::string>& words,
                       const Values& text, bool* seen);
   Values EditedInPlace(const ProgramCall& call, const ArgumentAnalysis& reading,
                        const Values& content, bool* seen);
-  // left_files.cc: what then stands in the files that it writes. `in_place`:
-  // what it makes of those that it edits.
+  // left_files.cc: what it leaves. `in_place`: in files that it edits.
   void LeaveFiles(Shell& shell, const ProgramCall& call,
                   const ArgumentAnalysis& reading, const Values& input,
                   const std::map<std::string, Values>& in_place);

@@ -211,7 +211,8 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     }
   }
   if ((captured || writes) && !wrapper) {
-    if (!printed) exact = FilterOutput(shell, call, model, input, has_input);
+    if (!printed)
+      exact = FilterOutput(shell, call, model, input, has_input, nullptr);
     if (!edited && !exact.empty() && !exact[0].chunks.empty() &&
         !exact[0].chunks[0].digits && (IsFilter(model) || reading.decodes) &&
         !copies) {

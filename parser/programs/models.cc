@@ -44,7 +44,7 @@ constexpr std::string_view kOutputNames[] = {"",
 static_assert(std::size(kOutputNames) == kOutputKinds);
 
 constexpr std::string_view kLeftNames[] = {
-    "", "input", "input-or-operand", "links", "pieces", "pipes"};
+    "", "input", "input-or-operand", "linked", "pieces", "pipes"};
 static_assert(std::size(kLeftNames) == kLeftFileKinds);
 
 constexpr std::string_view kRunNames[] = {"", "environment", "found-files",
@@ -52,9 +52,10 @@ constexpr std::string_view kRunNames[] = {"", "environment", "found-files",
 static_assert(std::size(kRunNames) == kRunKinds);
 
 constexpr std::string_view kLanguageNames[] = {
-    "",           "bash",   "posix-shell", "other-shell", "awk-script",
-    "sed-script", "python", "perl",        "ruby",        "javascript",
-    "php",        "lua",    "m4",          "any-calls"};
+    "",           "bash-shell",       "posix-shell",  "other-shell",
+    "awk-script", "sed-script",       "python-calls", "perl-calls",
+    "ruby-calls", "javascript-calls", "php-calls",    "lua-calls",
+    "m4-calls",   "any-calls"};
 static_assert(std::size(kLanguageNames) == kLanguageKinds);
 
 template <typename Enum, size_t N>

@@ -72,7 +72,7 @@ TEST(CompilePrograms, RefusesWhatItDoesNotUnderstand) {
            [{"name": "a", "commands": {"b": {"output": "copy"}}}]})",
        "only a program has `output`"},
       {R"({"schema": 1, "languages": {"a": "odd"}})", "that gate reads"},
-      {R"({"schema": 1, "languages": {"a": "perl", "b a": "ruby"}})",
+      {R"({"schema": 1, "languages": {"a": "perl-calls", "b a": "ruby-calls"}})",
        "named twice"},
       {R"({"schema": 1, "programs":
            [{"name": "a", "do": ["* read"],
@@ -140,7 +140,7 @@ TEST(CompilePrograms, NamesOfAProgramMayHaveModelsOfTheirOwn) {
   std::vector<Diagnostic> diagnostics;
   const auto image = Compile(
       R"({"schema": 1, "programs": [
-           {"name": "a b c", "runs": "input-words", "leaves": "links",
+           {"name": "a b c", "runs": "input-words", "leaves": "linked",
             "output": {"a": "packed", "b": "unpacked"}}]})",
       &diagnostics);
   ASSERT_TRUE(image.has_value());
