@@ -154,4 +154,11 @@ std::string FindingsAsSarif(std::span<const Finding> findings,
   return json.text() + "\n";
 }
 
+bool TellPolicyErrors(const rules::Policy& policy) {
+  if (!HasErrors(policy.diagnostics())) return false;
+  for (const Diagnostic& diagnostic : policy.diagnostics())
+    std::fputs(Render(diagnostic).c_str(), stderr);
+  return true;
+}
+
 }  // namespace gate::app

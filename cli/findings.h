@@ -1,11 +1,11 @@
-// What `gate rules lint` prints.
+// What is printed of rules: the findings of `gate rules lint`, and errors.
 #pragma once
 
 #include <span>
 #include <string>
 
-#include "gateway/gateway.h"
 #include "rules/lint.h"
+#include "rules/policy.h"
 
 namespace gate::app {
 
@@ -20,8 +20,7 @@ std::string FindingsAsJson(std::span<const rules::Finding> findings);
 std::string FindingsAsSarif(std::span<const rules::Finding> findings,
                             const std::string& version);
 
-// What depends on this machine: lint-file-writable and lint-no-backend.
-std::vector<rules::Finding> HostFindings(Gateway& gateway,
-                                         const std::string& workspace);
+// Prints what is wrong with a policy that does not load. True when it does not.
+bool TellPolicyErrors(const rules::Policy& policy);
 
 }  // namespace gate::app

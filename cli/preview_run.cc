@@ -1,5 +1,4 @@
 #include "cli/preview_run.h"
-#include "cli/output/report.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,43 +6,21 @@
 
 #include "approvals/prompt_text.h"
 #include "approvals/terminal.h"
-#include "base/hash.h"
 #include "base/json_writer.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/output/decision_json.h"
-#include "gateway/execute.h"
-#include "gateway/line.h"
-#include "git/roots.h"
+#include "cli/output/report.h"
 
 namespace gate::app {
 namespace {
 
 using backends::PreviewChange;
 using backends::PreviewEntry;
-using backends::PreviewManifest;
 
 constexpr size_t kShownLines = 40;
-constexpr size_t kRecordedPaths = 200;
-
-int GateFailed(const std::string& message) {
-  Complain(message);
-  return kExitGateFailed;
-}
-
-std::string FullPath(const PreviewManifest& manifest,
-                     const PreviewEntry& entry) {
-  return manifest.roots[entry.root].root + "/" + entry.path;
-}
-
-size_t Refused(const PreviewManifest& manifest) {
-  size_t count = 0;
-  for (const PreviewEntry& entry : manifest.entries)
-    count += entry.refused.empty() ? 0 : 1;
-  return count;
-}
 
 std::string Octal(uint32_t mode) {
   char text[16];
@@ -65,72 +42,9 @@ std::string ShownMode(const PreviewEntry& entry) {
   return (entry.mode & kUnusual) == 0 ? "" : " mode " + Octal(entry.mode);
 }
 
-// Whether the plan's backend makes overlays here; why not.
-std::string Objection(Gateway& gateway, const std::string& backend) {
-  for (const router::Candidate& candidate : gateway.candidates())
-    if (candidate.name == backend &&
-        candidate.availability.features.Has(backends::Feature::kOverlay))
-      return "";
-  return "there is no preview: " + backend +
-         " cannot give the required feature overlay";
-}
-
-std::vector<std::string> KeptRoots(const Authorization& authorization) {
-  std::vector<std::string> roots;
-  const std::string& workspace = authorization.plan.profile.workspace;
-  if (workspace.empty()) return roots;
-  roots.push_back(workspace);
-  for (std::string& directory : WritableGitDirectories(workspace))
-    roots.push_back(std::move(directory));
-  return roots;
-}
-
-Status RecordCommit(const std::string& state_dir, const KeptPreview& preview,
-                    const std::string& reason, const std::string& detail) {
-  GATE_TRY(auto log, audit::Log::Open(state_dir, {}));
-  audit::Record record;
-  record.kind = audit::Kind::kConfig;
-  record.id = NewUuid(NowMs());
-  record.parent = preview.id;
-  record.time_ns = NowNs();
-  record.mode = "commit";
-  record.command = preview.command;
-  record.cwd = preview.cwd;
-  record.agent = preview.agent;
-  record.reason = reason;
-  record.policy_revision = preview.policy_revision;
-  record.detail = detail;
-  return log.Append(&record);
-}
-
 void WriteBytes(JsonWriter* json, const char* name, const std::string& bytes) {
   json->Field(name, bytes);
   if (!IsUtf8(bytes)) json->Field(std::string(name) + "_b64", Base64(bytes));
-}
-
-// Whether nothing at and below `path` could be committed, and why of the first;
-// empty otherwise.
-std::string RefusedWhole(const KeptPreview& preview, const std::string& path) {
-  std::string why;
-  for (const PreviewEntry& entry : preview.manifest.entries) {
-    if (!IsWithin(FullPath(preview.manifest, entry), path)) continue;
-    if (entry.refused.empty()) return "";
-    if (why.empty()) why = entry.refused;
-  }
-  return why;
-}
-
-// What a commit left that the manifest did not refuse already.
-size_t Failures(const KeptPreview& preview,
-                const backends::CommitResult& result) {
-  std::set<std::string> refused;
-  for (const PreviewEntry& entry : preview.manifest.entries)
-    if (!entry.refused.empty())
-      refused.insert(FullPath(preview.manifest, entry));
-  size_t count = 0;
-  for (const auto& [path, why] : result.left)
-    count += refused.contains(path) ? 0 : 1;
-  return count;
 }
 
 enum class Standing : uint8_t { kRefused, kOpen, kCommitted };
@@ -170,17 +84,6 @@ bool AskCommit(const KeptPreview& preview, std::vector<std::string>* paths,
 }
 
 }  // namespace
-
-std::string NotInPreview(const KeptPreview& preview,
-                         const std::vector<std::string>& paths) {
-  const auto& entries = preview.manifest.entries;
-  for (const std::string& path : paths)
-    if (std::none_of(entries.begin(), entries.end(), [&](const auto& entry) {
-          return IsWithin(FullPath(preview.manifest, entry), path);
-        }))
-      return path;
-  return "";
-}
 
 std::string CountChanges(const KeptPreview& preview) {
   std::string text =
@@ -308,191 +211,75 @@ std::string PreviewToJson(const KeptPreview& preview,
   return json.Take();
 }
 
-bool CommitKept(Gateway& gateway, const KeptPreview& preview,
-                const std::vector<std::string>& paths, const std::string& who) {
-  const std::string& state = gateway.facts().places.state;
-  if (const std::string path = NotInPreview(preview, paths); !path.empty()) {
-    Complain("not committed: " + Visible(path) + " is not in the preview");
+bool CommitAndTell(Gateway& gateway, const KeptPreview& preview,
+                   const std::vector<std::string>& paths,
+                   const std::string& who) {
+  const PreviewCommit commit =
+      CommitKept(gateway, preview, paths, who, TellKept);
+  for (const std::string& trouble : commit.troubles) Complain(trouble);
+  if (!commit.refused.empty()) {
+    Complain("not committed: " + commit.refused);
     return false;
   }
-  for (const std::string& path : paths) {
-    const std::string why = RefusedWhole(preview, path);
-    if (why.empty()) continue;
-    Complain("not committed: " + Visible(path) +
-             " is refused: " + Visible(why));
-    return false;
-  }
-  Session session;
-  session.workspace = preview.workspace;
-  auto profile =
-      router::MakeProfile("workspace-write", gateway.MakeProfileInputs(session),
-                          backends::Network::kNone);
-  if (!profile) {
-    Complain(profile.error().message);
-    return false;
-  }
-  JsonWriter what;
-  what.BeginObject().Field("preview", preview.id);
-  what.Field("manifest", preview.hash);
-  what.Field("changes", static_cast<int64_t>(preview.manifest.entries.size()));
-  what.Key("paths").BeginArray();
-  for (size_t i = 0; i < paths.size() && i < kRecordedPaths; ++i)
-    what.String(paths[i]);
-  what.EndArray().EndObject();
-  backends::CommitRequest request;
-  request.tag = preview.id;
-  request.paths = paths;
-  request.kept = TellKept;
-  request.before_first_change = [&]() -> Status {
-    GATE_CHECK(NoteCommit(state, preview));
-    return RecordCommit(state, preview, who + " commits a preview",
-                        what.text());
-  };
-  const auto result =
-      backends::CommitPreview(*profile, preview.manifest, request);
-  KeptPreview now = preview;
-  if (result) {
-    now.committed.insert(result->done.begin(), result->done.end());
-    if (auto noted = NoteCommitted(state, now); !noted)
-      Complain("what is committed cannot be noted: " + noted.error().message);
-  }
-  // Nothing was changed, but by a commit before that was killed.
-  if (result || !preview.interrupted) CommitEnded(state, preview);
-  if (!result) {
-    Complain("not committed: " + result.error().message);
-    return false;
-  }
-  JsonWriter done;
-  done.BeginObject().Field("preview", preview.id);
-  done.Field("manifest", preview.hash);
-  done.Field("committed", static_cast<int64_t>(result->committed));
-  done.Key("left").BeginArray();
-  for (size_t i = 0; i < result->left.size() && i < kRecordedPaths; ++i)
-    done.BeginObject()
-        .Field("path", result->left[i].first)
-        .Field("why", result->left[i].second)
-        .EndObject();
-  done.EndArray().EndObject();
-  if (auto stored =
-          RecordCommit(state, preview, "a preview was committed", done.text());
-      !stored)
-    Complain("the commit could not be recorded: " + stored.error().message);
-  const size_t before = preview.committed.size();
-  Complain("committed " + std::to_string(now.committed.size() - before) +
-           " of " + std::to_string(preview.manifest.entries.size()) +
-           " changes" +
-           (before == 0 ? "" : "; " + std::to_string(before) + " were before"));
-  for (size_t i = 0; i < result->left.size(); ++i) {
+  Complain("committed " + std::to_string(commit.committed) + " of " +
+           std::to_string(preview.manifest.entries.size()) + " changes" +
+           (commit.before == 0
+                ? ""
+                : "; " + std::to_string(commit.before) + " were before"));
+  for (size_t i = 0; i < commit.left.size(); ++i) {
     if (i == kShownLines) {
-      Complain("and " + std::to_string(result->left.size() - i) + " more");
+      Complain("and " + std::to_string(commit.left.size() - i) + " more");
       break;
     }
-    Complain("left out " + Visible(result->left[i].first) + ": " +
-             Visible(result->left[i].second));
+    Complain("left out " + Visible(commit.left[i].first) + ": " +
+             Visible(commit.left[i].second));
   }
-  const size_t seen = now.committed.size() + Refused(preview.manifest);
-  const bool all = seen >= preview.manifest.entries.size();
-  if (all) DropPreview(state, preview, TellKept);
-  return paths.empty() ? all : Failures(preview, *result) == 0;
+  return commit.complete;
 }
 
-int RunPreview(Gateway& gateway, Authorization* authorization,
-               const std::string& parent, const PreviewOptions& options) {
-  const std::string& state = gateway.facts().places.state;
-  if (const std::string why = Objection(gateway, authorization->plan.backend);
-      !why.empty()) {
-    Complain(why);
-    return kExitRefused;
+int PreviewAndTell(Gateway& gateway, Authorization* authorization,
+                   const std::string& parent, const PreviewOptions& options) {
+  const PreviewRun run = RunPreview(gateway, authorization, parent, TellKept);
+  const KeptPreview& preview = run.preview;
+  if (!run.outcome) {
+    Complain(run.problem);
+    return run.end == PreviewEnd::kRefused ? kExitRefused : kExitGateFailed;
   }
-  KeptPreview preview;
-  preview.id = parent;
-  preview.command = LineOf(authorization->request);
-  preview.cwd = authorization->request.cwd;
-  preview.agent = authorization->request.agent;
-  preview.workspace = authorization->plan.profile.workspace;
-  preview.policy_revision = authorization->policy_revision;
-  preview.action = Name(authorization->decision.action);
-  preview.made_ms = NowMs();
-  const auto lock = MakePreview(state, preview.id, preview.made_ms, TellKept);
-  if (!lock)
-    return GateFailed("the preview cannot be made: " + lock.error().message);
-  const auto give_up = [&](const std::string& message) {
-    DropPreview(state, preview, TellKept);
-    return GateFailed(message);
-  };
-  if (auto prepared = backends::PreparePreview(
-          &authorization->plan.profile, PreviewDirectory(state, preview.id),
-          KeptRoots(*authorization), &preview.manifest);
-      !prepared)
-    return give_up("the preview cannot be made: " + prepared.error().message);
-
-  gateway.CloseLog();
-  const backends::Outcome outcome = RunPlanned(
-      gateway, authorization, backends::Permit::Given(), Leftovers::kEnd);
-  const bool ran = outcome.status != backends::OutcomeStatus::kSetupFailed;
-  // From here on nothing of the command runs any more.
-  Status listed;
-  if (ran)
-    listed =
-        backends::FillManifest(authorization->plan.profile, &preview.manifest);
-  const bool whole = listed && preview.manifest.too_large.empty();
-  Status kept;
-  if (ran && whole && !preview.manifest.entries.empty())
-    kept = KeepPreview(state, &preview);
-  JsonWriter what;
-  what.BeginObject().Field("manifest", preview.hash);
-  what.Field("changes", static_cast<int64_t>(preview.manifest.entries.size()));
-  what.Field("refused", static_cast<int64_t>(Refused(preview.manifest)));
-  what.EndObject();
-  authorization->preview = what.text();
-  if (auto stored =
-          gateway.RecordOutcome(parent, *authorization, outcome, "run");
-      !stored)
-    return give_up("the outcome could not be recorded, so nothing is kept: " +
-                   stored.error().message);
   if (options.json)
     std::fprintf(stderr, "%s\n", DecisionToJson(*authorization).c_str());
-  const int code = Report(outcome, parent);
-  if (!ran) {
-    DropPreview(state, preview, TellKept);
-    return code;
+  const int code = Report(*run.outcome, parent);
+  if (run.end == PreviewEnd::kNotStarted) return code;
+  if (run.end == PreviewEnd::kThrownAway) {
+    Complain(run.problem);
+    return kExitGateFailed;
   }
-  if (!listed || !kept)
-    return give_up("the changes cannot be listed, so they are thrown away: " +
-                   (listed ? kept : listed).error().message);
-  if (!whole)
-    return give_up(
-        "the changes are more than a preview holds, so they are "
-        "thrown away: " +
-        Visible(preview.manifest.too_large));
-  if (preview.manifest.entries.empty()) {
+  if (run.end == PreviewEnd::kUnchanged) {
     Complain("preview: nothing was changed");
     if (options.json)
       std::fprintf(stderr, "%s\n", PreviewToJson(preview, "empty").c_str());
-    DropPreview(state, preview, TellKept);
     return code;
   }
 
   std::vector<std::string> paths;
   bool keep = !options.person, commit = false;
-  const bool automatic = options.automatic && outcome.EndedByItself();
+  const bool automatic = options.automatic && run.outcome->EndedByItself();
   if (options.automatic && !automatic)
     Complain(
         "the command did not end by itself, so --preview=auto commits "
         "nothing of what it left");
-  if (automatic && Refused(preview.manifest) == 0)
+  if (automatic && RefusedEntries(preview.manifest) == 0)
     commit = true;
   else if (options.person)
     commit = AskCommit(preview, &paths, &keep);
   std::string outcome_of_it = "kept";
   int result = code;
   if (commit) {
-    const bool done = CommitKept(gateway, preview, paths,
-                                 options.person ? "a person" : "the policy");
+    const bool done = CommitAndTell(gateway, preview, paths,
+                                    options.person ? "a person" : "the policy");
     outcome_of_it = done ? "committed" : "kept";
     if (!done) result = kExitGateFailed;
   } else if (!keep) {
-    DropPreview(state, preview, TellKept);
+    DropPreview(gateway.facts().places.state, preview, TellKept);
     outcome_of_it = "discarded";
   }
   if (options.json)

@@ -1,11 +1,10 @@
-// gate run --preview, and committing what it kept.
+// gate run --preview, and committing what it kept: what people see of it.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "gateway/gateway.h"
-#include "preview/kept.h"
+#include "gateway/preview_run.h"
 
 namespace gate::app {
 
@@ -16,11 +15,11 @@ struct PreviewOptions {
   bool json = false;
 };
 
-// Runs `authorization->plan` on overlays, records the outcome under `parent`,
-// and commits, keeps or discards what changed. The exit code: the command's;
+// Runs `authorization->plan` on overlays, asks the person where there is one,
+// and tells on stderr what became of the changes. The exit code: the command's;
 // 125 when the preview or its commit failed.
-int RunPreview(Gateway& gateway, Authorization* authorization,
-               const std::string& parent, const PreviewOptions& options);
+int PreviewAndTell(Gateway& gateway, Authorization* authorization,
+                   const std::string& parent, const PreviewOptions& options);
 
 // "3 changes, 1 committed".
 std::string CountChanges(const KeptPreview& preview);
@@ -38,17 +37,12 @@ std::string RenderChosen(const KeptPreview& preview,
 std::string RenderChoice(const KeptPreview& preview,
                          const std::vector<std::string>& paths);
 
-// The first of `paths` (absolute) at and below which the preview changes
-// nothing; empty when there is none.
-std::string NotInPreview(const KeptPreview& preview,
-                         const std::vector<std::string>& paths);
-
 // Commits `paths` (absolute; none: everything) of a preview that the caller
-// has locked and shown. `who` is for the record. True when it was done, each of
-// `paths` at least in part; what was left is told on stderr, and the preview is
-// removed when nothing more of it can be committed.
-bool CommitKept(Gateway& gateway, const KeptPreview& preview,
-                const std::vector<std::string>& paths, const std::string& who);
+// has locked and shown, and tells on stderr what was done and what was left.
+// True when it was complete.
+bool CommitAndTell(Gateway& gateway, const KeptPreview& preview,
+                   const std::vector<std::string>& paths,
+                   const std::string& who);
 
 // Says on stderr where something is that somebody else wrote in the moment in
 // which a commit exchanged a file (backends::Kept).

@@ -54,7 +54,7 @@ struct Request {
   bool approved = false;     // a person has said yes already
   // What the person wants beyond policy; joined, never weaker.
   std::string profile, backend, network;
-  std::string preview;  // "": none; "ask", "auto" (cli/preview_run.h)
+  std::string preview;  // "": none; "ask", "auto" (gateway/preview_run.h)
   uint64_t timeout_ms = 0;
   // A tool of the agent that writes these files (absolute), not a command.
   std::vector<std::string> file_writes;

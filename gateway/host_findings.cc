@@ -1,10 +1,9 @@
-// Findings that depend on the machine: who can write the rules, and whether
-// what they ask for can be had.
+#include "gateway/host_findings.h"
+
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/findings.h"
 #include "rules/list.h"
 
 namespace gate::app {

@@ -25,7 +25,7 @@ struct RedeemedTicket {
   };
   Result result = Result::kRefused;
   std::string said;  // one line for people, unless kRun
-  // Of kRun, with the id of the hook's decision. Its plan may still refuse.
+  // For kRun, with the id of the hook's decision. Its plan may still refuse.
   Authorization authorization;
 };
 

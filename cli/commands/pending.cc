@@ -116,7 +116,8 @@ int Commit(const GlobalOptions& globals, const std::string& id,
     Complain("nothing was committed");
     return kExitRefused;
   }
-  return CommitKept(gateway, *preview, paths, "a person") ? 0 : kExitGateFailed;
+  return CommitAndTell(gateway, *preview, paths, "a person") ? 0
+                                                             : kExitGateFailed;
 }
 
 int Discard(const std::string& state, const std::string& id) {

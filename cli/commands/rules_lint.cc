@@ -10,6 +10,7 @@
 #include "cli/output/progress.h"
 #include "engine/lint.h"
 #include "gateway/gateway.h"
+#include "gateway/host_findings.h"
 #include "rules/rule_paths.h"
 
 #ifndef GATE_VERSION

@@ -141,7 +141,7 @@ int TellNotStarted(Gateway& gateway, const Authorization& authorization,
 
 int Preview(Gateway& gateway, Authorization* authorization,
             const std::string& parent, const PreviewOptions& options) {
-  const int code = RunPreview(gateway, authorization, parent, options);
+  const int code = PreviewAndTell(gateway, authorization, parent, options);
   // Set before the outcome of a preview that was run is recorded.
   if (!authorization->preview.empty()) return code;
   return TellNotStarted(gateway, *authorization, parent, "run",

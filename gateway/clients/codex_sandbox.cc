@@ -468,16 +468,17 @@ std::string Describe(const CodexSandbox& sandbox) {
   return std::string(NameOf(sandbox.mode)) + ", by " + Visible(sandbox.from);
 }
 
-std::optional<std::vector<std::string>> WordsOfCodex() {
+std::optional<std::vector<std::string>> WordsOfClient(
+    std::string_view client) {
   int pid = ::getppid();
   for (int step = 0; step < kMaxAncestors && pid > 1; ++step) {
     const auto process = hooks::ReadProcess(pid);
     if (!process) break;
-    // A wrapper is called otherwise (`.codex-wrapped`), or starts it as codex.
+    // A wrapper is called otherwise (`.codex-wrapped`), or starts it as that.
     const std::string_view first =
         process->words.empty() ? "" : BaseName(process->words.front());
-    if (process->name.find("codex") != std::string::npos ||
-        first.find("codex") != first.npos)
+    if (process->name.find(client) != std::string::npos ||
+        first.find(client) != first.npos)
       return process->words;
     pid = process->parent;
   }

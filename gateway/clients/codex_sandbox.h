@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -58,8 +59,8 @@ CodexSandbox ReadCodexSandbox(const CodexPlaces& places);
 // "workspace-write, by PATH"; of kUnknown why.
 std::string Describe(const CodexSandbox& sandbox);
 
-// The arguments of the nearest ancestor that has codex in its name. Nothing
-// where there is none: then it is not known how Codex was started.
-std::optional<std::vector<std::string>> WordsOfCodex();
+// The arguments of the nearest ancestor that has `client` in its name. Nothing
+// where there is none: then it is not known how the client was started.
+std::optional<std::vector<std::string>> WordsOfClient(std::string_view client);
 
 }  // namespace gate::app

@@ -115,7 +115,7 @@ void LeaveToClient(Gateway& gateway, const hooks::Event& event,
   if (event.kind != hooks::EventKind::kCommand || authorization->unwrapped ||
       authorization->decision.action == rules::Action::kDeny)
     return;
-  auto words = WordsOfCodex();
+  auto words = WordsOfClient(event.agent);
   if (!words) return;
   const CodexSandbox sandbox = FindCodexSandbox(
       gateway.facts(), authorization->request.cwd, std::move(*words));

@@ -1,4 +1,4 @@
-#include "gateway/below.h"
+#include "gateway/grants/below.h"
 
 #include <dirent.h>
 #include <fcntl.h>

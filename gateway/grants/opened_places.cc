@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "gateway/below.h"
+#include "gateway/grants/below.h"
 #include "gateway/workspace.h"
 
 namespace gate::app {

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/paths.h"
-#include "gateway/below.h"
+#include "gateway/grants/below.h"
 #include "settings/passwords.h"
 
 namespace gate::app {

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/paths.h"
-#include "gateway/below.h"
+#include "gateway/grants/below.h"
 #include "gateway/line.h"
 #include "gateway/log.h"
 #include "preview/preview.h"
