@@ -6,7 +6,7 @@
 // that an agent makes (script, expect, python) is no way around, because its
 // ancestors still hold the agent; one that was cut off from its ancestors is
 // told by who holds it. The ancestor that made the terminal, if one did, must
-// be a program that people type into (hooks/terminal_maker.h), so that an agent
+// be a program that people type into (hooks/pty_owner.h), so that an agent
 // needs no known name to be found. What cannot be seen is no. It does not
 // protect against a process of the same user that types into the person's own
 // terminal, or that writes gate's files; policy and sandboxes do.

@@ -1,4 +1,4 @@
-// How compiled rules lie in an image (base/image.h).
+// How compiled rules lie in an image (base/flat_file.h).
 //
 // A layer of rules is one image: records that refer to each other by index.
 // Nothing is parsed or allocated to use it. The order of sections is fixed by

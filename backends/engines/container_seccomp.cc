@@ -19,7 +19,7 @@ namespace {
 
 // By name, since engines have their own table; unknown names are passed over.
 const char* const kRefused[] = {
-    // As in native/seccomp.cc.
+    // As in backends/native/calls/seccomp.cc.
     "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp",
     "io_uring_setup", "io_uring_enter", "io_uring_register", "bpf",
     "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key",
@@ -99,8 +99,8 @@ void RefuseDoors(Rules* rules) {
   // TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD, by the low half of the number.
   for (const uint64_t request : {0x5412, 0x541C, 0x541D, 0x5423})
     rules->Refuse({"ioctl"}, {{1, 0xffffffff, "SCMP_CMP_MASKED_EQ", request}});
-  // The limit of core dumps stays (native/seccomp.cc); whoever lowers it is
-  // told that it did.
+  // The limit of core dumps stays (backends/native/calls/seccomp.cc); whoever
+  // lowers it is told that it did.
   rules->Refuse({"setrlimit"}, {{0, RLIMIT_CORE, "SCMP_CMP_EQ"}}, 0);
   rules->Refuse({"prlimit64"},
                 {{1, RLIMIT_CORE, "SCMP_CMP_EQ"}, {2, 0, "SCMP_CMP_NE"}}, 0);
@@ -132,7 +132,8 @@ Json ContainerSeccomp(bool own_kernel, FilterRefuses refuses) {
   if (refuses.taking_room) RefuseTakingRoom(&rules);
   if (refuses.local == LocalSockets::kPairsOnly) {
     rules.Refuse({"socket"}, {{0, AF_UNIX, "SCMP_CMP_EQ"}}, EAFNOSUPPORT);
-    // Of datagrams, which can be sent to any path (native/seccomp.cc).
+    // Of datagrams, which can be sent to any path
+    // (backends/native/calls/seccomp.cc).
     rules.Refuse({"socketpair"}, {HasBits(1, SOCK_DGRAM)}, EAFNOSUPPORT);
   }
 #if defined(__x86_64__)

@@ -20,10 +20,9 @@
 //   that job control works; pushing characters into the terminal (TIOCSTI,
 //   TIOCLINUX) is refused by the filter.
 //
-// Limits: what is summed over the run is sampled (native/account.h); host
-// sockets bound to a path outside
-// /run, /tmp and the hidden paths are hidden only when they existed before the
-// start (docs/backends/native.md).
+// Limits: what is summed over the run is sampled (backends/native/account.h);
+// host sockets bound to a path outside /run, /tmp and the hidden paths are
+// hidden only when they existed before the start (docs/backends/native.md).
 #pragma once
 
 #include <memory>

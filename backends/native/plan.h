@@ -26,7 +26,7 @@ enum class Source : uint8_t {
   kSelf,     // what stands at the target itself
   kHost,     // `source`, opened before anything is covered
   kScratch,  // `source` in the run's own tmpfs
-  kOverlay,  // an overlay of `target` (native/overlay.h)
+  kOverlay,  // an overlay of `target` (backends/native/overlay.h)
 };
 
 enum class Make : uint8_t { kNothing, kDirectory, kFile };
@@ -100,7 +100,7 @@ struct NativePlan {
   bool write_everything = false;   // "/" is a writable root
   bool terminal = false;           // stdin is one
   const char* terminal_path = "";  // its name outside, where it has one
-  // On which process 1 listens for gate (native/listen.h).
+  // On which process 1 listens for gate (backends/native/listen.h).
   std::pmr::vector<ListenPort> ports{space};
   bool lasts = false;   // what the command leaves goes on after it
   int entry_files = 0;  // files of control groups that process 1 is sent

@@ -248,10 +248,10 @@ Filter MakeFilter(FilterAsks asks, FilterRefuses refuses) {
   if (asks.execs) {
     w.OnCall(SYS_execve, ask);
     w.OnCall(SYS_execveat, ask);
-    // What a new program does first (native/start_check.h).
+    // What a new program does first (backends/native/calls/start_check.h).
     w.OnCall(SYS_set_tid_address, ask);
-    // What tells one program from the next (native/image.h) is the kernel's to
-    // change.
+    // What tells one program from the next
+    // (backends/native/calls/process_image.h) is the kernel's to change.
     w.OnCall(SYS_prctl, on.prctl);
   }
   if (asks.writes)

@@ -28,8 +28,8 @@ struct Filter {
   unsigned short size = 0;
 };
 
-// What gate looks at before it happens (native/calls.h). Both are only asked
-// for with InstallAskingFilter.
+// What gate looks at before it happens (backends/native/calls/calls.h). Both
+// are only asked for with InstallAskingFilter.
 struct FilterAsks {
   bool execs = false;
   bool writes = false;   // opens for writing, changed directories, connecting,
