@@ -108,6 +108,14 @@ measure # a second time from the cache
 [ -z "$(find "$dir/base" -mindepth 1)$(find "$dir/cache" -maxdepth 1 -name 'run*')" ] ||
   fail 'the run left files behind'
 
+mkdir "$dir/results" # --write keeps the same tables in a file
+GATE_BENCH_RESULTS=$dir/results
+export GATE_BENCH_RESULTS
+run --write decisions --agent "$dir/agent.jsonl" || fail "exit $? with --write"
+for text in '# peers' ', commit ' '## decisions: ' '| unlabelled | 2 | gate | 1 (50.0 %) | 0 | 1 |'; do
+  grep -qF -- "$text" "$dir/results/peers.md" || fail "no '$text' in peers.md"
+done
+
 printf 'mine\thook\t%s/bin/guard\tnet\t-\n' "$dir" >"$dir/guards"
 measure --guards "$dir/guards"
 expect '| deny | 3 | mine | 1 (33.3 %) | 1 | 0 |'
