@@ -4,8 +4,8 @@
 // over bash(1)'s grammar, whose depth is bounded) and tree-sitter-bash. Where
 // they disagree about what are commands and where words begin and end, and
 // the place is not one where the grammar of tree-sitter-bash 0.25 is known to
-// be wrong (docs/parser.md lists these, each with what bash does), the script
-// is flagged. So a command stays hidden only if both readers miss it.
+// be wrong (parser/crosscheck/marks.h lists these), the script is flagged. So
+// a command stays hidden only if both readers miss it.
 #pragma once
 
 #include <cstdint>

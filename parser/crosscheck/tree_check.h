@@ -2,7 +2,7 @@
 //
 // CheckTree() compares which bytes each reader takes for commands, words,
 // assignments and redirections' targets. tree-sitter-bash 0.25 is known to
-// misread some valid texts (docs/parser.md has the list). For these the check
+// misread some valid texts (marks.h has the list). For these the check
 // is repeated on a copy of the text in which each such construct, at its own
 // place and of its own length, is written in a form that the grammar reads
 // rightly; everything else must then agree. So a known error pardons its own
