@@ -310,6 +310,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   if (indirect.words)
     request.keep.insert(request.keep.end(),
                         {indirect.words.get(), indirect.program.get()});
+  // bwrap that is killed while it sets up leaves its command running.
   request.supervisor = true;
   request.own_session = !inputs.terminal;
   request.switch_user = user.switched;
