@@ -1,5 +1,12 @@
 // Where data came from: what was fetched, what was decoded, which files it is
 // the content of. Internal to the evaluator.
+//
+// Files that a program writes hold what it read, its standard input, and what
+// came from a host that it connects to. This is kept by path, or by the way the
+// word is written (`$(mktemp)`). So a download that is run, also after mv,
+// gunzip or tar -x, is a flow from the network to code, and a secret that is
+// packed and then sent is a flow to the network. Files that a build tool takes
+// by itself from an unpacked directory are no flow.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // What code in other languages does to files and hosts, as far as its calls
-// say so with literals. Internal to the evaluator.
+// say so with literals. Names built from parts are not found, so such code is
+// never taken for harmless. Internal to the evaluator.
 #pragma once
 
 #include <cstddef>
