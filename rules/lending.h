@@ -1,5 +1,5 @@
 // What the profile `tool` lends to one program: rules.d/lending/programs.json,
-// compiled when gate is built (docs/lending.md says what its members mean).
+// compiled when gate is built (its comments say what the members mean).
 //
 // The image is text that is used in place: nothing is read of it before a line
 // asks for the profile.
@@ -66,7 +66,7 @@ std::vector<ToolCache> ToolCaches();
 // of it that are shown; of `public-keys` a directory, whose `.pub` are.
 struct SettingsFile {
   std::string_view file;
-  std::string_view format;    // of `settings/` (docs/lending.md)
+  std::string_view format;    // a reader of `settings/`
   std::string_view programs;  // that read it, separated by blanks
   // Keys, of which one `*` stands for any name.
   std::vector<std::string_view> sources;  // URLs that nothing may stand in for
