@@ -112,8 +112,8 @@ mkdir "$dir/results" # --write keeps the same tables in a file
 GATE_BENCH_RESULTS=$dir/results
 export GATE_BENCH_RESULTS
 run --write decisions --agent "$dir/agent.jsonl" || fail "exit $? with --write"
-for text in '# peers' ', commit ' '## decisions: ' '| unlabelled | 2 | gate | 1 (50.0 %) | 0 | 1 |'; do
-  grep -qF -- "$text" "$dir/results/peers.md" || fail "no '$text' in peers.md"
+for text in ', commit ' '== decisions: ' '| unlabelled | 2 | gate | 1 (50.0 %) | 0 | 1 |'; do
+  grep -qF -- "$text" "$dir/results/peers.txt" || fail "no '$text' in peers.txt"
 done
 
 printf 'mine\thook\t%s/bin/guard\tnet\t-\n' "$dir" >"$dir/guards"
