@@ -21,7 +21,7 @@ constexpr uint64_t kWallMs = 60000;
 std::string Try(Backend* backend, const std::string& directory) {
   const std::string file = directory + "/file";
   if (!WriteFileAtomically(file, "canary", 0600))
-    return "no canary could be made in " + directory;
+    return "no test file could be made in " + directory;
   const Fd port(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -47,7 +47,7 @@ std::string Try(Backend* backend, const std::string& directory) {
   const Outcome outcome =
       backend->Run(profile, command, {null.get(), null.get(), null.get()});
   if (outcome.status != OutcomeStatus::kExited || outcome.exit_code != kRan)
-    return "the trial did not run: " + outcome.reason;
+    return "the test command did not run: " + outcome.reason;
   const Result<std::string> kept = ReadFile(file, 64);
   if (!kept || *kept != "canary") return "a file outside was changed";
   if (access((directory + "/new").c_str(), F_OK) == 0)

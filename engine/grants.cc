@@ -15,7 +15,7 @@ using parser::Invocation;
 constexpr std::array<const char*, 4> kNames = {"by-hand", "sandbox", "places",
                                                "as-is"};
 
-constexpr const char* kAlone = "send the command that is asked about alone";
+constexpr const char* kAlone = "send the command that needs approval alone";
 
 std::string Called(const Invocation& invocation) {
   return invocation.program.empty() ? "a program"

@@ -53,7 +53,7 @@ void BeCareful(const Analysis& analysis, Decision* decision) {
         "the line may run commands that cannot be seen in it, and the preset "
         "is careful");
   if (decision->network == "open" && !IsOrdinary(*decision))
-    ask("it would get the open network, and the preset is careful");
+    ask("would get the open network, and the preset is careful");
 }
 
 // Whether the command does nothing itself that gate knows of but read in

@@ -80,7 +80,7 @@ void FileTool(Context& c) {
     if (!workspace.empty() && IsWithin(path, workspace)) continue;
     c.decision.action = Action::kAsk;
     c.decision.reason = "writes " + Visible(path) +
-                        ", outside the workspace, where no sandbox holds it";
+                        ", outside the workspace, where no sandbox contains it";
     return;
   }
   c.decision.action = Action::kAllow;
@@ -147,7 +147,8 @@ void ToolProfile(Context& c) {
   if (access.given) {
     access.why = c.facts.Lend(access);
     if (access.why.empty()) return;
-    access.suggestion = "tell the person what stands in the way";
+    access.suggestion =
+        "tell the person, who can run it in a terminal of their own";
   }
   if (c.decision.profile == kToolProfile)
     AskInsteadOfTool(c.inputs.analysis, access, &c.decision);
@@ -287,8 +288,7 @@ bool ApplyLocalServices(const std::string& why, Preset preset,
   }
   if (makes) {
     Ask(Stage::kLocalServices, why,
-        "start a server of the line's own, in the same line, and ask that",
-        decision);
+        "start a server in the same line and use that one", decision);
     decision->contain = true;
   } else {
     decision->reason += "; and " + why;
@@ -304,7 +304,7 @@ void ApplyPlan(Planned planned, const std::string& why, Decision* decision,
   if (planned == Planned::kRefused) {
     decision->action = Action::kDeny;
     decision->reason = why;
-    decision->suggestion = "ask the person to look at gate doctor";
+    decision->suggestion = "ask the person to run `gate doctor`";
   } else if (planned == Planned::kContained &&
              decision->action == Action::kAllow) {
     decision->action = Action::kSandbox;

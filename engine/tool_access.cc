@@ -207,7 +207,7 @@ bool TakesAway(const Analysis& analysis, const rules::Lending& lending) {
 const char* RedirectedBy(const Invocation& invocation) {
   using parser::RedirectTo;
   constexpr std::array<std::pair<RedirectTo, const char*>, 4> kNames = {{
-      {RedirectTo::kEndpoint, "another place to talk to"},
+      {RedirectTo::kEndpoint, "another server to talk to"},
       {RedirectTo::kConfiguration, "another configuration"},
       {RedirectTo::kPlugin, "code to load"},
       {RedirectTo::kCertificates, "other certificates, or no check of them"},
@@ -266,8 +266,8 @@ ToolAccess JudgeRun(const Analysis& analysis, const Invocation& invocation,
   }
   if (NamesStrangeHost(invocation, lending))
     return Refused("the region or account for `" + name +
-                       "` is no plain name, and may make a host of another",
-                   "name it plainly, as eu-west-1");
+                       "` is no plain name, and may become part of a host name",
+                   "name it plainly: `eu-west-1`");
   if (const char* what = RedirectedBy(invocation); what != nullptr)
     return Refused(
         "the line names " + std::string(what) + " for `" + name + "`",
@@ -326,17 +326,18 @@ ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
     const auto entry = rules::FindLending(invocation.program);
     if (!entry && access.invocations.empty() &&
         analysis.invocations.size() == 1)
-      return Refused("gate does not know what credentials `" + name +
-                         "` needs, or lends it none, since it runs code of the "
-                         "project",
-                     "let the person run it");
+      return Refused(
+          "gate does not know what credentials `" + name +
+              "` needs, or lends it none because it runs code of the "
+              "project",
+          "let the person run it");
     if (!entry)
       return Refused("`" + name +
                      "` runs beside a program that gets credentials");
     if (lending && entry->program != lending->program)
       return Refused("`" + std::string(lending->program) + "` and `" + name +
                          "` would see each other's credentials",
-                     "send them one by one");
+                     "send each as a line of its own");
     if (!lending) lending = entry;
     if (ToolAccess run = JudgeRun(analysis, invocation, *lending); !run.given)
       return run;
@@ -376,7 +377,7 @@ void AskInsteadOfTool(const Analysis& analysis, const ToolAccess& access,
       decision->per_invocation[i] = Action::kAsk;
   decision->code = ReasonCode::kNotAsItSeems;
   decision->reason =
-      "it needs credentials that it gets only with a yes: " + access.why;
+      "needs credentials, which it gets only after a yes: " + access.why;
   decision->suggestion = access.suggestion;
   decision->rule = {};
 }

@@ -11,11 +11,12 @@ std::string WayOn(const Authorization& authorization) {
   if (!decision.suggestion.empty()) return decision.suggestion;
   if (authorization.policy_broken ||
       decision.code == engine::ReasonCode::kPolicyBroken)
-    return "ask the person to mend the file; gate rules lint names the place";
+    return "ask the person to correct the file; `gate rules lint` names file "
+           "and line";
   if (decision.action <= Action::kSandbox)
-    return "ask the person to look at gate doctor";
+    return "ask the person to run `gate doctor`";
   if (decision.code == engine::ReasonCode::kLimit)
-    return "give it as several shorter lines";
+    return "send it as several shorter lines";
   if (decision.code == engine::ReasonCode::kUnknown)
     return "write the command out, without names computed at run time";
   return "tell the person what you want to reach, and why";
@@ -43,8 +44,8 @@ std::string AfterYes(const Authorization& authorization) {
   const Request& request = authorization.request;
   if (!request.file_writes.empty()) return "by the agent's own tool";
   if (authorization.grants.kind == GrantKind::kByHand)
-    return "nowhere through gate, since " + authorization.grants.why +
-           ": the person runs it";
+    return "nowhere through gate (" + authorization.grants.why +
+           "): the person runs it";
   if (!authorization.left_to.empty())
     return "in " + authorization.left_to +
            ", not in gate's, which does not see what it does" +

@@ -344,7 +344,8 @@ Authorization Gateway::Authorize(const Request& asked, bool pin,
       (request.on_this_machine &&
        (::stat(request.cwd.c_str(), &place) != 0 || !S_ISDIR(place.st_mode)))) {
     authorization.decision.reason = kNoDirectory;
-    authorization.decision.suggestion = "change to a directory that is there";
+    authorization.decision.suggestion =
+        "change to a directory that exists: `cd DIR`";
     authorization.plan.why = authorization.decision.reason;
     return authorization;
   }

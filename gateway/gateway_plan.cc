@@ -67,7 +67,7 @@ void JoinWithPlan(Authorization* authorization, engine::Trace* trace) {
     planned = engine::Planned::kRefused;
     why = authorization->plan_error.empty()
               ? plan.why
-              : "it cannot be contained: " + authorization->plan_error;
+              : "cannot be contained: " + authorization->plan_error;
   } else if (plan.mode == router::Mode::kSandbox) {
     planned = engine::Planned::kContained;
   }
@@ -171,7 +171,7 @@ void Gateway::Replan(Authorization* authorization, bool approved) {
       approved && authorization->decision.action == Action::kAsk;
   if (answered && authorization->grants.kind == engine::GrantKind::kByHand) {
     authorization->plan.why =
-        "no yes lets it run: " + authorization->grants.why;
+        "not run by gate even after a yes: " + authorization->grants.why;
     authorization->timing.plan_us += MonotonicUs() - start;
     return;
   }

@@ -211,7 +211,7 @@ Result<std::string> FindCallersWorkspace(const ProcessFacts& facts,
   if (start == facts.cwd && !workspace.empty() && !IsWithin(start, workspace))
     return Fail(ErrorCode::kUnavailable,
                 "`" + start +
-                    "`, where this is called, is a symbolic link by now, or "
+                    "`, where this is called, is now a symbolic link, or "
                     "lies behind one");
   return workspace;
 }

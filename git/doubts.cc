@@ -182,8 +182,9 @@ std::string ConfigurationDoubt(const std::string& file,
       return "the repository's configuration names a program (" + entry.key +
              ")";
     if (ReachesOut(entry))
-      return "the repository's configuration leads out of it (" + entry.key +
-             ")";
+      return "the repository's configuration makes git read files or contact "
+             "hosts outside it (" +
+             entry.key + ")";
   }
   return whole ? "" : "the repository's configuration is malformed";
 }
@@ -203,7 +204,7 @@ std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
     if (word.text == "-C" && i + 1 < invocation.argv.size()) {
       const parser::Argument& value = invocation.argv[++i];
       if (!value.known || value.glob) {
-        *doubt = "git's directory is not known";
+        *doubt = "the directory that git works in is not known";
         return std::nullopt;
       }
       // Not normalised: `link/..` is where the kernel finds it.
@@ -216,7 +217,7 @@ std::optional<size_t> SubcommandAt(const parser::Invocation& invocation,
       const parser::Argument seen = parser::PathFrom(place, "/");
       if (!seen.known || seen.text != place || parser::IsDescriptor(place) ||
           parser::LeadsThroughProc(*directory)) {
-        *doubt = "git's directory is not known";
+        *doubt = "the directory that git works in is not known";
         return std::nullopt;
       }
     } else if (word.text != "--no-pager" && word.text != "-P" &&
@@ -263,8 +264,7 @@ bool IsOnThisMachine(const std::string& url, const std::string& directory) {
 }
 
 constexpr const char* kPushesHere =
-    "it may push to a repository of this machine, whose hooks would run with "
-    "it";
+    "may push to a repository of this machine, whose hooks would run with it";
 
 // What of the settings of a repository makes a push reach a repository of this
 // machine, or one that nobody looked at; empty if it does not. Keys are in
@@ -286,11 +286,11 @@ std::string PushDoubtOf(const GitEntry& entry, const std::string& directory) {
     return kPushesHere;
   if (key == "push.recursesubmodules" && entry.value != "no" &&
       entry.value != "check")
-    return "it may push submodules, which have hooks of their own";
+    return "may push submodules, which have hooks of their own";
   if (key.starts_with("http.") &&
       (last.starts_with("ssl") || last.find("proxy") != std::string::npos))
-    return "the repository's settings say through what and how surely it "
-           "connects (" +
+    return "the repository's settings change the proxy or the certificate "
+           "checks of its connections (" +
            key + ")";
   return "";
 }
@@ -303,7 +303,7 @@ std::string PushDoubt(const parser::Invocation& invocation,
   for (const parser::Argument& word : invocation.argv) {
     if (push && word.text.starts_with("--recurse-submodules") &&
         !word.text.ends_with("=no") && !word.text.ends_with("=check"))
-      return "it may push submodules, which have hooks of their own";
+      return "may push submodules, which have hooks of their own";
     const size_t value =
         word.text.starts_with("--repo=") ? std::strlen("--repo=") : 0;
     if (push && IsOnThisMachine(word.text.substr(value), directory))
@@ -314,7 +314,8 @@ std::string PushDoubt(const parser::Invocation& invocation,
   // The old kinds of remotes, one file each (gitrepository-layout(5)).
   for (const char* old : {"/remotes", "/branches"})
     if (!FirstFile(git.common + old).empty())
-      return "the repository has remotes of an old kind";
+      return "the repository has remotes in the old directories .git/remotes "
+             "or .git/branches";
   for (const std::string& file :
        {git.common + "/config", git.own + "/config.worktree"}) {
     const Result<std::string> text = ReadFile(file, size_t{1} << 20);
@@ -385,7 +386,8 @@ std::string UnsafeRepositoryReason(const GitDirectories& git,
   // The work tree's name has no link in it.
   if (runs_write(git.worktree) || runs_write(RealPath(git.own)) ||
       (git.common != git.own && runs_write(RealPath(git.common))))
-    return "the repository lies in a directory that runs write";
+    return "the repository lies in a directory that sandboxed commands may "
+           "write";
   // What is read here may be another thing when git reads it.
   if (lasting::IsReached(state, git.common) ||
       lasting::IsReached(state, git.own) ||
@@ -406,9 +408,10 @@ std::string UnsafeRepositoryReason(const GitDirectories& git,
       FindGitlinksRemembered(git.own + "/index", *hash, git.worktree,
                              own_place.empty() ? "" : own_place + "/git-index",
                              NowMs()) != Gitlinks::kNone)
-    return "the repository's index names other repositories, or may";
+    return "the repository's index names, or may name, other repositories";
   if (HasReadHook(git.common + "/hooks"))
-    return "the repository has a git hook that runs for reading, too";
+    return "the repository has a git hook that also runs for commands that "
+           "only read";
   bool alternates = false;
   for (const std::string& root : OwnDirectories(git)) {
     for (const char* below : kListed) {
@@ -461,8 +464,8 @@ std::string TakesAlias(const parser::Invocation& invocation,
     if (text) ParseGitConfig(*text, &entries);
     for (const GitEntry& entry : entries)
       if (entry.key.starts_with("alias."))
-        return "git may take the repository's " + entry.key +
-               " for a command that it does not have";
+        return "git may run the repository's " + entry.key +
+               ", since it may have no command of that name";
   }
   return "";
 }

@@ -186,10 +186,11 @@ class Person {
                !Contains(kElsewhere, key.substr(0, key.find('.')))) {
       doubt = RunsWhatIsHere(entry.value);
     }
-    return doubt ? "git may obey files of the workspace, because the person's "
-                   "configuration says so (" +
-                       entry.key + ")"
-                 : "";
+    return doubt
+               ? "git may follow files of the workspace, because the person's "
+                 "configuration says so (" +
+                     entry.key + ")"
+               : "";
   }
 
   bool HooksDoubt(const std::string& value) {

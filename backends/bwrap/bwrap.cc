@@ -230,7 +230,7 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
         (view->cwd_inode != command.cwd_inode ||
          view->cwd_device != command.cwd_device))
       return Failed("the working directory `" + command.cwd +
-                    "` is another one by now");
+                    "` is now another one");
     LeaveOut(user, &*view);
     ClearPrivateWays(*view);
     std::vector<std::string> covered;

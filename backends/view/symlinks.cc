@@ -52,7 +52,7 @@ SymlinkTrace ResolveSymlinks(const std::string& path) {
 std::unexpected<Error> SymlinkChanged(const std::string& root) {
   return Fail(ErrorCode::kInvalid,
               "`" + root +
-                  "`, where the command may write, is a symbolic link by now, "
+                  "`, where the command may write, is now a symbolic link, "
                   "or lies behind one");
 }
 

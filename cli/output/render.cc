@@ -335,7 +335,7 @@ std::string RefusalText(const Authorization& authorization,
            !authorization.policy_broken && decision.action <= Action::kSandbox)
     // The rules let it run, the settings do not (never_sandbox).
     return text + "refused: " + Visible(authorization.plan.why) +
-           ". Instead: " + WithEnd("ask the person to look at gate doctor");
+           ". Instead: " + WithEnd("ask the person to run `gate doctor`");
   else
     text += std::string(decision.action == Action::kAsk ? "needs a person: "
                                                         : "denied: ") +
@@ -346,7 +346,7 @@ std::string RefusalText(const Authorization& authorization,
     return text + ". gate runs it for nobody" +
            (authorization.grants.why == decision.reason
                 ? ""
-                : ", since " + Visible(authorization.grants.why)) +
+                : " (" + Visible(authorization.grants.why) + ")") +
            ". Instead: " +
            WithEnd((authorization.grants.instead.empty()
                         ? ""

@@ -388,7 +388,7 @@ LocalServices FindLocalServices(const ProcessFacts& facts,
         !said && (!origin.harmless ||
                   services::FindClosed(services::Facts(), port) != nullptr);
     if (service.asked) {
-      found.why += (found.why.empty() ? "it asks " : ", and ") +
+      found.why += (found.why.empty() ? "contacts " : ", and ") +
                    WhatIsAsked(service, origin);
       if (HasPasswordFor(facts, port))
         found.why += "; with it go the passwords that ~/.pgpass has for it";

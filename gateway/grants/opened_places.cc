@@ -122,7 +122,8 @@ class Finder {
       bool told = false;
       const std::string prefix = NodePrefix(facts_, &told);
       if (!prefix.starts_with('/'))
-        return Refuse("where npm installs for every project is not known");
+        return Refuse(
+            "the directory where npm installs for every project is not known");
       path = prefix + "/" + text.substr(kNodePrefix.size());
       if (told) out_.variables["npm_config_prefix"] = Normalise(prefix, "/");
     }
@@ -170,7 +171,7 @@ class Finder {
     struct stat info = {};
     if (facts_.uid == 0 && !workspace_.empty() &&
         ::stat(workspace_.c_str(), &info) == 0 && info.st_uid != 0)
-      Refuse("root works for another user here");
+      Refuse("gate runs as root, and the workspace belongs to another user");
     return std::move(out_);
   }
 

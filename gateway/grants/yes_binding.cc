@@ -126,7 +126,7 @@ class Marker {
   YesBinding Take() {
     YesBinding out;
     if (entries_ > kMaxBoundEntries || too_deep_) {
-      out.doubt = "it reads more files than a yes can be bound to";
+      out.doubt = "reads more files than a yes can be bound to";
       return out;
     }
     if (named_ == 0) return out;

@@ -140,7 +140,7 @@ bool IsKnownSetting(std::string_view key, const Json& value) {
 std::string NetworkDoubt(const EngineName& name, const Json& body) {
   const std::string id = Text(body, "Id");
   if (Text(body, "Name") != name.name && !id.starts_with(name.name))
-    return "the engine speaks of another network";
+    return "the engine answered about another network";
   if (Text(body, "Driver") != "bridge") return "it has another driver";
   const auto options = body.find("Options");
   if (IsEmpty(body, "Options")) return "";
@@ -153,7 +153,7 @@ std::string NetworkDoubt(const EngineName& name, const Json& body) {
 
 std::string VolumeDoubt(const EngineName& name, const Json& body) {
   if (Text(body, "Name") != name.name)
-    return "the engine speaks of another volume";
+    return "the engine answered about another volume";
   if (Text(body, "Driver") != "local") return "it has another driver";
   return IsEmpty(body, "Options") ? "" : "it has options";
 }
@@ -165,7 +165,7 @@ std::string ContainerDoubt(const EngineName& name, const Json& body) {
   if (Text(body, "Name") != "/" + name.name &&
       Text(body, "Name") != name.name &&
       !(name.name.size() >= kMinIdDigits && id.starts_with(name.name)))
-    return "the engine speaks of another container";
+    return "the engine answered about another container";
   const auto host = body.find("HostConfig");
   const auto mounts = body.find("Mounts");
   if (host == body.end() || !host->is_object() || mounts == body.end() ||
@@ -373,7 +373,7 @@ std::string NotLookedAt(const EngineNames& names, const std::string& why) {
   return (names.names.empty() ? std::string("a volume or network may stand for "
                                             "a part of this machine")
                               : MayStandFor(names.names[0])) +
-         " (gate could not look: " + why + ")";
+         " (gate could not check: " + why + ")";
 }
 
 std::string EngineDoubt(const ProcessFacts& facts, const EngineNames& names,
@@ -388,7 +388,7 @@ std::string EngineDoubt(const ProcessFacts& facts, const EngineNames& names,
       return MayStandFor(asked[0]) + ": it has too many";
     const EngineName name = asked[i];
     const auto could_not = [&name](const std::string& why) {
-      return MayStandFor(name) + " (gate could not look: " + why + ")";
+      return MayStandFor(name) + " (gate could not check: " + why + ")";
     };
     auto [socket, is_new] = sockets.try_emplace(name.program);
     if (is_new) {

@@ -354,7 +354,7 @@ std::string PrintsSecret(const ProcessFacts& facts,
     for (const std::string& file : FilesMet(effect)) {
       if (!IsSettings(file)) continue;
       if (++files > kMaxFiles)
-        return "it prints more files of settings than are looked at";
+        return "prints more settings files than gate checks for secrets";
       if (FileHoldsSecret(file))
         return std::string(BaseName(file)) +
                " holds a token or a password, and this prints it";

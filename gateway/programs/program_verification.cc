@@ -217,7 +217,7 @@ std::string ProgramDoubt(const ProcessFacts& facts,
   for (const std::string& place : {file.found, file.real}) {
     if (place.empty() || !IsWritablePlace(place, writable)) continue;
     return "`" + name + "` is " + place +
-           ", in a place that sandboxed commands may write";
+           ", in a directory that sandboxed commands may write";
   }
   if (file.real.empty()) return "";
   if (IsVersionManagerShim(file) &&
@@ -235,11 +235,11 @@ std::string ProgramDoubt(const ProcessFacts& facts,
 std::string LeavesTrouble(const parser::Analysis& analysis,
                           const std::vector<std::string>& writable) {
   if (analysis.alters_later_lines) {
-    return "it leaves a function, an alias, a trap or a variable behind that "
+    return "leaves a function, an alias, a trap or a variable behind that "
            "changes what later lines mean";
   }
   if (!analysis.leaves_path) return "";
-  if (!analysis.leaves_path->known) return "it leaves an unknown PATH behind";
+  if (!analysis.leaves_path->known) return "leaves an unknown PATH behind";
   std::string_view rest = analysis.leaves_path->text;
   while (true) {
     const size_t colon = rest.find(':');
@@ -247,7 +247,7 @@ std::string LeavesTrouble(const parser::Analysis& analysis,
     const std::string real = RealPath(entry);
     if (entry.empty() || entry[0] != '/' || IsWritablePlace(entry, writable) ||
         (!real.empty() && IsWritablePlace(real, writable))) {
-      return "it leaves a PATH behind with `" + entry +
+      return "leaves a PATH behind with `" + entry +
              "`, which sandboxed commands may write";
     }
     if (colon == std::string_view::npos) return "";

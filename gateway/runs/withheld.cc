@@ -307,7 +307,7 @@ class Finder {
         continue;
       if (one.changed)
         Add("localhost:" + std::to_string(one.port) +
-                " of this machine: somebody else listens there by now",
+                " of this machine: another program listens there now",
             "send the line again, so that a person can be asked");
       return true;
     }
