@@ -201,10 +201,10 @@ void ProtectedPaths::EndSearch(const std::string& top, const std::string& why,
                                size_t unseen, const std::string& example) {
   outcome_->sweep_complete = false;
   outcome_->sweep_end = why;
-  const std::string text = "the search for what agents and tools obey ended " +
-                           why + "; " + std::to_string(unseen) +
-                           " directories were not looked at, such as " +
-                           example;
+  const std::string text =
+      "the search for what agents and tools execute or follow ended " + why +
+      "; " + std::to_string(unseen) +
+      " directories were not looked at, such as " + example;
   Report("protected-path", top + ": " + text);
   // Whoever looks at the end alone must not take it for a good one.
   if (outcome_->status == OutcomeStatus::kExited) {

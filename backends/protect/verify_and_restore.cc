@@ -160,9 +160,9 @@ void ProtectedPaths::SweepAbsent() {
     struct stat info = {};
     if (StatPath(path, &info)) {
       constexpr char kWhy[] =
-          "came with the run, and agents or tools obey it; where git now shows "
-          "it as deleted, name your files in `git add`, and a person restores "
-          "it in a shell of their own";
+          "came with the run, and agents or tools execute or follow it; where "
+          "git now shows it as deleted, name your files in `git add`, and a "
+          "person restores it in a shell of their own";
       if (absent.named)
         TakeNamed(path, absent.relative, kWhy);
       else
@@ -186,8 +186,8 @@ void ProtectedPaths::SweepUnheldFile(const std::string& path,
 
 void ProtectedPaths::SweepUnheld() {
   constexpr char kWhy[] =
-      "changed by the run, and agents or tools obey it; what was there before "
-      "is not known";
+      "changed by the run, and agents or tools execute or follow it; what was "
+      "there before is not known";
   for (const std::string& path : unheld_) {
     struct stat info = {};
     if (!StatPath(path, &info)) {

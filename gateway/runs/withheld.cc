@@ -230,7 +230,7 @@ class Finder {
         });
     if (guarded)
       Add("changing " + Shown(path) +
-              " (programs run or obey what stands there)",
+              " (programs execute or follow what stands there)",
           kByPerson);
   }
 

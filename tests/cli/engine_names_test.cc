@@ -352,7 +352,7 @@ TEST_F(EngineNamesTest, AnEngineThatDoesNotAnswerMakesThePersonDecide) {
   const engine::Decision decision =
       Decide(kLine, {"DOCKER_HOST=unix://" + Socket()}, 30);
   EXPECT_EQ(decision.action, Action::kAsk);
-  EXPECT_NE(decision.reason.find("gate could not look: the engine does not"),
+  EXPECT_NE(decision.reason.find("gate could not check: the engine does not"),
             std::string::npos)
       << decision.reason;
 }

@@ -123,7 +123,7 @@ TEST(ReportTest, ASearchThatEndedEarlyIsSaidEverywhere) {
   const Done done = machine.Gate({"sandbox", "-c", "true"});
   EXPECT_EQ(done.exit_code, 125) << "not a good end";
   EXPECT_EQ(Count(done.err,
-                  "gate: the search for what agents and tools obey "
+                  "gate: the search for what agents and tools execute or follow "
                   "ended after 16384 git directories; "),
             1u)
       << done.err;

@@ -264,7 +264,7 @@ TEST(Cases, SuggestionsBelongToTheirCommand) {
       {"redis-cli FLUSHALL", "redis-cli DBSIZE"},
       {"redis-cli -h h FLUSHDB", "redis-cli DBSIZE"},
       {"docker compose down -v", "docker compose ps"},
-      {"docker compose -f x.yml down --volumes", "without `-v`"},
+      {"docker compose -f x.yml down --volumes", "leave out `-v`"},
       {"docker rm -f web", "docker ps -a"},
       {"docker system prune -af", "docker system df"},
       {"docker volume rm v", "docker volume ls"},

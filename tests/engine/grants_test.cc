@@ -82,8 +82,8 @@ TEST(GrantsTest, AYesGivesWhatWasAskedAndNoMore) {
        "`systemctl` beside it"},
       {"gem install rails", GrantKind::kByHand, "`gem` runs code"},
       {"dpkg -i x.deb", GrantKind::kByHand, "`dpkg` runs code"},
-      {"npm publish", GrantKind::kByHand, "scripts of the package"},
-      {"cargo publish", GrantKind::kByHand, "scripts of the package"},
+      {"npm publish", GrantKind::kByHand, "runs its scripts"},
+      {"cargo publish", GrantKind::kByHand, "runs its scripts"},
       {"terraform apply", GrantKind::kByHand, "`terraform` runs code"},
       {"pulumi up --yes", GrantKind::kByHand, "`pulumi` runs code"},
       // Nobody can type into it.
