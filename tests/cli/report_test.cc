@@ -122,10 +122,11 @@ TEST(ReportTest, ASearchThatEndedEarlyIsSaidEverywhere) {
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const Done done = machine.Gate({"sandbox", "-c", "true"});
   EXPECT_EQ(done.exit_code, 125) << "not a good end";
-  EXPECT_EQ(Count(done.err,
-                  "gate: the search for what agents and tools execute or follow "
-                  "ended after 16384 git directories; "),
-            1u)
+  EXPECT_EQ(
+      Count(done.err,
+            "gate: the search for what agents and tools execute or follow "
+            "ended after 16384 git directories; "),
+      1u)
       << done.err;
   EXPECT_EQ(Count(done.err, "gate: blocked "), 1u) << done.err;
   const Done shown = machine.Gate({"audit", "list", "-n", "1", "--json"});
