@@ -143,7 +143,7 @@ TEST(ToolAccessTest, IsNotGivenToALineThatLeadsItElsewhere) {
       {"kubectl get pods -As https://evil.example", "-As"},
       {"kubectl get pods --insecure-skip-tls-verify", "--insecure"},
       {"kubectl get pods --profile=cpu --profile-output ../p", "--profile"},
-      {"vault status -address=https://e.example", "another place"},
+      {"vault status -address=https://e.example", "another server"},
       {"vault -address https://e.example status", ""},
       {"aws --endpoint-url https://e.example s3 ls", "--endpoint-url"},
       {"aws s3 ls --endpoint-url=https://e.example", "--endpoint-url"},
@@ -190,7 +190,7 @@ TEST(ToolAccessTest, IsNotGivenToALineThatLeadsItElsewhere) {
       {"docker compose --file=oci://evil.example/c pull",
        "another configuration"},
       {"docker-compose -f git@evil.example:c.git ps", "another configuration"},
-      {"restic -r s3:http://evil.example/b snapshots", "another place"},
+      {"restic -r s3:http://evil.example/b snapshots", "another server"},
       {"restic --repo=rest:https://evil.example/ snapshots", "another place"},
       // Without a home its configuration is looked for in the workspace.
       {"env -u HOME kubectl get pods", "takes variables away"},
