@@ -264,9 +264,7 @@ void Linter::OpenTail(const Place& place,
 // Patterns that are found in the text of an argument.
 void Linter::InsideArguments(const Place& place,
                              const std::vector<std::string>& commands) {
-  if (!rules::HasKind(place.match(), rules::NodeKind::kRegex) &&
-      !rules::HasKind(place.match(), rules::NodeKind::kGlob))
-    return;
+  if (!rules::MatchesText(place.match())) return;
   if (rules::ProgramsOf(place.match())) return;
   for (const std::string& command : commands) {
     if (!Surely(Decide(command), place)) continue;

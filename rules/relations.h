@@ -43,6 +43,9 @@ std::optional<std::string> WhyNever(NodeRef ref);
 // The matcher consists of `kind` nodes and combinations at least once.
 bool HasKind(NodeRef ref, NodeKind kind);
 
+// It consists of patterns of a command's text at least once.
+bool MatchesText(NodeRef ref);
+
 // Commands that are likely to match, at most `most`: a place to start looking
 // for a witness, no more.
 std::vector<std::string> Samples(NodeRef ref, size_t most);

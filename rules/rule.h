@@ -5,15 +5,19 @@
 // `Section`; kRuleMagic changes with any change here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <span>
+#include <type_traits>
 
 #include "base/flat_file.h"
 #include "rules/match/prefilter.h"
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/12";
+inline constexpr char kRuleMagic[] = "gate.rules/13";
 
 enum Section : uint32_t {
   kHeader,          // Header, one
@@ -88,82 +92,42 @@ enum Scope : uint32_t {
   kPerLine = 2,        // the line as a whole
 };
 
-enum class NodeKind : uint8_t {
-  kAll,
-  kAny,
-  kUnless,
-  kNever,
-  kPrefix,
-  kGlob,
-  kRegex,
-  kProgram,
-  kSubcommand,
-  kOptions,
-  kOperands,
-  kOnlyDoes,
-  kAct,
-  kRedirects,
-  kSends,
-  kEffect,
-  kFlow,
-  kEnv,
-  kVia,
-  kUnknown,
-  kCwd,
-  kProject,
-  kAgent,
-  kBranch,
-  kInteractive,
-  kInspected,
-  kLine,
-};
+enum class NodeKind : uint8_t;  // rules/matchers/matcher.h
 
-// One matcher. What the ranges mean depends on the kind (rules/match/match.cc).
+// One matcher of a rule. Each kind has a struct of its own, which lies in
+// `payload` and is used in place.
 struct Node {
-  NodeKind kind = NodeKind::kNever;
-  uint8_t flags = 0;
-  uint16_t mask = 0;
-  uint32_t x = UINT32_MAX;
-  uint32_t y = UINT32_MAX;
-  Range a, b, c, d, e, f;
+  static constexpr size_t kPayloadBytes = 56;
+
+  NodeKind kind{};  // kNever
+  uint8_t unused[3] = {};
+  alignas(uint32_t) std::byte payload[kPayloadBytes] = {};
+
+  template <class T>
+  static Node Make(NodeKind kind, const T& value) {
+    Check<T>();
+    Node node;
+    node.kind = kind;
+    std::memcpy(node.payload, &value, sizeof(T));
+    return node;
+  }
+  // T is the struct of `kind`. Its integers may have any value in a damaged
+  // image, so it has no other members than integers and ranges.
+  template <class T>
+  const T& As() const {
+    Check<T>();
+    return *std::launder(reinterpret_cast<const T*>(payload));
+  }
+
+ private:
+  template <class T>
+  static constexpr void Check() {
+    static_assert(std::is_trivially_copyable_v<T> &&
+                  sizeof(T) <= kPayloadBytes &&
+                  alignof(T) <= alignof(uint32_t));
+  }
 };
-
-// Node::flags of kEffect: what is asked, two bits each (0 do not care,
-// 1 must be false, 2 must be true).
-enum EffectFlag : uint8_t {
-  kRecursiveShift = 0,
-  kCertainShift = 2,
-  kListensShift = 4,
-  kRedirectShift = 6,
-};
-// Node::x of kEffect: of a move, look at what goes away only.
-inline constexpr uint32_t kSourceOnly = 1;
-// Node::y of kEffect: of any command of the line.
-inline constexpr uint32_t kAnyEffect = 1;
-// Node::flags of kFlow: of any command of the line, or leaving this one.
-inline constexpr uint8_t kAnyFlow = 1;
-
-// Node::flags of kProgram: some name is a pattern.
-inline constexpr uint8_t kHasPattern = 1;
-// Node::flags of kGlob, kRegex and kOperands: in the text that is matched
-// U+FFFC stands for what is not known, and the pattern speaks of it itself.
-inline constexpr uint8_t kUnknownIsMark = 1;
-// Node::flags of kOptions.
-inline constexpr uint8_t kGlobsAreHarmless = 1;
-
-// What a program's arguments make it do, as its description says: Node::mask
-// of kOnlyDoes.
-enum Does : uint16_t {
-  kDoesRead = 1,   // reads or lists files, starts in a directory
-  kDoesRun = 2,    // runs commands that the line lists and gate judges
-  kDoesCode = 4,   // runs text in another language
-  kDoesOther = 8,  // anything else
-};
-
-// Node::flags of kAct; Node::mask is of parser::Act, and of kRedirects of
-// parser::RedirectTo and kHidden.
-enum ActFlag : uint8_t { kActOnly, kActAny, kActDescribed, kActNotDescribed };
-inline constexpr uint16_t kHidden = 1u << 15;
+static_assert(sizeof(Node) == 60);
 
 // Where a path pattern starts.
 enum class PathBase : uint8_t {

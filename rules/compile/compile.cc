@@ -407,7 +407,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
   rule.id = writer_.Text(id);
   rule.match = match.node;
   rule.names_command = match.command ? 1 : 0;
-  rule.lifts = match.names == Names::kCommands ? 1 : 0;
+  rule.lifts = match.names == CommandNames::kCommands ? 1 : 0;
   rule.effects = match.effects;
   rule.scope = match.scope != 0 ? match.scope : kPerLine;
   if (!id.empty()) {
@@ -522,7 +522,7 @@ std::string Compiler::Finish(std::span<const SourceFile> sources) {
   writer_.Section(bucket_rules);
   writer_.Section(examples_);
   writer_.Section(notes_);
-  WriteGuards();
+  WritePrefilters();
   return writer_.Finish(kRuleMagic);
 }
 

@@ -35,39 +35,104 @@ struct KeySet {
 // Bytes of a reason, a suggestion or a description.
 inline constexpr size_t kMaxReasonBytes = 2000;
 
+// How closely a matcher says which commands it means.
+enum class CommandNames : uint8_t {
+  kAny,       // not by their programs
+  kRunners,   // programs, some of which run whatever they are given
+  kCommands,  // programs, and what runs in those
+};
+
+// How closely `program` names commands; `fixed`: with what it runs.
+CommandNames NamesOf(std::string_view program, bool fixed);
+
+// The name under which a word that stands for a program is indexed.
+std::string_view ProgramOf(std::string_view word);
+
+// A compiled matcher.
+struct CompiledMatch {
+  uint32_t node = 0;
+  uint32_t scope = 0;
+  bool command = false;     // it says which command is meant
+  bool subcommand = false;  // it says which sub-command
+  CommandNames names = CommandNames::kAny;
+  uint16_t effects = 0;  // kinds of effects that it speaks of
+  KeySet keys;
+};
+
+// A rule file that is being compiled.
+struct CompilingFile {
+  const SourceFile* source = nullptr;
+  Tree tree;
+  bool parsed = false;
+  bool broken = false;
+  std::vector<uint32_t> lines;  // offsets where lines start, made on demand
+};
+
 class Compiler {
  public:
+  using Type = TreeNode::Type;
+  using File = CompilingFile;
+
   explicit Compiler(const CompileOptions& options) : options_(options) {}
 
   CompiledRules Run(std::span<const SourceFile> files);
 
- private:
-  using Type = TreeNode::Type;
-  struct File {
-    const SourceFile* source = nullptr;
-    Tree tree;
-    bool parsed = false;
-    bool broken = false;
-    std::vector<uint32_t> lines;  // offsets where lines start, made on demand
-  };
-  // How closely a matcher says which commands it means.
-  enum class Names : uint8_t {
-    kAny,       // not by their programs
-    kRunners,   // programs, some of which run whatever they are given
-    kCommands,  // programs, and what runs in those
-  };
-  struct Match {  // a compiled matcher
-    uint32_t node = 0;
-    uint32_t scope = 0;
-    bool command = false;     // it says which command is meant
-    bool subcommand = false;  // it says which sub-command
-    Names names = Names::kAny;
-    uint16_t effects = 0;  // kinds of effects that it speaks of
-    KeySet keys;
-  };
+  // What the readers of matchers (rules/matchers) use.
 
-  // How closely `program` names commands; `fixed`: with what it runs.
-  static Names NamesOf(std::string_view program, bool fixed);
+  // A node that matches nothing: what stands for one that cannot be read.
+  CompiledMatch Never();
+  // An object of matchers, all of which must hold.
+  CompiledMatch MatchObject(File& file, const TreeNode& node);
+  // The members of an array of at least one such object; empty, with a
+  // diagnostic, when it is something else.
+  std::vector<CompiledMatch> MatchObjects(File& file, const TreeNode& node,
+                                          const char* what);
+  // `unless`: one such object or several, below which what loosens tightens.
+  std::vector<CompiledMatch> InvertedMatches(File& file, const TreeNode& node);
+  template <class T>
+  uint32_t AddNode(NodeKind kind, const T& value) {
+    nodes_.push_back(Node::Make(kind, value));
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
+  Range AddLinks(const std::vector<CompiledMatch>& parts);
+  Range AddPositions(
+      const std::vector<std::vector<std::string_view>>& positions);
+  // The number of a compiled pattern, or UINT32_MAX with a diagnostic.
+  uint32_t AddRegex(File& file, const TreeNode& node);
+  Range AddStrings(const std::vector<std::string_view>& strings);
+  // Hosts written out in their normal form, globs in lower case.
+  Range AddHosts(const std::vector<std::string_view>& hosts);
+  Range AddPaths(File& file, const TreeNode& node, const char* what);
+  void AskBranch() { header_.asks_branch = 1; }
+
+  // Values, with diagnostics when they are not what they should be.
+  void Problem(File& file, uint32_t offset, const char* code,
+               std::string message, std::string help = {},
+               Severity severity = Severity::kError);
+  bool Is(File& file, const TreeNode& node, Type type, const char* what);
+  bool Flag(File& file, const TreeNode& node);
+  std::string_view String(File& file, const TreeNode& node, const char* what,
+                          size_t limit = 4096);
+  // A string or an array of strings; "@name" stands for a list's members.
+  std::vector<std::string_view> StringList(File& file, const TreeNode& node,
+                                           const char* what);
+  void UnknownKey(File& file, const TreeNode& node, const char* where,
+                  std::string_view known);
+
+  // Of the rule that is being read.
+  bool loosens() const { return loosens_; }
+  bool inverted() const { return inverted_; }
+  bool unknown_is_mark() const { return unknown_is_mark_; }
+  // The kOptions node with an accept-list of the same object, or UINT32_MAX.
+  uint32_t accept_list() const { return accept_list_; }
+
+  // What the prefilters of matchers use: of nodes that are written.
+  std::vector<std::string_view> Texts(Range strings) const;
+  std::vector<std::string_view> Position(Range positions, uint32_t at) const;
+  std::vector<Prefilter> LinkPrefilters(Range links) const;
+
+ private:
+  using Match = CompiledMatch;
 
   // compile.cc
   void ReadHeader(File& file);
@@ -85,7 +150,7 @@ class Compiler {
   void AddToIndex(uint32_t rule, const KeySet& keys);
   std::string Finish(std::span<const SourceFile> files);
 
-  // compile_notes.cc: what lint will say of the files themselves.
+  // notes.cc: what lint will say of the files themselves.
   enum class Kind : uint8_t { kList, kMacro, kClass };
   void Define(File& file, const TreeNode& node, Kind kind);
   void Use(Kind kind, std::string_view name);
@@ -97,62 +162,21 @@ class Compiler {
   void NoteHiddenText(File& file);
   void NoteUnused();
 
-  // compile_match.cc
-  Match MatchObject(File& file, const TreeNode& node);
-  Match MatchMember(File& file, const TreeNode& node, uint32_t only_node);
-  Match Combination(File& file, const TreeNode& node, NodeKind kind);
-  Match Unless(File& file, const TreeNode& node);
+  // match.cc
+  Match MatchMember(File& file, const TreeNode& node);
   Match Macro(File& file, const TreeNode& node);
-  Match Prefix(File& file, const TreeNode& node);
-  Match Glob(File& file, const TreeNode& node);
-  Match RegexMatch(File& file, const TreeNode& node);
-  Match LineMatch(File& file, const TreeNode& node);
-  Match Program(File& file, const TreeNode& node);
-  Match Options(File& file, const TreeNode& node);
-  Match Operands(File& file, const TreeNode& node, uint32_t only_node);
-  Match OnlyDoes(File& file, const TreeNode& node);
-  Match Act(File& file, const TreeNode& node);
-  Match Redirects(File& file, const TreeNode& node);
-  Match Effect(File& file, const TreeNode& node);
-  Match Flow(File& file, const TreeNode& node);
-  Match Sends(File& file, const TreeNode& node);
-  Match Env(File& file, const TreeNode& node);
-  Match Condition(File& file, const TreeNode& node, NodeKind kind);
-  Match Strings(File& file, const TreeNode& node, NodeKind kind);
-  Match Codes(File& file, const TreeNode& node);
-  Match Never();
-  uint32_t AddNode(const Node& node);
 
-  // compile_prefilters.cc
-  Prefilter GuardOf(const Node& node,
-                    const std::vector<Prefilter>& before) const;
-  void WriteGuards();
+  // prefilters.cc
+  void WritePrefilters();
 
-  // Values, with diagnostics when they are not what they should be.
-  void Problem(File& file, uint32_t offset, const char* code,
-               std::string message, std::string help = {},
-               Severity severity = Severity::kError);
-  bool Is(File& file, const TreeNode& node, Type type, const char* what);
-  bool Flag(File& file, const TreeNode& node);
-  std::string_view String(File& file, const TreeNode& node, const char* what,
-                          size_t limit = 4096);
   // Appends a list's members; false, with a diagnostic, when they are too many.
   bool AddMembers(File& file, uint32_t offset,
                   const std::vector<std::string_view>& members,
                   std::vector<std::string_view>* values);
-  // A string or an array of strings; "@name" stands for a list's members.
-  std::vector<std::string_view> StringList(File& file, const TreeNode& node,
-                                           const char* what);
   uint8_t Choice(File& file, const TreeNode& node,
                  std::span<const std::string_view> names, const char* what);
-  Range AddStrings(const std::vector<std::string_view>& strings);
-  // Hosts written out in their normal form, globs in lower case.
-  Range AddHosts(const std::vector<std::string_view>& hosts);
-  Range AddPaths(File& file, const TreeNode& node, const char* what);
   bool ReadPath(File& file, const TreeNode& node, std::string_view text,
                 PathRecord* out);
-  void UnknownKey(File& file, const TreeNode& node, const char* where,
-                  std::string_view known);
   std::pair<uint32_t, uint32_t> Place(File& file, uint32_t offset);
   bool ReadTime(File& file, const TreeNode& node, int64_t* out);
 
@@ -172,6 +196,7 @@ class Compiler {
   std::vector<RegexRecord> regexes_;
   std::vector<ExampleRecord> examples_;
   std::vector<FileNote> notes_;
+  std::vector<Prefilter> node_prefilters_;  // of `nodes_`, made at the end
 
   std::vector<std::pair<std::string, uint32_t>> program_keys_;
   std::vector<std::vector<uint32_t>> buckets_{kBucketCount};
@@ -190,7 +215,8 @@ class Compiler {
   // The state of the rule being read.
   bool loosens_ = false;
   bool inverted_ = false;         // below an odd number of `unless`
-  bool unknown_is_mark_ = false;  // see kUnknownIsMark
+  bool unknown_is_mark_ = false;  // see GlobNode
+  uint32_t accept_list_ = UINT32_MAX;
   // The rule or definition being read uses a macro, list or class of an
   // untrusted file.
   bool stands_on_untrusted_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/host.h"
 #include "rules/compile/compiler.h"
 #include "rules/glob.h"
 #include "rules/match/path_filter.h"
@@ -174,6 +175,19 @@ Range Compiler::AddStrings(const std::vector<std::string_view>& strings) {
   for (const std::string_view text : strings)
     strings_.push_back(writer_.Text(text));
   return range;
+}
+
+Range Compiler::AddHosts(const std::vector<std::string_view>& hosts) {
+  std::vector<std::string> forms;
+  for (const std::string_view host : hosts) {
+    std::string form;
+    if (!HasWildcard(host)) form = NormaliseHost(host).normal;
+    if (form.empty())
+      for (const char c : host)
+        form += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    forms.push_back(std::move(form));
+  }
+  return AddStrings({forms.begin(), forms.end()});
 }
 
 void Compiler::UnknownKey(File& file, const TreeNode& node, const char* where,

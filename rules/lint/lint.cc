@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "rules/lint/internal.h"
+#include "rules/matchers/command_nodes.h"
 #include "rules/names.h"
 #include "rules/policy_impl.h"
 #include "rules/relations.h"
@@ -186,19 +187,20 @@ class Linter {
       case NodeKind::kAll:
       case NodeKind::kAny:
       case NodeKind::kUnless:
-        for (const uint32_t link : view.In(view.links, node.a))
+        for (const uint32_t link : LinksOf(view, node))
           Patterns(id, link, depth + 1);
         break;
       case NodeKind::kGlob:
-        for (const FlatText& text : view.In(view.strings, node.a))
+        for (const FlatText& text :
+             view.In(view.strings, node.As<GlobNode>().globs))
           raw(view.Text(text), false);
         break;
       case NodeKind::kRegex:
-        if (node.x < view.regexes.size())
-          raw(view.Text(view.regexes[node.x].pattern), true);
+        raw(PatternOf(view, node.As<RegexNode>().regex), true);
         break;
       case NodeKind::kPrefix:
-        for (const Range& position : view.In(view.positions, node.a))
+        for (const Range& position :
+             view.In(view.positions, node.As<PrefixNode>().positions))
           for (const FlatText& text : view.In(view.strings, position)) {
             const std::string_view word = view.Text(text);
             for (const std::string_view sign :
@@ -225,18 +227,20 @@ class Linter {
     switch (node.kind) {
       case NodeKind::kAll:
       case NodeKind::kAny:
-        for (const uint32_t link : view.In(view.links, node.a))
+        for (const uint32_t link : LinksOf(view, node))
           Programs(link, depth + 1, out);
         break;
       case NodeKind::kPrefix: {
-        const auto positions = view.In(view.positions, node.a);
+        const auto positions =
+            view.In(view.positions, node.As<PrefixNode>().positions);
         if (positions.size() == 1)
           for (const FlatText& t : view.In(view.strings, positions[0]))
             out->push_back(Text(t));
         break;
       }
       case NodeKind::kGlob:
-        for (const FlatText& t : view.In(view.strings, node.a)) {
+        for (const FlatText& t :
+             view.In(view.strings, node.As<GlobNode>().globs)) {
           const std::string pattern = Text(t);
           const std::string word = pattern.substr(0, pattern.find(' '));
           if (word.find('*') != std::string::npos)
@@ -246,7 +250,8 @@ class Linter {
         }
         break;
       case NodeKind::kProgram:
-        for (const FlatText& t : view.In(view.strings, node.a))
+        for (const FlatText& t :
+             view.In(view.strings, node.As<ProgramNode>().names))
           out->push_back(Text(t));
         break;
       default:
@@ -260,7 +265,8 @@ class Linter {
            HasKind({&layer_->view, match}, NodeKind::kOnlyDoes) ||
            HasKind({&layer_->view, match}, NodeKind::kAct) ||
            HasKind({&layer_->view, match}, NodeKind::kSubcommand) ||
-           HasKind({&layer_->view, match}, NodeKind::kEffect);
+           HasKind({&layer_->view, match}, NodeKind::kEffect) ||
+           HasKind({&layer_->view, match}, NodeKind::kAnyEffect);
   }
 
   void Allow(const std::string& id) {
@@ -338,9 +344,10 @@ class Linter {
           HasKind(match, NodeKind::kRegex) || HasKind(match, NodeKind::kLine);
       bool atoms = regex;
       for (const Node& node : Parts(view, view.rules[rule].match))
-        if ((node.kind == NodeKind::kRegex || node.kind == NodeKind::kLine) &&
-            node.x < view.regexes.size())
-          atoms = atoms && view.regexes[node.x].atoms.count > 0;
+        if (node.kind == NodeKind::kRegex || node.kind == NodeKind::kLine)
+          if (const uint32_t number = node.As<RegexNode>().regex;
+              number < view.regexes.size())
+            atoms = atoms && view.regexes[number].atoms.count > 0;
       if (regex && atoms) continue;
       rule_ = rule;
       Report("lint-not-indexed",
@@ -361,8 +368,7 @@ class Linter {
       const Node& node = view.nodes[index];
       parts.push_back(node);
       if (node.kind == NodeKind::kAll || node.kind == NodeKind::kAny)
-        for (const uint32_t link : view.In(view.links, node.a))
-          todo.push_back(link);
+        for (const uint32_t link : LinksOf(view, node)) todo.push_back(link);
     }
     return parts;
   }

@@ -6,6 +6,7 @@
 
 #include "parser/programs.h"
 #include "rules/lint/internal.h"
+#include "rules/matchers/command_nodes.h"
 #include "rules/relations.h"
 
 namespace gate::rules {
@@ -51,10 +52,10 @@ void LintOptions(const Policy::Impl& policy, std::vector<Finding>* found) {
         if (index >= view.nodes.size()) continue;
         const Node& node = view.nodes[index];
         if (node.kind == NodeKind::kAll || node.kind == NodeKind::kAny)
-          for (const uint32_t link : view.In(view.links, node.a))
-            todo.push_back(link);
+          for (const uint32_t link : LinksOf(view, node)) todo.push_back(link);
         if (node.kind != NodeKind::kOptions) continue;
-        for (const Range range : {node.a, node.b, node.c})
+        const auto& own = node.As<OptionsNode>();
+        for (const Range range : {own.any_of, own.all_of, own.none_of})
           for (const FlatText& text : view.In(view.strings, range)) {
             const std::string name(view.Text(text));
             const std::string wrong = Wrong(*programs, name);

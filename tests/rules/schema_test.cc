@@ -164,17 +164,18 @@ bool LoaderKnows(const std::string& text, const std::string& key) {
 // Every word in the loader's sources, and so every key that it could know.
 std::set<std::string> Words() {
   std::set<std::string> words = {"$schema", "colour", "match", "schema"};
-  for (const auto& entry :
-       std::filesystem::directory_iterator(GATE_SOURCE_DIR "/rules/compile")) {
-    std::string word;
-    for (const char c : ReadAll(entry.path()))
-      if ((c >= 'a' && c <= 'z') || c == '_' || c == '$') {
-        word += c;
-      } else {
-        if (word.size() > 1 && word.size() < 24) words.insert(word);
-        word.clear();
-      }
-  }
+  for (const char* folder : {"/rules/compile", "/rules/matchers"})
+    for (const auto& entry : std::filesystem::directory_iterator(
+             GATE_SOURCE_DIR + std::string(folder))) {
+      std::string word;
+      for (const char c : ReadAll(entry.path()))
+        if ((c >= 'a' && c <= 'z') || c == '_' || c == '$') {
+          word += c;
+        } else {
+          if (word.size() > 1 && word.size() < 24) words.insert(word);
+          word.clear();
+        }
+    }
   return words;
 }
 

@@ -1,17 +1,13 @@
-// A command's words as lines, and the line as it was written, against globs and
-// regexes.
+#include "rules/match/command_text.h"
+
 #include <algorithm>
-#include <initializer_list>
 
 #include "base/text.h"
 #include "rules/glob.h"
-#include "rules/match.h"
 #include "rules/match/gaps.h"
 
 namespace gate::rules {
 namespace {
-
-constexpr std::string_view kUnknownText = "\xEF\xBF\xBC";  // U+FFFC
 
 // Appends `text` in lower case; false when it has a character that is neither
 // ASCII nor the mark for what is unknown.
@@ -34,27 +30,11 @@ bool AppendLower(std::string_view text, std::string* out) {
   return true;
 }
 
-// Lines of ASCII and the mark for what is unknown, parted by a line end; empty
-// when there is another character among them.
-std::string LowerForAtoms(std::initializer_list<std::string_view> lines) {
-  size_t size = lines.size();
-  for (const std::string_view text : lines) size += text.size();
-  std::string lower;
-  lower.reserve(size);
-  for (const std::string_view text : lines) {
-    if (!AppendLower(text, &lower)) return "";
-    lower += '\n';
-  }
-  return lower;
-}
-
-}  // namespace
-
 // The normalised line, and the same with the program's base name first, so
 // that /usr/bin/git is found by `git …`.
-void Matcher::MakeLines(Prepared* prepared) {
+void MakeLines(MatchContext& context, PreparedInvocation* prepared) {
   prepared->lines_made = true;
-  const auto& argv = invocation_->argv;
+  const auto& argv = context.invocation->argv;
   size_t size = 0;
   for (const parser::Argument& word : argv)
     size += word.text.size() + word.suffix.size() + 4;
@@ -83,7 +63,7 @@ void Matcher::MakeLines(Prepared* prepared) {
                        : word.text + std::string(kUnknownText) + word.suffix;
     prepared->line = word.known ? ShellQuote(first) : first;
   }
-  prepared->line_by_name = ShellQuote(invocation_->program) + rest;
+  prepared->line_by_name = ShellQuote(context.invocation->program) + rest;
   prepared->line += rest;
   if (prepared->line.size() != first.size() + bare_size) {
     std::string bare;
@@ -95,16 +75,16 @@ void Matcher::MakeLines(Prepared* prepared) {
       bare += kUnknownText;
       bare += argv[i].suffix;
     }
-    prepared->bare_by_name = invocation_->program + bare;
+    prepared->bare_by_name = context.invocation->program + bare;
     prepared->bare = std::move(first) + bare;
   }
 }
 
 // The words with nothing quoted, in lower case. What stands in a line and has
 // no quote of its own stands here, too: quotes only stand between.
-std::string Matcher::LowerWords() const {
-  const auto& argv = invocation_->argv;
-  const std::string& program = invocation_->program;
+std::string LowerWords(const MatchContext& context) {
+  const auto& argv = context.invocation->argv;
+  const std::string& program = context.invocation->program;
   size_t size = 2 + program.size();
   for (const parser::Argument& word : argv)
     size += word.text.size() + word.suffix.size() + 4;
@@ -130,11 +110,31 @@ std::string Matcher::LowerWords() const {
   return words + behind;
 }
 
-std::array<const std::string*, 4> Matcher::LinesToTry(
-    const Prepared& prepared) const {
-  const bool by_name =
-      !invocation_->program.empty() && (!strict_ || FirstWordIsPlain());
-  const bool bare = !strict_ && !prepared.bare.empty();
+}  // namespace
+
+std::string LowerForAtoms(std::initializer_list<std::string_view> lines) {
+  size_t size = lines.size();
+  for (const std::string_view text : lines) size += text.size();
+  std::string lower;
+  lower.reserve(size);
+  for (const std::string_view text : lines) {
+    if (!AppendLower(text, &lower)) return "";
+    lower += '\n';
+  }
+  return lower;
+}
+
+PreparedInvocation& PrepareLines(MatchContext& context) {
+  PreparedInvocation& prepared = context.Prepare();
+  if (!prepared.lines_made) MakeLines(context, &prepared);
+  return prepared;
+}
+
+std::array<const std::string*, 4> LinesToTry(
+    const MatchContext& context, const PreparedInvocation& prepared) {
+  const bool by_name = !context.invocation->program.empty() &&
+                       (!context.strict || context.FirstWordIsPlain());
+  const bool bare = !context.strict && !prepared.bare.empty();
   return {&prepared.line,
           by_name && prepared.line_by_name != prepared.line
               ? &prepared.line_by_name
@@ -147,14 +147,15 @@ std::array<const std::string*, 4> Matcher::LinesToTry(
 
 // The lines of LinesToTry with gaps where words are not known. A word with
 // glob characters becomes names of files, which nobody knows beforehand.
-const std::vector<std::u32string>& Matcher::Gapped(Prepared* prepared) {
+const std::vector<std::u32string>& Gapped(MatchContext& context,
+                                          PreparedInvocation* prepared) {
   if (prepared->gapped_made) return prepared->gapped;
   prepared->gapped_made = true;
-  const auto& argv = invocation_->argv;
+  const auto& argv = context.invocation->argv;
   if (std::none_of(argv.begin(), argv.end(),
                    [](const auto& word) { return !word.known || word.glob; }))
     return prepared->gapped;
-  if (!prepared->lines_made) MakeLines(prepared);
+  if (!prepared->lines_made) MakeLines(context, prepared);
   const auto append = [](const parser::Argument& word, bool quote,
                          std::u32string* out) {
     if (!word.known) {
@@ -189,7 +190,8 @@ const std::vector<std::u32string>& Matcher::Gapped(Prepared* prepared) {
     append(argv[0], quote, &line);
     prepared->gapped.push_back(line + rest);
     std::u32string by_name;
-    AppendText(quote ? ShellQuote(invocation_->program) : invocation_->program,
+    AppendText(quote ? ShellQuote(context.invocation->program)
+                     : context.invocation->program,
                &by_name);
     if (!by_name.empty() && by_name != line)
       prepared->gapped.push_back(by_name + rest);
@@ -198,64 +200,32 @@ const std::vector<std::u32string>& Matcher::Gapped(Prepared* prepared) {
   return prepared->gapped;
 }
 
-// Whether a pattern of this node is tried on what unknown words may be. The
+// Whether a pattern is tried on what unknown words may be. The
 // program is not: a pattern that begins with its name speaks of that program.
-bool Matcher::TriesGaps(const Node& node, std::string_view pattern, bool regex,
-                        Prepared* prepared) {
-  if (strict_ || (node.flags & kUnknownIsMark) != 0 || Gapped(prepared).empty())
+bool TriesGaps(MatchContext& context, bool unknown_is_mark,
+               std::string_view pattern, bool regex,
+               PreparedInvocation* prepared) {
+  if (context.strict || unknown_is_mark || Gapped(context, prepared).empty())
     return false;
   const std::string_view first = FirstLiteralWord(pattern, regex);
-  return first.empty() || first == invocation_->program;
-}
-
-Tri Matcher::Glob(const Node& node) {
-  if (invocation_ == nullptr) return Tri::kNo;
-  Prepared& prepared = Prepare();
-  if (!prepared.lines_made) MakeLines(&prepared);
-  const auto lines = LinesToTry(prepared);
-  Tri best = Tri::kNo;
-  for (const FlatText& text : view_->In(view_->strings, node.a)) {
-    const std::string_view pattern = view_->Text(text);
-    // "git push *" also means "git push".
-    const std::string_view alone = pattern.ends_with(" *")
-                                       ? pattern.substr(0, pattern.size() - 2)
-                                       : std::string_view{};
-    for (const std::string* line : lines) {
-      if (line == nullptr || best == Tri::kYes) continue;
-      best = Or(best, Fits(pattern, *line));
-      if (!alone.empty() && best != Tri::kYes)
-        best = Or(best, Fits(alone, *line));
-    }
-    if (best != Tri::kNo || !TriesGaps(node, pattern, false, &prepared))
-      continue;
-    for (const std::u32string& gapped : Gapped(&prepared)) {
-      if (OutOfSteps()) return Tri::kPossible;
-      if (GlobMayMatch(pattern, gapped, &steps_) ||
-          (!alone.empty() && GlobMayMatch(alone, gapped, &steps_)))
-        best = Tri::kPossible;
-    }
-  }
-  // A `*` of a rule that loosens must not stand for what is not known.
-  if (strict_ && best == Tri::kYes &&
-      prepared.line.find(kUnknownText) != std::string::npos)
-    return Tri::kPossible;
-  return best;
+  return first.empty() || first == context.invocation->program;
 }
 
 // Whether it is worth compiling and the lines worth making: most regexes of a
 // program's rules are about words that a given line does not have. A cold
 // compilation costs more than all else of a decision.
-bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) {
-  if (record.atoms.count == 0 || !facts_.first_looks) return true;
+bool MayMatch(MatchContext& context, const RegexRecord& record,
+              PreparedInvocation* prepared) {
+  if (record.atoms.count == 0 || !context.facts.first_looks) return true;
   if (!prepared->lower_made) {
     prepared->lower_made = true;
-    prepared->lower = LowerWords();
+    prepared->lower = LowerWords(context);
   }
   if (prepared->lower.empty()) return true;
   bool quotes = false;
-  const auto atoms = view_->In(view_->strings, record.atoms);
+  const auto atoms = context.Strings(record.atoms);
   for (const FlatText& text : atoms) {
-    const std::string_view atom = view_->Text(text);
+    const std::string_view atom = context.view->Text(text);
     if (atom.find_first_of("'\\") != std::string_view::npos)
       quotes = true;
     else if (prepared->lower.find(atom) != std::string::npos)
@@ -263,7 +233,7 @@ bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) {
   }
   if (!quotes) return false;
   // A quote of a line may be one that quoting put there.
-  if (!prepared->lines_made) MakeLines(prepared);
+  if (!prepared->lines_made) MakeLines(context, prepared);
   if (!prepared->lower_lines_made) {
     prepared->lower_lines_made = true;
     prepared->lower_lines =
@@ -272,91 +242,9 @@ bool Matcher::MayMatch(const RegexRecord& record, Prepared* prepared) {
   }
   if (prepared->lower_lines.empty()) return true;
   return std::any_of(atoms.begin(), atoms.end(), [&](const FlatText& text) {
-    return prepared->lower_lines.find(view_->Text(text)) != std::string::npos;
+    return prepared->lower_lines.find(context.view->Text(text)) !=
+           std::string::npos;
   });
-}
-
-Tri Matcher::RegexNode(const Node& node) {
-  if (invocation_ == nullptr || node.x >= view_->regexes.size())
-    return Tri::kNo;
-  Prepared& prepared = Prepare();
-  const RegexRecord& record = view_->regexes[node.x];
-  const std::string_view pattern = view_->Text(record.pattern);
-  const auto in_gaps = [&] {
-    if (!TriesGaps(node, pattern, true, &prepared)) return Tri::kNo;
-    for (const std::u32string& gapped : Gapped(&prepared))
-      if (OutOfSteps() || RegexMayMatch(pattern, gapped, &steps_))
-        return Tri::kPossible;
-    return Tri::kNo;
-  };
-  if (!MayMatch(record, &prepared)) return in_gaps();
-  if (!prepared.lines_made) MakeLines(&prepared);
-  const Regex* regex = layer_->regexes->Get(node.x, pattern);
-  if (regex == nullptr) {
-    error_ = true;
-    return Tri::kPossible;
-  }
-  for (const std::string* line : LinesToTry(prepared)) {
-    if (line == nullptr) continue;
-    switch (regex->Search(*line)) {
-      case MatchResult::kYes:
-        return strict_ && line->find(kUnknownText) != std::string::npos
-                   ? Tri::kPossible
-                   : Tri::kYes;
-      case MatchResult::kError:
-        error_ = true;
-        return Tri::kPossible;
-      case MatchResult::kNo:
-        break;
-    }
-  }
-  return in_gaps();
-}
-
-// The text of the whole line, as it was written, and each text that it makes
-// and runs. Quoted text and comments are in it, so only rules that say more
-// than this, and that tighten, ask for it.
-Tri Matcher::Line(const Node& node) {
-  if (strict_ || node.x >= view_->regexes.size()) return Tri::kNo;
-  const RegexRecord& record = view_->regexes[node.x];
-  // The line is the same for all of its commands.
-  const auto known = found_in_line_.find(&record);
-  if (known != found_in_line_.end()) return known->second;
-  if (!line_lowered_) {
-    line_lowered_ = true;
-    line_lower_ = LowerForAtoms({facts_.line});
-    for (const std::string& text : analysis_.run_texts) {
-      // Empty: the first look says nothing, of any of them.
-      const std::string lower = LowerForAtoms({text});
-      if (lower.empty()) line_lower_.clear();
-      if (line_lower_.empty()) break;
-      line_lower_ += '\n';
-      line_lower_ += lower;
-    }
-  }
-  const auto atoms = view_->In(view_->strings, record.atoms);
-  if (facts_.first_looks && !line_lower_.empty() && !atoms.empty() &&
-      std::none_of(atoms.begin(), atoms.end(), [&](const FlatText& atom) {
-        return line_lower_.find(view_->Text(atom)) != std::string::npos;
-      })) {
-    found_in_line_.emplace(&record, Tri::kNo);
-    return Tri::kNo;
-  }
-  const Regex* regex =
-      layer_->regexes->Get(node.x, view_->Text(record.pattern));
-  MatchResult found =
-      regex == nullptr ? MatchResult::kError : regex->Search(facts_.line);
-  for (const std::string& text : analysis_.run_texts) {
-    if (found != MatchResult::kNo) break;
-    found = regex->Search(text);
-  }
-  if (found == MatchResult::kError) {
-    error_ = true;
-    return Tri::kPossible;
-  }
-  const Tri tri = rules::Of(found == MatchResult::kYes);
-  found_in_line_.emplace(&record, tri);
-  return tri;
 }
 
 }  // namespace gate::rules
