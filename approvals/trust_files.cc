@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "approvals/trust.h"
 #include "backends/git_config.h"
@@ -13,14 +12,11 @@
 #include "base/hash.h"
 #include "base/paths.h"
 #include "git/config.h"
+#include "known/known.h"
 
 namespace gate::app {
 namespace {
 
-// Files and directories that agents load from the directory they start in.
-constexpr std::array kAgentSettings = {
-    ".mcp.json", ".claude",   ".codex",        ".cursor",       ".cursorrules",
-    ".gemini",   ".opencode", "opencode.json", "opencode.jsonc"};
 constexpr int kMaxDepth = 12;
 // Files of a repository's configuration, with those that they include.
 constexpr size_t kMaxGitConfigs = 64;
@@ -98,18 +94,21 @@ class Finder {
   bool full_ = false;
 };
 
+// Files and directories that agents load from the directory they start in.
+void AddAgentSettingsOf(const std::string& directory, Finder* finder) {
+  for (const std::string_view name : known::Names(known::List::kAgentProject))
+    finder->Add(directory + "/" + std::string(name), TrustKind::kAgent);
+}
+
 void AddAgentSettings(const std::string& workspace,
                       const std::string& directory, Finder* finder) {
   std::string at = directory;
   while (true) {
-    for (const char* name : kAgentSettings)
-      finder->Add(at + "/" + name, TrustKind::kAgent);
+    AddAgentSettingsOf(at, finder);
     if (at == workspace || !IsWithin(at, workspace) || at == "/") break;
     at = DirName(at);
   }
-  if (!IsWithin(directory, workspace))
-    for (const char* name : kAgentSettings)
-      finder->Add(workspace + "/" + name, TrustKind::kAgent);
+  if (!IsWithin(directory, workspace)) AddAgentSettingsOf(workspace, finder);
 }
 
 // Git runs the executable files that are called like a hook; the samples it

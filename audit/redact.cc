@@ -9,7 +9,7 @@
 
 #include "audit/secret_names.h"
 #include "audit/secret_options.h"
-#include "base/secret_prefixes.h"
+#include "known/secret_prefixes.h"
 
 namespace gate::audit {
 namespace {

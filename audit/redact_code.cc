@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "audit/redact.h"
-#include "base/secret_prefixes.h"
+#include "known/secret_prefixes.h"
 
 namespace gate::audit {
 namespace {

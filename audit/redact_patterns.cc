@@ -1,28 +1,23 @@
-// Secrets that are known by their look (base/secret_prefixes.h). Each pattern
-// is a fixed prefix at the start of a word, followed by at least so many
-// characters of a class; the few that are more than that (JWT, PEM, URL) have a
-// function. All of them look at each byte a bounded number of times.
+// Secrets that are known by their look (rules.d/known/secrets.json). Each
+// pattern is a fixed prefix at the start of a word, followed by at least so
+// many characters of a class; the few that are more than that (JWT, PEM, URL)
+// have a function. All of them look at each byte a bounded number of times.
 #include <algorithm>
 #include <array>
 
 #include "audit/redact.h"
-#include "base/secret_prefixes.h"
+#include "known/known.h"
 
 namespace gate::audit {
 namespace {
 
-// Which bytes a pattern or one of the functions below can start with.
-constexpr std::array<bool, 256> MakeStarts() {
+// What one of the functions below can start with.
+constexpr std::array<bool, 256> kStarts = [] {
   std::array<bool, 256> starts{};
-  for (const SecretPrefix& pattern : kSecretPrefixes) {
-    starts[static_cast<unsigned char>(pattern.prefix.front())] = true;
-  }
-  for (const char c : std::string_view("e-:BbpMNO0123456789")) {
+  for (const char c : std::string_view("e-:BbpMNO0123456789"))
     starts[static_cast<unsigned char>(c)] = true;
-  }
   return starts;
-}
-constexpr std::array<bool, 256> kStarts = MakeStarts();
+}();
 
 size_t RunEnd(std::string_view text, size_t at, SecretClass kind) {
   while (at < text.size() && IsIn(kind, text[at])) ++at;
@@ -211,9 +206,11 @@ size_t KeyLineEnd(std::string_view text, size_t at) {
 }
 
 void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out) {
+  const std::array<bool, 256>& prefix_starts = known::SecretStarts();
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
-    if (!kStarts[static_cast<unsigned char>(c)]) {
+    if (!kStarts[static_cast<unsigned char>(c)] &&
+        !prefix_starts[static_cast<unsigned char>(c)]) {
       ++at;
       continue;
     }
@@ -258,7 +255,7 @@ void FindSecretPatterns(std::string_view text, std::vector<SecretSpan>* out) {
       continue;
     }
     size_t next = at + 1;
-    for (const SecretPrefix& pattern : kSecretPrefixes) {
+    for (const SecretPrefix& pattern : known::SecretPrefixes()) {
       if (pattern.prefix.front() != c ||
           !text.substr(at).starts_with(pattern.prefix)) {
         continue;

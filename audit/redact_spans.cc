@@ -4,7 +4,7 @@
 #include "audit/log.h"
 #include "audit/redact.h"
 #include "audit/secret_names.h"
-#include "base/secret_prefixes.h"
+#include "known/secret_prefixes.h"
 
 namespace gate::audit {
 

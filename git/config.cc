@@ -15,9 +15,12 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "known/known.h"
 
 namespace gate {
 namespace {
+
+using known::List;
 
 // commondir git reads whole. What follows this much is line ends or behind a
 // NUL, or makes the path too long for the kernel.
@@ -200,55 +203,8 @@ class Parser {
   std::vector<GitEntry>* entries_;
 };
 
-// Keys beyond the words below. What rebase.instructionFormat makes of a commit
-// goes into the list of commands of every rebase, with line breaks (git's
-// sequencer.c). secrets.providers are programs (git-secrets, README),
-// gitflow.path.hooks is a directory of them (git-flow, wiki).
-constexpr auto kKeys = std::to_array<std::string_view>({
-    "core.attributesfile",
-    "core.fsmonitor",
-    "core.gitproxy",
-    "core.hookspath",
-    "diff.external",
-    "extensions.worktreeconfig",
-    "gitflow.path.hooks",
-    "init.templatedir",
-    "rebase.instructionformat",
-    "secrets.providers",
-});
-// Sections whose every entry names a program or where to find one.
-constexpr auto kSections = std::to_array<std::string_view>({
-    "browser",
-    "difftool",
-    "filter",
-    "guitool",
-    "hook",
-    "include",
-    "includeif",
-    "instaweb",
-    "man",
-    "mergetool",
-    "pager",
-    "protocol",
-    "tig",
-});
-// How names end that stand for programs in git or its helpers:
-// core.sshCommand, credential.helper, gpg.program, merge.x.driver,
-// tar.x.command, trailer.x.cmd, uploadpack.packObjectsHook,
-// lfs.customtransfer.x.path, sendemail.x.smtpServer (a path is a program) and
-// smtpServerOption, svn-remote.x.authorsProg, remote.x.annex-ssh-options, …
-constexpr auto kEndings = std::to_array<std::string_view>({
-    "agent",       "args",     "askpass",      "browser",       "clean",
-    "cmd",         "command",  "driver",       "editor",        "exec",
-    "external",    "filter",   "helper",       "hook",          "hookspath",
-    "options",     "pager",    "process",      "prog",          "program",
-    "receivepack", "script",   "serveroption", "shell",         "smtpserver",
-    "smudge",      "textconv", "tunnel",       "uploadarchive", "uploadpack",
-    "vcs",
-});
-
-template <class List>
-bool Contains(const List& list, std::string_view value) {
+template <class Values>
+bool Contains(const Values& list, std::string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
@@ -560,12 +516,12 @@ bool RunsProgram(const GitEntry& entry) {
     return false;
   }
   if (key == "color.pager" || name == "partialclonefilter") return false;
-  if (Contains(kKeys, key) || Contains(kSections, section)) return true;
+  if (known::Contains(List::kGitKeys, key) ||
+      known::Contains(List::kGitSections, section))
+    return true;
   // man.x.path, lfs.customtransfer.x.path; a submodule's path is a directory.
   if (name == "path" && section != "submodule") return true;
-  return std::any_of(
-      kEndings.begin(), kEndings.end(),
-      [name](std::string_view ending) { return name.ends_with(ending); });
+  return known::EndsWithAny(List::kGitEndings, name);
 }
 
 }  // namespace gate

@@ -11,23 +11,17 @@
 #include "facts/program_files.h"
 #include "git/config.h"
 #include "git/doubts.h"
+#include "known/known.h"
 #include "parser/analysis.h"
 
 namespace gate::app {
 namespace {
 
+using known::List;
+
 constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 // git dies beyond (config.c, MAX_INCLUDE_DEPTH).
 constexpr int kMaxIncludes = 10;
-
-// Sections whose programs no command starts that is allowed: they merge, talk
-// to other machines, show pages of a manual or are aliases.
-constexpr auto kElsewhere = std::to_array<std::string_view>(
-    {"alias",     "branch",     "browser", "credential", "difftool",
-     "gitflow",   "guitool",    "include", "includeif",  "init",
-     "instaweb",  "man",        "merge",   "mergetool",  "protocol",
-     "rebase",    "remote",     "secrets", "sendemail",  "sequence",
-     "submodule", "svn-remote", "tig",     "trailer",    "url"});
 
 // Programs that run what lies in the directory they are started in: by modules
 // that they search there, or by what the project there names.
@@ -43,15 +37,8 @@ constexpr auto kRunWhatIsHere = std::to_array<std::string_view>(
 constexpr auto kRunScripts = std::to_array<std::string_view>(
     {"python", "pypy", "node", "php", "ipython"});
 
-// Variables that lead git to a repository, or to files in place of its own,
-// that nobody looked at. git sets some of them for its hooks.
-constexpr auto kLeadElsewhere = std::to_array<std::string_view>(
-    {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
-     "GIT_CONFIG_PARAMETERS", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
-     "GIT_OBJECT_DIRECTORY", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"});
-
-template <class List>
-bool Contains(const List& list, std::string_view value) {
+template <class Values>
+bool Contains(const Values& list, std::string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
@@ -143,7 +130,7 @@ class Person {
   // Of one in the environment that git is started in.
   std::string VariableDoubt(std::string_view name, const std::string& value) {
     constexpr std::string_view kKey = "GIT_CONFIG_KEY_";
-    if (Contains(kLeadElsewhere, name))
+    if (known::Contains(List::kGitElsewhere, name))
       return std::string(name) + " leads git elsewhere";
     if (name == "GIT_EXEC_PATH" && (value[0] != '/' || Writable(value)))
       return "GIT_EXEC_PATH is `" + value +
@@ -183,7 +170,8 @@ class Person {
     } else if (name.ends_with("file")) {
       doubt = LeadsOut(Expanded(entry.value));
     } else if (RunsProgram(entry) &&
-               !Contains(kElsewhere, key.substr(0, key.find('.')))) {
+               !known::Contains(List::kGitElsewhereSections,
+                                key.substr(0, key.find('.')))) {
       doubt = RunsWhatIsHere(entry.value);
     }
     return doubt

@@ -1,280 +1,37 @@
-// What the named profiles stand for. The lists are data: a name is in one of
-// them because a program runs what is found there (protected), or because it
-// holds what opens a host channel (hidden).
+// What the named profiles stand for. A name is protected because a program runs
+// what is found there, hidden because it holds what opens a host channel.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "base/paths.h"
+#include "known/known.h"
 #include "router/plan.h"
-#include "router/secret_names.h"
 
 namespace gate::router {
 namespace {
 
-// Files that a shell, an agent or an editor executes by itself, by name in any
-// directory. Not here: .gitmodules, since ordinary `git submodule add` writes
-// it and git itself takes no program from it; CI files, which run elsewhere.
-constexpr auto kProtectedNames = std::to_array<std::string_view>({
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".inputrc",
-    ".config/fish",
-    ".envrc",
-    ".direnvrc",
-    ".gitconfig",
-    ".config/git/config",
-    ".npmrc",
-    ".yarnrc",
-    ".pypirc",
-    ".ripgreprc",
-    ".gdbinit",
-    ".lldbinit",
-    ".pdbrc",
-    ".irbrc",
-    "irb.rc",
-    "_irbrc",
-    "$irbrc",
-    ".perldb",
-    "perldb.ini",
-    ".jdbrc",
-    "jdb.ini",
-    ".psysh.php",
-    ".ghci",
-    ".iex.exs",
-    ".ocamlinit",
-    ".octaverc",
-    ".pryrc",
-    ".Rprofile",
-    ".Renviron",
-    ".RData",
-    ".valgrindrc",
-    ".ugrep",
-    ".mc.menu",
-    ".lazygit.yml",
-    "_darcs/prefs/defaults",
-    ".mcp.json",
-    ".claude.json",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/commands",
-    ".claude/agents",
-    ".claude/hooks",
-    ".claude/skills",
-    ".claude/plugins",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".opencode",
-    "opencode.json",
-    "opencode.jsonc",
-    ".opencode.json",
-    ".continue",
-    ".windsurf",
-    ".aider.conf.yml",
-    ".amp",
-    ".vscode",
-    ".idea",
-    ".zed",
-    ".theia",
-    ".fleet",
-    ".devcontainer",
-    ".devcontainer.json",
-    ".roo/mcp.json",
-    ".kilocode/mcp.json",
-    ".amazonq/mcp.json",
-    ".amazonq/cli-agents",
-    ".kiro/settings",
-    ".kiro/hooks",
-    ".kiro/agents",
-    ".clinerules/hooks",
-    ".github/hooks",
-    ".junie/mcp",
-    ".trae/mcp.json",
-    ".factory/mcp.json",
-    ".factory/settings.json",
-    ".factory/hooks",
-    ".qwen/settings.json",
-    ".crush.json",
-    "crush.json",
-    ".codebuddy/settings.json",
-    ".helix",
-    ".exrc",
-    "_exrc",
-    ".nexrc",
-    ".vimrc",
-    "_vimrc",
-    ".gvimrc",
-    "_gvimrc",
-    ".nvim.lua",
-    ".nvimrc",
-    ".hg/hgrc",
-    ".hg/hgrc-not-shared",
-    ".hg/sharedpath",
-    ".jj/repo/config.toml",
-    ".gate",
-});
-
-// The same and more, exactly below the home directory, for a profile that can
-// write there, and places that are no workspace.
-constexpr auto kProtectedAtHome = std::to_array<std::string_view>({
-    ".ssh",
-    ".gnupg",
-    ".config/autostart",
-    ".config/systemd",
-    ".local/share/systemd",
-    ".config/environment.d",
-    ".pam_environment",
-    ".xprofile",
-    ".xinitrc",
-    ".xsession",
-    ".xsessionrc",
-    ".bashrc.d",
-    ".config/zsh",
-    ".oh-my-zsh",
-    ".local/share/applications",
-    ".local/share/dbus-1",
-    ".local/bin",
-    ".local/lib",
-    ".cargo/bin",
-    ".bun/bin",
-    ".deno/bin",
-    "go/bin",
-    "bin",
-    ".config/git",
-    ".config/Code",
-    ".vscode-server",
-    ".cursor-server",
-    ".codex",
-    ".copilot",
-    ".cursor",
-    ".gemini",
-    ".codebuddy",
-    ".codeium",
-    ".kiro",
-    ".config/opencode",
-    ".config/github-copilot",
-    ".config/amp",
-    ".config/crush",
-    ".config/goose",
-    ".config/Claude",
-    ".config/Cursor",
-    ".config/zed",
-    ".config/direnv",
-    ".config/fish",
-    ".config/pip",
-    ".gradle/init.d",
-    "Library/LaunchAgents",
-});
-
-// Below the home directory: what is auto-executed. Another name of such a file
-// in the workspace would be a way to write it, and so would a place in the
-// workspace to which a link leads. What lies in one directory stands together:
-// a directory that lacks several is listed once (backends/listing.h).
-constexpr auto kSoleNames = std::to_array<std::string_view>({
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".inputrc",
-    ".pam_environment",
-    ".xprofile",
-    ".xinitrc",
-    ".xsession",
-    ".xsessionrc",
-    ".direnvrc",
-    ".vimrc",
-    ".gvimrc",
-    ".exrc",
-    ".emacs",
-    ".tmux.conf",
-    ".screenrc",
-    ".gdbinit",
-    ".lldbinit",
-    ".pdbrc",
-    ".irbrc",
-    ".ghci",
-    ".iex.exs",
-    ".ocamlinit",
-    ".octaverc",
-    ".pryrc",
-    ".Rprofile",
-    ".Renviron",
-    ".gitconfig",
-    ".npmrc",
-    ".yarnrc",
-    ".claude.json",
-    ".aider.conf.yml",
-    ".ccache/ccache.conf",
-    ".config/ccache/ccache.conf",
-    ".editrc",
-    ".environment",
-    ".pythonrc",
-    ".vim/vimrc",
-    ".emacs.d/init.el",
-    ".config/autostart",
-    ".config/environment.d",
-    ".config/systemd/user",
-    ".config/fish/config.fish",
-    ".config/fish/conf.d",
-    ".config/nvim/init.lua",
-    ".config/nvim/init.vim",
-    ".config/emacs/init.el",
-    ".config/tmux/tmux.conf",
-    ".config/direnv/direnvrc",
-    ".config/git/config",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/commands",
-    ".claude/agents",
-    ".claude/hooks",
-    ".claude/skills",
-    ".claude/plugins",
-    ".claude/CLAUDE.md",
-    ".codex/config.toml",
-    ".codex/hooks",
-    ".codex/hooks.json",
-    ".codex/rules",
-    ".gemini/settings.json",
-    ".gemini/policies",
-    ".cursor/mcp.json",
-    ".cursor/hooks",
-    ".cursor/hooks.json",
-    ".config/pip/pip.conf",
-    ".pip/pip.conf",
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".gradle/init.gradle",
-    ".m2/settings.xml",
-    ".ssh/authorized_keys2",
-    ".ssh/authorized_keys",
-    ".ssh/config",
-    ".ssh/rc",
-});
+// Below a home (rules.d/known/home.json).
+std::span<const std::string_view> Hidden() {
+  return known::Names(known::List::kHidden);
+}
+// By name in any directory. Not here: .gitmodules, since ordinary `git
+// submodule add` writes it and git itself takes no program from it; CI files,
+// which run elsewhere.
+std::span<const std::string_view> ProtectedNames() {
+  return known::Names(known::List::kProtected);
+}
+// Exactly below a home, for a profile that can write there, and places that are
+// no workspace.
+std::span<const std::string_view> ProtectedAtHome() {
+  return known::Names(known::List::kProtectedHome);
+}
+// Below a home: another name of such a file in the workspace would be a way to
+// write it, and so would a place in the workspace to which a link leads.
+std::span<const std::string_view> AutoExecuted() {
+  return known::Names(known::List::kAutoExecuted);
+}
 
 constexpr auto kProtectedSystem = std::to_array<std::string_view>({
     "/etc",
@@ -318,9 +75,9 @@ void AddNamed(const ProfileInputs& inputs, backends::Profile* profile) {
     }
   };
   for (const RelocatedDir& place : inputs.relocated_dirs) {
-    add(place, kProtectedNames);
-    add(place, kProtectedAtHome);
-    add(place, kSoleNames);
+    add(place, ProtectedNames());
+    add(place, ProtectedAtHome());
+    add(place, AutoExecuted());
     // Beside ~/.claude when that is where it usually is.
     if (place.name == ".claude")
       add(place, std::array<std::string_view, 1>{".claude/.claude.json"});
@@ -348,11 +105,12 @@ constexpr auto kShared =
 
 std::vector<RestrictedHomeDir> RestrictedHomeDirs() {
   std::vector<RestrictedHomeDir> places;
-  places.reserve(kSecrets.size() + kProtectedNames.size() +
-                 kProtectedAtHome.size() + kSoleNames.size());
-  for (const std::string_view secret : kSecrets) places.push_back({secret});
-  for (const std::string_view name : kProtectedAtHome) places.push_back({name});
-  for (const std::string_view name : kProtectedNames) {
+  places.reserve(Hidden().size() + ProtectedNames().size() +
+                 ProtectedAtHome().size() + AutoExecuted().size());
+  for (const std::string_view secret : Hidden()) places.push_back({secret});
+  for (const std::string_view name : ProtectedAtHome())
+    places.push_back({name});
+  for (const std::string_view name : ProtectedNames()) {
     // An agent's or a tool's own directory: what lies beside is auto-executed
     // too.
     const std::string_view of = DirName(name);
@@ -362,7 +120,7 @@ std::vector<RestrictedHomeDir> RestrictedHomeDirs() {
     if (places.back().name != place) places.push_back({place});
   }
   // People work on what their editors read, as on any other project.
-  for (const std::string_view name : kSoleNames)
+  for (const std::string_view name : AutoExecuted())
     places.push_back({name, false});
   return places;
 }
@@ -371,7 +129,7 @@ std::vector<std::string> SecretsAt(const std::vector<RelocatedDir>& places,
                                    const std::string& workspace) {
   std::vector<std::string> secrets;
   for (const RelocatedDir& place : places)
-    for (const std::string_view secret : kSecrets)
+    for (const std::string_view secret : Hidden())
       if (std::string path = At(place, secret);
           !path.empty() && (workspace.empty() || !IsWithin(workspace, path)))
         secrets.push_back(std::move(path));
@@ -415,21 +173,23 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   }
 
   // Tickets, keys and the record are out of reach in every profile.
-  profile.deny_read.reserve(1 + kSecrets.size() + kSystemSecrets.size());
+  profile.deny_read.reserve(1 + Hidden().size() +
+                            known::Names(known::List::kSystemHidden).size());
   if (!inputs.state_dir.empty()) profile.deny_read.push_back(inputs.state_dir);
   std::vector<std::string> homes = inputs.other_homes;
   if (!inputs.home.empty()) homes.insert(homes.begin(), inputs.home);
   if (!full) {
     for (const std::string& home : homes)
-      for (std::string_view secret : kSecrets)
+      for (std::string_view secret : Hidden())
         profile.deny_read.push_back(Below(home, secret));
-    for (std::string_view secret : kSystemSecrets)
+    for (std::string_view secret : known::Names(known::List::kSystemHidden))
       profile.deny_read.emplace_back(secret);
     for (std::string& path : SecretsAt(inputs.relocated_dirs, inputs.workspace))
       profile.deny_read.push_back(std::move(path));
   }
   if (tool) Lend(*inputs.lending, &profile);
-  profile.protect_names.assign(kProtectedNames.begin(), kProtectedNames.end());
+  const auto names = ProtectedNames();
+  profile.protect_names.assign(names.begin(), names.end());
   // That the state is hidden does not keep the directories above it in place.
   for (const std::string* place :
        {&inputs.config_dir, &inputs.cache_dir, &inputs.state_dir})
@@ -438,9 +198,9 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     for (const std::string& home : homes) {
       // These first: they lie in few directories, which are then listed and
       // answer for what lies deeper.
-      for (std::string_view sole : kProtectedAtHome)
+      for (std::string_view sole : ProtectedAtHome())
         profile.alias_checked_paths.push_back(Below(home, sole));
-      for (std::string_view sole : kSoleNames)
+      for (std::string_view sole : AutoExecuted())
         profile.alias_checked_paths.push_back(Below(home, sole));
     }
   AddNamed(inputs, &profile);
@@ -450,7 +210,7 @@ Result<backends::Profile> MakeProfile(const std::string& name,
   // A workspace may be the directory that such a file lies in.
   for (const std::string& home : inputs.real_homes) {
     if (full || !IsWithin(inputs.workspace, home)) continue;
-    for (std::string_view sole : kSoleNames)
+    for (std::string_view sole : AutoExecuted())
       if (std::string path = Below(home, sole);
           IsWithin(path, inputs.workspace))
         profile.protect.push_back(std::move(path));
@@ -459,11 +219,11 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     for (std::string_view protect : kProtectedSystem)
       profile.protect.emplace_back(protect);
     for (const std::string& home : homes) {
-      for (std::string_view protect : kProtectedNames)
+      for (std::string_view protect : ProtectedNames())
         profile.protect.push_back(Below(home, protect));
-      for (std::string_view protect : kProtectedAtHome)
+      for (std::string_view protect : ProtectedAtHome())
         profile.protect.push_back(Below(home, protect));
-      for (std::string_view protect : kSoleNames)
+      for (std::string_view protect : AutoExecuted())
         profile.protect.push_back(Below(home, protect));
     }
   }

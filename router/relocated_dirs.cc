@@ -5,52 +5,12 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "known/known.h"
 
 namespace gate::router {
 namespace {
 
-enum class Kind : uint8_t { kDirectory, kFile, kFiles };  // kFiles: a list
-
-struct Variable {
-  std::string_view variable, name;
-  Kind kind = Kind::kDirectory;
-};
-// Sorted. Of a file that has no name of its own at home (a service account's
-// key) the name is any in the directory where such things are.
-constexpr auto kVariables = std::to_array<Variable>({
-    {"AWS_CONFIG_FILE", ".aws/config", Kind::kFile},
-    {"AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", Kind::kFile},
-    {"AZURE_CONFIG_DIR", ".azure"},
-    {"BOTO_CONFIG", ".boto", Kind::kFile},
-    {"CARGO_HOME", ".cargo"},
-    {"CCACHE_DIR", ".ccache"},
-    {"CLAUDE_CONFIG_DIR", ".claude"},
-    {"CLOUDSDK_CONFIG", ".config/gcloud"},
-    {"CODEX_HOME", ".codex"},
-    {"DATABRICKS_CONFIG_FILE", ".databrickscfg", Kind::kFile},
-    {"DOCKER_CONFIG", ".docker"},
-    {"GH_CONFIG_DIR", ".config/gh"},
-    {"GLAB_CONFIG_DIR", ".config/glab-cli"},
-    {"GNUPGHOME", ".gnupg"},
-    {"GOOGLE_APPLICATION_CREDENTIALS", ".config/gcloud/key", Kind::kFile},
-    {"HF_HOME", ".cache/huggingface"},
-    {"HF_TOKEN_PATH", ".cache/huggingface/token", Kind::kFile},
-    {"HISTFILE", ".bash_history", Kind::kFile},
-    {"KUBECONFIG", ".kube/config", Kind::kFiles},
-    {"NETRC", ".netrc", Kind::kFile},
-    {"NPM_CONFIG_USERCONFIG", ".npmrc", Kind::kFile},
-    {"OCI_CLI_CONFIG_FILE", ".oci/config", Kind::kFile},
-    {"PASSWORD_STORE_DIR", ".password-store"},
-    {"PGPASSFILE", ".pgpass", Kind::kFile},
-    {"RCLONE_CONFIG", ".config/rclone/rclone.conf", Kind::kFile},
-    {"SOPS_AGE_KEY_FILE", ".config/sops/age/keys.txt", Kind::kFile},
-    {"XAUTHORITY", ".Xauthority", Kind::kFile},
-    {"XDG_CACHE_HOME", ".cache"},
-    {"XDG_CONFIG_HOME", ".config"},
-    {"XDG_DATA_HOME", ".local/share"},
-    {"npm_config_userconfig", ".npmrc", Kind::kFile},
-});
-static_assert(std::ranges::is_sorted(kVariables, {}, &Variable::variable));
+using known::Relocation;
 
 // What holds other things than one program's, with what lies above it.
 constexpr auto kWide = std::to_array<std::string_view>(
@@ -85,7 +45,7 @@ std::vector<RelocatedDir> RelocatedDirs(
     const std::vector<std::string>& environment, const std::string& home) {
   std::vector<RelocatedDir> places;
   std::string real_home;  // looked up when a place needs it
-  const auto add = [&](const Variable& variable, std::string_view value) {
+  const auto add = [&](const Relocation& variable, std::string_view value) {
     std::string path;
     if (value.starts_with("~/") && !home.empty())
       path = home + "/" + std::string(value.substr(2));
@@ -99,7 +59,7 @@ std::vector<RelocatedDir> RelocatedDirs(
         std::string_view(path).substr(home.size() + 1) == variable.name;
     if (usual) return;
     RelocatedDir place{std::move(path), variable.name,
-                       variable.kind != Kind::kDirectory, true};
+                       variable.kind != Relocation::Kind::kDirectory, true};
     // A link may lead to such a directory, too.
     if (real_home.empty()) real_home = Resolved(home);
     place.whole =
@@ -110,11 +70,12 @@ std::vector<RelocatedDir> RelocatedDirs(
     const size_t equals = entry.find('=');
     if (equals == std::string::npos) continue;
     const auto name = std::string_view(entry).substr(0, equals);
-    const auto variable =
-        std::ranges::lower_bound(kVariables, name, {}, &Variable::variable);
-    if (variable == kVariables.end() || variable->variable != name) continue;
+    const auto variable = std::ranges::lower_bound(known::Relocations(), name,
+                                                   {}, &Relocation::variable);
+    if (variable == known::Relocations().end() || variable->variable != name)
+      continue;
     std::string_view rest = std::string_view(entry).substr(equals + 1);
-    while (variable->kind == Kind::kFiles) {
+    while (variable->kind == Relocation::Kind::kFiles) {
       const size_t end = rest.find(':');
       if (end == std::string_view::npos) break;
       add(*variable, rest.substr(0, end));

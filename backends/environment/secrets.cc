@@ -4,95 +4,31 @@
 #include <string>
 
 #include "backends/environment.h"
-#include "base/secret_prefixes.h"
+#include "known/known.h"
 
 namespace gate::backends {
 namespace {
 
+using known::List;
 using std::string_view;
 
-// A whole component of the name (between underscores).
-constexpr auto kSecretWords = std::to_array<string_view>({
-    "TOKEN",      "TOKENS",      "SECRET",        "SECRETS",       "PASSWORD",
-    "PASSWD",     "PASS",        "PASSPHRASE",    "PWD",           "APIKEY",
-    "CREDENTIAL", "CREDENTIALS", "CREDS",         "AUTH",          "PAT",
-    "COOKIE",     "DSN",         "JWT",           "BEARER",        "WEBHOOK",
-    "PW",         "SAS",         "PSK",           "CRED",          "PASSCODE",
-    "OTP",        "TOTP",        "MNEMONIC",      "AUTHORIZATION", "PSWD",
-    "PSW",        "PASSWRD",     "PWORD",         "PASSKEY",       "PASSKEYS",
-    "HOTP",       "MNEMONICS",   "SEEDPHRASE",    "COOKIES",       "JWK",
-    "JWTS",       "PRIVKEY",     "MASTERKEY",     "SIGNINGKEY",    "SIGNKEY",
-    "HMACKEY",    "CRYPTKEY",    "ENCRYPTIONKEY", "DEPLOYKEY",     "LICENSEKEY",
-    "SESSIONKEY", "SESSIONID",   "SESSID",        "CONNSTR",       "CONNSTRING",
-    "AUTHKEY",    "AUTHKEYS",    "KEYPHRASE",     "PASSWDS",
-});
-// A whole component as well, where the value is more than a switch.
-constexpr auto kSecretHints =
-    std::to_array<string_view>({"SIGNING", "HMAC", "SALT", "PEPPER"});
-// The last component, likewise.
-constexpr auto kSecretLastHints =
-    std::to_array<string_view>({"PRIVATE", "PRIV", "CONN_STR"});
 constexpr auto kSwitches = std::to_array<string_view>(
     {"", "0", "1", "n", "y", "no", "yes", "off", "on", "false", "true", "none",
      "never", "always", "auto", "required", "optional"});
-// How a value is written, behind what it is: SIGNING_KEY_BASE64, TOKEN_2.
-constexpr auto kForms = std::to_array<string_view>(
-    {"_B64", "_BASE64", "_PEM", "_HEX", "_RAW", "_TEXT", "_JSON"});
-// Anywhere in the name.
-constexpr auto kSecretParts = std::to_array<string_view>(
-    {"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY",
-     "ACCESS_KEY", "ACCESSKEY", "PRIVATE_KEY", "PRIVATEKEY", "CREDENTIAL",
-     "AUTHTOKEN", "CONNECTION_STRING", "CONNECTIONSTRING"});
-constexpr auto kSecretEndings =
-    std::to_array<string_view>({"_KEY", "TOKEN", "_KEYS"});
-// Beside the common ones (base/secret_prefixes.h): what is no secret where it
-// is only quoted, and beginnings of which the record wants to see more.
-constexpr auto kSecretValues = std::to_array<string_view>({
-    "-----BEGIN",
-    "eyJ",
-    "sk-",
-    "Bearer ",
-    "Basic ",
-    "pypi-",
-    "pul-",
-    "AGE-SECRET-KEY-",
-});
 constexpr size_t kShortestSecret = 16;
-// Of connection strings, anywhere in them.
-constexpr auto kSecretFields =
-    std::to_array<string_view>({"AccountKey=", "SharedAccessKey=", "Password=",
-                                "password=", "Pwd=", "PASSWORD="});
-
-// Whole names that no word of them tells.
-constexpr auto kSecretNames = std::to_array<string_view>(
-    {"BW_SESSION", "KUBE_CONFIG_DATA", "KUBECONFIG_DATA"});
-// How a word of the name ends: SSHPASS, ROOTPW; and those that end so
-// otherwise.
-constexpr auto kSecretWordEndings =
-    std::to_array<string_view>({"PASS", "PW", "PWD", "PSWD"});
-constexpr auto kNoSecretWords =
-    std::to_array<string_view>({"BYPASS", "COMPASS", "ENCOMPASS", "UNDERPASS",
-                                // A company.
-                                "AUTH0"});
 // What stands before the colon of user:password@host when it is something else,
 // and after the @.
 constexpr auto kNoUsers = std::to_array<string_view>(
     {"mailto", "npm", "workspace", "file", "acct", "sip", "xmpp"});
 constexpr auto kNoHosts = std::to_array<string_view>({"sha256:", "sha512:"});
 
-template <class List>
-bool Contains(const List& list, string_view value) {
+template <class Values>
+bool Contains(const Values& list, string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-template <class List>
-bool EndsWithAny(const List& list, string_view value) {
-  return std::any_of(list.begin(), list.end(),
-                     [&](string_view part) { return value.ends_with(part); });
-}
-
-template <class List>
-bool BeginsWithAny(const List& list, string_view value) {
+template <class Values>
+bool BeginsWithAny(const Values& list, string_view value) {
   return std::any_of(list.begin(), list.end(),
                      [&](string_view part) { return value.starts_with(part); });
 }
@@ -124,7 +60,7 @@ string_view Bare(string_view text) {
     if (bare.ends_with('_')) bare.remove_suffix(1);
     return bare;
   }
-  for (const string_view form : kForms)
+  for (const string_view form : known::Names(List::kForms))
     if (text.ends_with(form)) return text.substr(0, text.size() - form.size());
   return text;
 }
@@ -141,26 +77,26 @@ bool HasSecretName(string_view name, string_view value) {
   std::transform(upper.begin(), upper.end(), upper.begin(), Upper);
   string_view text = upper;
   // BASE64 is a form and ends in a number.
-  text = EndsWithAny(kForms, text) ? Bare(text) : Bare(Bare(text));
+  text = known::EndsWithAny(List::kForms, text) ? Bare(text) : Bare(Bare(text));
   const bool is_switch = IsSwitch(value);
   if (!is_switch)
-    for (const string_view last : kSecretLastHints)
+    for (const string_view last : known::Names(List::kVariableLastHints))
       if (text == last ||
           (text.ends_with(last) && text[text.size() - last.size() - 1] == '_'))
         return true;
-  for (string_view part : kSecretParts)
-    if (text.find(part) != string_view::npos) return true;
-  for (string_view end : kSecretEndings)
-    if (text.ends_with(end)) return true;
-  if (Contains(kSecretNames, text)) return true;
+  if (known::HoldsAny(List::kVariableParts, text) ||
+      known::EndsWithAny(List::kVariableEndings, text) ||
+      known::Contains(List::kVariableNames, text))
+    return true;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('_', begin), text.size());
     const string_view whole = text.substr(begin, end - begin);
     const string_view word = WithoutNumber(whole);
-    if (!Contains(kNoSecretWords, whole) && !Contains(kNoSecretWords, word) &&
-        (Contains(kSecretWords, word) ||
-         EndsWithAny(kSecretWordEndings, word) ||
-         (!is_switch && Contains(kSecretHints, word))))
+    if (!known::Contains(List::kNoVariableWords, whole) &&
+        !known::Contains(List::kNoVariableWords, word) &&
+        (known::Contains(List::kVariableWords, word) ||
+         known::EndsWithAny(List::kVariableWordEndings, word) ||
+         (!is_switch && known::Contains(List::kVariableHints, word))))
       return true;
     begin = end + 1;
   }
@@ -208,20 +144,16 @@ bool HasAccount(string_view value) {
   return false;
 }
 
-constexpr CharacterSet kStarts = [] {
-  CharacterSet starts = SetOf("0123456789pMNO");
-  for (const SecretPrefix& prefix : kSecretPrefixes)
-    starts[static_cast<unsigned char>(prefix.prefix.front())] = true;
-  for (const string_view value : kSecretValues)
-    starts[static_cast<unsigned char>(value.front())] = true;
-  return starts;
-}();
+// What begins a token without a fixed beginning (known/secret_prefixes.h).
+constexpr CharacterSet kStarts = SetOf("0123456789pMNO");
 
 // Whether `rest` begins with a known key. Of beginnings that ordinary words
 // have as well, what follows is looked at.
 bool BeginsWithKey(string_view rest) {
-  if (!IsIn(kStarts, rest.front())) return false;
-  for (const SecretPrefix& prefix : kSecretPrefixes) {
+  if (!IsIn(kStarts, rest.front()) &&
+      !IsIn(known::SecretStarts(), rest.front()))
+    return false;
+  for (const SecretPrefix& prefix : known::SecretPrefixes()) {
     if (!rest.starts_with(prefix.prefix)) continue;
     if (!prefix.digit && prefix.kind != SecretClass::kHex) return true;
     size_t end = prefix.prefix.size();
@@ -232,7 +164,7 @@ bool BeginsWithKey(string_view rest) {
       return true;
   }
   return TelegramTokenEnd(rest, 0) > 0 || DottedTokenEnd(rest, 0) > 0 ||
-         BeginsWithAny(kSecretValues, rest);
+         known::BeginsWithAny(List::kValueStarts, rest);
 }
 
 // A known key's beginning, where a word of the value begins.
@@ -245,12 +177,12 @@ bool HasSecretValue(string_view value) {
     if (BeginsWithKey(rest)) return true;
   }
   // A webhook is one by where it leads.
-  for (const SecretPrefix& prefix : kSecretPrefixes)
+  for (const SecretPrefix& prefix : known::SecretPrefixes())
     if (prefix.keep_prefix && value.find(prefix.prefix) != string_view::npos)
       return true;
-  if (value.find('=') != string_view::npos)
-    for (string_view field : kSecretFields)
-      if (value.find(field) != string_view::npos) return true;
+  if (value.find('=') != string_view::npos &&
+      known::HoldsAny(List::kValueFields, value))
+    return true;
   return HasUrlSecret(value) || HasAccount(value);
 }
 

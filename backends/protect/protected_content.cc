@@ -4,10 +4,12 @@
 #include <array>
 
 #include "base/json.h"
+#include "known/known.h"
 
 namespace gate::backends {
 namespace {
 
+using known::List;
 using std::string_view;
 
 std::string Lower(string_view text) {
@@ -22,52 +24,6 @@ bool IsOrBelow(string_view path, string_view name) {
   return path.starts_with(name) &&
          (path.size() == name.size() || path[name.size()] == '/');
 }
-
-constexpr auto kElsewhere = std::to_array<string_view>({
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".bash_aliases",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".inputrc",
-    ".pypirc",
-    ".gitconfig",
-    ".config/git/config",
-    ".config/fish",
-    ".gdbinit",
-    ".lldbinit",
-    ".ripgreprc",
-    ".envrc",
-    ".direnvrc",
-});
-
-constexpr auto kSettings = std::to_array<string_view>({
-    ".npmrc",
-    ".yarnrc",
-    ".vscode/settings.json",
-    ".vscode/extensions.json",
-});
-
-// Only adds to what its reader does: to take it away lifts no guard.
-constexpr auto kMayGo = std::to_array<string_view>({
-    ".mcp.json",
-    ".claude/commands",
-    ".claude/agents",
-    ".claude/skills",
-    ".vscode/tasks.json",
-    ".vscode/launch.json",
-    ".vscode/mcp.json",
-});
 
 // Keys of .npmrc (npm's and pnpm's) and .yarnrc that name no program, no place
 // to take code or other settings from, no credential, and switch no check off.
@@ -160,15 +116,15 @@ constexpr auto kEditorKeys = std::to_array<string_view>({
     "workbench.iconTheme",
 });
 
-template <class List>
-bool Has(const List& list, string_view value) {
+template <class Values>
+bool Has(const Values& list, string_view value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-template <class List>
-bool HasPath(const List& list, string_view path) {
-  return std::any_of(list.begin(), list.end(),
-                     [&](string_view name) { return IsOrBelow(path, name); });
+bool HasPath(List list, string_view path) {
+  return std::ranges::any_of(known::Names(list), [&](string_view name) {
+    return IsOrBelow(path, name);
+  });
 }
 
 bool IsEditorKey(string_view key) {
@@ -287,13 +243,14 @@ std::optional<std::vector<std::string>> EditorEntries(string_view content,
 
 NameClass ClassOf(string_view relative) {
   const std::string path = Lower(relative);
-  if (Has(kSettings, path)) return NameClass::kSettings;
-  return HasPath(kElsewhere, path) ? NameClass::kElsewhere : NameClass::kObeyed;
+  if (Has(known::Names(List::kJudged), path)) return NameClass::kSettings;
+  return HasPath(List::kReadElsewhere, path) ? NameClass::kElsewhere
+                                             : NameClass::kObeyed;
 }
 
 bool MayGo(string_view relative) {
   const std::string path = Lower(relative);
-  return HasPath(kMayGo, path) || HasPath(kElsewhere, path);
+  return HasPath(List::kOnlyAdds, path) || HasPath(List::kReadElsewhere, path);
 }
 
 std::optional<std::vector<std::string>> EntriesWithPower(string_view relative,

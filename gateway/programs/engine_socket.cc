@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "gateway/programs/program_verification.h"
+#include "known/known.h"
 
 namespace gate::app {
 namespace {
@@ -38,19 +39,17 @@ std::string Variable(const ProcessFacts& facts, std::string_view name) {
 }
 
 // A variable that is set and changes which engine is meant, or none.
-template <size_t N>
-std::string_view FirstSet(const ProcessFacts& facts,
-                          const std::array<std::string_view, N>& names) {
-  for (const std::string_view name : names)
+std::string_view FirstSet(const ProcessFacts& facts, known::List list) {
+  for (const std::string_view name : known::Names(list))
     if (!Variable(facts, name).empty()) return name;
   return "";
 }
 
 // docker context: what the person chose by `docker context use`.
 Result<std::string> DockerSocket(const ProcessFacts& facts) {
-  constexpr std::array<std::string_view, 3> kOther = {
-      "DOCKER_CONFIG", "DOCKER_TLS_VERIFY", "DOCKER_TLS"};
-  if (const std::string_view name = FirstSet(facts, kOther); !name.empty())
+  if (const std::string_view name =
+          FirstSet(facts, known::List::kDockerElsewhere);
+      !name.empty())
     return NotPlain(std::string(name) + " is set");
   const std::string context = Variable(facts, "DOCKER_CONTEXT");
   if (!context.empty() && context != "default")
@@ -103,12 +102,9 @@ bool NamesAnotherPodman(const std::string& path) {
 }
 
 Result<std::string> PodmanSocket(const ProcessFacts& facts) {
-  constexpr std::array<std::string_view, 8> kOther = {
-      "CONTAINER_HOST",          "CONTAINER_CONNECTION",
-      "CONTAINERS_CONF",         "CONTAINERS_CONF_OVERRIDE",
-      "CONTAINERS_STORAGE_CONF", "XDG_CONFIG_HOME",
-      "XDG_DATA_HOME",           "CONTAINER_PROXY"};
-  if (const std::string_view name = FirstSet(facts, kOther); !name.empty())
+  if (const std::string_view name =
+          FirstSet(facts, known::List::kPodmanElsewhere);
+      !name.empty())
     return NotPlain(std::string(name) + " is set");
   if (facts.home.empty() || Variable(facts, "HOME") != facts.home)
     return NotPlain("the home directory is not known");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "base/paths.h"
 #include "git/config.h"
 #include "git/doubts.h"
+#include "known/known.h"
 
 namespace gate::app {
 namespace {
@@ -25,9 +27,9 @@ constexpr size_t kMaxBytes = size_t{1} << 20;
 constexpr size_t kMaxFiles = 32;
 
 // Files of settings that may hold a token, by their last component.
-constexpr std::array<string_view, 9> kSettings = {
-    ".npmrc",    ".yarnrc.yml", ".yarnrc",      ".condarc",    "pip.conf",
-    "auth.json", "bunfig.toml", "NuGet.Config", "nuget.config"};
+std::span<const string_view> Settings() {
+  return known::Names(known::List::kSettings);
+}
 // What reads these files without printing them.
 constexpr auto kSilent = std::to_array<string_view>(
     {"[",      "[[",    "bun",      "bunx", "cksum",   "conda",     "cp",
@@ -76,13 +78,10 @@ bool HasCredentialUrl(string_view text) {
 }
 
 bool NamesSecret(string_view name) {
-  const std::string lower = Lower(name);
-  for (const string_view part :
-       {"token", "passw", "secret", "apikey", "api-key", "api_key", "smtppass",
-        "extraheader", "authkey", "_auth", "authident", "client-key-data",
-        "private"})
-    if (lower.find(part) != std::string::npos) return true;
-  return false;
+  std::string upper(name);
+  for (char& c : upper)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
+  return known::HoldsAny(known::List::kPrintedParts, upper);
 }
 
 bool IsSecret(const GitEntry& entry) {
@@ -291,7 +290,7 @@ bool IsGitConfig(const std::string& path) {
 }
 
 bool IsSettings(const std::string& path) {
-  return IsGitConfig(path) || Contains(kSettings, BaseName(path));
+  return IsGitConfig(path) || Contains(Settings(), BaseName(path));
 }
 
 // Whether the file of settings at `path` holds a secret.
@@ -315,7 +314,7 @@ std::vector<std::string> FilesMet(const parser::Effect& effect) {
   if (effect.path.glob) {
     const std::string directory(DirName(path));
     if (directory.find_first_of("*?[\\") != std::string::npos) return {};
-    std::vector<string_view> names(kSettings.begin(), kSettings.end());
+    std::vector<string_view> names(Settings().begin(), Settings().end());
     for (const string_view name : {"config", ".gitconfig", "config.worktree"})
       names.push_back(name);
     for (const string_view name : names) {

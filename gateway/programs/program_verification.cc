@@ -15,6 +15,7 @@
 #include "base/paths.h"
 #include "git/doubts.h"
 #include "git/person.h"
+#include "known/known.h"
 
 namespace gate::app {
 namespace {
@@ -158,30 +159,18 @@ std::string HomeDoubt(const ProcessFacts& facts,
 }
 
 // Whether a file at or above `cwd`, or one that cannot be ruled out, may say
-// what the stand-in runs: the files that rustup, pyenv, rbenv, nodenv, goenv,
-// asdf, mise, fnm, volta, proto and corepack read of a project (the manual of
-// each, "version" or "toolchain" files). corepack itself, which is found beside
-// node, reads none to turn its shims on and off.
+// what the stand-in runs. corepack itself, which is found beside node, reads
+// none to turn its shims on and off.
 bool IsChosen(const ProgramFile& file, const std::string& cwd) {
-  constexpr auto kFiles =
-      std::to_array<const char*>({"rust-toolchain",  "rust-toolchain.toml",
-                                  ".python-version", ".ruby-version",
-                                  ".node-version",   ".nvmrc",
-                                  ".go-version",     ".java-version",
-                                  ".tool-versions",  ".prototools",
-                                  "mise.toml",       ".mise.toml",
-                                  "mise.local.toml", ".mise.local.toml",
-                                  ".mise",           "mise",
-                                  ".config/mise",    ".config/mise.toml",
-                                  ".rtx.toml",       "package.json"});
   if (BaseName(file.found) == "corepack" &&
       file.real.ends_with("/corepack/dist/corepack.js"))
     return false;
   if (!cwd.starts_with('/')) return true;
   for (std::string at = cwd;; at = std::string(DirName(at))) {
-    for (const char* name : kFiles) {
+    for (const std::string_view name :
+         known::Names(known::List::kToolVersion)) {
       struct stat info = {};
-      const std::string path = (at == "/" ? "" : at) + "/" + name;
+      const std::string path = (at == "/" ? "" : at) + "/" + std::string(name);
       if (::lstat(path.c_str(), &info) == 0 ||
           (errno != ENOENT && errno != ENOTDIR))
         return true;

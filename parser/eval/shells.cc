@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/paths.h"
+#include "known/known.h"
 #include "parser/eval/evaluate.h"
 
 namespace gate::parser {
@@ -35,45 +36,12 @@ bool ReadsAlike(std::string_view text) {
   return true;
 }
 
-// Variables whose value is a path (or list of them) of code that is loaded.
-constexpr std::string_view kLoadVariables[] = {"BASH_ENV",
-                                               "DYLD_INSERT_LIBRARIES",
-                                               "ENV",
-                                               "GCONV_PATH",
-                                               "GIT_EXEC_PATH",
-                                               "GROFF_BIN_PATH",
-                                               "GTK_MODULES",
-                                               "JAVA_TOOL_OPTIONS",
-                                               "LD_AUDIT",
-                                               "LD_LIBRARY_PATH",
-                                               "LD_PRELOAD",
-                                               "MAKEFILES",
-                                               "NODE_OPTIONS",
-                                               "OPENSSL_CONF",
-                                               "OPENSSL_ENGINES",
-                                               "OPENSSL_MODULES",
-                                               "PERL5LIB",
-                                               "PERL5OPT",
-                                               "PSQLRC",
-                                               "PYTHONPATH",
-                                               "PYTHONSTARTUP",
-                                               "RUBYLIB",
-                                               "RUBYOPT",
-                                               "R_PROFILE",
-                                               "R_PROFILE_USER",
-                                               "SCREENRC",
-                                               "ZDOTDIR"};
-
-template <size_t N>
-bool Contains(const std::string_view (&table)[N], std::string_view name) {
-  return std::find(std::begin(table), std::end(table), name) != std::end(table);
-}
-
 }  // namespace
 
 bool MakesProgramsRunCode(std::string_view name) {
   if (name.starts_with("GIT_") || name.starts_with("LD_") ||
-      name.starts_with("DYLD_") || Contains(kLoadVariables, name))
+      name.starts_with("DYLD_") ||
+      known::Contains(known::List::kLoadVariables, name))
     return true;
   const std::optional<EnvironmentMeaning> meaning = EnvironmentRole(name);
   if (!meaning || name == "PATH") return false;
@@ -397,7 +365,7 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
       ExpandPrompt(x, text, span);
     }
   }
-  if (Contains(kLoadVariables, name)) {
+  if (known::Contains(known::List::kLoadVariables, name)) {
     state_only_ = false;
     for (const Value& text : value) {
       Effect effect;

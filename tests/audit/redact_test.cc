@@ -33,7 +33,7 @@ struct Case {
   "zdWIiOiIxMjM0In0.c2lnbmF0dXJl"
 
 const Case kCases[] = {
-    // Known by their look (base/secret_prefixes.h).
+    // Known by their look (rules.d/known/secrets.json).
     {"x gs"
      "k_0123456789abcdefghij y",
      "0123456789abcdefghij", " y"},

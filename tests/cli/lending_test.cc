@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/paths.h"
-#include "router/secret_names.h"
+#include "known/known.h"
 #include "rules/lending.h"
 #include "tests/cli/process.h"
 
@@ -298,7 +298,7 @@ TEST(LendingDataTest, CredentialsAreHiddenFromOtherLines) {
       for (const std::string_view name : *names)
         EXPECT_TRUE(std::ranges::find(kNoSecrets, name) !=
                         std::end(kNoSecrets) ||
-                    std::ranges::any_of(router::kSecrets,
+                    std::ranges::any_of(known::Names(known::List::kHidden),
                                         [&](std::string_view secret) {
                                           return IsWithin(name, secret);
                                         }))

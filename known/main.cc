@@ -1,0 +1,44 @@
+// gate_compile_known OUT.cc FILE…: compiles what is known of the world into a
+// C++ source. Part of the build; a mistake fails it.
+#include <cstdio>
+#include <string>
+
+#include "base/file.h"
+#include "base/paths.h"
+#include "known/compile.h"
+
+namespace gate {
+namespace {
+
+constexpr size_t kMaxBytes = size_t{1} << 20;
+
+int Main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fputs("usage: gate_compile_known OUT.cc FILE...\n", stderr);
+    return 64;
+  }
+  std::vector<std::pair<std::string, std::string>> files;
+  for (int k = 2; k < argc; ++k) {
+    auto text = ReadFile(argv[k], kMaxBytes);
+    if (!text) {
+      std::fprintf(stderr, "%s: %s\n", argv[k], text.error().message.c_str());
+      return 1;
+    }
+    const std::string_view name = BaseName(argv[k]);
+    files.emplace_back(name.substr(0, name.rfind('.')), std::move(*text));
+  }
+  const auto source = known::Compile(files);
+  const Status written = source ? WriteFileAtomically(argv[1], *source, 0644)
+                                : Status(std::unexpected(source.error()));
+  if (!written) {
+    std::fprintf(stderr, "gate_compile_known: %s\n",
+                 written.error().message.c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace gate
+
+int main(int argc, char** argv) { return gate::Main(argc, argv); }
