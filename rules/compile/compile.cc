@@ -143,6 +143,7 @@ void Compiler::ReadLists(File& file, const TreeNode& node) {
     if (Is(file, list, Type::kArray, "a list"))
       for (const TreeNode& item : file.tree.children(list)) {
         const std::string_view text = String(file, item, "a list's member");
+        if (AddKnown(file, item, &values)) continue;
         if (text.starts_with('@')) {
           const auto other = list_values_.find(std::string(text.substr(1)));
           if (other == list_values_.end()) {

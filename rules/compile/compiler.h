@@ -1,6 +1,7 @@
 // Inside rules/: the state of one compilation. See rules/compile/compile.h.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -173,6 +174,10 @@ class Compiler {
   bool AddMembers(File& file, uint32_t offset,
                   const std::vector<std::string_view>& members,
                   std::vector<std::string_view>* values);
+  // Whether `item` is "PREFIX@known/LIST[/DIRECTORY]". Appends what it stands
+  // for: PREFIX before each member of a list of known/known.h.
+  bool AddKnown(File& file, const TreeNode& item,
+                std::vector<std::string_view>* values);
   uint8_t Choice(File& file, const TreeNode& node,
                  std::span<const std::string_view> names, const char* what);
   bool ReadPath(File& file, const TreeNode& node, std::string_view text,
@@ -201,6 +206,7 @@ class Compiler {
   std::vector<std::pair<std::string, uint32_t>> program_keys_;
   std::vector<std::vector<uint32_t>> buckets_{kBucketCount};
   std::unordered_map<std::string, std::vector<std::string_view>> list_values_;
+  std::deque<std::string> written_out_;  // members with what stands before
   std::unordered_map<std::string, std::pair<File*, const TreeNode*>> macros_;
   std::unordered_map<std::string, uint32_t> class_names_;
   std::unordered_map<std::string_view, uint32_t> ids_;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/host.h"
+#include "known/known.h"
 #include "rules/compile/compiler.h"
 #include "rules/glob.h"
 #include "rules/match/path_filter.h"
@@ -113,13 +114,44 @@ bool Compiler::AddMembers(File& file, uint32_t offset,
   return true;
 }
 
+bool Compiler::AddKnown(File& file, const TreeNode& item,
+                        std::vector<std::string_view>* values) {
+  constexpr std::string_view kMark = "@known/";
+  const size_t at = item.text.find(kMark);
+  if (at == std::string_view::npos || (at > 0 && item.text[at - 1] != '/'))
+    return false;
+  const std::string_view before = item.text.substr(0, at);
+  std::string_view list = item.text.substr(at + kMark.size());
+  std::string below;  // of the members only those in this directory
+  if (const size_t end = list.find('/', list.find('/') + 1);
+      end != std::string_view::npos && list.find('/') < end) {
+    below = std::string(list.substr(end + 1)) + "/";
+    list = list.substr(0, end);
+  }
+  std::vector<std::string_view> members;
+  for (std::string_view member : known::Members(list)) {
+    if (!member.starts_with(below)) continue;
+    member.remove_prefix(below.size());
+    if (member.empty()) continue;
+    std::string text = std::string(before).append(member);
+    if (text.ends_with('/')) text += "**";
+    members.push_back(written_out_.emplace_back(std::move(text)));
+  }
+  if (members.empty())
+    Problem(file, item.begin, "rule-unknown-list",
+            "nothing is in `" + std::string(item.text.substr(at)) + "`",
+            "the lists that gate ships stand in rules.d/known");
+  AddMembers(file, item.begin, members, values);
+  return true;
+}
+
 std::vector<std::string_view> Compiler::StringList(File& file,
                                                    const TreeNode& node,
                                                    const char* what) {
   std::vector<std::string_view> values;
   const auto add = [&](const TreeNode& item) {
     const std::string_view text = String(file, item, what);
-    if (text.empty()) return;
+    if (text.empty() || AddKnown(file, item, &values)) return;
     if (text[0] != '@' || text.size() == 1) {
       values.push_back(text);
       return;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/paths.h"
+#include "known/known.h"
 #include "router/plan.h"
 
 namespace gate::router {
@@ -145,22 +146,32 @@ TEST(MakeProfile, SecretsAreHiddenUnlessAccessIsFull) {
   }
 }
 
-// Of a class of rules.d, what begins with `base`: without it and without a
-// final "/**". Not what has another wildcard.
+// Of a class of rules.d with its lists written out, what begins with `base`:
+// without it and without a final "/**". Not what has another wildcard.
 std::vector<std::string> InClass(const char* name, std::string_view base) {
   std::ostringstream text;
   text << std::ifstream(GATE_SOURCE_DIR "/rules.d/00-classes.json").rdbuf();
   const auto classes = ParseJson(text.str(), /*comments=*/true);
   std::vector<std::string> paths;
   if (!classes) return paths;
-  for (const Json& each : (*classes)["classes"][name]) {
-    std::string_view path = each.get_ref<const std::string&>();
-    constexpr std::string_view kBelow = "/**";
-    if (!path.starts_with(base)) continue;
+  const auto add = [&](std::string_view path) {
+    if (!path.starts_with(base)) return;
     path.remove_prefix(base.size());
-    if (path.ends_with(kBelow)) path.remove_suffix(kBelow.size());
+    for (const std::string_view end : {"/**", "/"})
+      if (path.ends_with(end)) path.remove_suffix(end.size());
     if (path.find_first_of("*?[") == std::string_view::npos)
       paths.emplace_back(path);
+  };
+  for (const Json& each : (*classes)["classes"][name]) {
+    const auto& path = each.get_ref<const std::string&>();
+    constexpr std::string_view kKnown = "@known/";
+    const size_t at = path.find(kKnown);
+    if (at == std::string::npos)
+      add(path);
+    else
+      for (const std::string_view member :
+           known::Members(std::string_view(path).substr(at + kKnown.size())))
+        add(path.substr(0, at).append(member));
   }
   return paths;
 }

@@ -139,6 +139,36 @@ TEST(Compile, ListsAreUsedByName) {
   EXPECT_EQ(policy.floor(), Action::kAllow);
 }
 
+TEST(Compile, WhatGateKnowsOfTheWorldIsNamedByItsList) {
+  struct Row {
+    const char* path;
+    bool known;
+  };
+  constexpr Row kRows[] = {
+      {"$HOME/@known/home/secret", true},
+      {"**/@known/files/secret", true},
+      {"@known/system/secret", true},
+      {"$CODEX_HOME/@known/home/secret/.codex", true},
+      {"/a@known/home", true},  // a path like any other
+      {"$HOME/@known/home/secrets", false},
+      {"$HOME/@known/home", false},
+      {"$HOME/@known/", false},
+      {"$HOME/@known/home/secret/.nothing", false},
+      {"@known/git/denied", false},  // no paths
+  };
+  for (const Row& row : kRows) {
+    const std::string path = "[\"" + std::string(row.path) + "\"]";
+    const Policy policy =
+        One(R"({"schema": 1, "pack": "p", "lists": {"l": )" + path +
+            R"(}, "classes": {"mine": ["@l"], "same": )" + path +
+            R"(}, "rules": [{"id": "a", "action": "deny", "reason": "r",
+                "match": {"effect": {"kind": "read",
+                                     "path": ["mine", "same"]}}}]})");
+    EXPECT_EQ(policy.floor(), row.known ? Action::kAllow : Action::kDeny)
+        << row.path;
+  }
+}
+
 TEST(Compile, TheFirstInstantOfTimeIsOverAndNotNever) {
   const Policy policy = One(Wrap(
       R"({"id": "a", "action": "allow", "reason": "r", "expires": "1970-01-01",
