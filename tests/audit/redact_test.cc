@@ -444,7 +444,8 @@ TEST(SecretName, KnowsNamesOfSecrets) {
   for (const char* name :
        {"GITHUB_TOKEN", "db-password", "X-Api-Key", "AWS_SECRET_ACCESS_KEY",
         "--password", "--client-secret", "SSH_PRIVATE_KEY", "passwd",
-        "npm_config__authToken", "SESSION_COOKIE"}) {
+        "npm_config__authToken", "SESSION_COOKIE", "--connection-string",
+        "MASTERKEY", "DB_ENCRYPTIONKEY"}) {
     EXPECT_TRUE(IsSecretName(name)) << name;
   }
   for (const char* name :

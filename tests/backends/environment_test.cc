@@ -57,6 +57,8 @@ TEST(CleanEnvironment, KeepsOutWhatMakesProgramsRunOtherCode) {
                             "LESS=+!x",
                             "LESS=-ox",
                             "LESSECHO=./x",
+                            "GROFF_BIN_PATH=./x",
+                            "SCREENRC=./x",
                             "LESSHISTFILE=/x",
                             "DYLD_INSERT_LIBRARIES=x"})
     EXPECT_FALSE(Enters(entry)) << entry;
@@ -161,6 +163,7 @@ TEST(CleanEnvironment, KeepsSecretsOutByAnyUsualWord) {
                             "SESSIONID=x",
                             "SENTRY_DSN=https://k@s/1",
                             "DB_CONNECTION_STRING=x",
+                            "STORAGE_ACCOUNTKEY_1=x",
                             "CONNECTIONSTRING=x",
                             "ConnectionStrings__Main=Server=s;Password=x",
                             "SQL_CONNSTR=x",
