@@ -4,6 +4,7 @@
 //   - where allows become sandboxes, no rule allows.
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "fuzz/require.h"
@@ -15,7 +16,6 @@ namespace {
 
 using namespace gate;  // NOLINT(google-build-using-namespace)
 
-constexpr int kFormats = static_cast<int>(rules::ImportFormat::kSafetyNet) + 1;
 // A rule more would only cost time.
 constexpr size_t kLoadedRules = 32;
 
@@ -23,12 +23,14 @@ constexpr size_t kLoadedRules = 32;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  const auto format = static_cast<rules::ImportFormat>(data[0] % kFormats);
+  static const std::vector<std::string> formats = rules::ImportFormatNames();
+  const rules::ImportFormat* format =
+      rules::ParseImportFormat(formats[data[0] % formats.size()]);
   const bool contain = (data[0] & 0x80) != 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1,
                               size - 1);
   const rules::Imported imported = rules::ImportRules(
-      format, "file", text,
+      *format, "file", text,
       contain ? rules::Action::kSandbox : rules::Action::kAllow);
   if (contain)
     for (const Json& rule : imported.rules)

@@ -24,20 +24,20 @@ int RulesImportCommand(const Arguments& arguments) {
       "gate rules import");
   std::string format_name, file, allow_as = "allow";
   bool keep_going = false;
-  app.Add("format", format_name,
-          "codex, claude, gemini, opencode, dcg, cc-safety-net")
-      .Required();
+  std::string formats;
+  for (const std::string& name : rules::ImportFormatNames())
+    formats += (formats.empty() ? "" : ", ") + name;
+  app.Add("format", format_name, formats).Required();
   app.Add("file", file, "the tool's file").Required();
   app.Add("--allow-as", allow_as, "what an allow becomes")
       .OneOf({"allow", "sandbox"});
   app.Flag("--keep-going", keep_going,
            "print what could be carried over all the same");
   if (auto code = ParseWith(app, arguments)) return *code;
-  const auto format = rules::ParseImportFormat(format_name);
-  if (!format) {
+  const rules::ImportFormat* format = rules::ParseImportFormat(format_name);
+  if (format == nullptr) {
     Complain("`" + Visible(format_name) + "` is not a format gate can import");
-    std::fputs("help: codex, claude, gemini, opencode, dcg, cc-safety-net\n",
-               stderr);
+    std::fprintf(stderr, "help: %s\n", formats.c_str());
     return kExitUsage;
   }
   const auto text = ReadFile(file, rules::kMaxRuleFileBytes);

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/text.h"
-#include "rules/import.h"
+#include "rules/import/importer.h"
 
 namespace gate::rules {
 namespace {
@@ -284,9 +284,13 @@ bool ReadExamples(const Value& value, Json* out) {
   return true;
 }
 
-}  // namespace
+class CodexImporter final : public Importer {
+ public:
+  using Importer::Importer;
+  void Read() override;
+};
 
-void Importer::Codex() {
+void CodexImporter::Read() {
   Reader reader(text_);
   std::vector<Reader::Call> calls;
   if (!reader.Read(&calls))
@@ -368,5 +372,15 @@ void Importer::Codex() {
         reason, {{"prefix", prefix}}, more);
   }
 }
+
+}  // namespace
+
+namespace codex {
+const ImportFormat* Get();
+const ImportFormat* Get() {
+  static constexpr ImportFormat kFormat = FormatOf<CodexImporter>("codex");
+  return &kFormat;
+}
+}  // namespace codex
 
 }  // namespace gate::rules

@@ -9,7 +9,7 @@
 #include "base/regex.h"
 #include "base/text.h"
 #include "rules/data.h"
-#include "rules/import.h"
+#include "rules/import/importer.h"
 
 namespace gate::rules {
 namespace {
@@ -77,9 +77,17 @@ Converted Convert(const std::string& pattern) {
   return out;
 }
 
-}  // namespace
+class DcgImporter final : public Importer {
+ public:
+  using Importer::Importer;
+  void Read() override;
 
-void Importer::Dcg() {
+ private:
+  void Pack(const DataValue& pack);
+  void Settings(const DataValue& settings);
+};
+
+void DcgImporter::Read() {
   // A pack is YAML and begins with keys; settings are TOML.
   bool yaml = false;
   for (size_t at = 0; at < text_.size();) {
@@ -104,12 +112,12 @@ void Importer::Dcg() {
     return;
   }
   if (yaml)
-    DcgPack(*file);
+    Pack(*file);
   else
-    DcgSettings(*file);
+    Settings(*file);
 }
 
-void Importer::DcgPack(const DataValue& pack) {
+void DcgImporter::Pack(const DataValue& pack) {
   std::string name;
   const DataValue* destructive = nullptr;
   const DataValue* safe = nullptr;
@@ -191,7 +199,7 @@ void Importer::DcgPack(const DataValue& pack) {
   }
 }
 
-void Importer::DcgSettings(const DataValue& settings) {
+void DcgImporter::Settings(const DataValue& settings) {
   constexpr char kTakesBack[] =
       "an allow of dcg takes back one of dcg's own rules, which gate does not "
       "have";
@@ -255,5 +263,15 @@ void Importer::DcgSettings(const DataValue& settings) {
     }
   }
 }
+
+}  // namespace
+
+namespace dcg {
+const ImportFormat* Get();
+const ImportFormat* Get() {
+  static constexpr ImportFormat kFormat = FormatOf<DcgImporter>("dcg");
+  return &kFormat;
+}
+}  // namespace dcg
 
 }  // namespace gate::rules

@@ -8,7 +8,7 @@
 #include "base/regex.h"
 #include "base/text.h"
 #include "rules/data.h"
-#include "rules/import.h"
+#include "rules/import/importer.h"
 #include "rules/names.h"
 
 namespace gate::rules {
@@ -38,12 +38,18 @@ std::optional<Json> PrefixWords(const std::string& text) {
   return words;
 }
 
-}  // namespace
+class GeminiImporter final : public Importer {
+ public:
+  using Importer::Importer;
+  void Read() override;
 
-void Importer::Gemini() {
+ private:
+  void Settings();
+};
+
+void GeminiImporter::Read() {
   const size_t first = text_.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && text_[first] == '{')
-    return GeminiSettings();
+  if (first != std::string_view::npos && text_[first] == '{') return Settings();
   const auto file = ReadToml(text_);
   if (!file) {
     RefuseAt(file.error().line, file.error().column, file.error().message,
@@ -207,7 +213,7 @@ void Importer::Gemini() {
 }
 
 // tools.core, tools.exclude, tools.allowed, and their older names.
-void Importer::GeminiSettings() {
+void GeminiImporter::Settings() {
   const auto json = ReadJson();
   if (!json) return;
   struct List {
@@ -292,5 +298,15 @@ void Importer::GeminiSettings() {
     Refuse(0, "there is no list of tools",
            "is it a settings.json of Gemini CLI?");
 }
+
+}  // namespace
+
+namespace gemini {
+const ImportFormat* Get();
+const ImportFormat* Get() {
+  static constexpr ImportFormat kFormat = FormatOf<GeminiImporter>("gemini");
+  return &kFormat;
+}
+}  // namespace gemini
 
 }  // namespace gate::rules

@@ -1,4 +1,4 @@
-#include "rules/import.h"
+#include "rules/import/importer.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,40 +8,42 @@
 
 namespace gate::rules {
 
-std::optional<ImportFormat> ParseImportFormat(std::string_view name) {
-  if (name == "codex") return ImportFormat::kCodex;
-  if (name == "claude") return ImportFormat::kClaude;
-  if (name == "gemini") return ImportFormat::kGemini;
-  if (name == "dcg") return ImportFormat::kDcg;
-  if (name == "opencode") return ImportFormat::kOpencode;
-  if (name == "cc-safety-net") return ImportFormat::kSafetyNet;
-  return std::nullopt;
+const ImportFormat* ParseImportFormat(std::string_view name) {
+  for (const ImportFormat* (*get)() : AllImportFormats())
+    if (get()->name == name) return get();
+  return nullptr;
 }
 
-Imported ImportRules(ImportFormat format, const std::string& file,
+std::vector<std::string> ImportFormatNames() {
+  std::vector<std::string> names;
+  for (const ImportFormat* (*get)() : AllImportFormats())
+    names.emplace_back(get()->name);
+  return names;
+}
+
+Imported ImportRules(const ImportFormat& format, const std::string& file,
                      std::string_view text, Action allow_as) {
-  Importer importer(file, text, allow_as);
-  switch (format) {
-    case ImportFormat::kCodex:
-      importer.Codex();
-      break;
-    case ImportFormat::kClaude:
-      importer.Claude();
-      break;
-    case ImportFormat::kGemini:
-      importer.Gemini();
-      break;
-    case ImportFormat::kDcg:
-      importer.Dcg();
-      break;
-    case ImportFormat::kOpencode:
-      importer.Opencode();
-      break;
-    case ImportFormat::kSafetyNet:
-      importer.SafetyNet();
-      break;
+  const auto importer = format.make(file, text, allow_as);
+  importer->Read();
+  return importer->Take();
+}
+
+std::string ProgramOf(const std::string& glob) {
+  const std::string word = glob.substr(0, glob.find(' '));
+  return word.find_first_of("*?") == std::string::npos ? word : "";
+}
+
+std::string EscapePointer(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
   }
-  return importer.Take();
+  return out;
 }
 
 std::string ImportedFile(std::string_view pack, const Imported& imported) {
