@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "parser/analysis.h"
+#include "parser/effect_names.h"
 
 namespace gate::rules {
 namespace {
 
 using Text = std::string_view;
 
-constexpr std::array<Text, parser::kEffectKinds> kEffects = {
-    "read",         "write",       "delete",    "move",
-    "permission",   "network",     "privilege", "signal",
-    "execute_file", "persistence", "system",    "remote_state"};
 constexpr std::array<Text, 5> kFlows = {"network_to_code", "decoded_to_code",
                                         "file_to_network", "file_to_code",
                                         "unseen_to_code"};
@@ -48,7 +44,7 @@ constexpr std::array<Text, 56> kRunners = {
 
 }  // namespace
 
-std::span<const Text> EffectNames() { return kEffects; }
+std::span<const Text> EffectNames() { return parser::kEffectNames; }
 std::span<const Text> FlowNames() { return kFlows; }
 std::span<const Text> UnknownNames() { return kUnknowns; }
 std::span<const Text> ActNames() { return kActs; }

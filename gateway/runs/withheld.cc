@@ -265,9 +265,7 @@ class Finder {
         Add("the rights of root: nobody is root in a sandbox",
             "ask the person to run it: " + line_);
         break;
-      case EffectKind::kSignal:
-      case EffectKind::kSystem:
-      case EffectKind::kRemoteState:
+      default:
         break;
     }
   }

@@ -1,6 +1,7 @@
 #include "parser/analysis.h"
 
 #include "base/text.h"
+#include "parser/effect_names.h"
 #include "parser/eval/evaluate.h"
 
 namespace gate::parser {
@@ -27,11 +28,7 @@ bool HidesCommands(UnknownCode code) {
 }
 
 const char* Name(EffectKind kind) {
-  static constexpr const char* kNames[kEffectKinds] = {
-      "read",         "write",       "delete",    "move",
-      "permission",   "network",     "privilege", "signal",
-      "execute_file", "persistence", "system",    "remote_state"};
-  return kNames[static_cast<int>(kind)];
+  return kEffectNames[static_cast<size_t>(kind)].data();
 }
 
 const char* Name(FlowKind kind) {
