@@ -1,5 +1,9 @@
 #include "cli/help.h"
 
+#include <algorithm>
+
+#include "hooks/capabilities.h"
+
 namespace gate::app {
 namespace {
 
@@ -11,7 +15,7 @@ struct Example {
 
 constexpr Example kExamples[] = {
     {"", "gate check 'git push -f'", "what would be decided"},
-    {"", "gate install claude", "stand before Claude Code's commands"},
+    {"", "gate install {client}", "stand before an agent's commands"},
     {"", "gate status", "what holds here and what happened last"},
     {"check", "gate check 'curl -fsSL https://x.example/i.sh | sh'", ""},
     {"check", "gate check --json 'make test'", "for a program"},
@@ -32,11 +36,11 @@ constexpr Example kExamples[] = {
     {"sandbox", "gate sandbox --network loopback -- npm test",
      "a server of its own"},
     {"hook", "gate hook generic < event.json", "answer one event"},
-    {"install", "gate install claude", "for every project of yours"},
-    {"install", "gate install claude --project", "for this project"},
-    {"install", "gate install codex --dry-run", "only show the change"},
-    {"uninstall", "gate uninstall claude", ""},
-    {"uninstall", "gate uninstall codex --dry-run", "only show the change"},
+    {"install", "gate install {client}", "for every project of yours"},
+    {"install", "gate install {client} --project", "for this project"},
+    {"install", "gate install {client} --dry-run", "only show the change"},
+    {"uninstall", "gate uninstall {client}", ""},
+    {"uninstall", "gate uninstall {client} --dry-run", "only show the change"},
     {"status", "gate status", ""},
     {"status", "gate status --json", "for a program"},
     {"doctor", "gate doctor", ""},
@@ -106,15 +110,23 @@ constexpr Example kExamples[] = {
     {"resume", "gate resume", ""},
 };
 
+// With the name of a client that gate knows.
+std::string LineOf(const Example& example) {
+  constexpr std::string_view kClient = "{client}";
+  std::string line(example.line);
+  if (const size_t at = line.find(kClient); at != std::string::npos)
+    line.replace(at, kClient.size(), hooks::AllCapabilities().front().client);
+  return line;
+}
+
 // The width of the longest line of `command` that leaves room for words.
 size_t Width(std::string_view command) {
   constexpr size_t kMost = 48;
   size_t width = 0;
   for (const Example& example : kExamples) {
-    if (example.command == command && example.line.size() <= kMost &&
-        example.line.size() > width) {
-      width = example.line.size();
-    }
+    if (example.command != command) continue;
+    if (const size_t own = LineOf(example).size(); own <= kMost)
+      width = std::max(width, own);
   }
   return width;
 }
@@ -129,9 +141,10 @@ std::string WithExamples(std::string text, std::string_view command) {
     if (!any) text += "\nexamples:\n";
     any = true;
     text += "  ";
-    text += example.line;
+    const std::string line = LineOf(example);
+    text += line;
     if (!example.what.empty()) {
-      const size_t used = example.line.size();
+      const size_t used = line.size();
       text.append(used < width ? width - used : 0, ' ');
       text += "  # ";
       text += example.what;

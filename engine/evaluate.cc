@@ -87,8 +87,8 @@ class Evaluation {
     set(PathBase::kGateState, request.state_dir);
     set(PathBase::kGateCache, request.cache_dir);
     set(PathBase::kGateBinary, request.binary);
-    set(PathBase::kClaude, request.claude_dir);
-    set(PathBase::kCodex, request.codex_dir);
+    for (size_t i = 0; i < request.client_dirs.size(); ++i)
+      set(rules::BaseOfClient(i), request.client_dirs[i]);
     facts.secrets = request.secrets;
     facts.cwd = request.cwd;
     facts.agent = request.agent;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "clients/clients.h"
 #include "parser/analysis.h"
 
 namespace gate::engine {
@@ -16,7 +17,7 @@ struct Request {
   std::string command;            // (*) the line, or empty for an argv
   std::vector<std::string> argv;  // (*) the vector, or empty for a line
   std::string cwd;                // (*) absolute
-  std::string agent;              // (*) claude, codex, …; empty: unknown
+  std::string agent;              // (*) the client; empty: unknown
   std::string session;            // (*)
   std::string branch;             // (*) of the repository at cwd; may be empty
   bool branch_known = true;       // false: the line may act on any branch
@@ -25,9 +26,9 @@ struct Request {
   std::string config_dir;         // gate's own places, absolute
   std::string state_dir;
   std::string cache_dir;
-  std::string claude_dir;  // instead of ~/.claude and ~/.codex; may be
-  std::string codex_dir;   // empty
-  std::string binary;      // gate's own, absolute; may be empty
+  // Instead of the clients' directories below the home.
+  clients::MovedDirectories client_dirs;
+  std::string binary;  // gate's own, absolute; may be empty
   // Paths that are of the class `secret` too, with what lies below; absolute.
   // The caller's.
   std::span<const std::string> secrets;

@@ -44,8 +44,9 @@ ProcessFacts ReadProcessFacts(const GlobalOptions& options) {
   facts.user = Environment("USER");
   facts.path = Environment("PATH");
   facts.shell = Environment("SHELL");
-  facts.claude_dir = Directory("CLAUDE_CONFIG_DIR");
-  facts.codex_dir = Directory("CODEX_HOME");
+  for (size_t i = 0; i < clients::Directories().size(); ++i)
+    facts.client_dirs[i] =
+        Directory(std::string(clients::Directories()[i].variable).c_str());
   char buffer[PATH_MAX];
   facts.cwd = ::getcwd(buffer, sizeof buffer) == nullptr ? "" : buffer;
   struct stat here = {};

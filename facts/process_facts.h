@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/result.h"
+#include "clients/clients.h"
 #include "parser/analysis.h"
 #include "router/relocated_dirs.h"
 
@@ -33,9 +34,9 @@ struct ProcessFacts {
   std::string cwd;       // of the process, without links; empty when it is gone
   dev_t cwd_device = 0;  // of the directory itself
   ino_t cwd_inode = 0;
-  // $CLAUDE_CONFIG_DIR and $CODEX_HOME where they are absolute, else empty:
-  // what is the person's own is there instead of in ~/.claude and ~/.codex.
-  std::string claude_dir, codex_dir;
+  // Where variables of clients put their directories, where they are absolute:
+  // what is the person's own is there instead of below the home.
+  clients::MovedDirectories client_dirs;
   std::string executable;                // /proc/self/exe: this very binary
   std::vector<std::string> environment;  // NAME=VALUE
   std::vector<router::RelocatedDir> relocated_dirs;  // by the environment

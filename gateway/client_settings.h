@@ -6,7 +6,6 @@
 
 #include "facts/process_facts.h"
 #include "hooks/install.h"
-#include "hooks/installed.h"
 
 namespace gate::app {
 
@@ -19,13 +18,5 @@ hooks::InstallOptions HookOptions(const ProcessFacts& facts,
 // empty when they do not say so. What a managed policy says is not looked at.
 std::string WhyNoHookRuns(const ProcessFacts& facts, const std::string& client,
                           const std::vector<std::string>& directories);
-
-// Whether Codex runs the entry that is `installed`, by its own settings.
-struct CodexTrust {
-  bool certain = false;  // else `why` is what may be wrong
-  std::string why;       // empty: Codex runs it
-};
-CodexTrust AskCodexTrust(const hooks::InstallOptions& options,
-                         const hooks::Installed& installed);
 
 }  // namespace gate::app

@@ -333,8 +333,7 @@ Authorization Gateway::Authorize(const Request& asked, bool pin,
   engine_request.config_dir = facts_.places.config;
   engine_request.state_dir = facts_.places.state;
   engine_request.cache_dir = facts_.places.cache;
-  engine_request.claude_dir = facts_.claude_dir;
-  engine_request.codex_dir = facts_.codex_dir;
+  engine_request.client_dirs = facts_.client_dirs;
   engine_request.binary = facts_.executable;
   engine_request.interactive = request.interactive;
   engine_request.now_ms = NowMs();

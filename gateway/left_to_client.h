@@ -3,33 +3,40 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "gateway/clients/codex_sandbox.h"
 #include "gateway/gateway.h"
 #include "hooks/adapter.h"
+#include "hooks/capabilities.h"
+#include "hooks/own_sandbox.h"
 
 namespace gate::app {
 
-// What Codex's sandbox is for this person in `directory`.
-CodexSandbox FindCodexSandbox(const ProcessFacts& facts,
-                              const std::string& directory,
-                              std::vector<std::string> words);
+// The client's sandbox for this person in `directory`; `words`: what the
+// running client was started with.
+hooks::OwnSandbox FindOwnSandbox(const ProcessFacts& facts,
+                                 const hooks::Capabilities& client,
+                                 const std::string& directory,
+                                 std::vector<std::string> words);
 
 // What gate relies on and commands in `sandbox` may write: its state, its
-// configuration, its program, Codex's own settings; empty when there is none.
-std::string OwnPlaceWrittenIn(const CodexSandbox& sandbox,
+// configuration, its program, the client's own settings; empty when there is
+// none.
+std::string OwnPlaceWrittenIn(const hooks::OwnSandbox& sandbox,
+                              const hooks::Capabilities& client,
                               const ProcessFacts& facts);
 
-// What comes of a hook in Codex, for the person who installs it or asks the
-// doctor: who contains, or why nothing will run, and what to do. `intent`: the
-// hook's mode.
-struct CodexOutlook {
+// What comes of a hook in such a client, for the person who installs it or asks
+// the doctor: who contains, or why nothing will run, and what to do. `intent`:
+// the hook's mode.
+struct SandboxOutlook {
   bool works = false;   // some sandbox contains, and commands run
   bool certain = true;  // else the settings could not be read
   std::string text, help;
 };
-CodexOutlook ForesightOf(const CodexSandbox& sandbox, const ProcessFacts& facts,
-                         bool intent);
+SandboxOutlook ForesightOf(const hooks::Capabilities& client,
+                           const hooks::OwnSandbox& sandbox,
+                           const ProcessFacts& facts, bool intent);
 
 // Sets `left_to` of the authorization of a command where the client's sandbox
 // takes what is let through. It stays empty, and gate contains as in mode

@@ -60,7 +60,7 @@ bool MayBeWorkspace(const ProcessFacts& facts, const std::string& path) {
        {facts.places.config, facts.places.state, facts.places.cache})
     if (!own.empty() && (IsWithin(path, own) || IsWithin(own, path)))
       return false;
-  for (const std::string& client : {facts.claude_dir, facts.codex_dir})
+  for (const std::string& client : facts.client_dirs)
     if (!client.empty() && !IsWithin(facts.home, client) &&
         IsWithin(path, client))
       return false;

@@ -1,22 +1,39 @@
 #include "hooks/adapter.h"
 
 #include "base/text.h"
-#include "hooks/clients.h"
+#include "hooks/client_sign.h"
+#include "hooks/clients/list.h"
+#include "hooks/installed.h"
+#include "hooks/own_sandbox.h"
+#include "hooks/settings.h"
 
 namespace gate::hooks {
 
 const Adapter* FindAdapter(std::string_view client) {
-  for (const Adapter* (*get)() : {Claude, Codex, Generic}) {
-    if (const Adapter* adapter = get(); client == adapter->Name()) {
+  for (const Adapter* (*get)() : AllAdapters())
+    if (const Adapter* adapter = get(); client == adapter->Name())
       return adapter;
-    }
-  }
   return nullptr;
 }
 
 std::vector<std::string> AdapterNames() {
-  return {Claude()->Name(), Codex()->Name(), Generic()->Name()};
+  std::vector<std::string> names;
+  for (const Adapter* (*get)() : AllAdapters()) names.push_back(get()->Name());
+  return names;
 }
+
+ClientSign Adapter::Recognise(const Event&, const std::vector<std::string>&,
+                              const std::vector<ProcessView>&) const {
+  return {true, Name(), "unknown", ""};
+}
+
+OwnSandbox Adapter::ReadSandbox(const SandboxPlaces&) const { return {}; }
+
+HookReview Adapter::Review(const InstallOptions&, const Installed&) const {
+  return {true, ""};
+}
+
+void Adapter::MarkForReview(const FoundHook&, Installed*) const {}
 
 std::string Framed(const Output& output) {
   std::string_view text;

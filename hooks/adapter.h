@@ -13,6 +13,15 @@
 
 namespace gate::hooks {
 
+struct ClientSign;      // hooks/client_sign.h
+struct FoundHook;       // hooks/settings.h
+struct HookReview;      // hooks/installed.h
+struct Installed;       // hooks/installed.h
+struct InstallOptions;  // hooks/install.h
+struct OwnSandbox;      // hooks/own_sandbox.h
+struct ProcessView;     // hooks/person.h
+struct SandboxPlaces;   // hooks/own_sandbox.h
+
 inline constexpr size_t kMaxInputBytes = 1 << 20;
 
 // What the client's message is about.
@@ -116,6 +125,21 @@ class Adapter {
   virtual Output Tell(const std::string& message) const {
     return Output{"", "gate: " + message + "\n", 0};
   }
+  // Who sent `event`, where other programs call themselves as this client does
+  // (Capabilities::has_lookalikes): hooks/client_sign.h. Unless a client says
+  // more, it is this one.
+  virtual ClientSign Recognise(const Event& event,
+                               const std::vector<std::string>& environment,
+                               const std::vector<ProcessView>& ancestors) const;
+  // Its own sandbox (Capabilities::has_own_sandbox), by what its settings and
+  // its command line say. Not known, unless a client says more.
+  virtual OwnSandbox ReadSandbox(const SandboxPlaces& places) const;
+  // Whether it runs the entry that is `installed`, where a person reviews its
+  // hooks (Capabilities::review). Unless a client says more, it does.
+  virtual HookReview Review(const InstallOptions& options,
+                            const Installed& installed) const;
+  // Sets what Review looks for of an entry.
+  virtual void MarkForReview(const FoundHook& hook, Installed* installed) const;
 };
 
 // The adapter called `client`, or null. Static lifetime.

@@ -5,47 +5,46 @@
 namespace gate::hooks {
 namespace {
 
-// First versions: CHANGELOG.md of anthropics/claude-code, 2.0.10;
-// openai/codex#20527, which 0.130.0 does not have (rtk-ai/icm#237) and 0.131.0
-// has (mpecan/tokf#368). Blocking: docs/clients/claude-code.md.
-constexpr auto kClients = std::to_array<Capabilities>({
-    {.client = "claude",
-     .first_that_rewrites = {{2, 0, 10}},
-     .first_that_blocks = Version{{2, 1, 295}},
-     .has_lookalikes = true,
-     .matches_rewritten_lines = true,
-     .may_disable_hooks = true},
-    {.client = "codex",
-     .first_that_rewrites = {{0, 131, 0}},
-     .first_that_blocks = std::nullopt,
-     .has_own_sandbox = true,
-     .review = "skips this hook until it is reviewed in Codex: /hooks, once "
-               "after every change"},
-});
-
-constexpr auto kPrograms =
-    std::to_array<std::string_view>({"claude", "codex", "gemini", "opencode",
-                                     "cursor-agent", "cursor", "crush", "amp"});
-constexpr auto kPackages = std::to_array<std::string_view>(
-    {"claude-code", "@openai/codex", "gemini-cli", "opencode-ai"});
+void Join(std::string_view name, std::string* names) {
+  if (!names->empty()) *names += ", ";
+  *names += name;
+}
 
 }  // namespace
 
-std::span<const Capabilities> AllCapabilities() { return kClients; }
+std::string InstallableClients() {
+  std::string names;
+  for (const Capabilities& each : AllCapabilities()) Join(each.client, &names);
+  return names;
+}
 
-const Capabilities* CapabilitiesOf(std::string_view client) {
-  const auto found = std::ranges::find(kClients, client, &Capabilities::client);
-  return found == kClients.end() ? nullptr : &*found;
+std::string ClientsWithOwnSandbox() {
+  std::string names;
+  for (const Capabilities& each : AllCapabilities())
+    if (each.has_own_sandbox) Join(each.client, &names);
+  return names;
+}
+
+std::string ChosenShell(std::span<const std::string> environment) {
+  std::string chosen;
+  for (const std::string_view variable :
+       clients::All(clients::Names::kShellVariables))
+    for (const std::string& entry : environment)
+      if (entry.starts_with(variable) && entry.size() > variable.size() &&
+          entry[variable.size()] == '=')
+        chosen = entry.substr(variable.size() + 1);
+  return chosen;
 }
 
 bool IsAgentProgram(std::string_view name) {
-  return std::ranges::find(kPrograms, name) != kPrograms.end();
+  return clients::Contains(clients::Names::kPrograms, name);
 }
 
 bool NamesAgentPackage(std::string_view word) {
-  return std::ranges::any_of(kPackages, [&](std::string_view package) {
-    return word.find(package) != word.npos;
-  });
+  return std::ranges::any_of(clients::All(clients::Names::kPackages),
+                             [&](std::string_view package) {
+                               return word.find(package) != word.npos;
+                             });
 }
 
 }  // namespace gate::hooks

@@ -34,14 +34,15 @@ bool IsAbsolute(const std::string& path) { return path.starts_with('/'); }
 std::unexpected<Error> UnknownClient(const std::string& client) {
   return Fail(ErrorCode::kInvalid,
               "`" + Visible(client) +
-                  "` is not a client whose settings gate knows: claude, codex");
+                  "` is not a client whose settings gate knows: " +
+                  InstallableClients());
 }
 
 // Where the client's own variable puts the user's settings; empty without one.
 std::string MovedTo(const InstallOptions& options) {
-  const std::string& moved =
-      options.client == "claude" ? options.claude_dir : options.codex_home;
-  return options.project || !IsAbsolute(moved) ? "" : Normalise(moved, "/");
+  return options.project || !IsAbsolute(options.moved_dir)
+             ? ""
+             : Normalise(options.moved_dir, "/");
 }
 
 // Where a write to `path` ends up. A link is followed, so that settings kept
@@ -149,8 +150,8 @@ std::vector<std::string_view> Lines(std::string_view text) {
 
 Result<std::string> SettingsPath(const InstallOptions& options) {
   GATE_CHECK(CheckClient(options.client));
-  const bool claude = options.client == "claude";
-  const std::string file = claude ? "/settings.json" : "/hooks.json";
+  const Capabilities& can = *CapabilitiesOf(options.client);
+  const std::string file = "/" + std::string(can.settings);
   if (const std::string moved = MovedTo(options); !moved.empty())
     return moved + file;
   const std::string& root =
@@ -158,7 +159,7 @@ Result<std::string> SettingsPath(const InstallOptions& options) {
   if (!IsAbsolute(root)) {
     return Fail(ErrorCode::kInvalid, "no directory to install into");
   }
-  return root + (claude ? "/.claude" : "/.codex") + file;
+  return root + "/" + std::string(can.directory) + file;
 }
 
 Status CheckClient(const std::string& client) {
@@ -194,9 +195,11 @@ std::string GuardLine(const InstallOptions& options) {
       "0gate:{*}:gate) a=${a#gate:}; printf %s\\\\n \"${a%:gate}\" || exit 2;; "
       "2gate::gate) exit 2;; "
       "*) echo \"gate: hook failed (status $s)\" >&2; exit 2;; esac";
-  // Codex runs hooks by the person's own $SHELL. One that is not POSIX would
-  // fail to read the guard, and a hook that fails lets the command run.
-  if (options.client == "codex") line = "/bin/sh -c " + ShellQuote(line);
+  // A $SHELL that is not POSIX would fail to read the guard, and a hook that
+  // fails lets the command run.
+  const Capabilities* can = CapabilitiesOf(options.client);
+  if (can != nullptr && can->runs_hooks_by_user_shell)
+    line = "/bin/sh -c " + ShellQuote(line);
   return line;
 }
 
@@ -207,10 +210,12 @@ std::vector<HookEntry> EntriesFor(const InstallOptions& options) {
   entry.command = GuardLine(options);
   entry.timeout_s = kClientSeconds;
   std::vector<HookEntry> entries = {entry};
-  if (options.client != "claude") return entries;
-  entries[0].block_on_failure = options.block_on_failure;
+  const Capabilities* can = CapabilitiesOf(options.client);
+  if (can == nullptr) return entries;
+  entries[0].block_on_failure =
+      can->first_that_blocks.has_value() && options.block_on_failure;
   // The command has run by then: nothing is blocked.
-  for (const char* event : {"PostToolUse", "PostToolUseFailure"}) {
+  for (const std::string_view event : can->done_events) {
     entry.event = event;
     entry.matcher = kShellTool;
     entries.push_back(entry);

@@ -9,20 +9,21 @@
 namespace gate::hooks {
 
 struct InstallOptions {
-  std::string client;      // claude, codex
+  std::string client;      // one of AllCapabilities()
   std::string home;        // whose settings
   std::string gate_path;   // absolute path of the gate binary
   std::string config_dir;  // written as absolute paths into the hook line
   std::string state_dir;
   bool project = false;  // the project's settings instead of the user's
   std::string project_dir;
-  // $CLAUDE_CONFIG_DIR and $CODEX_HOME; used when absolute, for the user's
-  // settings.
-  std::string claude_dir, codex_home;
-  // claude 2.1.295 and later: the client itself blocks when the hook fails.
-  // False also where the version is not known: what an entry has, it keeps.
+  // Where the client's own variable puts its directory; used when absolute, for
+  // the user's settings.
+  std::string moved_dir;
+  // The client itself blocks when the hook fails
+  // (Capabilities::first_that_blocks). False also where the version is not
+  // known: what an entry has, it keeps.
   bool block_on_failure = false;
-  // codex: gate denies and asks, and Codex's own sandbox contains.
+  // gate denies and asks, and the client's own sandbox contains.
   bool intent = false;
   // The `timeout` program; found in /usr/bin when empty.
   std::string timeout_path;

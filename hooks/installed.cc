@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/hash.h"
-#include "base/json.h"
+#include "hooks/adapter.h"
+#include "hooks/capabilities.h"
 #include "hooks/settings.h"
 
 namespace gate::hooks {
@@ -82,16 +82,6 @@ std::string WhyChanged(const HookEntry& found, const HookEntry& wanted) {
   return "its line or its time is another";
 }
 
-// sha256 over the entry as JSON with sorted names and without blanks.
-std::string CodexHash(const HookEntry& entry) {
-  const std::string identity =
-      "{\"event_name\":\"pre_tool_use\",\"hooks\":[{\"async\":false,"
-      "\"command\":" +
-      Dump(entry.command) + ",\"timeout\":" + std::to_string(entry.timeout_s) +
-      ",\"type\":\"command\"}],\"matcher\":" + Dump(entry.matcher) + "}";
-  return "sha256:" + Hex(Sha256(identity));
-}
-
 // From what does nothing to what does all.
 size_t Rank(Entry entry) {
   constexpr Entry kOrder[] = {Entry::kNone, Entry::kGone, Entry::kOther,
@@ -118,9 +108,8 @@ Installed FindAs(const InstallOptions& options,
         hook.entry.command.find(kIntentOption) != std::string::npos;
     installed.why_changed =
         entry == Entry::kChanged ? WhyChanged(hook.entry, wanted) : "";
-    installed.codex_place = ":pre_tool_use:" + std::to_string(hook.group) +
-                            ":" + std::to_string(hook.handler);
-    installed.codex_hash = CodexHash(hook.entry);
+    if (const Adapter* client = FindAdapter(options.client))
+      client->MarkForReview(hook, &installed);
   }
   if (installed.entry != Entry::kThis) return installed;
   for (const HookEntry& entry : all) {
@@ -148,7 +137,8 @@ Result<Installed> FindInstalled(const InstallOptions& options) {
   InstallOptions as = options;
   as.intent = false;
   Installed installed = FindAs(as, *found);
-  as.intent = options.client == "codex";
+  const Capabilities* can = CapabilitiesOf(options.client);
+  as.intent = can != nullptr && can->has_own_sandbox;
   if (as.intent && installed.entry != Entry::kThis)
     if (Installed other = FindAs(as, *found);
         Rank(other.entry) > Rank(installed.entry))

@@ -24,12 +24,16 @@ struct Installed {
   std::string program;      // of the entry, as its line names it
   bool intent = false;      // its line says --mode intent
   std::string why_changed;  // kChanged: what the next install mends
-  // Codex trusts an entry by where it stands, as the end of a key, and by a
-  // hash of what it says (codex-rs/hooks/src/engine/discovery.rs and
-  // codex-rs/config/src/fingerprint.rs of openai/codex; the same from 0.129 to
-  // 0.160.1).
-  std::string codex_place;  // ":pre_tool_use:0:0"
-  std::string codex_hash;   // "sha256:…"
+  // By which the client knows the entry again that its person has reviewed
+  // (Adapter::MarkForReview): where it stands, and what it says.
+  std::string review_place;  // ":pre_tool_use:0:0"
+  std::string review_hash;   // "sha256:…"
+};
+
+// Whether the client runs an entry, by its own settings.
+struct HookReview {
+  bool certain = false;  // else `why` is what may be wrong
+  std::string why;       // empty: it runs it
 };
 
 // Looks for the entry in the file that PlanInstall(options) would change, in
@@ -37,7 +41,7 @@ struct Installed {
 // not valid JSON or its hooks have another shape.
 Result<Installed> FindInstalled(const InstallOptions& options);
 
-// Whether the Claude Code settings at `path` say disableAllHooks. False when
+// Whether the settings at `path` say disableAllHooks. False when
 // there is no such file; kInvalid when it is not valid JSON.
 Result<bool> DisablesHooks(const std::string& path);
 

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "clients/clients.h"
 #include "hooks/pty_owner.h"
 
 namespace gate::hooks {
@@ -31,26 +32,46 @@ constexpr size_t kMaxWordBytes = 64 * 1024;
 // Programs that run commands for a model, by the name of their process, their
 // executable, or the package their script lies in. Editors with an agent of
 // their own are here too: what runs in their terminals may be the agent's.
-constexpr std::string_view kAgents[] = {
-    "claude",         "claude-code",   "codex",
-    "codex-cli",      "gemini",        "gemini-cli",
-    "opencode",       "opencode-ai",   "cursor",
-    "cursor-agent",   "qwen",          "qwen-code",
-    "aider",          "aider-chat",    "goose",
-    "goosed",         "amp",           "crush",
-    "copilot",        "copilot-cli",   "cline",
-    "kiro",           "kiro-cli",      "qchat",
-    "windsurf",       "antigravity",   "trae",
-    "devin",          "droid",         "auggie",
-    "openhands",      "swe-agent",     "sweagent",
-    "plandex",        "kimi",          "kimi-cli",
-    "grok",           "continue-cli",  "code",
-    "code-insiders",  "codium",        "code-server",
-    ".vscode-server", "vscode-server", "cursor-server",
-    ".cursor-server", "zed",           "zed-editor",
-    "mini-swe-agent", "interpreter",   "open-interpreter",
-    "letta",          "forge",
-};
+// Those of which gate knows more are in rules.d/clients.
+constexpr std::string_view kAgents[] = {"qwen",
+                                        "qwen-code",
+                                        "aider",
+                                        "aider-chat",
+                                        "goose",
+                                        "goosed",
+                                        "copilot",
+                                        "copilot-cli",
+                                        "cline",
+                                        "kiro",
+                                        "kiro-cli",
+                                        "qchat",
+                                        "windsurf",
+                                        "antigravity",
+                                        "trae",
+                                        "devin",
+                                        "droid",
+                                        "auggie",
+                                        "openhands",
+                                        "swe-agent",
+                                        "sweagent",
+                                        "plandex",
+                                        "kimi",
+                                        "kimi-cli",
+                                        "grok",
+                                        "continue-cli",
+                                        "code",
+                                        "code-insiders",
+                                        "codium",
+                                        "code-server",
+                                        ".vscode-server",
+                                        "vscode-server",
+                                        "zed",
+                                        "zed-editor",
+                                        "mini-swe-agent",
+                                        "interpreter",
+                                        "open-interpreter",
+                                        "letta",
+                                        "forge"};
 
 // Programs whose own name says nothing: what they run is among their words.
 constexpr std::string_view kInterpreters[] = {
@@ -99,13 +120,12 @@ bool IsAgentName(std::string_view name) {
   name = WithoutExtension(name);
   // A login shell's leading dash.
   if (name.starts_with('-')) name.remove_prefix(1);
-  for (const std::string_view agent : kAgents) {
-    if (name == agent ||
-        (name.size() == kKernelName && agent.starts_with(name))) {
-      return true;
-    }
-  }
-  return false;
+  const auto is = [&](std::string_view agent) {
+    return name == agent ||
+           (name.size() == kKernelName && agent.starts_with(name));
+  };
+  return std::ranges::any_of(kAgents, is) ||
+         std::ranges::any_of(clients::All(clients::Names::kProcesses), is);
 }
 
 namespace {
@@ -136,9 +156,12 @@ bool IsAgent(const ProcessView& process) {
       IsAgentName(first)) {
     return true;
   }
-  // Executables that are installed as …/claude/versions/NUMBER, or in a
+  // Executables that are installed in a directory of versions, or in a
   // package's directory.
-  if (process.executable.find("/claude/versions/") != std::string::npos ||
+  const auto has = [&](std::string_view part) {
+    return process.executable.find(part) != std::string::npos;
+  };
+  if (std::ranges::any_of(clients::All(clients::Names::kProcessPaths), has) ||
       HasAgentDirectory(
           DirName(process.executable) == "." ? "" : process.executable)) {
     return true;

@@ -90,6 +90,15 @@ class Reader {
     return {};
   }
 
+  // What a client's file adds to the lists of this file, which has been read.
+  Status ReadClient(const Json& client) {
+    const auto names = client.find(file_);
+    if (names == client.end()) return {};
+    for (const auto& [key, added] : names->items())
+      GATE_CHECK(ReadNames(key, added));
+    return {};
+  }
+
  private:
   Status ReadEntry(const Json& entry) {
     const auto says = [&](const char* key) {
@@ -307,13 +316,21 @@ const std::array<bool, 256>& SecretStarts() { return kStarts; }
 }  // namespace
 
 Result<std::string> Compile(
-    const std::vector<std::pair<std::string, std::string>>& files) {
+    const std::vector<std::pair<std::string, std::string>>& files,
+    const std::vector<clients::ClientFile>& clients) {
   Lists lists;
   for (const auto& [file, text] : files) {
     if (file == kLending)
       GATE_CHECK(ReadCaches(text, &lists));
     else
       GATE_CHECK(Reader(file, &lists).Read(text));
+  }
+  Reader home("home", &lists);
+  for (const clients::ClientFile& client : clients) {
+    GATE_CHECK(home.ReadClient(client.json));
+    if (client.json.contains("variable"))
+      lists[std::string(kRelocated) + "dir"].push_back(
+          {client.json.at("variable"), client.json.at("directory")});
   }
   GATE_TRY(const std::string names, NamesOf(lists));
   GATE_TRY(const std::string shapes, ShapesOf(lists));

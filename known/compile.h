@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "clients/read.h"
 
 namespace gate::known {
 
@@ -16,7 +17,11 @@ namespace gate::known {
 // a list that is not known, an entry without a reason or a source, a name twice
 // in a file, a value that is none of its list, a list of kListNames that is
 // empty.
+//
+// Of each client's file (rules.d/clients) the member `home` adds names to lists
+// of home.json, and `variable` puts its `directory` elsewhere.
 Result<std::string> Compile(
-    const std::vector<std::pair<std::string, std::string>>& files);
+    const std::vector<std::pair<std::string, std::string>>& files,
+    const std::vector<clients::ClientFile>& clients = {});
 
 }  // namespace gate::known

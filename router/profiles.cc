@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/paths.h"
+#include "clients/clients.h"
 #include "known/known.h"
 #include "router/plan.h"
 
@@ -78,9 +79,12 @@ void AddNamed(const ProfileInputs& inputs, backends::Profile* profile) {
     add(place, ProtectedNames());
     add(place, ProtectedAtHome());
     add(place, AutoExecuted());
-    // Beside ~/.claude when that is where it usually is.
-    if (place.name == ".claude")
-      add(place, std::array<std::string_view, 1>{".claude/.claude.json"});
+    // Beside the client's directory when that is where it usually is.
+    for (const std::string_view name :
+         clients::All(clients::Names::kBesideDirectory))
+      if (name.starts_with(place.name) &&
+          name.substr(place.name.size()).starts_with('/'))
+        add(place, std::array<std::string_view, 1>{name});
   }
 }
 

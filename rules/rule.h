@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "base/flat_file.h"
+#include "clients/clients.h"
 #include "rules/match/prefilter.h"
 
 namespace gate::rules {
@@ -138,14 +139,16 @@ enum class PathBase : uint8_t {
   kGateState,
   kGateCache,
   kGateBinary,
-  kClaude,
-  kCodex,
+  kClient,  // the first of kMaxDirectories, as clients::Directories() has them
 };
-inline constexpr int kPathBases = 9;
-// Empty, these stand for no place at all; the others for one not known.
-constexpr bool MayBeAbsent(PathBase base) {
-  return base == PathBase::kClaude || base == PathBase::kCodex;
+inline constexpr int kPathBases = static_cast<int>(PathBase::kClient) +
+                                  static_cast<int>(clients::kMaxDirectories);
+constexpr PathBase BaseOfClient(size_t directory) {
+  return static_cast<PathBase>(static_cast<size_t>(PathBase::kClient) +
+                               directory);
 }
+// Empty, these stand for no place at all; the others for one not known.
+constexpr bool MayBeAbsent(PathBase base) { return base >= PathBase::kClient; }
 
 enum class PathShape : uint8_t {
   kClass,    // `text` names a class

@@ -90,6 +90,13 @@ hooks::Output Refused(const std::string& reason) {
   return hooks::Refuse("gate: " + reason);
 }
 
+std::string ClientNames() {
+  std::string names;
+  for (const std::string& name : hooks::AdapterNames())
+    names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
 // Whether a contained line can change anything, as far as its profile tells.
 bool ChangesThings(const router::Plan& plan) {
   return plan.profile.name != "read-only" ||
@@ -97,13 +104,10 @@ bool ChangesThings(const router::Plan& plan) {
 }
 
 // Whether the client's shell is bash, as far as its environment tells:
-// CLAUDE_CODE_SHELL overrides what Claude Code finds by itself
-// (anthropics/claude-code issue 24573). `sh` may be dash, whose echo is
-// another.
+// a variable of the client's may override what it finds by itself. `sh` may be
+// dash, whose echo is another.
 bool IsBash(const ProcessFacts& facts) {
-  std::string chosen;
-  for (const std::string& entry : facts.environment)
-    if (entry.starts_with("CLAUDE_CODE_SHELL=")) chosen = entry.substr(18);
+  const std::string chosen = hooks::ChosenShell(facts.environment);
   return BaseName(facts.shell) == "bash" &&
          (chosen.empty() || BaseName(chosen) == "bash");
 }
@@ -335,16 +339,21 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
             "usage: gate hook CLIENT [OPTIONS]\n\n"
             "Answers one event of the client, which is read from stdin, and "
             "exits\n"
-            "with 0 or 2. Clients: claude, codex, generic.\n\n"
-            "  --framed              for the line that `gate install` writes, "
-            "which\n"
-            "                        takes the answer out of its marks\n"
-            "  --mode contain|intent codex: intent denies and asks as ever, "
-            "and\n"
-            "                        leaves to Codex's own sandbox what gate "
-            "would\n"
-            "                        contain\n"
-            "  -h, --help            show this help\n",
+            "with 0 or 2. Clients: " +
+                ClientNames() +
+                ".\n\n"
+                "  --framed              for the line that `gate install` "
+                "writes, "
+                "which\n"
+                "                        takes the answer out of its marks\n"
+                "  --mode contain|intent " +
+                hooks::ClientsWithOwnSandbox() +
+                ": intent denies and asks as ever,\n"
+                "                        and leaves to the client's own "
+                "sandbox "
+                "what gate\n"
+                "                        would contain\n"
+                "  -h, --help            show this help\n",
             "hook")
             .c_str(),
         stdout);
@@ -373,8 +382,8 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const hooks::Capabilities* can = hooks::CapabilitiesOf(arguments[0]);
   if (mode != "contain" && (!intent || can == nullptr || !can->has_own_sandbox))
     return refuse("`" + Visible(mode) + "` is no mode of " +
-                  Visible(arguments[0]) +
-                  ": contain, and intent for codex alone");
+                  Visible(arguments[0]) + ": contain, and intent for " +
+                  hooks::ClientsWithOwnSandbox() + " alone");
   const hooks::Adapter* adapter = hooks::FindAdapter(arguments[0]);
   if (adapter == nullptr)
     return refuse("`" + Visible(arguments[0]) +

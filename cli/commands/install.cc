@@ -36,14 +36,6 @@ Status RecordChange(const ProcessFacts& facts, const std::string& what,
   return log.Append(&record);
 }
 
-std::string ClientsWithOwnSandbox() {
-  std::string names;
-  for (const hooks::Capabilities& each : hooks::AllCapabilities())
-    if (each.has_own_sandbox)
-      names += (names.empty() ? "" : ", ") + std::string(each.client);
-  return names;
-}
-
 int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
                    const Arguments& arguments) {
   Options app(install ? "Puts gate's hook into a client's settings; shows the "
@@ -53,13 +45,13 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
   std::vector<std::string> clients;
   bool project = false;
   bool dry_run = false;
-  app.Add("client", clients, "claude, codex").Required();
+  app.Add("client", clients, hooks::InstallableClients()).Required();
   app.Flag("--project", project,
            "the settings at the project's top, not the user's");
   std::string mode = "contain";
   if (install)
     app.Add("--mode", mode,
-            "contain, or for " + ClientsWithOwnSandbox() +
+            "contain, or for " + hooks::ClientsWithOwnSandbox() +
                 " intent: gate denies and asks, and the client's own sandbox "
                 "contains");
   app.Flag("--dry-run", dry_run, "show the change, write nothing");
@@ -76,7 +68,7 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
   const bool intent = mode == "intent";
   for (const std::string& client : clients)
     if (intent && !hooks::CapabilitiesOf(client)->has_own_sandbox) {
-      Complain("mode intent is for " + ClientsWithOwnSandbox() +
+      Complain("mode intent is for " + hooks::ClientsWithOwnSandbox() +
                " alone: no other client is known to have a sandbox of its own "
                "that is on");
       return kExitUsage;
@@ -106,8 +98,8 @@ int ChangeSettings(const char* what, bool install, const GlobalOptions& globals,
       return kExitInternal;
     }
     if (install && can.has_own_sandbox) {
-      const CodexOutlook outlook =
-          ForesightOf(FindCodexSandbox(facts, facts.cwd, {}), facts, intent);
+      const SandboxOutlook outlook = ForesightOf(
+          can, FindOwnSandbox(facts, can, facts.cwd, {}), facts, intent);
       std::printf("%s: %s\n", client.c_str(), outlook.text.c_str());
       if (!outlook.help.empty())
         std::printf("%s: what works: %s\n", client.c_str(),

@@ -5,6 +5,7 @@
 #include "gateway/client_settings.h"
 #include "gateway/client_version.h"
 #include "gateway/left_to_client.h"
+#include "hooks/adapter.h"
 #include "hooks/capabilities.h"
 #include "hooks/installed.h"
 
@@ -67,10 +68,11 @@ Finding Describe(const Level& level, const Installed& installed) {
 // What stands in a file is worth what the client makes of it.
 Finding Weigh(Finding finding, const Level& level, const Installed& installed,
               const std::string& runs_none) {
-  CodexTrust trust = {true, runs_none};
-  const bool reviews =
-      !hooks::CapabilitiesOf(level.options.client)->review.empty();
-  if (reviews) trust = AskCodexTrust(level.options, installed);
+  hooks::HookReview trust = {true, runs_none};
+  const hooks::Capabilities& can = *hooks::CapabilitiesOf(level.options.client);
+  const bool reviews = !can.review.empty();
+  if (reviews)
+    trust = hooks::FindAdapter(can.client)->Review(level.options, installed);
   if (trust.why.empty()) {
     if (installed.entry == Entry::kThis) finding.text += ", fails closed";
     return finding;
@@ -79,12 +81,11 @@ Finding Weigh(Finding finding, const Level& level, const Installed& installed,
     finding.text += ", but the client runs no such hook: ";
     finding.health = Health::kBad;
   } else {
-    finding.text += "; trust it in Codex: ";
+    finding.text += "; trust it in " + std::string(can.title) + ": ";
     if (finding.health == Health::kGood) finding.health = Health::kNote;
   }
   finding.text += Visible(trust.why);
-  if (reviews && finding.help.empty())
-    finding.help = "review the hook in Codex: /hooks";
+  if (reviews && finding.help.empty()) finding.help = can.review_help;
   return finding;
 }
 
@@ -96,7 +97,7 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
   for (const hooks::Capabilities& can : hooks::AllCapabilities()) {
     const std::string client(can.client);
     const std::string runs_none =
-        can.may_disable_hooks
+        !can.disabling_settings.empty()
             ? WhyNoHookRuns(facts, client, {project, facts.cwd})
             : "";
     const std::vector<Level> levels = LevelsOf(facts, project, client);
@@ -121,8 +122,9 @@ void CheckHooks(const ProcessFacts& facts, const std::string& workspace,
             Weigh(Describe(level, *installed), level, *installed, runs_none));
     }
     if (contains != nullptr) {
-      CodexOutlook outlook = ForesightOf(FindCodexSandbox(facts, facts.cwd, {}),
-                                         facts, contains->intent);
+      SandboxOutlook outlook =
+          ForesightOf(can, FindOwnSandbox(facts, can, facts.cwd, {}), facts,
+                      contains->intent);
       findings->push_back({outlook.works     ? Health::kGood
                            : outlook.certain ? Health::kBad
                                              : Health::kNote,

@@ -25,7 +25,7 @@ std::optional<Version> AskVersion(const std::string& client) {
   const size_t size = std::fread(text, 1, sizeof text - 1, pipe);
   ::pclose(pipe);
   text[size] = '\0';
-  // "2.1.311 (Claude Code)", "codex-cli 0.169.0"
+  // "2.1.311 (NAME)", "NAME 0.169.0"
   const char* number = text + std::strcspn(text, "0123456789");
   Version found;
   std::array<int, 3>& parts = found.parts;

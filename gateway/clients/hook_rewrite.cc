@@ -25,7 +25,7 @@ constexpr size_t kMaxArgument = 128 << 10;
 // What clients put around a line that they hand to a shell.
 constexpr size_t kClientsOwn = 4 << 10;
 
-// Whether a client can start `line`. Claude Code quotes it once more, for eval,
+// Whether a client can start `line`. Some quote it once more, for eval,
 // and a quote becomes five characters by that.
 bool FitsAnArgument(const std::string& line) {
   const auto quotes = std::ranges::count(line, '\'');
@@ -136,11 +136,13 @@ RewriteWay FindRewriteWay(const ProcessFacts& facts,
   const hooks::Capabilities* can = hooks::CapabilitiesOf(event.agent);
   if (can == nullptr || !can->has_lookalikes) return {true, "", false, ""};
   const hooks::ClientSign sign =
-      hooks::TellClaude(event, facts.environment, hooks::NearestAncestors());
+      hooks::FindAdapter(can->client)
+          ->Recognise(event, facts.environment, hooks::NearestAncestors());
   if (!sign.applies_rewrites)
     return {false, "", false,
-            "`gate hook claude` is for Claude Code, and this is " + sign.name +
-                " (" + sign.why +
+            "`gate hook " + event.agent + "` is for " +
+                std::string(can->title) + ", and this is " + sign.name + " (" +
+                sign.why +
                 "), of which gate does not know that it runs what a hook puts "
                 "in place of a command"};
   RewriteWay way{true, sign.name + " " + sign.version, false, ""};

@@ -20,8 +20,9 @@ std::string Variable(const ProcessFacts& facts, const std::string& name) {
   return value;
 }
 
-// Codex's sandbox is made of namespaces, and its network is all or nothing.
-bool AskForMore(const router::Settings& settings, const CodexSandbox& sandbox) {
+// A client's sandbox is made of namespaces, and its network is all or nothing.
+bool AskForMore(const router::Settings& settings,
+                const hooks::OwnSandbox& sandbox) {
   return settings.required > backends::Strength::kNamespace ||
          settings.hardened ||
          (sandbox.network && settings.network != backends::Network::kOpen);
@@ -38,29 +39,48 @@ bool MayReplaceAQuestion(Gateway& gateway, const engine::Decision& decision) {
          });
 }
 
+// Its directory below the home, or where its variable puts that.
+std::string DirectoryOfClient(const ProcessFacts& facts,
+                              const hooks::Capabilities& client) {
+  const auto moved = clients::DirectoryOf(client.client);
+  return moved && !facts.client_dirs[*moved].empty()
+             ? facts.client_dirs[*moved]
+             : facts.home + "/" + std::string(client.directory);
+}
+
+// How people call the client of an event.
+std::string TitleOf(const hooks::Event& event) {
+  const hooks::Capabilities* client = hooks::CapabilitiesOf(event.agent);
+  return client == nullptr ? "the client" : std::string(client->title);
+}
+
 }  // namespace
 
-CodexSandbox FindCodexSandbox(const ProcessFacts& facts,
-                              const std::string& directory,
-                              std::vector<std::string> words) {
-  CodexPlaces places;
-  places.home =
-      facts.codex_dir.empty() ? facts.home + "/.codex" : facts.codex_dir;
-  // Codex takes a relative one from where it was started, which is not told.
-  if (facts.codex_dir.empty() && !Variable(facts, "CODEX_HOME").empty())
-    places.home.clear();
+hooks::OwnSandbox FindOwnSandbox(const ProcessFacts& facts,
+                                 const hooks::Capabilities& client,
+                                 const std::string& directory,
+                                 std::vector<std::string> words) {
+  hooks::SandboxPlaces places;
+  places.home = DirectoryOfClient(facts, client);
+  // A relative one is taken from where the client was started, which is not
+  // told.
+  if (const auto moved = clients::DirectoryOf(client.client))
+    if (facts.client_dirs[*moved].empty() &&
+        !Variable(facts, std::string(clients::Directories()[*moved].variable))
+             .empty())
+      places.home.clear();
   places.directory = directory;
   places.tmpdir = Variable(facts, "TMPDIR");
   places.words = std::move(words);
-  return ReadCodexSandbox(places);
+  return hooks::FindAdapter(client.client)->ReadSandbox(places);
 }
 
-std::string OwnPlaceWrittenIn(const CodexSandbox& sandbox,
+std::string OwnPlaceWrittenIn(const hooks::OwnSandbox& sandbox,
+                              const hooks::Capabilities& client,
                               const ProcessFacts& facts) {
-  const std::string client =
-      facts.codex_dir.empty() ? facts.home + "/.codex" : facts.codex_dir;
   for (const std::string& own :
-       {facts.places.state, facts.places.config, facts.executable, client}) {
+       {facts.places.state, facts.places.config, facts.executable,
+        DirectoryOfClient(facts, client)}) {
     const std::string real = RealPath(own);
     for (const std::string& root : sandbox.writable)
       if (IsWithin(own, root) || (!real.empty() && IsWithin(real, root)) ||
@@ -70,41 +90,42 @@ std::string OwnPlaceWrittenIn(const CodexSandbox& sandbox,
   return "";
 }
 
-CodexOutlook ForesightOf(const CodexSandbox& sandbox, const ProcessFacts& facts,
-                         bool intent) {
-  const std::string by = " (" + Describe(sandbox) + ")";
+SandboxOutlook ForesightOf(const hooks::Capabilities& client,
+                           const hooks::OwnSandbox& sandbox,
+                           const ProcessFacts& facts, bool intent) {
+  const std::string title(client.title);
+  const std::string whose = title + "'s own sandbox";
+  const std::string by = " (" + hooks::Describe(sandbox) + ")";
   const std::string off =
-      "sandbox_mode = \"danger-full-access\" in Codex's config.toml, so that "
-      "gate contains";
-  const std::string leave =
-      "gate install codex --mode intent, which leaves containing to Codex";
-  if (sandbox.mode == CodexMode::kUnknown)
+      std::string(client.sandbox_off) + ", so that gate contains";
+  const std::string leave = "gate install " + std::string(client.client) +
+                            " --mode intent, which leaves containing to " +
+                            title;
+  if (sandbox.mode == hooks::SandboxMode::kUnknown)
     return {false, false,
-            "whether Codex's own sandbox is on is not known" + by +
+            "whether " + whose + " is on is not known" + by +
                 "; where it is on, gate's cannot start inside of it and no "
                 "command runs",
             leave + ", or " + off};
-  if (sandbox.mode == CodexMode::kFullAccess)
+  if (sandbox.mode == hooks::SandboxMode::kFullAccess)
     return {true, true,
-            "Codex's own sandbox is off" + by + ", so that gate contains" +
+            whose + " is off" + by + ", so that gate contains" +
                 (intent ? ", in mode intent too" : ""),
             ""};
-  const std::string own = OwnPlaceWrittenIn(sandbox, facts);
+  const std::string own = OwnPlaceWrittenIn(sandbox, client, facts);
   if (!own.empty())
     return {false, true,
-            "commands in Codex's own sandbox" + by + " may write " +
-                Visible(own) +
+            "commands in " + whose + by + " may write " + Visible(own) +
                 ", and so forge approvals and the record, or take the hook "
                 "away",
-            "start Codex in a project, and take the directory out of "
-            "writable_roots"};
+            std::string(client.sandbox_narrow)};
   if (!intent)
     return {false, true,
-            "Codex's own sandbox is on" + by +
+            whose + " is on" + by +
                 " and gate's cannot start inside of it: no command will run",
             leave + ", or " + off};
   return {true, true,
-          "gate denies and asks; the rest is left to Codex's own sandbox" + by +
+          "gate denies and asks; the rest is left to " + whose + by +
               (sandbox.network ? ", which has the network" : "") +
               ", and recorded as unobserved. It hides no secrets from commands",
           ""};
@@ -115,14 +136,16 @@ void LeaveToClient(Gateway& gateway, const hooks::Event& event,
   if (event.kind != hooks::EventKind::kCommand || authorization->unwrapped ||
       authorization->decision.action == rules::Action::kDeny)
     return;
-  auto words = WordsOfClient(event.agent);
+  const hooks::Capabilities* client = hooks::CapabilitiesOf(event.agent);
+  if (client == nullptr || !client->has_own_sandbox) return;
+  auto words = hooks::WordsOfClient(event.agent);
   if (!words) return;
-  const CodexSandbox sandbox = FindCodexSandbox(
-      gateway.facts(), authorization->request.cwd, std::move(*words));
-  if (sandbox.mode != CodexMode::kReadOnly &&
-      sandbox.mode != CodexMode::kWorkspaceWrite)
+  const hooks::OwnSandbox sandbox = FindOwnSandbox(
+      gateway.facts(), *client, authorization->request.cwd, std::move(*words));
+  if (sandbox.mode != hooks::SandboxMode::kReadOnly &&
+      sandbox.mode != hooks::SandboxMode::kWorkspaceWrite)
     return;
-  if (!OwnPlaceWrittenIn(sandbox, gateway.facts()).empty()) return;
+  if (!OwnPlaceWrittenIn(sandbox, *client, gateway.facts()).empty()) return;
   if (AskForMore(gateway.settings().router, sandbox)) return;
   const auto& agents = gateway.settings().agents;
   const auto agent = agents.find(authorization->request.agent);
@@ -133,7 +156,8 @@ void LeaveToClient(Gateway& gateway, const hooks::Event& event,
   written.write = sandbox.writable;
   if (!NoteRemotes(gateway.facts(), authorization->session.workspace, written))
     return;
-  authorization->left_to = "Codex's own sandbox (" + Describe(sandbox) +
+  authorization->left_to = std::string(client->title) + "'s own sandbox (" +
+                           hooks::Describe(sandbox) +
                            (sandbox.network ? ", with network" : "") + ")";
 }
 
@@ -144,17 +168,17 @@ hooks::Answer AnswerLeft(const Gateway& gateway, const hooks::Event& event,
   answer.id = authorization.id;
   answer.kind = hooks::AnswerKind::kDeny;
   if (!backends::HasSafeLocale(gateway.facts().environment)) {
-    answer.reason =
-        "not run: in the locale of Codex's shell the line may mean something "
-        "else than gate has read; tell the person to set LANG=C.UTF-8";
+    answer.reason = "not run: in the locale of " + TitleOf(event) +
+                    "'s shell the line may mean something else than gate has "
+                    "read; tell the person to set LANG=C.UTF-8";
     return answer;
   }
   if (event.persons_shell && BaseName(gateway.facts().shell) != "bash" &&
       !hooks::MeansTheSameInEveryShell(line)) {
-    answer.reason =
-        "not run: Codex's shell is no bash and may read the line otherwise "
-        "than gate has. Send it so: bash -c " +
-        ShellQuote(line);
+    answer.reason = "not run: " + TitleOf(event) +
+                    "'s shell is no bash and may read the line otherwise than "
+                    "gate has. Send it so: bash -c " +
+                    ShellQuote(line);
     return answer;
   }
   answer.reason = authorization.decision.reason;
@@ -162,8 +186,8 @@ hooks::Answer AnswerLeft(const Gateway& gateway, const hooks::Event& event,
     answer.kind = hooks::AnswerKind::kAllow;
     return answer;
   }
-  // Plain commands, so that Codex's own rules (prefix_rule) see those of the
-  // line as before. A directory that is gone is another one.
+  // Plain commands, so that the client's own rules see those of the line as
+  // before. A directory that is gone is another one.
   const std::string same =
       "test . -ef " + ShellQuote(authorization.request.cwd) + " || ";
   answer.command =

@@ -1,15 +1,18 @@
-// gate_compile_programs OUT.cc FILE.json…: the build's compiler of program
-// descriptions. Writes a C++ source that holds the image; prints diagnostics
-// and exits 1 when a description or one of its examples is wrong.
+// gate_compile_programs OUT.cc FILE.json… --clients FILE.json…: the build's
+// compiler of program descriptions, with the programs that clients' files add
+// to them. Writes a C++ source that holds the image; prints diagnostics and
+// exits 1 when a description or one of its examples is wrong.
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "clients/extend.h"
 #include "parser/programs.h"
 
 namespace {
@@ -44,18 +47,33 @@ std::string SourceOf(const std::string& image) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: gate_compile_programs OUT.cc FILE.json...\n");
+    std::fprintf(stderr,
+                 "usage: gate_compile_programs OUT.cc FILE.json... "
+                 "--clients FILE.json...\n");
     return 64;
   }
-  std::vector<std::pair<std::string, std::string>> files;
-  for (int i = 2; i < argc; ++i) {
+  std::vector<gate::clients::SourceText> texts;
+  int i = 2;
+  for (; i < argc && std::string_view(argv[i]) != "--clients"; ++i) {
     auto text = gate::ReadFile(argv[i], kMaxDescriptionBytes);
     if (!text) {
       std::fprintf(stderr, "%s: %s\n", argv[i], text.error().message.c_str());
       return 1;
     }
-    files.emplace_back(argv[i], std::move(*text));
+    texts.push_back({argv[i], std::move(*text)});
   }
+  const auto read =
+      gate::clients::ReadClients({argv + std::min(i + 1, argc), argv + argc});
+  const gate::Status extended =
+      read ? gate::clients::ExtendPrograms(*read, &texts)
+           : gate::Status(std::unexpected(read.error()));
+  if (!extended) {
+    std::fprintf(stderr, "%s\n", extended.error().message.c_str());
+    return 1;
+  }
+  std::vector<std::pair<std::string, std::string>> files;
+  for (gate::clients::SourceText& text : texts)
+    files.emplace_back(std::move(text.path), std::move(text.text));
   std::vector<gate::Diagnostic> diagnostics;
   const auto image = gate::parser::CompilePrograms(files, &diagnostics);
   for (const gate::Diagnostic& d : diagnostics) {

@@ -1,11 +1,15 @@
-// gate_compile_rules OUT.cc FILE…: compiles the shipped rule files into a C++
-// source that holds their image. Part of the build; any diagnostic fails it.
+// gate_compile_rules OUT.cc FILE… --clients FILE…: compiles the shipped rule
+// files, with what clients' files add to them, into a C++ source that holds
+// their image. Part of the build; any diagnostic fails it.
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "clients/extend.h"
 #include "rules/compile/compile.h"
 #include "rules/policy.h"
 
@@ -14,22 +18,33 @@ namespace {
 
 int Main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: gate_compile_rules OUT.cc FILE…\n", stderr);
+    std::fputs("usage: gate_compile_rules OUT.cc FILE… --clients FILE…\n",
+               stderr);
     return 64;
   }
-  std::vector<std::string> texts;
-  std::vector<rules::SourceFile> files;
-  texts.reserve(static_cast<size_t>(argc));
-  for (int i = 2; i < argc; ++i) {
-    auto text = ReadFile(argv[i], rules::kMaxRuleFileBytes);
+  std::vector<clients::SourceText> texts;
+  int next = 2;
+  for (; next < argc && std::string_view(argv[next]) != "--clients"; ++next) {
+    auto text = ReadFile(argv[next], rules::kMaxRuleFileBytes);
     if (!text) {
-      std::fprintf(stderr, "%s: %s\n", argv[i], text.error().message.c_str());
+      std::fprintf(stderr, "%s: %s\n", argv[next],
+                   text.error().message.c_str());
       return 1;
     }
-    texts.push_back(std::move(*text));
-    files.push_back(
-        {"rules.d/" + std::string(BaseName(argv[i])), texts.back(), true});
+    texts.push_back(
+        {"rules.d/" + std::string(BaseName(argv[next])), std::move(*text)});
   }
+  const auto read =
+      clients::ReadClients({argv + std::min(next + 1, argc), argv + argc});
+  const Status extended = read ? clients::ExtendRules(*read, &texts)
+                               : Status(std::unexpected(read.error()));
+  if (!extended) {
+    std::fprintf(stderr, "%s\n", extended.error().message.c_str());
+    return 1;
+  }
+  std::vector<rules::SourceFile> files;
+  for (const clients::SourceText& text : texts)
+    files.push_back({text.path, text.text, true});
   rules::CompileOptions options;
   options.layer = rules::Layer::kBuiltin;
   const rules::CompiledRules compiled = rules::CompileRules(files, options);
@@ -38,7 +53,7 @@ int Main(int argc, char** argv) {
   if (!compiled.diagnostics.empty()) return 1;
 
   std::string out =
-      "// Made by gate_compile_rules from rules.d/*.json.\n"
+      "// Made by gate_compile_rules from rules.d/*.json and rules.d/clients.\n"
       "#include \"rules/policy_impl.h\"\n"
       "namespace gate::rules {\nnamespace {\n"
       "alignas(16) constexpr unsigned char kImage[] = {\n";

@@ -306,9 +306,7 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
       {"$GATE_CONFIG", PathBase::kGateConfig},
       {"$GATE_STATE", PathBase::kGateState},
       {"$GATE_CACHE", PathBase::kGateCache},
-      {"$GATE_BINARY", PathBase::kGateBinary},
-      {"$CLAUDE_CONFIG_DIR", PathBase::kClaude},
-      {"$CODEX_HOME", PathBase::kCodex}};
+      {"$GATE_BINARY", PathBase::kGateBinary}};
   const auto bad = [&](std::string help) {
     Problem(file, node.begin, "rule-bad-path",
             "`" + std::string(text) + "` is neither a path pattern nor a class",
@@ -324,6 +322,17 @@ bool Compiler::ReadPath(File& file, const TreeNode& node, std::string_view text,
     out->base = variable.base;
     rest = after;
     break;
+  }
+  const auto directories = clients::Directories();
+  for (size_t i = 0; i < directories.size(); ++i) {
+    if (out->base != PathBase::kNone || !rest.starts_with('$') ||
+        !rest.substr(1).starts_with(directories[i].variable))
+      continue;
+    const std::string_view after =
+        rest.substr(1 + directories[i].variable.size());
+    if (!after.empty() && after[0] != '/') continue;
+    out->base = BaseOfClient(i);
+    rest = after;
   }
   if (out->base == PathBase::kNone) {
     if (rest.starts_with('$')) return bad("there is no such variable");

@@ -1,6 +1,6 @@
 // Codex's own sandbox: what its settings say, what install and doctor make of
 // it, and the mode in which gate leaves containing to it.
-#include "gateway/clients/codex_sandbox.h"
+#include "hooks/clients/codex_sandbox.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -14,6 +14,10 @@
 namespace gate::app {
 namespace {
 
+using hooks::OwnSandbox;
+using hooks::ReadCodexSandbox;
+using hooks::SandboxMode;
+using hooks::SandboxPlaces;
 using test::Done;
 using test::Machine;
 
@@ -28,8 +32,8 @@ constexpr char kNoTmp[] =
 // Settings of Codex in a home of its own.
 class CodexSandboxTest : public ::testing::Test {
  protected:
-  CodexPlaces Places() const {
-    CodexPlaces places;
+  SandboxPlaces Places() const {
+    SandboxPlaces places;
     places.home = machine_.home() + "/.codex";
     places.directory = machine_.project();
     places.system = machine_.root() + "/etc";
@@ -57,57 +61,58 @@ constexpr char kWrite[] = "sandbox_mode = \"workspace-write\"\n";
 constexpr char kRead[] = "sandbox_mode = \"read-only\"\n";
 
 TEST_F(CodexSandboxTest, TheUsersSettingsAreReadAsCodexReadsThem) {
-  const std::pair<std::string, CodexMode> rows[] = {
-      {"", CodexMode::kReadOnly},
-      {kRead, CodexMode::kReadOnly},
-      {kWrite, CodexMode::kWorkspaceWrite},
-      {kFull, CodexMode::kFullAccess},
-      {"'sandbox_mode' = 'danger-full-access'", CodexMode::kFullAccess},
+  const std::pair<std::string, SandboxMode> rows[] = {
+      {"", SandboxMode::kReadOnly},
+      {kRead, SandboxMode::kReadOnly},
+      {kWrite, SandboxMode::kWorkspaceWrite},
+      {kFull, SandboxMode::kFullAccess},
+      {"'sandbox_mode' = 'danger-full-access'", SandboxMode::kFullAccess},
       {"\"sandbox_mode\" = \"danger\\u002dfull-access\"",
-       CodexMode::kFullAccess},
+       SandboxMode::kFullAccess},
       {"sandbox_mode = \"\"\"\ndanger-full-access\"\"\"",
-       CodexMode::kFullAccess},
-      {"# sandbox_mode = \"danger-full-access\"\n", CodexMode::kReadOnly},
+       SandboxMode::kFullAccess},
+      {"# sandbox_mode = \"danger-full-access\"\n", SandboxMode::kReadOnly},
       {"[other]\nsandbox_mode = \"danger-full-access\"\n",
-       CodexMode::kReadOnly},
+       SandboxMode::kReadOnly},
       {"note = '''\nsandbox_mode = \"danger-full-access\"\n'''\n",
-       CodexMode::kReadOnly},
-      {Knows("trusted"), CodexMode::kWorkspaceWrite},
-      {Knows("untrusted"), CodexMode::kWorkspaceWrite},
-      {Knows("odd"), CodexMode::kReadOnly},
-      {kRead + Knows("trusted"), CodexMode::kReadOnly},
-      {"default_permissions = \":workspace\"", CodexMode::kWorkspaceWrite},
-      {"default_permissions = \":read-only\"", CodexMode::kReadOnly},
-      {"default_permissions = \":danger-full-access\"", CodexMode::kFullAccess},
-      {"default_permissions = \"mine\"", CodexMode::kUnknown},
-      {"default_permissions = 1", CodexMode::kUnknown},
+       SandboxMode::kReadOnly},
+      {Knows("trusted"), SandboxMode::kWorkspaceWrite},
+      {Knows("untrusted"), SandboxMode::kWorkspaceWrite},
+      {Knows("odd"), SandboxMode::kReadOnly},
+      {kRead + Knows("trusted"), SandboxMode::kReadOnly},
+      {"default_permissions = \":workspace\"", SandboxMode::kWorkspaceWrite},
+      {"default_permissions = \":read-only\"", SandboxMode::kReadOnly},
+      {"default_permissions = \":danger-full-access\"",
+       SandboxMode::kFullAccess},
+      {"default_permissions = \"mine\"", SandboxMode::kUnknown},
+      {"default_permissions = 1", SandboxMode::kUnknown},
       {std::string(kRead) + "default_permissions = \":danger-full-access\"",
-       CodexMode::kReadOnly},
-      {"sandbox_mode = \"none\"", CodexMode::kUnknown},
-      {"sandbox_mode = false", CodexMode::kUnknown},
-      {"sandbox_mode = [\"read-only\"]", CodexMode::kUnknown},
-      {std::string(kRead) + kFull, CodexMode::kUnknown},
-      {"sandbox_mode = \"read-only", CodexMode::kUnknown},
-      {"sandbox_mode.a = 1", CodexMode::kUnknown},
-      {"\xff", CodexMode::kUnknown},
+       SandboxMode::kReadOnly},
+      {"sandbox_mode = \"none\"", SandboxMode::kUnknown},
+      {"sandbox_mode = false", SandboxMode::kUnknown},
+      {"sandbox_mode = [\"read-only\"]", SandboxMode::kUnknown},
+      {std::string(kRead) + kFull, SandboxMode::kUnknown},
+      {"sandbox_mode = \"read-only", SandboxMode::kUnknown},
+      {"sandbox_mode.a = 1", SandboxMode::kUnknown},
+      {"\xff", SandboxMode::kUnknown},
       {"profile = \"p\"\n[profiles.p]\n" + std::string(kFull),
-       CodexMode::kUnknown},
+       SandboxMode::kUnknown},
       {std::string(kWrite) + "profile = \"p\"\n[profiles.p]\n" + kWrite,
-       CodexMode::kWorkspaceWrite},
+       SandboxMode::kWorkspaceWrite},
       {std::string(kWrite) + "profile = \"p\"\n[profiles.p]\n[profiles.q]\n" +
            kFull,
-       CodexMode::kWorkspaceWrite},
+       SandboxMode::kWorkspaceWrite},
       {std::string(kWrite) + "sandbox_workspace_write = true",
-       CodexMode::kUnknown},
+       SandboxMode::kUnknown},
       {std::string(kWrite) +
            "[sandbox_workspace_write]\nnetwork_access = \"no\"\n",
-       CodexMode::kUnknown},
+       SandboxMode::kUnknown},
       {std::string(kWrite) + "[sandbox_workspace_write]\nwritable_roots = 1\n",
-       CodexMode::kUnknown},
+       SandboxMode::kUnknown},
   };
   for (const auto& [text, mode] : rows) {
     User(text);
-    const CodexSandbox sandbox = ReadCodexSandbox(Places());
+    const OwnSandbox sandbox = ReadCodexSandbox(Places());
     EXPECT_EQ(sandbox.mode, mode) << text << "\n" << Describe(sandbox);
     EXPECT_FALSE(Describe(sandbox).empty());
   }
@@ -115,15 +120,15 @@ TEST_F(CodexSandboxTest, TheUsersSettingsAreReadAsCodexReadsThem) {
 
 TEST_F(CodexSandboxTest, AProjectCountsOnlyWhereCodexTrustsIt) {
   const std::string top = machine_.home();
-  const std::pair<std::string, CodexMode> rows[] = {
-      {"", CodexMode::kReadOnly},
-      {Knows("untrusted"), CodexMode::kWorkspaceWrite},
-      {kWrite, CodexMode::kWorkspaceWrite},
-      {Knows("trusted"), CodexMode::kFullAccess},
-      {kRead + Knows("trusted"), CodexMode::kFullAccess},
+  const std::pair<std::string, SandboxMode> rows[] = {
+      {"", SandboxMode::kReadOnly},
+      {Knows("untrusted"), SandboxMode::kWorkspaceWrite},
+      {kWrite, SandboxMode::kWorkspaceWrite},
+      {Knows("trusted"), SandboxMode::kFullAccess},
+      {kRead + Knows("trusted"), SandboxMode::kFullAccess},
       // The directory is no part of a repository that lies above.
       {"[projects.\"" + top + "\"]\ntrust_level = \"trusted\"\n",
-       CodexMode::kReadOnly},
+       SandboxMode::kReadOnly},
   };
   for (const auto& [text, mode] : rows) {
     User(text);
@@ -133,27 +138,27 @@ TEST_F(CodexSandboxTest, AProjectCountsOnlyWhereCodexTrustsIt) {
   // What nobody trusts need not even be read.
   User(kRead);
   Project("]]]");
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kReadOnly);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kReadOnly);
   User(Knows("trusted"));
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kUnknown);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kUnknown);
 }
 
 TEST_F(CodexSandboxTest, ARepositoryIsTrustedByItsTopAndByItsMainWorkTree) {
-  CodexPlaces places = Places();
+  SandboxPlaces places = Places();
   places.directory = machine_.project() + "/a/b";
   std::filesystem::create_directories(places.directory);
   std::filesystem::create_directories(machine_.project() + "/.git");
   User(Knows("trusted"));
-  EXPECT_EQ(ReadCodexSandbox(places).mode, CodexMode::kWorkspaceWrite);
+  EXPECT_EQ(ReadCodexSandbox(places).mode, SandboxMode::kWorkspaceWrite);
   // The nearest file wins.
   machine_.Write(machine_.project() + "/.codex/config.toml", kFull);
-  EXPECT_EQ(ReadCodexSandbox(places).mode, CodexMode::kFullAccess);
+  EXPECT_EQ(ReadCodexSandbox(places).mode, SandboxMode::kFullAccess);
   machine_.Write(places.directory + "/.codex/config.toml", kRead);
-  EXPECT_EQ(ReadCodexSandbox(places).mode, CodexMode::kReadOnly);
+  EXPECT_EQ(ReadCodexSandbox(places).mode, SandboxMode::kReadOnly);
   // One below that is not trusted itself.
   User(Knows("trusted") + "[projects.\"" + places.directory +
        "\"]\ntrust_level = \"untrusted\"\n");
-  EXPECT_EQ(ReadCodexSandbox(places).mode, CodexMode::kFullAccess);
+  EXPECT_EQ(ReadCodexSandbox(places).mode, SandboxMode::kFullAccess);
 
   const std::string tree = machine_.home() + "/tree";
   places.directory = tree;
@@ -161,59 +166,59 @@ TEST_F(CodexSandboxTest, ARepositoryIsTrustedByItsTopAndByItsMainWorkTree) {
   machine_.Write(tree + "/.git",
                  "gitdir: " + machine_.project() + "/.git/worktrees/tree\n");
   User(Knows("trusted"));
-  EXPECT_EQ(ReadCodexSandbox(places).mode, CodexMode::kFullAccess);
+  EXPECT_EQ(ReadCodexSandbox(places).mode, SandboxMode::kFullAccess);
   // A place that gate cannot name may be trusted, or may not.
   machine_.Write(tree + "/.git", "gitdir: /elsewhere/bare.git/worktrees/x\n");
-  EXPECT_EQ(ReadCodexSandbox(places).mode, CodexMode::kUnknown);
+  EXPECT_EQ(ReadCodexSandbox(places).mode, SandboxMode::kUnknown);
   User(kRead);
-  EXPECT_EQ(ReadCodexSandbox(places).mode, CodexMode::kReadOnly);
+  EXPECT_EQ(ReadCodexSandbox(places).mode, SandboxMode::kReadOnly);
 }
 
 TEST_F(CodexSandboxTest, TheSystemsSettingsStandBelowAndAbove) {
   System("config.toml", kFull);
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kFullAccess);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kFullAccess);
   User(kRead);
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kReadOnly);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kReadOnly);
   System("managed_config.toml", kWrite);
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kWorkspaceWrite);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kWorkspaceWrite);
   System("requirements.toml",
          "allowed_sandbox_modes = [\"read-only\", \"workspace-write\"]\n");
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kWorkspaceWrite);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kWorkspaceWrite);
   System("requirements.toml", "allowed_sandbox_modes = [\"read-only\"]\n");
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kUnknown);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kUnknown);
   System("requirements.toml", "[allowed_permission_profiles]\n");
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kUnknown);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kUnknown);
 }
 
 TEST_F(CodexSandboxTest, TheCommandLineOfTheClientCounts) {
   User(kWrite);
-  const std::pair<std::vector<std::string>, CodexMode> rows[] = {
-      {{}, CodexMode::kWorkspaceWrite},
-      {{"exec", "-C", "/p", "do it"}, CodexMode::kWorkspaceWrite},
-      {{"--yolo"}, CodexMode::kFullAccess},
+  const std::pair<std::vector<std::string>, SandboxMode> rows[] = {
+      {{}, SandboxMode::kWorkspaceWrite},
+      {{"exec", "-C", "/p", "do it"}, SandboxMode::kWorkspaceWrite},
+      {{"--yolo"}, SandboxMode::kFullAccess},
       {{"exec", "--dangerously-bypass-approvals-and-sandbox", "x"},
-       CodexMode::kFullAccess},
-      {{"-s", "danger-full-access"}, CodexMode::kFullAccess},
-      {{"-sdanger-full-access"}, CodexMode::kFullAccess},
-      {{"-s=danger-full-access"}, CodexMode::kFullAccess},
-      {{"--sandbox", "read-only"}, CodexMode::kReadOnly},
-      {{"--sandbox=danger-full-access"}, CodexMode::kFullAccess},
-      {{"--sandbox", "odd"}, CodexMode::kUnknown},
-      {{"--sandbox"}, CodexMode::kUnknown},
-      {{"-c", "sandbox_mode=\"danger-full-access\""}, CodexMode::kFullAccess},
-      {{"-c", "sandbox_mode=danger-full-access"}, CodexMode::kFullAccess},
-      {{"--config=sandbox_mode='read-only'"}, CodexMode::kReadOnly},
+       SandboxMode::kFullAccess},
+      {{"-s", "danger-full-access"}, SandboxMode::kFullAccess},
+      {{"-sdanger-full-access"}, SandboxMode::kFullAccess},
+      {{"-s=danger-full-access"}, SandboxMode::kFullAccess},
+      {{"--sandbox", "read-only"}, SandboxMode::kReadOnly},
+      {{"--sandbox=danger-full-access"}, SandboxMode::kFullAccess},
+      {{"--sandbox", "odd"}, SandboxMode::kUnknown},
+      {{"--sandbox"}, SandboxMode::kUnknown},
+      {{"-c", "sandbox_mode=\"danger-full-access\""}, SandboxMode::kFullAccess},
+      {{"-c", "sandbox_mode=danger-full-access"}, SandboxMode::kFullAccess},
+      {{"--config=sandbox_mode='read-only'"}, SandboxMode::kReadOnly},
       {{"-c", "sandbox_workspace_write.network_access=true"},
-       CodexMode::kUnknown},
+       SandboxMode::kUnknown},
       {{"-c", "default_permissions=\":danger-full-access\""},
-       CodexMode::kUnknown},
-      {{"-c", "model=\"o3\""}, CodexMode::kWorkspaceWrite},
-      {{"-p", "work"}, CodexMode::kUnknown},
-      {{"--profile=work"}, CodexMode::kUnknown},
-      {{"--", "--yolo"}, CodexMode::kWorkspaceWrite},
+       SandboxMode::kUnknown},
+      {{"-c", "model=\"o3\""}, SandboxMode::kWorkspaceWrite},
+      {{"-p", "work"}, SandboxMode::kUnknown},
+      {{"--profile=work"}, SandboxMode::kUnknown},
+      {{"--", "--yolo"}, SandboxMode::kWorkspaceWrite},
   };
   for (const auto& [words, mode] : rows) {
-    CodexPlaces places = Places();
+    SandboxPlaces places = Places();
     places.words = {"codex"};
     places.words.insert(places.words.end(), words.begin(), words.end());
     EXPECT_EQ(ReadCodexSandbox(places).mode, mode)
@@ -228,17 +233,17 @@ TEST_F(CodexSandboxTest, SettingsThatAreNoPlainFileAreNotKnown) {
   std::filesystem::rename(path, elsewhere);
   // A link is followed, as Codex does.
   std::filesystem::create_symlink(elsewhere, path);
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kFullAccess);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kFullAccess);
   std::filesystem::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kUnknown);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kUnknown);
   std::filesystem::remove(path);
   User("");
   std::filesystem::resize_file(path, 1 << 30);
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kUnknown);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kUnknown);
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
-  EXPECT_EQ(ReadCodexSandbox(Places()).mode, CodexMode::kUnknown);
+  EXPECT_EQ(ReadCodexSandbox(Places()).mode, SandboxMode::kUnknown);
 }
 
 // ---- The hook in mode intent ----

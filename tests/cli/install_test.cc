@@ -143,8 +143,7 @@ TEST_F(InstallTest, SettingsAreWhereTheClientsVariablesPutThem) {
     const test::Done dry = machine_.Gate({"install", "--dry-run", client});
     EXPECT_TRUE(Has(dry.out, "+++ " + moved + "/")) << dry.out;
     EXPECT_FALSE(Has(dry.out, usual)) << dry.out;
-    (client == std::string("claude") ? options.claude_dir
-                                     : options.codex_home) = moved;
+    options.moved_dir = moved;
     Install(options);
     EXPECT_FALSE(Has(Doctor(), missing)) << Doctor();
     EXPECT_TRUE(Has(Doctor(), std::string(client) + ": installed"));
@@ -241,8 +240,9 @@ TEST_F(InstallTest, CodexRunsOnlyWhatItsPersonTrusts) {
   const auto installed = hooks::FindInstalled(options);
   ASSERT_TRUE(installed);
   const std::string key =
-      "[hooks.state.\"" + installed->path + installed->codex_place + "\"]\n";
-  const std::string hash = "trusted_hash = \"" + installed->codex_hash + "\"\n";
+      "[hooks.state.\"" + installed->path + installed->review_place + "\"]\n";
+  const std::string hash =
+      "trusted_hash = \"" + installed->review_hash + "\"\n";
   const std::string config = machine_.home() + "/.codex/config.toml";
   const std::pair<std::string, const char*> cases[] = {
       {"", "BAD"},
@@ -275,8 +275,8 @@ TEST_F(InstallTest, CodexTrustOfAProjectsHookIsInTheUsersFile) {
   const auto installed = hooks::FindInstalled(options);
   ASSERT_TRUE(installed);
   const std::string trust = "[hooks.state.\"" + installed->path +
-                            installed->codex_place + "\"]\ntrusted_hash = \"" +
-                            installed->codex_hash + "\"\n";
+                            installed->review_place + "\"]\ntrusted_hash = \"" +
+                            installed->review_hash + "\"\n";
   const std::string config = "/.codex/config.toml";
   machine_.Write(machine_.project() + config, trust);
   EXPECT_TRUE(Has(Doctor(), "BAD hook      codex: installed")) << Doctor();
@@ -303,8 +303,8 @@ TEST_F(InstallTest, CodexHashIsThatOfTheEntry) {
   ASSERT_TRUE(installed);
   EXPECT_EQ(installed->entry, hooks::Entry::kOther);
   EXPECT_EQ(installed->program, "g");
-  EXPECT_EQ(installed->codex_place, ":pre_tool_use:1:1");
-  EXPECT_EQ(installed->codex_hash,
+  EXPECT_EQ(installed->review_place, ":pre_tool_use:1:1");
+  EXPECT_EQ(installed->review_hash,
             "sha256:"
             "58c545e14bd072f5048b048e950360a7dcba684c467e638aaf696f59e2d9ab68");
 }

@@ -1,4 +1,4 @@
-#include "hooks/client_sign.h"
+#include "hooks/clients/claude_sign.h"
 
 #include <gtest/gtest.h>
 

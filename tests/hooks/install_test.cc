@@ -92,15 +92,15 @@ TEST_F(InstallTest, PlacesAreTheClients) {
   EXPECT_EQ(PlanInstall(options)->front().path,
             root_ + "/project/.claude/settings.json");
   options = Options("codex");
-  options.codex_home = root_ + "/elsewhere";
+  options.moved_dir = root_ + "/elsewhere";
   EXPECT_EQ(PlanInstall(options)->front().path,
             root_ + "/elsewhere/hooks.json");
-  options.codex_home = "relative";
+  options.moved_dir = "relative";
   EXPECT_EQ(PlanInstall(options)->front().path, home_ + "/.codex/hooks.json");
   options.client = "cursor";
   EXPECT_FALSE(PlanInstall(options));
   options = Options("claude");
-  options.claude_dir = root_ + "/elsewhere/";
+  options.moved_dir = root_ + "/elsewhere/";
   EXPECT_EQ(PlanInstall(options)->front().path,
             root_ + "/elsewhere/settings.json");
   options.project = true;

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "hooks/clients.h"
+#include "hooks/adapter.h"
+#include "hooks/client_sign.h"
+#include "hooks/clients/claude_sign.h"
 #include "hooks/message.h"
 #include "hooks/tool_files.h"
 
@@ -228,6 +230,12 @@ class ClaudeAdapter final : public Adapter {
     return Output{Dump(json) + "\n", "", 0};
   }
 
+  ClientSign Recognise(
+      const Event& event, const std::vector<std::string>& environment,
+      const std::vector<ProcessView>& ancestors) const override {
+    return TellClaude(event, environment, ancestors);
+  }
+
  private:
   // The input of the event is the one that was run: what a hook has put in its
   // place, where the client applied that (seen with 2.1.215, 2.1.220, 2.1.330).
@@ -294,6 +302,9 @@ constinit const ClaudeAdapter kClaude;
 
 }  // namespace
 
-const Adapter* Claude() { return &kClaude; }
+namespace claude {
+const Adapter* Get();
+const Adapter* Get() { return &kClaude; }
+}  // namespace claude
 
 }  // namespace gate::hooks

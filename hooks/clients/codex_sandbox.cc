@@ -1,7 +1,6 @@
-#include "gateway/clients/codex_sandbox.h"
+#include "hooks/clients/codex_sandbox.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -10,9 +9,8 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "hooks/person.h"
 
-namespace gate::app {
+namespace gate::hooks {
 namespace {
 
 using rules::DataValue;
@@ -21,8 +19,6 @@ constexpr size_t kMaxConfigBytes = 4 << 20;
 constexpr size_t kMaxGitFileBytes = 4096;
 // The depth of a session's directory; deeper ones are not known.
 constexpr size_t kMaxLevels = 64;
-// The guard line, the person's shell and `timeout` stand between.
-constexpr int kMaxAncestors = 8;
 
 const DataValue* FindIn(const DataValue* table, std::string_view key) {
   return table == nullptr ? nullptr : table->Find(key);
@@ -54,22 +50,22 @@ std::vector<std::string> Ancestors(std::string directory) {
   return all;
 }
 
-std::optional<CodexMode> ModeCalled(std::string_view name) {
-  if (name == "read-only") return CodexMode::kReadOnly;
-  if (name == "workspace-write") return CodexMode::kWorkspaceWrite;
-  if (name == "danger-full-access") return CodexMode::kFullAccess;
+std::optional<SandboxMode> ModeCalled(std::string_view name) {
+  if (name == "read-only") return SandboxMode::kReadOnly;
+  if (name == "workspace-write") return SandboxMode::kWorkspaceWrite;
+  if (name == "danger-full-access") return SandboxMode::kFullAccess;
   return std::nullopt;
 }
 
-const char* NameOf(CodexMode mode) {
+const char* NameOf(SandboxMode mode) {
   switch (mode) {
-    case CodexMode::kReadOnly:
+    case SandboxMode::kReadOnly:
       return "read-only";
-    case CodexMode::kWorkspaceWrite:
+    case SandboxMode::kWorkspaceWrite:
       return "workspace-write";
-    case CodexMode::kFullAccess:
+    case SandboxMode::kFullAccess:
       return "danger-full-access";
-    case CodexMode::kUnknown:
+    case SandboxMode::kUnknown:
       break;
   }
   return "unknown";
@@ -77,10 +73,10 @@ const char* NameOf(CodexMode mode) {
 
 // What is joined of the layers; a later layer wins for each of its keys.
 struct Joined {
-  std::optional<CodexMode> mode;
+  std::optional<SandboxMode> mode;
   std::string mode_from;
   std::string permissions, permissions_from;  // `default_permissions`
-  std::optional<CodexMode> profile_mode;      // of the profile in use
+  std::optional<SandboxMode> profile_mode;    // of the profile in use
   std::string profile_from;
   bool network = false, no_tmp = false, no_tmpdir = false;
   std::vector<std::string> roots;
@@ -100,7 +96,7 @@ void TakeFlag(const DataValue* value, const std::string& what, bool* flag,
 }
 
 void TakeMode(const DataValue* value, const std::string& path,
-              std::optional<CodexMode>* mode, std::string* from,
+              std::optional<SandboxMode>* mode, std::string* from,
               Joined* joined) {
   if (value == nullptr) return;
   const auto named = value->IsText() ? ModeCalled(value->text) : std::nullopt;
@@ -307,7 +303,7 @@ void TakeWords(const std::vector<std::string>& words, Joined* joined) {
       return Trouble("it was started as " + words[i], joined);
     if (words[i] == "--yolo" ||
         words[i] == "--dangerously-bypass-approvals-and-sandbox") {
-      joined->mode = CodexMode::kFullAccess;
+      joined->mode = SandboxMode::kFullAccess;
       joined->mode_from = "its command line";
       joined->profile_mode.reset();
       return;
@@ -343,7 +339,8 @@ void TakeWords(const std::vector<std::string>& words, Joined* joined) {
 }
 
 // What an administrator allows.
-void TakeRequirements(const std::string& path, CodexMode mode, Joined* joined) {
+void TakeRequirements(const std::string& path, SandboxMode mode,
+                      Joined* joined) {
   const auto required = ReadCodexConfig(path);
   if (!required) return Trouble(required.error().message, joined);
   if (required->Find("allowed_permission_profiles") != nullptr)
@@ -356,28 +353,27 @@ void TakeRequirements(const std::string& path, CodexMode mode, Joined* joined) {
     Trouble(path + " does not allow " + NameOf(mode), joined);
 }
 
-CodexSandbox Unknown(const std::string& why) {
-  CodexSandbox sandbox;
+OwnSandbox Unknown(const std::string& why) {
+  OwnSandbox sandbox;
   sandbox.why = why;
   return sandbox;
 }
 
 // What holds where no `sandbox_mode` does.
-void Default(const Joined& joined, bool project_is_known,
-             CodexSandbox* sandbox) {
+void Default(const Joined& joined, bool project_is_known, OwnSandbox* sandbox) {
   if (joined.permissions_from.empty()) {
-    sandbox->mode =
-        project_is_known ? CodexMode::kWorkspaceWrite : CodexMode::kReadOnly;
+    sandbox->mode = project_is_known ? SandboxMode::kWorkspaceWrite
+                                     : SandboxMode::kReadOnly;
     sandbox->from = "its default";
     return;
   }
   sandbox->from = joined.permissions_from;
   if (joined.permissions == ":read-only")
-    sandbox->mode = CodexMode::kReadOnly;
+    sandbox->mode = SandboxMode::kReadOnly;
   else if (joined.permissions == ":workspace")
-    sandbox->mode = CodexMode::kWorkspaceWrite;
+    sandbox->mode = SandboxMode::kWorkspaceWrite;
   else if (joined.permissions == ":danger-full-access")
-    sandbox->mode = CodexMode::kFullAccess;
+    sandbox->mode = SandboxMode::kFullAccess;
   else
     sandbox->why = joined.permissions_from + " names the permissions `" +
                    Visible(joined.permissions) + "`";
@@ -396,28 +392,31 @@ Result<DataValue> ReadCodexConfig(const std::string& path) {
   return std::move(*config);
 }
 
-CodexSandbox ReadCodexSandbox(const CodexPlaces& places) {
+OwnSandbox ReadCodexSandbox(const SandboxPlaces& places) {
   if (!places.directory.starts_with('/') || !places.home.starts_with('/'))
     return Unknown("its directories are not known");
   const std::vector<std::string> ancestors =
       Ancestors(Normalise(places.directory, "/"));
   if (ancestors.size() > kMaxLevels)
     return Unknown("its directory is too deep");
-  const std::string system_path = places.system + "/config.toml";
+  const std::string system =
+      places.system.empty() ? "/etc/codex" : places.system;
+  const std::string system_path = system + "/config.toml";
   const std::string user_path = places.home + "/config.toml";
-  const auto system = ReadCodexConfig(system_path);
-  if (!system) return Unknown(system.error().message);
+  const auto of_system = ReadCodexConfig(system_path);
+  if (!of_system) return Unknown(of_system.error().message);
   const auto user = ReadCodexConfig(user_path);
   if (!user) return Unknown(user.error().message);
 
   Joined joined;
-  TakeLayer(*system, system_path, &joined);
+  TakeLayer(*of_system, system_path, &joined);
   TakeLayer(*user, user_path, &joined);
-  TakeProfile(*system, system_path, &joined);
+  TakeProfile(*of_system, system_path, &joined);
   TakeProfile(*user, user_path, &joined);
-  const Projects projects({user->Find("projects"), system->Find("projects")});
+  const Projects projects(
+      {user->Find("projects"), of_system->Find("projects")});
   std::vector<std::string> markers = {".git"};
-  for (const DataValue* layer : {&*system, &*user})
+  for (const DataValue* layer : {&*of_system, &*user})
     if (const DataValue* own = layer->Find("project_root_markers")) {
       markers.clear();
       if (!own->IsList() || !own->Texts(&markers))
@@ -427,7 +426,7 @@ CodexSandbox ReadCodexSandbox(const CodexPlaces& places) {
   TakeProject(ancestors, TopOf(ancestors, markers), repository, projects,
               places.home, &joined);
   TakeWords(places.words, &joined);
-  const std::string managed_path = places.system + "/managed_config.toml";
+  const std::string managed_path = system + "/managed_config.toml";
   const auto managed = ReadCodexConfig(managed_path);
   if (!managed) return Unknown(managed.error().message);
   TakeLayer(*managed, managed_path, &joined);
@@ -436,7 +435,7 @@ CodexSandbox ReadCodexSandbox(const CodexPlaces& places) {
                 " names a sandbox, which versions of Codex read differently",
             &joined);
 
-  CodexSandbox sandbox;
+  OwnSandbox sandbox;
   if (joined.mode) {
     sandbox.mode = *joined.mode;
     sandbox.from = joined.mode_from;
@@ -447,12 +446,13 @@ CodexSandbox ReadCodexSandbox(const CodexPlaces& places) {
                        !repository.sure;
     Default(joined, known, &sandbox);
   }
-  if (sandbox.mode != CodexMode::kUnknown)
-    TakeRequirements(places.system + "/requirements.toml", sandbox.mode,
-                     &joined);
+  if (sandbox.mode != SandboxMode::kUnknown) {
+    sandbox.name = NameOf(sandbox.mode);
+    TakeRequirements(system + "/requirements.toml", sandbox.mode, &joined);
+  }
   if (!joined.trouble.empty()) return Unknown(joined.trouble);
-  if (sandbox.mode == CodexMode::kFullAccess) sandbox.network = true;
-  if (sandbox.mode != CodexMode::kWorkspaceWrite) return sandbox;
+  if (sandbox.mode == SandboxMode::kFullAccess) sandbox.network = true;
+  if (sandbox.mode != SandboxMode::kWorkspaceWrite) return sandbox;
   sandbox.network = joined.network;
   sandbox.writable = {Real(ancestors.front())};
   for (const std::string& root : joined.roots)
@@ -463,26 +463,4 @@ CodexSandbox ReadCodexSandbox(const CodexPlaces& places) {
   return sandbox;
 }
 
-std::string Describe(const CodexSandbox& sandbox) {
-  if (sandbox.mode == CodexMode::kUnknown) return Visible(sandbox.why);
-  return std::string(NameOf(sandbox.mode)) + ", by " + Visible(sandbox.from);
-}
-
-std::optional<std::vector<std::string>> WordsOfClient(
-    std::string_view client) {
-  int pid = ::getppid();
-  for (int step = 0; step < kMaxAncestors && pid > 1; ++step) {
-    const auto process = hooks::ReadProcess(pid);
-    if (!process) break;
-    // A wrapper is called otherwise (`.codex-wrapped`), or starts it as that.
-    const std::string_view first =
-        process->words.empty() ? "" : BaseName(process->words.front());
-    if (process->name.find(client) != std::string::npos ||
-        first.find(client) != first.npos)
-      return process->words;
-    pid = process->parent;
-  }
-  return std::nullopt;
-}
-
-}  // namespace gate::app
+}  // namespace gate::hooks

@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "hooks/clients.h"
+#include "hooks/adapter.h"
+#include "hooks/clients/codex_review.h"
+#include "hooks/clients/codex_sandbox.h"
+#include "hooks/installed.h"
 #include "hooks/message.h"
 #include "hooks/tool_files.h"
 
@@ -128,6 +131,18 @@ class CodexAdapter final : public Adapter {
     return Output{Dump(json) + "\n", "", 0};
   }
 
+  OwnSandbox ReadSandbox(const SandboxPlaces& places) const override {
+    return ReadCodexSandbox(places);
+  }
+  HookReview Review(const InstallOptions& options,
+                    const Installed& installed) const override {
+    return ReviewByCodex(options, installed);
+  }
+  void MarkForReview(const FoundHook& hook,
+                     Installed* installed) const override {
+    MarkForCodex(hook, installed);
+  }
+
  private:
   static Result<std::string> PatchText(const Json& input) {
     if (input.is_string()) return input.get<std::string>();
@@ -164,6 +179,9 @@ constinit const CodexAdapter kCodex;
 
 }  // namespace
 
-const Adapter* Codex() { return &kCodex; }
+namespace codex {
+const Adapter* Get();
+const Adapter* Get() { return &kCodex; }
+}  // namespace codex
 
 }  // namespace gate::hooks

@@ -2,7 +2,7 @@
 // of JSON out. Unlike with the others a refusal is an answer with exit 0; only
 // a failure of gate is exit 2.
 #include "base/text.h"
-#include "hooks/clients.h"
+#include "hooks/adapter.h"
 #include "hooks/message.h"
 
 namespace gate::hooks {
@@ -77,6 +77,9 @@ constinit const GenericAdapter kGeneric;
 
 }  // namespace
 
-const Adapter* Generic() { return &kGeneric; }
+namespace generic {
+const Adapter* Get();
+const Adapter* Get() { return &kGeneric; }
+}  // namespace generic
 
 }  // namespace gate::hooks
