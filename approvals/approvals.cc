@@ -16,25 +16,18 @@ namespace gate::app {
 namespace {
 
 constexpr size_t kMaxQuestions = 1000;
-constexpr size_t kMinPrefix = 8;
-
-std::string Directory(const std::string& state_dir) {
+std::string QuestionDirectory(const std::string& state_dir) {
   return state_dir + "/pending";
 }
 
-std::string File(const std::string& state_dir, const std::string& id) {
-  return Directory(state_dir) + "/" + id;
+std::string QuestionFile(const std::string& state_dir, const std::string& id) {
+  return QuestionDirectory(state_dir) + "/" + id;
 }
 
-bool IsId(std::string_view id) {
-  return !id.empty() &&
-         id.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
-}
-
-constexpr std::string_view kDomain = "question";
+constexpr std::string_view kQuestionDomain = "question";
 
 // Command and directory may be any bytes, so they stand in base64.
-std::string Encode(const PendingQuestion& question) {
+std::string EncodeQuestion(const PendingQuestion& question) {
   return Dump({{"id", question.id},
                {"command", Base64(question.command)},
                {"cwd", Base64(question.cwd)},
@@ -51,7 +44,7 @@ std::string Encode(const PendingQuestion& question) {
                {"approved_ms", question.approved_ms}});
 }
 
-Result<PendingQuestion> Decode(const std::string& body) {
+Result<PendingQuestion> DecodeQuestion(const std::string& body) {
   const auto damaged = [] {
     return Fail(ErrorCode::kCorrupt, "a kept question does not verify");
   };
@@ -86,13 +79,13 @@ bool Expired(const PendingQuestion& question, uint64_t now_ms) {
 
 Result<std::vector<std::string>> ListIds(const std::string& state_dir) {
   std::vector<std::string> ids;
-  DIR* directory = ::opendir(Directory(state_dir).c_str());
+  DIR* directory = ::opendir(QuestionDirectory(state_dir).c_str());
   if (directory == nullptr) {
     if (errno == ENOENT) return ids;
     return FailErrno("the kept questions cannot be listed");
   }
   while (const dirent* entry = ::readdir(directory))
-    if (IsId(entry->d_name)) ids.emplace_back(entry->d_name);
+    if (IsStoredId(entry->d_name)) ids.emplace_back(entry->d_name);
   ::closedir(directory);
   std::sort(ids.begin(), ids.end());  // UUIDv7: by time
   return ids;
@@ -102,14 +95,15 @@ Result<std::vector<std::string>> ListIds(const std::string& state_dir) {
 
 Status KeepQuestion(const std::string& state_dir,
                     const PendingQuestion& question) {
-  if (!IsId(question.id)) return Fail(ErrorCode::kInvalid, "not an id");
-  GATE_CHECK(MakeDirectories(Directory(state_dir), 0700));
+  if (!IsStoredId(question.id)) return Fail(ErrorCode::kInvalid, "not an id");
+  GATE_CHECK(MakeDirectories(QuestionDirectory(state_dir), 0700));
   GATE_TRY(const auto ids, ListIds(state_dir));
   // A flood of questions pushes out the oldest, which only costs an answer.
   for (size_t i = 0; i + kMaxQuestions <= ids.size(); ++i)
-    ::unlink(File(state_dir, ids[i]).c_str());
-  return WriteSigned(state_dir, kDomain, File(state_dir, question.id),
-                     Encode(question));
+    ::unlink(QuestionFile(state_dir, ids[i]).c_str());
+  return WriteSigned(state_dir, kQuestionDomain,
+                     QuestionFile(state_dir, question.id),
+                     EncodeQuestion(question));
 }
 
 Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
@@ -117,13 +111,14 @@ Result<std::vector<PendingQuestion>> ListQuestions(const std::string& state_dir,
   GATE_TRY(const auto ids, ListIds(state_dir));
   std::vector<PendingQuestion> questions;
   for (const std::string& id : ids) {
-    auto body = ReadSigned(state_dir, kDomain, File(state_dir, id));
+    auto body =
+        ReadSigned(state_dir, kQuestionDomain, QuestionFile(state_dir, id));
     // Taken by another process meanwhile.
     if (!body && body.error().code == ErrorCode::kNotFound) continue;
     Result<PendingQuestion> question = std::unexpected(Error{});
-    if (body) question = Decode(*body);
+    if (body) question = DecodeQuestion(*body);
     if (!question || question->id != id || Expired(*question, now_ms)) {
-      ::unlink(File(state_dir, id).c_str());
+      ::unlink(QuestionFile(state_dir, id).c_str());
       continue;
     }
     questions.push_back(std::move(*question));
@@ -136,8 +131,8 @@ Result<PendingQuestion> FindQuestion(const std::string& state_dir,
   GATE_TRY(auto questions, ListQuestions(state_dir, now_ms));
   PendingQuestion* found = nullptr;
   for (PendingQuestion& question : questions) {
-    const bool fits = question.id == id ||
-                      (id.size() >= kMinPrefix && question.id.starts_with(id));
+    const bool fits = question.id == id || (id.size() >= kMinIdPrefix &&
+                                            question.id.starts_with(id));
     if (!fits) continue;
     if (found != nullptr)
       return Fail(ErrorCode::kInvalid, "`" + id + "` fits several questions");
@@ -159,7 +154,7 @@ Result<PendingQuestion> Approve(const std::string& state_dir,
 }
 
 void DropQuestion(const std::string& state_dir, const std::string& id) {
-  if (IsId(id)) ::unlink(File(state_dir, id).c_str());
+  if (IsStoredId(id)) ::unlink(QuestionFile(state_dir, id).c_str());
 }
 
 std::optional<engine::GrantKind> TakeApproval(
@@ -174,7 +169,7 @@ std::optional<engine::GrantKind> TakeApproval(
         question.policy_revision != policy_revision)
       continue;
     // Whoever removes the file has the approval; nobody else does.
-    if (::unlink(File(state_dir, question.id).c_str()) == 0)
+    if (::unlink(QuestionFile(state_dir, question.id).c_str()) == 0)
       return question.grant;
   }
   return std::nullopt;

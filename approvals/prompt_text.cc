@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace gate::app {
@@ -52,12 +53,6 @@ size_t SizeOfCharacter(std::string_view text, size_t at) {
          (static_cast<unsigned char>(text[at + size]) & 0xC0) == 0x80)
     ++size;
   return size;
-}
-
-bool IsAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x80;
-  });
 }
 
 // `text` broken into lines of `width`, with "\n" and `more` between them; with

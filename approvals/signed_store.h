@@ -28,4 +28,11 @@ Result<std::string> ReadSigned(const std::string& state_dir,
                                std::string_view domain,
                                const std::string& path);
 
+// What such a file may be called by, and how much of it a person must type.
+inline bool IsStoredId(std::string_view id) {
+  return !id.empty() &&
+         id.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
+}
+inline constexpr size_t kMinIdPrefix = 8;
+
 }  // namespace gate::app

@@ -12,24 +12,17 @@
 namespace gate::app {
 namespace {
 
-constexpr std::string_view kDomain = "approval";
+constexpr std::string_view kApprovalDomain = "approval";
 constexpr size_t kMaxApprovals = 1000;
-constexpr size_t kMinPrefix = 8;
-
-std::string Directory(const std::string& state_dir) {
+std::string ApprovalDirectory(const std::string& state_dir) {
   return state_dir + "/approvals";
 }
 
-std::string File(const std::string& state_dir, const std::string& id) {
-  return Directory(state_dir) + "/" + id;
+std::string ApprovalFile(const std::string& state_dir, const std::string& id) {
+  return ApprovalDirectory(state_dir) + "/" + id;
 }
 
-bool IsId(std::string_view id) {
-  return !id.empty() &&
-         id.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
-}
-
-Result<StandingApproval> Decode(const std::string& body) {
+Result<StandingApproval> DecodeApproval(const std::string& body) {
   const auto damaged = [] {
     return Fail(ErrorCode::kCorrupt, "a kept approval does not verify");
   };
@@ -62,13 +55,14 @@ bool Holds(const StandingApproval& approval, uint64_t now_ms) {
 
 Status Remember(const std::string& state_dir,
                 const StandingApproval& approval) {
-  if (!IsId(approval.id)) return Fail(ErrorCode::kInvalid, "not an id");
+  if (!IsStoredId(approval.id)) return Fail(ErrorCode::kInvalid, "not an id");
   GATE_TRY(const auto kept,
            ListStandingApprovals(state_dir, approval.approved_ms));
   if (kept.size() >= kMaxApprovals)
     return Fail(ErrorCode::kTooLarge,
                 "there are too many approvals; see `gate approvals list`");
-  return WriteSigned(state_dir, kDomain, File(state_dir, approval.id),
+  return WriteSigned(state_dir, kApprovalDomain,
+                     ApprovalFile(state_dir, approval.id),
                      Dump({{"id", approval.id},
                            {"scope", approval.scope},
                            {"command", Base64(approval.command)},
@@ -85,23 +79,24 @@ Status Remember(const std::string& state_dir,
 Result<std::vector<StandingApproval>> ListStandingApprovals(
     const std::string& state_dir, uint64_t now_ms) {
   std::vector<StandingApproval> approvals;
-  DIR* directory = ::opendir(Directory(state_dir).c_str());
+  DIR* directory = ::opendir(ApprovalDirectory(state_dir).c_str());
   if (directory == nullptr) {
     if (errno == ENOENT) return approvals;
     return FailErrno("the kept approvals cannot be listed");
   }
   std::vector<std::string> ids;
   while (const dirent* entry = ::readdir(directory))
-    if (IsId(entry->d_name)) ids.emplace_back(entry->d_name);
+    if (IsStoredId(entry->d_name)) ids.emplace_back(entry->d_name);
   ::closedir(directory);
   std::sort(ids.begin(), ids.end());  // UUIDv7: by time
   for (const std::string& id : ids) {
-    auto body = ReadSigned(state_dir, kDomain, File(state_dir, id));
+    auto body =
+        ReadSigned(state_dir, kApprovalDomain, ApprovalFile(state_dir, id));
     if (!body && body.error().code == ErrorCode::kNotFound) continue;
     Result<StandingApproval> approval = std::unexpected(Error{});
-    if (body) approval = Decode(*body);
+    if (body) approval = DecodeApproval(*body);
     if (!approval || approval->id != id || !Holds(*approval, now_ms)) {
-      ::unlink(File(state_dir, id).c_str());
+      ::unlink(ApprovalFile(state_dir, id).c_str());
       continue;
     }
     approvals.push_back(std::move(*approval));
@@ -115,7 +110,7 @@ Result<StandingApproval> Revoke(const std::string& state_dir,
   const StandingApproval* found = nullptr;
   for (const StandingApproval& approval : approvals) {
     if (approval.id != id &&
-        (id.size() < kMinPrefix || !approval.id.starts_with(id)))
+        (id.size() < kMinIdPrefix || !approval.id.starts_with(id)))
       continue;
     if (found != nullptr)
       return Fail(ErrorCode::kInvalid, "`" + id + "` fits several approvals");
@@ -123,7 +118,8 @@ Result<StandingApproval> Revoke(const std::string& state_dir,
   }
   if (found == nullptr)
     return Fail(ErrorCode::kNotFound, "no approval `" + id + "` is kept");
-  if (::unlink(File(state_dir, found->id).c_str()) != 0 && errno != ENOENT)
+  if (::unlink(ApprovalFile(state_dir, found->id).c_str()) != 0 &&
+      errno != ENOENT)
     return FailErrno("the approval cannot be removed");
   return *found;
 }

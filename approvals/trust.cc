@@ -12,9 +12,10 @@
 namespace gate::app {
 namespace {
 
-constexpr std::string_view kDomain = "trust";
+constexpr std::string_view kTrustDomain = "trust";
 
-std::string File(const std::string& state_dir, const std::string& workspace) {
+std::string TrustFile(const std::string& state_dir,
+                      const std::string& workspace) {
   return state_dir + "/trust/" + Hex(Sha256(workspace)).substr(0, 32);
 }
 
@@ -36,7 +37,8 @@ const char* Name(TrustKind kind) {
 Result<TrustRecord> LoadTrust(const std::string& state_dir,
                               const std::string& workspace) {
   TrustRecord record;
-  auto body = ReadSigned(state_dir, kDomain, File(state_dir, workspace));
+  auto body =
+      ReadSigned(state_dir, kTrustDomain, TrustFile(state_dir, workspace));
   if (!body) {
     if (body.error().code == ErrorCode::kNotFound) return record;
     return std::unexpected(body.error());
@@ -61,7 +63,7 @@ Result<TrustRecord> LoadTrust(const std::string& state_dir,
 
 Status SaveTrust(const std::string& state_dir, const std::string& workspace,
                  const TrustRecord& record) {
-  const std::string file = File(state_dir, workspace);
+  const std::string file = TrustFile(state_dir, workspace);
   if (record.files.empty()) {
     if (::unlink(file.c_str()) != 0 && errno != ENOENT)
       return FailErrno("the trust record cannot be removed");
@@ -69,7 +71,7 @@ Status SaveTrust(const std::string& state_dir, const std::string& workspace,
   }
   Json files = Json::object();
   for (const auto& [path, hash] : record.files) files[Base64(path)] = hash;
-  return WriteSigned(state_dir, kDomain, file,
+  return WriteSigned(state_dir, kTrustDomain, file,
                      Dump({{"workspace", Base64(workspace)},
                            {"trusted_ms", record.trusted_ms},
                            {"files", files}}));

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "approvals/trust.h"
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -29,12 +30,6 @@ constexpr std::array<std::string_view, 24> kLooks = {
 constexpr std::array<std::string_view, 7> kTakesValue = {
     "-C",          "-c",           "--git-dir",    "--work-tree",
     "--namespace", "--config-env", "--attr-source"};
-
-template <size_t N>
-bool Contains(const std::array<std::string_view, N>& names,
-              std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 bool StartsAgent(const Invocation& invocation) {
   if (hooks::IsAgentProgram(invocation.program)) {

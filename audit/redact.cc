@@ -9,12 +9,11 @@
 
 #include "audit/secret_names.h"
 #include "audit/secret_options.h"
+#include "base/ascii.h"
 #include "known/secret_prefixes.h"
 
 namespace gate::audit {
 namespace {
-
-constexpr size_t kNone = std::string_view::npos;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -28,14 +27,9 @@ bool IsSeparator(char c) {
          c == '>' || c == '`';
 }
 
-template <class List>
-bool Contains(const List& list, std::string_view word) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
-}
-
 std::string_view WithoutDirectory(std::string_view word) {
   const size_t slash = word.rfind('/');
-  return slash == kNone ? word : word.substr(slash + 1);
+  return slash == std::string_view::npos ? word : word.substr(slash + 1);
 }
 
 class Scanner {
@@ -56,11 +50,11 @@ class Scanner {
   void NewCommand(bool pipe) {
     fed_by_ = pipe && (first_ == "echo" || first_ == "printf")
                   ? std::pair(arguments_, std::min(at_, redirect_))
-                  : std::pair(kNone, kNone);
-    redirect_ = kNone;
+                  : std::pair(std::string_view::npos, std::string_view::npos);
+    redirect_ = std::string_view::npos;
     first_ = program_ = {};
     set_ = stdin_mark_ = false;
-    arguments_ = kNone;
+    arguments_ = std::string_view::npos;
     word_ = before_word_ = {};
   }
 
@@ -238,7 +232,8 @@ class Scanner {
     while (IsNameChar(Peek()) || Peek() == '/') ++at_;
     const std::string_view run = text_.substr(begin, at_ - begin);
     const size_t slash = run.rfind('/');
-    const std::string_view name = slash == kNone ? run : run.substr(slash + 1);
+    const std::string_view name =
+        slash == std::string_view::npos ? run : run.substr(slash + 1);
     const char before = begin > 0 ? text_[begin - 1] : '\0';
     if (Member(name, begin) || Assignment(name, before) || Code(name, begin) ||
         Header(name, begin) || Attached(run, begin)) {
@@ -288,7 +283,8 @@ class Scanner {
     if (name == "--from-literal" || (name == "--body" && gh_secret_)) {
       const size_t end = ValueEnd(value, false);
       const size_t equals = text_.substr(value, end - value).find('=');
-      if (name == "--from-literal" && equals != kNone) value += equals + 1;
+      if (name == "--from-literal" && equals != std::string_view::npos)
+        value += equals + 1;
       at_ = value;
       Take(name, value, end, "option");
       return true;
@@ -409,7 +405,7 @@ class Scanner {
            (text_[value] == ' ' || text_[value] == '\t')) {
       ++value;
     }
-    if (!header && name.find('-') == kNone) {
+    if (!header && name.find('-') == std::string_view::npos) {
       if (value == at_ + 1) return false;
       size_t back = begin;
       while (back > 0 && (text_[back - 1] == ' ' || text_[back - 1] == '\t')) {
@@ -426,21 +422,23 @@ class Scanner {
   }
 
   // Behind curl's -u or -U in `run`, also in a bundle with flags that take no
-  // value: -sSfu, -uNAME. kNone when there is none.
+  // value: -sSfu, -uNAME. std::string_view::npos when there is none.
   size_t BehindUser(std::string_view run) const {
     constexpr std::string_view kFlags = "#012346BGIJLMNORSZafgijklnpqsv";
-    if (program_ != "curl" || !run.starts_with('-')) return kNone;
+    if (program_ != "curl" || !run.starts_with('-'))
+      return std::string_view::npos;
     for (size_t at = 1; at < run.size(); ++at) {
       if (run[at] == 'u' || run[at] == 'U') return at + 1;
-      if (kFlags.find(run[at]) == kNone) return kNone;
+      if (kFlags.find(run[at]) == std::string_view::npos)
+        return std::string_view::npos;
     }
-    return kNone;
+    return std::string_view::npos;
   }
 
   // -pSECRET, for the programs that have it.
   bool Attached(std::string_view run, size_t begin) {
     const size_t user = BehindUser(run);
-    if (user != kNone && begin + user < text_.size() &&
+    if (user != std::string_view::npos && begin + user < text_.size() &&
         !IsSpace(text_[begin + user]) && UserPassword("-u", begin + user)) {
       return true;
     }
@@ -468,7 +466,7 @@ class Scanner {
       size_t end = ValueEnd(value, false);
       const std::string_view word = text_.substr(value, end - value);
       const size_t colon = word.find_first_of(":%,");
-      if (colon == kNone) return false;
+      if (colon == std::string_view::npos) return false;
       if (word.front() == '"' || word.front() == '\'') --end;
       const size_t secret = value + colon + 1;
       if (secret < end) Take(option, secret, end, "option");
@@ -501,7 +499,7 @@ class Scanner {
       const bool cookies =
           known.form == Form::kCookies &&
           text_.substr(value, ValueEnd(value, false) - value).find('=') !=
-              kNone;
+              std::string_view::npos;
       secret = secret || ((known.form == Form::kSeparate || cookies) &&
                           known.program == program_ && known.option == run);
     }
@@ -559,8 +557,8 @@ class Scanner {
 
   void TakeStdin(std::pair<size_t, size_t>* span) {
     auto [begin, end] = *span;
-    *span = {kNone, kNone};
-    if (begin == kNone) return;
+    *span = {std::string_view::npos, std::string_view::npos};
+    if (begin == std::string_view::npos) return;
     while (begin < end && IsSpace(text_[begin])) ++begin;
     while (end > begin && IsSpace(text_[end - 1])) --end;
     if (begin < end && !IsHarmlessValue("", text_.substr(begin, end - begin))) {
@@ -572,8 +570,8 @@ class Scanner {
   std::vector<SecretSpan>* out_;
   size_t at_ = 0;
   char quote_ = 0;
-  bool ansi_ = false;        // the quotes are $'…', where \' is no end
-  size_t redirect_ = kNone;  // the command's first redirection
+  bool ansi_ = false;  // the quotes are $'…', where \' is no end
+  size_t redirect_ = std::string_view::npos;  // the command's first redirection
   bool in_comment_ = false;
   bool named_ = false;  // the last `name:` was that of a secret
   bool login_ = false;
@@ -582,10 +580,12 @@ class Scanner {
   bool gh_secret_ = false;
   bool set_ = false;         // the command has a word `set`
   bool stdin_mark_ = false;  // the command reads a secret from its input
-  size_t arguments_ = kNone;
+  size_t arguments_ = std::string_view::npos;
   std::string_view word_, before_word_;
-  std::pair<size_t, size_t> fed_by_{kNone, kNone};
-  std::pair<size_t, size_t> here_string_{kNone, kNone};
+  std::pair<size_t, size_t> fed_by_{std::string_view::npos,
+                                    std::string_view::npos};
+  std::pair<size_t, size_t> here_string_{std::string_view::npos,
+                                         std::string_view::npos};
 };
 
 }  // namespace

@@ -107,7 +107,9 @@ void AddKind(const char* kind, std::vector<std::string>* kinds) {
   }
 }
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool IsJsonSpace(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 }  // namespace
 
@@ -123,7 +125,7 @@ std::string RedactDetail(std::string_view json,
   for (size_t at = 0; at < json.size();) {
     const char c = json[at];
     if (c != '"') {
-      if (!IsSpace(c)) {
+      if (!IsJsonSpace(c)) {
         if (c == '{' || c == '[' || c == ']' || c == '}') element.clear();
         structure = c;
       }
@@ -144,7 +146,7 @@ std::string RedactDetail(std::string_view json,
     std::string value = Unescape(raw.substr(1, raw.size() - 2));
     at = end + 1;
     size_t next = at;
-    while (next < json.size() && IsSpace(json[next])) ++next;
+    while (next < json.size() && IsJsonSpace(json[next])) ++next;
     const bool is_name = next < json.size() && json[next] == ':';
     std::string clean;
     if (!is_name && !value.empty() && structure == ':' &&

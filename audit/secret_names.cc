@@ -1,6 +1,7 @@
 #include "audit/secret_names.h"
 
 #include "audit/redact.h"
+#include "base/ascii.h"
 #include "known/known.h"
 
 namespace gate::audit {

@@ -8,13 +8,14 @@
 namespace gate {
 namespace {
 
-constexpr std::array kNames = {"note", "warning", "error"};
-static_assert(kNames.size() == static_cast<size_t>(Severity::kError) + 1);
+constexpr std::array kSeverityNames = {"note", "warning", "error"};
+static_assert(kSeverityNames.size() ==
+              static_cast<size_t>(Severity::kError) + 1);
 
 }  // namespace
 
 const char* Name(Severity severity) {
-  return kNames[static_cast<size_t>(severity)];
+  return kSeverityNames[static_cast<size_t>(severity)];
 }
 
 bool HasErrors(const std::vector<Diagnostic>& diagnostics) {

@@ -210,6 +210,11 @@ std::string RealPath(const std::string& path) {
   return realpath(path.c_str(), buffer) == nullptr ? "" : buffer;
 }
 
+bool IsDirectory(const std::string& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 DirectoryId IdOf(const std::string& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return {};

@@ -63,6 +63,9 @@ Status CheckTrusted(const std::string& path, uid_t owner);
 // out of reach.
 std::string RealPath(const std::string& path);
 
+// Whether `path` leads to a directory, through links too.
+bool IsDirectory(const std::string& path);
+
 // What a directory is, whatever it is called. Without an inode: not known.
 struct DirectoryId {
   uint64_t device = 0, inode = 0;

@@ -8,21 +8,19 @@
 #include <cstring>
 #include <optional>
 
+#include "base/ascii.h"
+
 namespace gate {
 namespace {
 
 using std::string_view;
-using Bytes = std::array<uint8_t, 16>;
+using AddressBytes = std::array<uint8_t, 16>;
 
 constexpr size_t kMaxAlso = 4;
 
-char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
-  c = Lower(c);
+  c = LowerAscii(c);
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
@@ -164,7 +162,7 @@ std::string Mapped(string_view text) {
     const char32_t c = NextCharacter(text, &at);
     if (c < 0x80) {
       if (c != '\t' && c != '\n' && c != '\r')
-        out += Lower(static_cast<char>(c));
+        out += LowerAscii(static_cast<char>(c));
     } else if (const char plain = Mapped(c); plain != 0) {
       out += plain;
     } else if (!IsIgnored(c)) {
@@ -244,13 +242,14 @@ std::optional<Address> ReadAddress(string_view text, Zeros zeros) {
   }
 }
 
-uint32_t At(const Bytes& bytes, size_t at) {
+uint32_t At(const AddressBytes& bytes, size_t at) {
   return static_cast<uint32_t>(bytes[at]) << 24 |
          static_cast<uint32_t>(bytes[at + 1]) << 16 |
          static_cast<uint32_t>(bytes[at + 2]) << 8 | bytes[at + 3];
 }
 
-bool StartsWith(const Bytes& bytes, std::initializer_list<uint8_t> prefix) {
+bool StartsWith(const AddressBytes& bytes,
+                std::initializer_list<uint8_t> prefix) {
   return std::equal(prefix.begin(), prefix.end(), bytes.begin());
 }
 
@@ -265,7 +264,7 @@ void AddAlso(uint32_t address, HostForms* forms) {
 }
 
 // The IPv4 addresses that packets to it, or a gateway, go on to.
-void AddEmbedded(const Bytes& bytes, HostForms* forms) {
+void AddEmbedded(const AddressBytes& bytes, HostForms* forms) {
   if (StartsWith(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})) {
     if (At(bytes, 12) > 1) AddAlso(At(bytes, 12), forms);  // not :: and ::1
   } else if (StartsWith(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0})) {
@@ -284,7 +283,7 @@ void AddEmbedded(const Bytes& bytes, HostForms* forms) {
 }
 
 bool ReadIpv6(const std::string& text, HostForms* forms) {
-  Bytes bytes{};
+  AddressBytes bytes{};
   if (text.find(':') == std::string::npos ||
       ::inet_pton(AF_INET6, text.c_str(), bytes.data()) != 1)
     return false;
@@ -312,7 +311,7 @@ constexpr std::array<string_view, 6> kSpecial = {"ftp",   "ftps", "http",
 std::string SchemeIn(string_view text) {
   std::string scheme;
   for (const char c : text) {
-    const char lower = Lower(c);
+    const char lower = LowerAscii(c);
     if ((lower < 'a' || lower > 'z') && (lower < '0' || lower > '9') &&
         lower != '+' && lower != '-' && lower != '.')
       return "";

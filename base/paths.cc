@@ -102,6 +102,12 @@ std::string_view BaseName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+std::string JoinPath(std::string_view directory, std::string_view name) {
+  std::string path(directory);
+  if (directory != "/") path += '/';
+  return path.append(name);
+}
+
 std::string_view DirName(std::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return ".";

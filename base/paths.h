@@ -21,6 +21,8 @@ bool IsTemporaryPlace(std::string_view path);
 // Text after the last slash, and before it ("." when there is none).
 std::string_view BaseName(std::string_view path);
 std::string_view DirName(std::string_view path);
+// `name` in `directory`, which may be "/" and otherwise has no final slash.
+std::string JoinPath(std::string_view directory, std::string_view name);
 
 // The home directory of `user` by /etc/passwd; read directly, since a static
 // binary has no NSS. Empty optional when there is none.

@@ -7,16 +7,16 @@
 namespace gate {
 namespace {
 
-constexpr std::array kNames = {"internal",    "invalid",   "not_found",
-                               "permission",  "too_large", "timeout",
-                               "unavailable", "io",        "corrupt"};
-static_assert(kNames.size() ==
+constexpr std::array kCodeNames = {"internal",    "invalid",   "not_found",
+                                   "permission",  "too_large", "timeout",
+                                   "unavailable", "io",        "corrupt"};
+static_assert(kCodeNames.size() ==
               static_cast<std::size_t>(ErrorCode::kCorrupt) + 1);
 
 }  // namespace
 
 const char* Name(ErrorCode code) {
-  return kNames[static_cast<std::size_t>(code)];
+  return kCodeNames[static_cast<std::size_t>(code)];
 }
 
 std::unexpected<Error> FailErrno(std::string message) {

@@ -50,6 +50,8 @@ std::optional<int> ParseWith(Options& app, const Arguments& arguments);
 
 // `message` as "gate: message" on stderr.
 void Complain(const std::string& message);
+// Complains of `error`; the exit code of an internal failure.
+int FailedInternally(const Error& error);
 
 // Refuses sub-commands that only a person may use. Returns the exit code when
 // there is no person's terminal.

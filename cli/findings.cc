@@ -42,7 +42,7 @@ std::string Fingerprint(const Finding& finding) {
   return Hex(Sha256(text)).substr(0, 32);
 }
 
-void Result(const Finding& finding, size_t index, JsonWriter* json) {
+void WriteResult(const Finding& finding, size_t index, JsonWriter* json) {
   const Diagnostic& d = finding.diagnostic;
   json->BeginObject().Field("ruleId", d.code);
   json->Field("ruleIndex", static_cast<int64_t>(index));
@@ -142,11 +142,11 @@ std::string FindingsAsSarif(std::span<const Finding> findings,
   json.EndArray().EndObject().EndObject();
   json.Key("results").BeginArray();
   for (const Finding& finding : findings)
-    Result(finding,
-           static_cast<size_t>(
-               std::find(codes.begin(), codes.end(), finding.diagnostic.code) -
-               codes.begin()),
-           &json);
+    WriteResult(finding,
+                static_cast<size_t>(std::find(codes.begin(), codes.end(),
+                                              finding.diagnostic.code) -
+                                    codes.begin()),
+                &json);
   json.EndArray();
   // Columns are counted in bytes; what is before them is nearly always ASCII.
   json.Field("columnKind", "unicodeCodePoints");

@@ -248,6 +248,11 @@ void Complain(const std::string& message) {
   std::fprintf(stderr, "gate: %s\n", Visible(message).c_str());
 }
 
+int FailedInternally(const Error& error) {
+  Complain(error.message);
+  return kExitInternal;
+}
+
 std::optional<int> ParseWith(Options& app, const Arguments& arguments) {
   const Status parsed = app.Parse(arguments);
   if (!app.help().empty()) {

@@ -9,14 +9,14 @@
 namespace gate::credentials {
 namespace {
 
-constexpr size_t kSha1Digits = 40;
+constexpr size_t kCommitIdDigits = 40;
 // "ID commit SIZE\n" of the longest kind.
 constexpr size_t kMaxHead = 128;
 
 std::string NameOf(std::string_view commit, size_t digits) {
   std::string head = "commit " + std::to_string(commit.size());
   head += '\0';
-  if (digits != kSha1Digits) return Hex(Sha256(head + std::string(commit)));
+  if (digits != kCommitIdDigits) return Hex(Sha256(head + std::string(commit)));
   Sha1 hash;
   hash.Add(head);
   hash.Add(commit);

@@ -26,7 +26,7 @@ constexpr int kGpgFailed = 2;
 constexpr int kOutput = 1, kError = 2;
 constexpr std::string_view kSign = "-bsau";
 
-int Complain(std::string_view what) {
+int ComplainAsGpg(std::string_view what) {
   (void)WriteAll(kError, "gate: " + std::string(what) + "\n");
   return kGpgFailed;
 }
@@ -62,11 +62,13 @@ int Sign(const std::string& key) {
   ::signal(SIGPIPE, SIG_IGN);
   auto payload = ReadAll(0, kMaxOpenPgpRequest);
   if (!payload)
-    return Complain("what git would have signed: " + payload.error().message);
+    return ComplainAsGpg("what git would have signed: " +
+                         payload.error().message);
   const auto answer =
       ParseOpenPgpAnswer(Ask(Encode(OpenPgpRequest{key, *payload})));
   if (!answer)
-    return Complain("no signature by the key " + key + " is lent to this line");
+    return ComplainAsGpg("no signature by the key " + key +
+                         " is lent to this line");
   return WriteAll(kOutput, answer->signature) &&
                  WriteAll(kError, answer->status)
              ? 0
@@ -116,7 +118,8 @@ int Start(std::vector<std::string> words) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
-  return Complain(std::string("gpg cannot be started: ") + ::strerror(errno));
+  return ComplainAsGpg(std::string("gpg cannot be started: ") +
+                       ::strerror(errno));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr std::string_view kStatus = "[GNUPG:] ";
 constexpr std::string_view kCreated = "[GNUPG:] SIG_CREATED ";
 constexpr std::string_view kArmour = "-----BEGIN PGP SIGNATURE-----\n";
 constexpr std::string_view kMessage = "gpg: ";
-constexpr size_t kMaxReason = 300;
+constexpr size_t kMaxGpgReason = 300;
 
 // gpg's three streams, from this side. The process is ended with it.
 struct Gpg {
@@ -43,7 +43,7 @@ struct Gpg {
 };
 
 // Reads what is there. Closes `*fd` at the end or for an error.
-bool ReadSome(Fd* fd, std::string* text) {
+bool ReadFromGpg(Fd* fd, std::string* text) {
   std::array<char, 4096> buffer;
   const ssize_t got = ::read(fd->get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
@@ -52,7 +52,7 @@ bool ReadSome(Fd* fd, std::string* text) {
   return text->size() <= kMaxOpenPgpAnswer / 2;
 }
 
-void WriteSome(Fd* fd, std::string_view* rest) {
+void WriteToGpg(Fd* fd, std::string_view* rest) {
   const ssize_t wrote = ::write(fd->get(), rest->data(), rest->size());
   if (wrote > 0) rest->remove_prefix(static_cast<size_t>(wrote));
   // What gpg does not read shows in what it says.
@@ -69,12 +69,12 @@ void Sort(std::string_view text, std::string* status, std::string* said) {
       *status += line;
     else if (line.starts_with(kMessage))
       *said = line.substr(kMessage.size(),
-                          std::min(end - kMessage.size(), kMaxReason));
+                          std::min(end - kMessage.size(), kMaxGpgReason));
     text.remove_prefix(end + 1);
   }
 }
 
-std::unexpected<Error> Unavailable(std::string why) {
+std::unexpected<Error> GpgUnavailable(std::string why) {
   return Fail(ErrorCode::kUnavailable, std::move(why));
 }
 
@@ -83,9 +83,9 @@ std::unexpected<Error> Unavailable(std::string why) {
 Result<OpenPgpAnswer> SignByGpg(const SigningSetup& setup,
                                 const OpenPgpRequest& request, int leash) {
   Gpg gpg;
-  if (setup.gpg_program.empty()) return Unavailable("there is no gpg");
+  if (setup.gpg_program.empty()) return GpgUnavailable("there is no gpg");
   if (!gpg.Start(setup, request.key))
-    return Unavailable("gpg cannot be started");
+    return GpgUnavailable("gpg cannot be started");
   const uint64_t deadline =
       MonotonicMs() + static_cast<uint64_t>(kAgentPatienceMs);
   std::string_view rest = request.payload;
@@ -102,13 +102,13 @@ Result<OpenPgpAnswer> SignByGpg(const SigningSetup& setup,
                                    static_cast<int>(deadline - now));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0 || wanted[0].revents != 0)
-      return Unavailable(
+      return GpgUnavailable(
           "gpg does not answer; it may wait for a passphrase that nobody is "
           "asked for");
-    if (gpg.in && wanted[1].revents != 0) WriteSome(&gpg.in, &rest);
+    if (gpg.in && wanted[1].revents != 0) WriteToGpg(&gpg.in, &rest);
     if ((gpg.out && wanted[2].revents != 0 &&
-         !ReadSome(&gpg.out, &signature)) ||
-        (gpg.err && wanted[3].revents != 0 && !ReadSome(&gpg.err, &errors)))
+         !ReadFromGpg(&gpg.out, &signature)) ||
+        (gpg.err && wanted[3].revents != 0 && !ReadFromGpg(&gpg.err, &errors)))
       return Fail(ErrorCode::kInvalid, "gpg writes more than a signature");
   }
   int status = 0;
@@ -119,8 +119,8 @@ Result<OpenPgpAnswer> SignByGpg(const SigningSetup& setup,
   std::string said;
   Sort(errors, &answer.status, &said);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return Unavailable("gpg does not sign" +
-                       (said.empty() ? std::string() : ": " + said));
+    return GpgUnavailable("gpg does not sign" +
+                          (said.empty() ? std::string() : ": " + said));
   if (answer.status.find(kCreated) == std::string::npos ||
       !signature.starts_with(kArmour))
     return Fail(ErrorCode::kInvalid, "what gpg writes is no signature");

@@ -24,12 +24,12 @@ constexpr int kQuickMs = 5'000;
 // A key that was not found so often is not looked for again.
 constexpr size_t kMaxLooks = 16;
 
-std::unexpected<Error> Unavailable(std::string why) {
+std::unexpected<Error> AgentUnavailable(std::string why) {
   return Fail(ErrorCode::kUnavailable, std::move(why));
 }
 
 // Not waiting: an agent that accepts nobody is none.
-Fd Connect(const std::string& path) {
+Fd ConnectToAgent(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof(address.sun_path)) return Fd();
@@ -75,8 +75,8 @@ Result<std::string> PersonsAgent::Ask(const std::string& socket,
                                       const std::string& message,
                                       int patience_ms) {
   const uint64_t deadline = MonotonicMs() + static_cast<uint64_t>(patience_ms);
-  const Fd fd = Connect(socket);
-  if (!fd) return Unavailable("the person's ssh agent is not there");
+  const Fd fd = ConnectToAgent(socket);
+  if (!fd) return AgentUnavailable("the person's ssh agent is not there");
   std::string out, in;
   PutAgentMessage(message, &out);
   for (size_t done = 0; done < out.size();) {
@@ -86,16 +86,16 @@ Result<std::string> PersonsAgent::Ask(const std::string& socket,
       done += static_cast<size_t>(wrote);
     } else if (errno != EINTR &&
                (errno != EAGAIN || !WaitFor(fd.get(), POLLOUT, deadline))) {
-      return Unavailable("the person's ssh agent does not listen");
+      return AgentUnavailable("the person's ssh agent does not listen");
     }
   }
   std::array<char, 16384> buffer;
   for (;;) {
     if (!WaitFor(fd.get(), POLLIN, deadline))
-      return Unavailable("the person's ssh agent does not answer");
+      return AgentUnavailable("the person's ssh agent does not answer");
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (got <= 0) return Unavailable("the person's ssh agent is gone");
+    if (got <= 0) return AgentUnavailable("the person's ssh agent is gone");
     in.append(buffer.data(), static_cast<size_t>(got));
     size_t begin = 0;
     GATE_TRY(const auto answer, TakeAgentMessage(in, kMaxAgentAnswer, &begin));
@@ -137,26 +137,26 @@ bool PersonsAgent::StartAgent() {
 }
 
 Status PersonsAgent::Load(const SigningKey& key) {
-  if (!StartAgent()) return Unavailable("no ssh-agent can be started");
+  if (!StartAgent()) return AgentUnavailable("no ssh-agent can be started");
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   std::vector<std::string> environment = setup_.environment;
   environment.push_back("SSH_AUTH_SOCK=" + own_socket_);
   environment.emplace_back("SSH_ASKPASS_REQUIRE=never");
   const pid_t pid = Spawn({setup_.add_program, "-q", "--", key.file},
                           std::move(environment), null.get());
-  if (pid <= 0) return Unavailable("no ssh-add can be started");
+  if (pid <= 0) return AgentUnavailable("no ssh-add can be started");
   // The call, since the C library may be older than its name there.
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const bool ended =
       pidfd && WaitFor(pidfd.get(), POLLIN, MonotonicMs() + kQuickMs);
   if (!ended) {
     EndProgram(pid);
-    return Unavailable("ssh-add does not end");
+    return AgentUnavailable("ssh-add does not end");
   }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0) return Unavailable("the key's file needs a passphrase");
+  if (status != 0) return AgentUnavailable("the key's file needs a passphrase");
   return {};
 }
 
@@ -173,8 +173,8 @@ Status PersonsAgent::Find(const SigningKey& key) {
     found_.emplace_back(key.key.blob, own_socket_);
     return {};
   }
-  return Unavailable("the key " + Fingerprint(key.key.blob) +
-                     " is not in the person's ssh agent");
+  return AgentUnavailable("the key " + Fingerprint(key.key.blob) +
+                          " is not in the person's ssh agent");
 }
 
 Result<std::string> PersonsAgent::Sign(const SignRequest& request) {
@@ -184,7 +184,7 @@ Result<std::string> PersonsAgent::Sign(const SignRequest& request) {
              Ask(socket, Encode(request), kAgentPatienceMs));
     return ParseSignature(request, answer);
   }
-  return Unavailable("the key is in no ssh agent");
+  return AgentUnavailable("the key is in no ssh agent");
 }
 
 }  // namespace gate::credentials

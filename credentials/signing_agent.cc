@@ -8,7 +8,7 @@
 namespace gate::credentials {
 namespace {
 
-constexpr size_t kMaxReportBytes = size_t{1} << 20;
+constexpr size_t kMaxSigningReportBytes = size_t{1} << 20;
 constexpr size_t kFields = 4;
 
 // The number of refusals, then the fields of each signature.
@@ -21,7 +21,7 @@ std::string EncodeReport(const SigningReport& report) {
   return EncodeWords(words);
 }
 
-SigningReport DecodeReport(const std::string& text) {
+SigningReport DecodeSigningReport(const std::string& text) {
   SigningReport report;
   const auto words = DecodeWords(text);
   if (!words || words->empty()) return report;
@@ -50,7 +50,7 @@ Result<SigningAgent> SigningAgent::Start(const SigningSetup& setup) {
 }
 
 SigningReport SigningAgent::Finish() {
-  return DecodeReport(socket_.Finish(kMaxReportBytes));
+  return DecodeSigningReport(socket_.Finish(kMaxSigningReportBytes));
 }
 
 }  // namespace gate::credentials

@@ -18,7 +18,7 @@ namespace gate::credentials {
 namespace {
 
 constexpr size_t kLengthBytes = 4;  // before each message
-constexpr int kNever = -1;          // a descriptor that poll(2) passes over
+constexpr int kNoDescriptor = -1;   // a descriptor that poll(2) passes over
 
 class Signer {
  public:
@@ -178,7 +178,7 @@ SigningReport ServeSigning(const SigningSetup& setup, int listener, int leash,
     wanted.clear();
     wanted.push_back({leash, POLLIN, 0});
     const bool room = connections.size() < kMaxSigners;
-    wanted.push_back({room ? listener : kNever, POLLIN, 0});
+    wanted.push_back({room ? listener : kNoDescriptor, POLLIN, 0});
     for (const Connection& connection : connections)
       wanted.push_back({connection.peer.get(), POLLIN, 0});
     if (::poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) break;

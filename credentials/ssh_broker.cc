@@ -83,7 +83,7 @@ bool ReadNumber(const std::string& text, Number* number) {
 // Stands behind all transports: a report without it was cut off.
 constexpr const char* kWhole = "whole";
 
-std::vector<Transport> DecodeReport(const Result<std::string>& report) {
+std::vector<Transport> DecodeTransports(const Result<std::string>& report) {
   constexpr size_t kFields = 8;
   std::vector<Transport> transports;
   const auto words = DecodeWords(report ? std::string_view(*report) : "");
@@ -202,7 +202,7 @@ std::vector<Transport> SshBroker::Finish() {
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  return DecodeReport(report);
+  return DecodeTransports(report);
 }
 
 }  // namespace gate::credentials

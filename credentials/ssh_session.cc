@@ -22,12 +22,12 @@
 namespace gate::credentials {
 namespace {
 
-constexpr int kSshFailed = 255;
+constexpr int kSshExit = 255;
 // What waits for a side that does not read. Then nothing more is read for it.
 constexpr size_t kMaxWaiting = size_t{256} << 10;
 constexpr size_t kReadBytes = size_t{32} << 10;
-constexpr size_t kMaxReason = 1024;
-constexpr int kNever = -1;  // a descriptor that poll(2) passes over
+constexpr size_t kMaxSshReason = 1024;
+constexpr int kNotPolled = -1;  // a descriptor that poll(2) passes over
 
 // Starts ssh with the three ends of pipes; the kernel ends it with the broker.
 pid_t StartSsh(const BrokerSetup& setup, const SshRequest& request, int in,
@@ -42,7 +42,7 @@ pid_t StartSsh(const BrokerSetup& setup, const SshRequest& request, int in,
 }
 
 // Writes what it can of `*waiting`. False when nobody will read more.
-bool WriteSome(int fd, std::string* waiting) {
+bool WriteWaiting(int fd, std::string* waiting) {
   size_t done = 0;
   bool open = true;
   while (done < waiting->size()) {
@@ -78,9 +78,9 @@ class Session {
     short peer = room_outside && !exited_ ? POLLIN : 0;
     if (!to_peer_.empty()) peer |= POLLOUT;
     wanted[0] = {peer_.get(), peer, 0};
-    wanted[1] = {to_ssh_.empty() ? kNever : in_.get(), POLLOUT, 0};
-    wanted[2] = {room_inside ? out_.get() : kNever, POLLIN, 0};
-    wanted[3] = {room_inside ? err_.get() : kNever, POLLIN, 0};
+    wanted[1] = {to_ssh_.empty() ? kNotPolled : in_.get(), POLLOUT, 0};
+    wanted[2] = {room_inside ? out_.get() : kNotPolled, POLLIN, 0};
+    wanted[3] = {room_inside ? err_.get() : kNotPolled, POLLIN, 0};
     wanted[4] = {pidfd_.get(), POLLIN, 0};
   }
 
@@ -91,7 +91,7 @@ class Session {
     if (out_ && ready[2].revents != 0) ReadSsh(&out_, FrameType::kOutput);
     if (err_ && ready[3].revents != 0) ReadSsh(&err_, FrameType::kError);
     if (pidfd_ && ready[4].revents != 0) Reap();
-    if (!WriteSome(peer_.get(), &to_peer_)) over_ = true;
+    if (!WriteWaiting(peer_.get(), &to_peer_)) over_ = true;
     if (exited_ && to_peer_.empty()) over_ = true;
   }
 
@@ -105,10 +105,10 @@ class Session {
  private:
   // What git inside says is in the reason; the report has room for all.
   void Refuse(std::string why, const std::string& what = "") {
-    if (why.size() > kMaxReason) why = why.substr(0, kMaxReason) + "…";
+    if (why.size() > kMaxSshReason) why = why.substr(0, kMaxSshReason) + "…";
     transport_.refused = why;
     PutFrame(FrameType::kError, "gate: " + what + why + "\n", &to_peer_);
-    Exit(kSshFailed);
+    Exit(kSshExit);
   }
 
   // Ends a push of which nothing was passed on.
@@ -198,7 +198,7 @@ class Session {
         ParseSshArguments({words->begin() + 1, words->end()}, words->front());
     if (!request) return Refuse(request.error().message);
     transport_.service = Name(request->service);
-    transport_.target = Describe(request->target).substr(0, kMaxReason);
+    transport_.target = Describe(request->target).substr(0, kMaxSshReason);
     const bool push = request->service == SshService::kPush;
     if (push && setup.scope.sessions == 0)
       return Refuse("the line does not run `git push` itself");
@@ -234,7 +234,7 @@ class Session {
   }
 
   void FlushInput() {
-    if (in_ && !WriteSome(in_.get(), &to_ssh_)) in_.reset();
+    if (in_ && !WriteWaiting(in_.get(), &to_ssh_)) in_.reset();
     if (!in_) to_ssh_.clear();
     // What may be passed on goes before the end.
     const bool waits = guard_ && guard_->waits();
@@ -319,7 +319,7 @@ std::vector<Transport> ServeSessions(const BrokerSetup& setup, int listener,
     wanted.assign(2 + sessions.size() * Session::kPolled, {});
     wanted[0] = {leash, POLLIN, 0};
     const bool room = sessions.size() < kMaxConnections;
-    wanted[1] = {room ? listener : kNever, POLLIN, 0};
+    wanted[1] = {room ? listener : kNotPolled, POLLIN, 0};
     size_t at = 2;
     for (const Session& session : sessions) {
       session.Want(&wanted[at]);

@@ -22,12 +22,12 @@ namespace {
 constexpr int kSshFailed = 255;  // ssh(1), "EXIT STATUS"
 constexpr int kInput = 0, kOutput = 1, kError = 2;
 
-int Complain(std::string_view what) {
+int ComplainAsSsh(std::string_view what) {
   (void)WriteAll(kError, "gate: " + std::string(what) + "\n");
   return kSshFailed;
 }
 
-Fd Connect() {
+Fd ConnectToBroker() {
   Fd peer(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -42,7 +42,7 @@ Fd Connect() {
 }
 
 // One read; 0 at the end, -1 for an error.
-ssize_t ReadSome(int fd, char* buffer, size_t size) {
+ssize_t ReadOnce(int fd, char* buffer, size_t size) {
   ssize_t got = 0;
   do {
     got = ::read(fd, buffer, size);
@@ -105,9 +105,9 @@ void Prove(int peer, std::string_view claim) {
 }  // namespace
 
 int RunGitSsh(const std::vector<std::string>& words) {
-  const Fd peer = Connect();
+  const Fd peer = ConnectToBroker();
   if (!peer)
-    return Complain(
+    return ComplainAsSsh(
         std::string("git over ssh is passed on for lines that run git fetch, "
                     "pull, push, clone or ls-remote themselves; this run has "
                     "no such way out: ") +
@@ -117,7 +117,7 @@ int RunGitSsh(const std::vector<std::string>& words) {
   request.insert(request.end(), words.begin(), words.end());
   const std::string encoded = EncodeWords(request);
   if (encoded.size() > kMaxFrameBytes)
-    return Complain("git's request for ssh is too long");
+    return ComplainAsSsh("git's request for ssh is too long");
   std::string waiting, received;
   PutFrame(FrameType::kRequest, encoded, &waiting);
   std::array<char, size_t{32} << 10> buffer{};
@@ -132,22 +132,23 @@ int RunGitSsh(const std::vector<std::string>& words) {
     };
     if (::poll(wanted.data(), wanted.size(), -1) < 0) {
       if (errno == EINTR) continue;
-      return Complain("git's ssh cannot wait");
+      return ComplainAsSsh("git's ssh cannot wait");
     }
     if (wanted[1].revents != 0) {
-      const ssize_t got = ReadSome(kInput, buffer.data(), buffer.size());
+      const ssize_t got = ReadOnce(kInput, buffer.data(), buffer.size());
       input = got > 0;
       PutFrame(input ? FrameType::kInput : FrameType::kInputEnd,
                {buffer.data(), input ? static_cast<size_t>(got) : 0}, &waiting);
     }
     if ((wanted[0].revents & ~POLLOUT) == 0) continue;
-    const ssize_t got = ReadSome(peer.get(), buffer.data(), buffer.size());
-    if (got <= 0) return Complain("the way to the other machine ended early");
+    const ssize_t got = ReadOnce(peer.get(), buffer.data(), buffer.size());
+    if (got <= 0)
+      return ComplainAsSsh("the way to the other machine ended early");
     received.append(buffer.data(), static_cast<size_t>(got));
     size_t taken = 0;
     for (;;) {
       const auto frame = TakeFrame(received, &taken);
-      if (!frame) return Complain("the answer of gate's broker is none");
+      if (!frame) return ComplainAsSsh("the answer of gate's broker is none");
       if (!*frame) break;
       const std::string_view bytes = (*frame)->bytes;
       switch ((*frame)->type) {
@@ -167,7 +168,7 @@ int RunGitSsh(const std::vector<std::string>& words) {
           return bytes.empty() ? kSshFailed
                                : static_cast<unsigned char>(bytes[0]);
         default:
-          return Complain("the answer of gate's broker is none");
+          return ComplainAsSsh("the answer of gate's broker is none");
       }
     }
     received.erase(0, taken);

@@ -86,7 +86,7 @@ std::string Quoted(std::string_view text) {
   return out + "'";
 }
 
-std::unexpected<Error> Refused(std::string why) {
+std::unexpected<Error> NotAllowed(std::string why) {
   return Fail(ErrorCode::kInvalid, std::move(why));
 }
 
@@ -162,16 +162,16 @@ Result<SshRequest> ParseSshArguments(const std::vector<std::string>& words,
       port = PortOf(value);
       ++next;
     } else {
-      return Refused("ssh is passed on without the option `" + Visible(word) +
-                     "`");
+      return NotAllowed("ssh is passed on without the option `" +
+                        Visible(word) + "`");
     }
   }
   if (words.size() - next != 2)
-    return Refused("ssh is passed on for one host and one command of git");
+    return NotAllowed("ssh is passed on for one host and one command of git");
   std::optional<SshTarget> target = ParseMachine(words[next]);
   if (!target)
-    return Refused("`" + Visible(words[next]) +
-                   "` is not a plain user and host");
+    return NotAllowed("`" + Visible(words[next]) +
+                      "` is not a plain user and host");
   const std::string_view command = words[next + 1];
   const size_t space = std::min(command.find(' '), command.size());
   const std::string_view service = command.substr(0, space);
@@ -180,11 +180,11 @@ Result<SshRequest> ParseSshArguments(const std::vector<std::string>& words,
   else if (service == Name(SshService::kPush))
     request.service = SshService::kPush;
   else
-    return Refused("ssh is passed on for git-upload-pack alone");
+    return NotAllowed("ssh is passed on for git-upload-pack alone");
   const auto path =
       Unquoted(command.substr(std::min(space + 1, command.size())));
   if (!path || !IsPath(*path))
-    return Refused("the repository's path is not one plain quoted word");
+    return NotAllowed("the repository's path is not one plain quoted word");
   request.target = std::move(*target);
   request.target.port = port;
   request.target.path = *path;

@@ -5,13 +5,16 @@
 namespace gate::engine {
 namespace {
 
-constexpr std::array kNames = {
+constexpr std::array kReasonNames = {
     "internal_error",  "rule",  "default",   "unknown", "policy_broken",
     "not_as_it_seems", "limit", "untrusted", "plan"};
-static_assert(kNames.size() == static_cast<size_t>(ReasonCode::kPlan) + 1);
+static_assert(kReasonNames.size() ==
+              static_cast<size_t>(ReasonCode::kPlan) + 1);
 
 }  // namespace
 
-const char* Name(ReasonCode code) { return kNames[static_cast<size_t>(code)]; }
+const char* Name(ReasonCode code) {
+  return kReasonNames[static_cast<size_t>(code)];
+}
 
 }  // namespace gate::engine

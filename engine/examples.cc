@@ -40,8 +40,8 @@ namespace {
 
 // Whether the rule would have been among the matches if no exception, no
 // `disable` and no date took it back: that is a choice, not a broken rule.
-bool TakenBack(const rules::Policy& policy, std::string_view command,
-               std::string_view rule) {
+bool IsTakenBack(const rules::Policy& policy, std::string_view command,
+                 std::string_view rule) {
   Request request = ExampleRequest();
   request.command = command;
   Trace trace;
@@ -91,7 +91,7 @@ std::vector<ExampleResult> RunExamples(
                         });
         result.passed =
             matched == result.expected ||
-            (result.expected && TakenBack(policy, result.command, name));
+            (result.expected && IsTakenBack(policy, result.command, name));
         results.push_back(std::move(result));
         if (progress) progress(results.size(), total);
       }

@@ -12,10 +12,11 @@ using parser::Analysis;
 using parser::EffectKind;
 using parser::Invocation;
 
-constexpr std::array<const char*, 4> kNames = {"by-hand", "sandbox", "places",
-                                               "as-is"};
+constexpr std::array<const char*, 4> kGrantNames = {"by-hand", "sandbox",
+                                                    "places", "as-is"};
 
-constexpr const char* kAlone = "send the command that needs approval alone";
+constexpr const char* kAskedAlone =
+    "send the command that needs approval alone";
 
 std::string Called(const Invocation& invocation) {
   return invocation.program.empty() ? "a program"
@@ -84,7 +85,7 @@ bool IsPartOfAsked(const Analysis& analysis, const Decision& decision,
 }
 
 // Runs on the machine that ssh(1) reaches, with nothing of this one.
-bool RunsElsewhere(const Invocation& invocation) {
+bool RunsOverSsh(const Invocation& invocation) {
   return std::ranges::any_of(invocation.via, [](const parser::Via& via) {
     return StarterOf(via) == "ssh";
   });
@@ -139,12 +140,12 @@ Grants JudgeAsIs(const Analysis& analysis, const Decision& decision,
                  const GrantFacts& facts) {
   if (analysis.hides_commands || analysis.parse_error || !analysis.read_whole)
     return ByHand("the line may run commands that cannot be seen in it",
-                  kAlone);
+                  kAskedAlone);
   bool others = false;
   for (uint32_t i = 0; i < analysis.invocations.size(); ++i)
     others |= decision.per_invocation[i] != Action::kAsk &&
               !analysis.invocations[i].guessed;
-  const std::string alone = others ? kAlone : "";
+  const std::string alone = others ? kAskedAlone : "";
   for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
     const Invocation& invocation = analysis.invocations[i];
     const Action action = decision.per_invocation[i];
@@ -153,8 +154,8 @@ Grants JudgeAsIs(const Analysis& analysis, const Decision& decision,
     if (action != Action::kAsk && !part)
       return ByHand(
           Called(invocation) + " beside it would run without a sandbox, too",
-          kAlone);
-    if (part && RunsElsewhere(invocation)) continue;
+          kAskedAlone);
+    if (part && RunsOverSsh(invocation)) continue;
     if (!IsKnown(invocation))
       return ByHand(
           "a word of " + Called(invocation) + " is only known when it runs",
@@ -191,7 +192,7 @@ Grants JudgePlaces(const Analysis& analysis, const Decision& decision,
   if (decision.opens.empty()) return {GrantKind::kPlaces, "", ""};
   if (analysis.hides_commands || analysis.parse_error || !analysis.read_whole)
     return ByHand("the line may run commands that cannot be seen in it",
-                  kAlone);
+                  kAskedAlone);
   for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
     const Invocation& invocation = analysis.invocations[i];
     const Action action = decision.per_invocation[i];
@@ -203,7 +204,7 @@ Grants JudgePlaces(const Analysis& analysis, const Decision& decision,
       continue;
     return ByHand(Called(invocation) +
                       " beside it could write where programs are found, too",
-                  kAlone);
+                  kAskedAlone);
   }
   if (!decision.harmless_variables)
     return ByHand(
@@ -219,7 +220,9 @@ Grants JudgePlaces(const Analysis& analysis, const Decision& decision,
 
 }  // namespace
 
-const char* Name(GrantKind kind) { return kNames[static_cast<size_t>(kind)]; }
+const char* Name(GrantKind kind) {
+  return kGrantNames[static_cast<size_t>(kind)];
+}
 
 GrantKind GrantKindOf(std::string_view name) {
   for (const GrantKind kind :

@@ -22,7 +22,7 @@ constexpr size_t kMaxBases = 2;    // commands of a rule that are built upon
 constexpr size_t kMaxSamples = 8;  // of a rule, besides its examples
 constexpr size_t kMaxTried = 64;   // commands tried as a witness of a finding
 
-struct Place {
+struct RulePlace {
   const LoadedLayer* layer = nullptr;
   uint32_t rule = 0;
   const RuleRecord& record() const { return layer->view.rules[rule]; }
@@ -31,7 +31,7 @@ struct Place {
   rules::NodeRef match() const { return {&layer->view, record().match}; }
 };
 
-const Match* Find(const Decision& decision, const Place& place) {
+const Match* Find(const Decision& decision, const RulePlace& place) {
   const std::string id = place.id();
   for (const Match& match : decision.matches)
     if (match.rule.id == id && match.rule.layer == Name(place.layer->layer))
@@ -39,7 +39,7 @@ const Match* Find(const Decision& decision, const Place& place) {
   return nullptr;
 }
 
-bool Surely(const Decision& decision, const Place& place) {
+bool Surely(const Decision& decision, const RulePlace& place) {
   const Match* match = Find(decision, place);
   return match != nullptr && match->certain;
 }
@@ -83,18 +83,20 @@ class Linter {
   Decision Decide(const std::string& command) const {
     return DecideExample(policy_, command);
   }
-  std::vector<std::string> Commands(const Place& place) const;
-  std::optional<Place> PlaceOf(const std::string& id,
-                               const std::string& source) const;
+  std::vector<std::string> Commands(const RulePlace& place) const;
+  std::optional<RulePlace> PlaceOf(const std::string& id,
+                                   const std::string& source) const;
   void AddWitness(Finding* finding) const;
-  void Report(const Place& place, Severity severity, const char* code,
+  void Report(const RulePlace& place, Severity severity, const char* code,
               std::string message, std::string witness);
-  bool Has(const Place& place, std::initializer_list<const char*> codes) const;
-  void One(const Place& place);
-  void OwnExamples(const Place& place,
+  bool Has(const RulePlace& place,
+           std::initializer_list<const char*> codes) const;
+  void One(const RulePlace& place);
+  void OwnExamples(const RulePlace& place,
                    const std::vector<std::string>& commands);
-  void OpenTail(const Place& place, const std::vector<std::string>& commands);
-  void InsideArguments(const Place& place,
+  void OpenTail(const RulePlace& place,
+                const std::vector<std::string>& commands);
+  void InsideArguments(const RulePlace& place,
                        const std::vector<std::string>& commands);
   void CatchAll();
 
@@ -105,7 +107,7 @@ class Linter {
 };
 
 // The rule's examples, then what its matcher looks like.
-std::vector<std::string> Linter::Commands(const Place& place) const {
+std::vector<std::string> Linter::Commands(const RulePlace& place) const {
   const rules::RuleView& view = place.layer->view;
   std::vector<std::string> commands;
   for (const rules::ExampleRecord& example :
@@ -116,12 +118,12 @@ std::vector<std::string> Linter::Commands(const Place& place) const {
   return commands;
 }
 
-std::optional<Place> Linter::PlaceOf(const std::string& id,
-                                     const std::string& source) const {
-  std::optional<Place> any;
+std::optional<RulePlace> Linter::PlaceOf(const std::string& id,
+                                         const std::string& source) const {
+  std::optional<RulePlace> any;
   for (const auto& layer : policy_.impl().layers)
     for (uint32_t i = 0; i < layer->view.rules.size(); ++i) {
-      const Place place{layer.get(), i};
+      const RulePlace place{layer.get(), i};
       if (place.id() != id) continue;
       if (source.empty() || std::string(layer->view.Text(place.record().file)) +
                                     ":" + std::to_string(place.record().line) ==
@@ -132,7 +134,7 @@ std::optional<Place> Linter::PlaceOf(const std::string& id,
   return any;
 }
 
-void Linter::Report(const Place& place, Severity severity, const char* code,
+void Linter::Report(const RulePlace& place, Severity severity, const char* code,
                     std::string message, std::string witness) {
   found_.push_back(rules::MakeFinding(*place.layer, place.rule, severity, code,
                                       std::move(message), {}));
@@ -140,7 +142,7 @@ void Linter::Report(const Place& place, Severity severity, const char* code,
   known_.insert(place.id() + " " + code);
 }
 
-bool Linter::Has(const Place& place,
+bool Linter::Has(const RulePlace& place,
                  std::initializer_list<const char*> codes) const {
   return std::any_of(codes.begin(), codes.end(), [&](const char* code) {
     return known_.contains(place.id() + " " + code);
@@ -170,7 +172,7 @@ void Linter::AddWitness(Finding* finding) const {
 
 // Rules of which no example, and nothing that looks like them, gets what they
 // say.
-void Linter::OwnExamples(const Place& place,
+void Linter::OwnExamples(const RulePlace& place,
                          const std::vector<std::string>& commands) {
   const RuleRecord& record = place.record();
   if (record.except.count > 0 || record.profile != 0 || record.network != 0 ||
@@ -207,7 +209,7 @@ void Linter::OwnExamples(const Place& place,
 }
 
 // What an allow lets through behind the command that it means.
-void Linter::OpenTail(const Place& place,
+void Linter::OpenTail(const RulePlace& place,
                       const std::vector<std::string>& commands) {
   size_t bases = 0;
   bool code = false, tail = false;
@@ -262,7 +264,7 @@ void Linter::OpenTail(const Place& place,
 }
 
 // Patterns that are found in the text of an argument.
-void Linter::InsideArguments(const Place& place,
+void Linter::InsideArguments(const RulePlace& place,
                              const std::vector<std::string>& commands) {
   if (!rules::MatchesText(place.match())) return;
   if (rules::ProgramsOf(place.match())) return;
@@ -290,7 +292,7 @@ void Linter::InsideArguments(const Place& place,
 
 void Linter::CatchAll() {
   struct Count {
-    Place place;
+    RulePlace place;
     size_t commands = 0;
   };
   std::vector<Count> counts;
@@ -331,7 +333,7 @@ void Linter::CatchAll() {
   }
 }
 
-void Linter::One(const Place& place) {
+void Linter::One(const RulePlace& place) {
   if ((place.layer->State(place.rule) & LoadedLayer::kDisabled) != 0) return;
   const RuleRecord& record = place.record();
   const auto now = static_cast<int64_t>(options_.now_ms);

@@ -11,8 +11,8 @@ namespace {
 
 using parser::Analysis;
 
-constexpr std::array<const char*, 3> kNames = {"autonomous", "standard",
-                                               "careful"};
+constexpr std::array<const char*, 3> kPresetNames = {"autonomous", "standard",
+                                                     "careful"};
 
 bool HasRule(const Decision& decision, uint32_t invocation) {
   return std::any_of(decision.matches.begin(), decision.matches.end(),
@@ -103,11 +103,13 @@ void BeAutonomous(const Analysis& analysis, bool containable,
 
 }  // namespace
 
-const char* Name(Preset preset) { return kNames[static_cast<size_t>(preset)]; }
+const char* Name(Preset preset) {
+  return kPresetNames[static_cast<size_t>(preset)];
+}
 
 std::optional<Preset> ParsePreset(std::string_view text) {
-  for (size_t i = 0; i < kNames.size(); ++i)
-    if (text == kNames[i]) return static_cast<Preset>(i);
+  for (size_t i = 0; i < kPresetNames.size(); ++i)
+    if (text == kPresetNames[i]) return static_cast<Preset>(i);
   return std::nullopt;
 }
 

@@ -17,7 +17,7 @@ using parser::Argument;
 using parser::EffectKind;
 using parser::Invocation;
 
-constexpr const char* kAlone =
+constexpr const char* kLentAlone =
     "send the command alone, with no more than a filter such as `| head` or "
     "`| jq .` after it";
 
@@ -37,7 +37,7 @@ bool IsSink(std::string_view path) {
 
 // Whether it runs in a container that `tool` starts or enters: no program of
 // this machine.
-bool RunsElsewhere(const Invocation& invocation, const rules::Lending& tool) {
+bool RunsInContainer(const Invocation& invocation, const rules::Lending& tool) {
   if (std::ranges::find(tool.runs, "containers") == tool.runs.end())
     return false;
   return std::ranges::any_of(invocation.via, [&](const parser::Via& via) {
@@ -46,7 +46,7 @@ bool RunsElsewhere(const Invocation& invocation, const rules::Lending& tool) {
   });
 }
 
-ToolAccess Refused(std::string why, std::string suggestion = kAlone) {
+ToolAccess Refused(std::string why, std::string suggestion = kLentAlone) {
   ToolAccess access;
   access.why = std::move(why);
   access.suggestion = std::move(suggestion);
@@ -320,7 +320,7 @@ ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
   for (uint32_t i = 0; i < analysis.invocations.size(); ++i) {
     const Invocation& invocation = analysis.invocations[i];
     if (decision.per_invocation[i] == Action::kAllow) continue;
-    if (lending && RunsElsewhere(invocation, *lending)) continue;
+    if (lending && RunsInContainer(invocation, *lending)) continue;
     const std::string name =
         invocation.program.empty() ? "a program" : invocation.program;
     const auto entry = rules::FindLending(invocation.program);

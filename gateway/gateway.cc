@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "approvals/trust.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/real_paths.h"
 #include "base/text.h"
@@ -28,7 +29,8 @@ namespace {
 using parser::Analysis;
 using rules::Action;
 
-bool IsDirectory(const std::string& path) {
+// No link to one.
+bool IsOwnDirectory(const std::string& path) {
   struct stat info{};
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
@@ -222,7 +224,7 @@ const std::vector<Gateway::ToolCache>& Gateway::Caches() {
   caches_.emplace();
   RealPaths paths;
   const auto add = [&](std::string path, bool of_user) {
-    if (!IsDirectory(path)) return;
+    if (!IsOwnDirectory(path)) return;
     std::string real = paths.Of(path);
     if (!real.empty())
       caches_->push_back({std::move(path), std::move(real), of_user});

@@ -13,7 +13,6 @@ namespace gate::app {
 namespace {
 
 constexpr size_t kMaxHeadBytes = 4096;
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 // git follows no more symbolic refs than these (refs.c, SYMREF_MAXDEPTH).
 constexpr int kMaxSymbolic = 5;
 constexpr std::string_view kBranches = "refs/heads/";
@@ -70,7 +69,7 @@ Branch FindBranch(const std::string& cwd, const parser::Analysis& analysis) {
     if (ActsElsewhere(invocation, cwd)) return {"", false};
   const GitDirectories git = FindGitDirectories(cwd);
   if (git.own.empty()) return {};
-  const auto config = ReadFile(git.common + "/config", kMaxConfigBytes);
+  const auto config = ReadFile(git.common + "/config", kMaxGitConfigBytes);
   std::vector<GitEntry> entries;
   if (config ? !ParseGitConfig(*config, &entries) || !KeepsRefsInFiles(entries)
              : config.error().code != ErrorCode::kNotFound)

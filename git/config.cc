@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "known/known.h"
@@ -203,10 +204,6 @@ class Parser {
   std::vector<GitEntry>* entries_;
 };
 
-template <class Values>
-bool Contains(const Values& list, std::string_view value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 // alias.c, split_cmdline(). False where a quote stays open, and where there is
 // a backslash, which nobody needs.

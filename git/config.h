@@ -38,6 +38,11 @@ std::string_view GitDirIn(std::string_view text);
 // git refuses a longer `.git` file.
 inline constexpr size_t kMaxGitFileBytes = size_t{1} << 20;
 
+// A larger configuration file is not read, which counts as a doubt.
+inline constexpr size_t kMaxGitConfigBytes = size_t{1} << 20;
+// git dies of includes that are nested deeper (config.c, MAX_INCLUDE_DEPTH).
+inline constexpr int kMaxGitIncludes = 10;
+
 // One variable of a configuration file.
 struct GitEntry {
   std::string key;  // section.subsection.name; section and name lower case

@@ -24,8 +24,6 @@
 namespace gate::app {
 namespace {
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-
 // Git runs these hooks even for commands that only look.
 constexpr std::array kReadHooks = {"post-index-change", "fsmonitor-watchman",
                                    "query-watchman", "reference-transaction"};
@@ -172,7 +170,7 @@ bool ReachesOut(const GitEntry& entry) {
 std::string ConfigurationDoubt(const std::string& file,
                                std::vector<GitEntry>* entries) {
   entries->clear();
-  const Result<std::string> text = ReadFile(file, kMaxConfigBytes);
+  const Result<std::string> text = ReadFile(file, kMaxGitConfigBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return "";
   if (!text) return "the repository's configuration cannot be read";
   const bool whole = ParseGitConfig(*text, entries);
@@ -459,7 +457,7 @@ std::string TakesAlias(const parser::Invocation& invocation,
   if (git.common.empty()) return "";
   for (const std::string& file :
        {git.common + "/config", git.own + "/config.worktree"}) {
-    const Result<std::string> text = ReadFile(file, kMaxConfigBytes);
+    const Result<std::string> text = ReadFile(file, kMaxGitConfigBytes);
     std::vector<GitEntry> entries;
     if (text) ParseGitConfig(*text, &entries);
     for (const GitEntry& entry : entries)

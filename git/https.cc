@@ -11,8 +11,6 @@
 namespace gate::app {
 namespace {
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-
 std::string HostOf(std::string_view url) {
   for (const std::string_view scheme : {"https://", "http://"}) {
     if (!url.starts_with(scheme)) continue;
@@ -40,7 +38,7 @@ std::string HttpHostOf(const parser::Invocation& invocation) {
         FindGitDirectories(GitDirectoryOf(invocation, cwd, &doubt));
     if (git.common.empty()) continue;
     const auto text =
-        ReadFile(git.common + "/config", kMaxConfigBytes, /*follow=*/false);
+        ReadFile(git.common + "/config", kMaxGitConfigBytes, /*follow=*/false);
     std::vector<GitEntry> entries;
     if (!text || !ParseGitConfig(*text, &entries)) continue;
     for (const GitEntry& entry : entries) {

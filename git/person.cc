@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/real_paths.h"
@@ -19,9 +20,6 @@ namespace {
 
 using known::List;
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-// git dies beyond (config.c, MAX_INCLUDE_DEPTH).
-constexpr int kMaxIncludes = 10;
 
 // Programs that run what lies in the directory they are started in: by modules
 // that they search there, or by what the project there names.
@@ -37,10 +35,6 @@ constexpr auto kRunWhatIsHere = std::to_array<std::string_view>(
 constexpr auto kRunScripts = std::to_array<std::string_view>(
     {"python", "pypy", "node", "php", "ipython"});
 
-template <class Values>
-bool Contains(const Values& list, std::string_view value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 class Person {
  public:
@@ -99,10 +93,10 @@ class Person {
 
   std::string FileDoubt(const std::string& file, int depth) {
     if (file == "/dev/null") return "";
-    const Result<std::string> text = ReadFile(file, kMaxConfigBytes);
+    const Result<std::string> text = ReadFile(file, kMaxGitConfigBytes);
     if (!text && text.error().code == ErrorCode::kNotFound) return "";
     std::vector<GitEntry> entries;
-    if (!file.starts_with('/') || !text || depth > kMaxIncludes ||
+    if (!file.starts_with('/') || !text || depth > kMaxGitIncludes ||
         !ParseGitConfig(*text, &entries))
       return "git's configuration " + file + " cannot be read";
     if (Writable(file))

@@ -9,23 +9,22 @@
 namespace gate::app {
 namespace {
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-constexpr int kMaxIncludes = 10;  // git's own limit
 // Of all files together: includes can name each other ten levels deep.
-constexpr size_t kMaxFiles = 64;
+constexpr size_t kMaxPersonFiles = 64;
 
-class Reader {
+class PersonReader {
  public:
-  Reader(const ProcessFacts& facts, const std::vector<std::string>& writable)
+  PersonReader(const ProcessFacts& facts,
+               const std::vector<std::string>& writable)
       : facts_(facts), writable_(writable) {}
 
   void Read(const std::string& file, int depth) {
     const std::string real = RealPath(file);
-    if (real.empty() || depth > kMaxIncludes || files_ == kMaxFiles ||
+    if (real.empty() || depth > kMaxGitIncludes || files_ == kMaxPersonFiles ||
         IsWritablePlace(file, writable_) || IsWritablePlace(real, writable_))
       return;
     ++files_;
-    const auto text = ReadFile(file, kMaxConfigBytes);
+    const auto text = ReadFile(file, kMaxGitConfigBytes);
     std::vector<GitEntry> entries;
     if (!text || !ParseGitConfig(*text, &entries)) return;
     for (GitEntry& entry : entries) {
@@ -61,7 +60,7 @@ std::vector<GitEntry> PersonsGitEntries(
   for (const std::string& entry : facts.environment)
     if (entry.starts_with("XDG_CONFIG_HOME=/"))
       config = entry.substr(entry.find('=') + 1);
-  Reader reader(facts, writable);
+  PersonReader reader(facts, writable);
   for (const std::string& file :
        {std::string("/etc/gitconfig"), config + "/git/config",
         facts.home + "/.gitconfig"})

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMaxBytes = size_t{1} << 20;
 // A question that names more is not read.
 constexpr size_t kMaxNamed = 8;
-constexpr size_t kMaxFiles = 1000;
+constexpr size_t kMaxRemoteFiles = 1000;
 
 // The URL without what may be a password.
 std::string Shown(std::string url) {
@@ -31,7 +31,7 @@ std::string Shown(std::string url) {
   return url;
 }
 
-class Reader {
+class RemotesReader {
  public:
   void Read(const GitDirectories& git) {
     Add(git.common);
@@ -95,13 +95,13 @@ class Reader {
     std::vector<std::string> names;
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()),
                                                       ::closedir);
-    while (entries != nullptr && names.size() <= kMaxFiles) {
+    while (entries != nullptr && names.size() <= kMaxRemoteFiles) {
       const dirent* entry = ::readdir(entries.get());
       if (entry == nullptr) break;
       const std::string name = entry->d_name;
       if (name != "." && name != "..") names.push_back(name);
     }
-    if (names.size() > kMaxFiles) Add(RandomBytes(16));
+    if (names.size() > kMaxRemoteFiles) Add(RandomBytes(16));
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
       Add(name);
@@ -119,7 +119,7 @@ class Reader {
 
 GitRemotes RemotesOfGit(const parser::Analysis& analysis,
                         const engine::Decision& decision) {
-  Reader reader;
+  RemotesReader reader;
   const auto commands = AskedGit(analysis, decision);
   for (const parser::Invocation* command : commands)
     for (const std::string& cwd : parser::DirectoriesOf(*command)) {

@@ -11,8 +11,6 @@ namespace gate::app {
 namespace {
 
 constexpr size_t kMaxPathBytes = size_t{1} << 13;
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-
 // Git itself takes the directory for a repository of its own.
 bool IsRepository(const std::string& directory) {
   return FindGitDirectories(directory).own == directory;
@@ -32,7 +30,7 @@ bool PointsBack(const std::string& own, const std::string& worktree) {
     if (BaseName(*text) == ".git" && Names(DirName(*text), own, worktree))
       return true;
   }
-  const auto text = ReadFile(own + "/config", kMaxConfigBytes);
+  const auto text = ReadFile(own + "/config", kMaxGitConfigBytes);
   std::vector<GitEntry> entries;
   if (!text || !ParseGitConfig(*text, &entries)) return false;
   // The last one counts.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/paths.h"
 
 namespace gate::hooks {

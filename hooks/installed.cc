@@ -21,7 +21,7 @@ Result<std::string> ReadSettingsFile(const std::string& path) {
 
 // Takes the first word off a line as ShellQuote writes words. Empty at the end
 // and where the line is written in another way.
-std::string TakeWord(std::string_view* line) {
+std::string TakeQuotedWord(std::string_view* line) {
   std::string word;
   while (line->starts_with(' ')) line->remove_prefix(1);
   while (!line->empty() && line->front() != ' ') {
@@ -46,14 +46,14 @@ std::string ProgramOf(const std::string& line) {
   std::string inner;
   std::string_view rest = line;
   if (line.starts_with("/bin/sh -c ")) {
-    TakeWord(&rest);
-    TakeWord(&rest);
-    inner = TakeWord(&rest);
+    TakeQuotedWord(&rest);
+    TakeQuotedWord(&rest);
+    inner = TakeQuotedWord(&rest);
     rest = inner;
   }
-  TakeWord(&rest);
-  TakeWord(&rest);
-  return TakeWord(&rest);
+  TakeQuotedWord(&rest);
+  TakeQuotedWord(&rest);
+  return TakeQuotedWord(&rest);
 }
 
 bool IsAs(const HookEntry& found, const HookEntry& wanted) {

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -74,7 +75,7 @@ constexpr std::string_view kAgents[] = {"qwen",
                                         "forge"};
 
 // Programs whose own name says nothing: what they run is among their words.
-constexpr std::string_view kInterpreters[] = {
+constexpr std::string_view kNamelessPrograms[] = {
     "node", "nodejs", "bun", "deno", "npx",  "npm",  "pnpm",
     "yarn", "uv",     "uvx", "pipx", "ruby", "java", "sh",
     "bash", "dash",   "zsh", "fish", "ksh"};
@@ -93,11 +94,6 @@ constexpr std::string_view kOrphans[] = {
 // Keep terminals that people detach from; whoever started one may be gone.
 constexpr std::string_view kMultiplexers[] = {"tmux: server", "screen",
                                               "zellij"};
-
-template <class List>
-bool Contains(const List& list, std::string_view name) {
-  return std::find(std::begin(list), std::end(list), name) != std::end(list);
-}
 
 std::string_view WithoutExtension(std::string_view name) {
   for (const std::string_view extension :
@@ -166,8 +162,9 @@ bool IsAgent(const ProcessView& process) {
           DirName(process.executable) == "." ? "" : process.executable)) {
     return true;
   }
-  if (!Contains(kInterpreters, executable) && !Contains(kInterpreters, first) &&
-      !IsPython(executable) && !IsPython(first) && !IsPython(process.name)) {
+  if (!Contains(kNamelessPrograms, executable) &&
+      !Contains(kNamelessPrograms, first) && !IsPython(executable) &&
+      !IsPython(first) && !IsPython(process.name)) {
     return false;
   }
   constexpr size_t kWordsSeen = 6;

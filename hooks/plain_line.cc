@@ -116,7 +116,7 @@ bool TakeQuoted(std::string_view* rest, std::string* text) {
   return true;
 }
 
-bool TakeWord(std::string_view* rest, Word* word) {
+bool TakePlainWord(std::string_view* rest, Word* word) {
   bool equals = false;
   for (bool first = true; !rest->empty() && !EndsWord(rest->front());
        first = false) {
@@ -164,7 +164,7 @@ bool TakeRedirection(std::string_view* rest, Command* command) {
   if (fd != 0 && rest->starts_with('>')) rest->remove_prefix(1);
   SkipBlanks(rest);
   Word target;
-  return TakeWord(rest, &target);
+  return TakePlainWord(rest, &target);
 }
 
 bool StartsRedirection(std::string_view rest) {
@@ -227,7 +227,7 @@ bool MeansTheSameInEveryShell(std::string_view line) {
       continue;
     }
     Word word;
-    if (!TakeWord(&line, &word)) return false;
+    if (!TakePlainWord(&line, &word)) return false;
     command.words.push_back(std::move(word));
   }
 }

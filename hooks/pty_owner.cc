@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -52,11 +53,6 @@ constexpr std::string_view kInterpreters[] = {"perl", "ruby", "node", "nodejs",
 constexpr unsigned kPseudoTerminals = 136;  // Documentation/admin-guide/
 constexpr unsigned kMasterMajor = 5;        // devices.txt of the kernel
 constexpr unsigned kMasterMinor = 2;
-
-template <class List>
-bool Contains(const List& list, std::string_view name) {
-  return std::find(std::begin(list), std::end(list), name) != std::end(list);
-}
 
 bool IsMakerName(std::string_view name) {
   return Contains(kMakers, name) || Contains(kRelays, name) ||

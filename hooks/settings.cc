@@ -19,13 +19,13 @@ constexpr const char kBlock[] = "block";
 constexpr std::string_view kMark = "gate: hook failed (status";
 constexpr std::string_view kBlanks = " \t\r\n";
 
-bool IsBlank(std::string_view text) {
+bool IsBlankText(std::string_view text) {
   return text.find_first_not_of(kBlanks) == std::string_view::npos;
 }
 
 // The settings, to look at: numbers may be others than in the text.
 Result<Json> ParseSettings(std::string_view text) {
-  if (IsBlank(text)) return Json::object();
+  if (IsBlankText(text)) return Json::object();
   // The strict parser: duplicate keys, NUL, ill-formed UTF-8.
   auto settings = ParseJson(WithPlainNumbers(text));
   if (!settings)
@@ -221,7 +221,7 @@ Result<std::string> Append(std::optional<std::string_view> file,
   const std::string text(file.value_or(""));
   const Layout layout(text);
   const std::string list = "\"" + entry.event + "\": [";
-  if (IsBlank(text))
+  if (IsBlankText(text))
     return text + "{\"hooks\": {" + list + GroupText(entry, layout, 0) + "]}}" +
            (file ? "" : "\n");
   const size_t root = LocatePointer(text, "");

@@ -11,7 +11,7 @@ namespace gate::hooks {
 namespace {
 
 using std::string_view;
-using How = ToolRead::How;
+using FileHow = ToolRead::How;
 
 // What a member of an input names.
 enum class Part : uint8_t {
@@ -207,12 +207,12 @@ class Reader {
                 value, [](const Json& item) { return item.is_string(); }));
   }
 
-  How HowOf(Part part) const {
-    if (verbs_.searches) return How::kSearch;
-    if (verbs_.reads) return How::kFile;
-    if (verbs_.lists) return How::kList;
-    if (verbs_.changes) return How::kFile;
-    return mcp_ && part != Part::kDirectory ? How::kFile : How::kSearch;
+  FileHow HowOf(Part part) const {
+    if (verbs_.searches) return FileHow::kSearch;
+    if (verbs_.reads) return FileHow::kFile;
+    if (verbs_.lists) return FileHow::kList;
+    if (verbs_.changes) return FileHow::kFile;
+    return mcp_ && part != Part::kDirectory ? FileHow::kFile : FileHow::kSearch;
   }
 
   Status Take(const std::string& text, Part part) {
@@ -253,7 +253,7 @@ class Reader {
     const std::string below = files_.reads.size() == 1 ? directory_ : "";
     if (verbs_.searches && files_.reads.size() == 1) files_.reads.clear();
     for (const std::string& glob : globs_) {
-      ToolRead read{.how = How::kSearch, .path = below, .glob = glob};
+      ToolRead read{.how = FileHow::kSearch, .path = below, .glob = glob};
       const size_t wild = glob.find_first_of("*?[{");
       const size_t slash = glob.rfind('/', wild);
       if (glob.starts_with('/') || glob.starts_with('~') ||
@@ -268,7 +268,7 @@ class Reader {
   }
 
   void AddPattern(std::string pattern) {
-    ToolRead read{.how = How::kList, .pattern = std::move(pattern)};
+    ToolRead read{.how = FileHow::kList, .pattern = std::move(pattern)};
     if (files_.reads.size() == 1) {
       read.path = directory_;
       files_.reads.clear();

@@ -62,15 +62,6 @@ bool NeedsStage(const PreviewEntry& entry) {
           entry.change == PreviewChange::kDeleted);
 }
 
-std::string ParentOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash);
-}
-
-std::string NameOf(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 bool Unchanged(const LowerState& want, const LowerState& now) {
   return SameFile(want, now) && (want.type == PreviewType::kDirectory ||
                                  want.ctime_ns == now.ctime_ns);

@@ -20,7 +20,7 @@ constexpr size_t kMinPrefix = 8;
 constexpr size_t kSweptEntries = 20000;  // a call
 constexpr size_t kAllEntries = SIZE_MAX;
 
-std::string Root(const std::string& state_dir) {
+std::string PreviewsDirectory(const std::string& state_dir) {
   return state_dir + "/previews";
 }
 
@@ -30,13 +30,13 @@ bool IsId(std::string_view id) {
 }
 
 Fd OpenRoot(const std::string& state_dir) {
-  return Fd(::open(Root(state_dir).c_str(),
+  return Fd(::open(PreviewsDirectory(state_dir).c_str(),
                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 std::vector<std::string> ListIds(const std::string& state_dir) {
   std::vector<std::string> ids;
-  DIR* directory = ::opendir(Root(state_dir).c_str());
+  DIR* directory = ::opendir(PreviewsDirectory(state_dir).c_str());
   if (directory == nullptr) return ids;
   while (const dirent* entry = ::readdir(directory))
     if (IsId(entry->d_name)) ids.emplace_back(entry->d_name);
@@ -141,13 +141,13 @@ void Sweep(const std::string& state_dir, int root, const std::string& id,
 
 std::string PreviewDirectory(const std::string& state_dir,
                              const std::string& id) {
-  return Root(state_dir) + "/" + id;
+  return PreviewsDirectory(state_dir) + "/" + id;
 }
 
 Result<Fd> MakePreview(const std::string& state_dir, const std::string& id,
                        uint64_t now_ms, const backends::Kept& told) {
   if (!IsId(id)) return Fail(ErrorCode::kInvalid, "not an id");
-  GATE_CHECK(MakeDirectories(Root(state_dir), 0700));
+  GATE_CHECK(MakeDirectories(PreviewsDirectory(state_dir), 0700));
   const Fd root = OpenRoot(state_dir);
   if (!root) return FailErrno("the previews cannot be opened");
   const std::vector<std::string> ids = ListIds(state_dir);

@@ -47,11 +47,6 @@ bool IsDotGit(const std::string& path) {
                     });
 }
 
-std::string ParentOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash);
-}
-
 // A directory of the upper tree that is still to be read.
 struct Open {
   std::string path;

@@ -19,15 +19,6 @@ namespace {
 
 constexpr char kRunsPrograms[] = "a part of git that runs programs";
 
-std::string ParentOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash);
-}
-
-std::string NameOf(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 // What cannot be looked at counts as there.
 bool IsThere(int root, const std::string& path, struct stat* info) {
   *info = {};

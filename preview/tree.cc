@@ -141,6 +141,15 @@ Result<std::string> HashContent(int fd, int copy) {
   return Hex(hash.Finish());
 }
 
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::string NameOf(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 std::string JoinBelow(const std::string& base, const std::string& name) {
   return base.empty() ? name : base + "/" + name;
 }

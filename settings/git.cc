@@ -16,7 +16,7 @@ struct Key {
   bool has_subsection = false;
 };
 
-Key Split(Text key) {
+Key SplitKey(Text key) {
   const size_t first = std::min(key.find('.'), key.size()),
                last = key.rfind('.');
   Key split;
@@ -30,14 +30,14 @@ Key Split(Text key) {
 }
 
 bool Matches(Text pattern, const Key& key) {
-  const Key wanted = Split(pattern);
+  const Key wanted = SplitKey(pattern);
   return wanted.section == key.section &&
          wanted.has_subsection == key.has_subsection &&
          (wanted.subsection == "*" || wanted.subsection == key.subsection) &&
          (wanted.name == "*" || wanted.name == key.name);
 }
 
-std::string Quoted(Text text) {
+std::string GitQuoted(Text text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
@@ -90,7 +90,7 @@ class Writer {
       : file_(file), may_include_(may_include), copy_(copy) {}
 
   void Add(const GitEntry& entry) {
-    const Key key = Split(entry.key);
+    const Key key = SplitKey(entry.key);
     if (key.section == "include" || key.section == "includeif")
       return AddInclude(key, entry);
     if (key.section == "url") return AddUrl(key, entry);
@@ -176,12 +176,12 @@ class Writer {
   void Write(const Key& key, const std::string& subsection,
              const std::string* value) {
     std::string head = "[" + std::string(key.section);
-    if (key.has_subsection) head += " " + Quoted(subsection);
+    if (key.has_subsection) head += " " + GitQuoted(subsection);
     head += "]\n";
     if (head != head_) copy_->text += head;
     head_ = std::move(head);
     copy_->text += "\t" + std::string(key.name);
-    if (value != nullptr) copy_->text += " = " + Quoted(*value);
+    if (value != nullptr) copy_->text += " = " + GitQuoted(*value);
     copy_->text += '\n';
   }
 

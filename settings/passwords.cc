@@ -12,7 +12,7 @@ constexpr size_t kFields = 5;
 
 // The fields as they stand; a backslash takes the meaning of `:` and of itself.
 // False where the line has not as many as it must, or a control character.
-bool Split(Text line, std::array<Text, kFields>* fields) {
+bool SplitFields(Text line, std::array<Text, kFields>* fields) {
   size_t field = 0, begin = 0;
   for (size_t i = 0; i < line.size(); ++i) {
     if (static_cast<unsigned char>(line[i]) < ' ') return false;
@@ -43,7 +43,7 @@ std::string PasswordsFor(std::string_view text,
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     std::array<Text, kFields> fields;
-    if (line.starts_with('#') || !Split(line, &fields) ||
+    if (line.starts_with('#') || !SplitFields(line, &fields) ||
         !IsThisMachine(fields[0]))
       continue;
     for (const uint16_t port : ports) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "backends/environment.h"
+#include "base/ascii.h"
 #include "known/known.h"
 
 namespace gate::backends {
@@ -66,11 +67,6 @@ constexpr auto kHarmlessProperties =
                                 "sbt.color",
                                 "sbt.ci",
                                 "sbt.supershell"});
-
-template <class Values>
-bool Contains(const Values& list, string_view value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 bool IsLetterOrDigit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/environment.h"
+#include "base/ascii.h"
 #include "known/known.h"
 
 namespace gate::backends {
@@ -23,12 +24,7 @@ constexpr auto kNoUsers = std::to_array<string_view>(
 constexpr auto kNoHosts = std::to_array<string_view>({"sha256:", "sha512:"});
 
 template <class Values>
-bool Contains(const Values& list, string_view value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-template <class Values>
-bool BeginsWithAny(const Values& list, string_view value) {
+bool StartsWithAny(const Values& list, string_view value) {
   return std::any_of(list.begin(), list.end(),
                      [&](string_view part) { return value.starts_with(part); });
 }
@@ -135,7 +131,7 @@ bool HasAccount(string_view value) {
       continue;
     const string_view host = value.substr(at + 1);
     if (Contains(kNoUsers, value.substr(begin, colon - begin)) ||
-        BeginsWithAny(kNoHosts, host))
+        StartsWithAny(kNoHosts, host))
       continue;
     if (IsAsciiAlnum(host[0]) || host[0] == '(' || host[0] == '[' ||
         host[0] == '/')

@@ -44,7 +44,8 @@ void ProcPath(int pid, const char* name, char* out) {
 }
 
 // What fits of a file; the bytes read, -1 with errno.
-ssize_t Slurp(int proc, int pid, const char* name, char* buffer, size_t size) {
+ssize_t ReadProcFile(int proc, int pid, const char* name, char* buffer,
+                     size_t size) {
   char path[64];
   ProcPath(pid, name, path);
   const int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
@@ -60,7 +61,7 @@ ssize_t Slurp(int proc, int pid, const char* name, char* buffer, size_t size) {
   return got;
 }
 
-uint64_t Number(const char* text) {
+uint64_t ParseNumber(const char* text) {
   while (*text == ' ' || *text == '\t') ++text;
   uint64_t value = 0;
   for (; *text >= '0' && *text <= '9'; ++text)
@@ -72,7 +73,7 @@ uint64_t Number(const char* text) {
 uint64_t Labelled(const char* text, const char* label) {
   const size_t size = strlen(label);
   while (text != nullptr && *text != '\0') {
-    if (strncmp(text, label, size) == 0) return Number(text + size);
+    if (strncmp(text, label, size) == 0) return ParseNumber(text + size);
     text = strchr(text, '\n');
     if (text != nullptr) ++text;
   }
@@ -85,8 +86,8 @@ uint64_t Labelled(const char* text, const char* label) {
 bool HasMemory(int proc, int pid) {
   char text[256];
   // The first field: the size of the address space, in pages.
-  if (Slurp(proc, pid, "statm", text, sizeof(text)) > 0)
-    return Number(text) != 0;
+  if (ReadProcFile(proc, pid, "statm", text, sizeof(text)) > 0)
+    return ParseNumber(text) != 0;
   return errno != ENOENT && errno != ESRCH;
 }
 
@@ -120,14 +121,14 @@ bool TreeAccount::ForEach(const Each& each) {
       const auto* entry = reinterpret_cast<const Entry*>(buffer + at);
       at += entry->size;
       if (entry->name[0] < '0' || entry->name[0] > '9') continue;
-      if (!each(static_cast<int>(Number(entry->name)))) return false;
+      if (!each(static_cast<int>(ParseNumber(entry->name)))) return false;
     }
   }
 }
 
 bool TreeAccount::Add(int pid, Sums* sums) {
   char text[1024];
-  if (Slurp(proc_, pid, "stat", text, sizeof(text)) <= 0)
+  if (ReadProcFile(proc_, pid, "stat", text, sizeof(text)) <= 0)
     return errno == ENOENT || errno == ESRCH;  // it has ended meanwhile
   const char* at = strrchr(text, ')');
   if (at == nullptr) return false;
@@ -136,7 +137,7 @@ bool TreeAccount::Add(int pid, Sums* sums) {
   for (int field = 3; field < 25 && *at != '\0'; ++field) {
     at = strchr(at + 1, ' ');
     if (at == nullptr) return false;
-    fields[field] = Number(at + 1);
+    fields[field] = ParseNumber(at + 1);
   }
   sums->ticks += fields[14] + fields[15] + fields[16] + fields[17];
   if (pid != 1 || first_counts_) {
@@ -144,8 +145,9 @@ bool TreeAccount::Add(int pid, Sums* sums) {
     sums->resident += fields[24] * page_;
   }
   if (limits_.written_bytes == 0) return true;
-  const ssize_t got = pid == 1 ? pread(own_io_, text, sizeof(text) - 1, 0)
-                               : Slurp(proc_, pid, "io", text, sizeof(text));
+  const ssize_t got = pid == 1
+                          ? pread(own_io_, text, sizeof(text) - 1, 0)
+                          : ReadProcFile(proc_, pid, "io", text, sizeof(text));
   if (pid == 1 && got > 0) text[got] = '\0';
   if (got > 0)
     sums->written += Labelled(text, "write_bytes:");
@@ -161,12 +163,12 @@ uint64_t TreeAccount::ExactMemory() {
   ForEach([&](int pid) {
     if (pid == 1 && !first_counts_) return true;
     char text[2048];
-    if (Slurp(proc_, pid, "smaps_rollup", text, sizeof(text)) > 0) {
+    if (ReadProcFile(proc_, pid, "smaps_rollup", text, sizeof(text)) > 0) {
       const char* from = strchr(text, '\n');
       bytes +=
           1024 * (Labelled(from, "Pss_Anon:") + Labelled(from, "Pss_Shmem:") +
                   Labelled(from, "SwapPss:"));
-    } else if (Slurp(proc_, pid, "status", text, sizeof(text)) > 0) {
+    } else if (ReadProcFile(proc_, pid, "status", text, sizeof(text)) > 0) {
       bytes += 1024 * (Labelled(text, "RssAnon:") +
                        Labelled(text, "RssShmem:") + Labelled(text, "VmSwap:"));
     }

@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "gate-";
 constexpr size_t kDigits = 16;
-constexpr int kSampleMs = 20;     // version 1 gives no notice
-constexpr int kUnguardedMs = 20;  // how long a run goes without a watchdog
+constexpr int kControlSampleMs = 20;  // version 1 gives no notice
+constexpr int kUnguardedMs = 20;      // how long a run goes without a watchdog
 constexpr size_t kMaxText = 4096;
 
 std::string_view NextLine(std::string_view* text) {
@@ -68,7 +68,7 @@ std::string Inside(std::string_view point, std::string_view root,
   return std::string(point) + std::string(path);
 }
 
-std::optional<std::string> Slurp(int fd) {
+std::optional<std::string> ReadControl(int fd) {
   char buffer[kMaxText];
   ssize_t got = 0;
   do {
@@ -81,12 +81,12 @@ std::optional<std::string> Slurp(int fd) {
 std::string SlurpPath(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return "";
-  std::string text = Slurp(fd.get()).value_or("");
+  std::string text = ReadControl(fd.get()).value_or("");
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-uint64_t Number(std::string_view text) {
+uint64_t CounterOf(std::string_view text) {
   uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
@@ -154,8 +154,8 @@ void Nap(int milliseconds) {
 
 // The watchdog: waits for gate's end and removes what it left. Paths are
 // null-terminated strings of gate's, of which this process is a copy.
-[[noreturn]] void ProtectedPaths(int leash, const char* const* paths,
-                                 size_t count) {
+[[noreturn]] void RemoveAfterGate(int leash, const char* const* paths,
+                                  size_t count) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -243,7 +243,7 @@ UnifiedParent ChooseUnifiedParent(const CgroupPlaces& places, bool memory,
     }
     // Up: out of this level and its bounds.
     if (at.size() <= places.unified_mount.size() || HasOtherBounds(at)) break;
-    const uint64_t bound = Number(SlurpPath(at + "/pids.max"));
+    const uint64_t bound = CounterOf(SlurpPath(at + "/pids.max"));
     if (bound != 0 && (chosen.processes == 0 || bound < chosen.processes))
       chosen.processes = bound;
     at.resize(at.rfind('/'));
@@ -256,7 +256,7 @@ uint64_t KeyedNumber(std::string_view text, std::string_view name) {
     const std::string_view line = NextLine(&text);
     if (line.starts_with(name) && line.size() > name.size() &&
         line[name.size()] == ' ')
-      return Number(line.substr(name.size() + 1));
+      return CounterOf(line.substr(name.size() + 1));
   }
   return 0;
 }
@@ -348,7 +348,7 @@ void Cgroup::HoldMemory(uint64_t bytes, const std::string& parent,
   if (!memory_) return;
   memory1_ = static_cast<int>(groups_.size()) - 1;
   // A group inherits that its processes are halted instead of ended.
-  const std::string control = Slurp(memory_.get()).value_or("");
+  const std::string control = ReadControl(memory_.get()).value_or("");
   if (KeyedNumber(control, "oom_kill_disable") != 0 &&
       !Put(group, "memory.oom_control", "0"))
     return;
@@ -429,7 +429,7 @@ void Cgroup::StartCleanupWatchdog() {
   for (const Group& group : groups_) paths.push_back(group.path.c_str());
   int pidfd = -1;
   const pid_t child = sys::Clone(0, &pidfd);
-  if (child == 0) ProtectedPaths(leash[0], paths.data(), paths.size());
+  if (child == 0) RemoveAfterGate(leash[0], paths.data(), paths.size());
   if (child > 0) watchdog_.pidfd = Fd(pidfd);
 }
 
@@ -486,7 +486,7 @@ uint64_t LargestKillingRequest() {
 }  // namespace
 
 TreeLimit Cgroup::MemoryExceeded() const {
-  const std::optional<std::string> events = Slurp(memory_.get());
+  const std::optional<std::string> events = ReadControl(memory_.get());
   if (!events) return TreeLimit::kHidden;
   if (memory2_) {
     // Met here and nothing could be freed; or a process was ended for a group
@@ -502,8 +502,8 @@ TreeLimit Cgroup::MemoryExceeded() const {
   const auto number = [&](const char* name) {
     const Fd file = OpenIn(group, name, O_RDONLY);
     if (!file) return errno == ENOENT ? 0 : ~uint64_t{0};
-    const std::optional<std::string> text = Slurp(file.get());
-    return text ? Number(*text) : ~uint64_t{0};
+    const std::optional<std::string> text = ReadControl(file.get());
+    return text ? CounterOf(*text) : ~uint64_t{0};
   };
   if (number("memory.failcnt") != 0 || number("memory.memsw.failcnt") != 0)
     return TreeLimit::kMemory;
@@ -522,21 +522,21 @@ TreeLimit Cgroup::Exceeded() const {
     if (const TreeLimit met = MemoryExceeded(); met != TreeLimit::kNone)
       return met;
   if (held_.processes != 0) {
-    const std::optional<std::string> events = Slurp(pids_.get());
+    const std::optional<std::string> events = ReadControl(pids_.get());
     if (!events) return TreeLimit::kHidden;
     // A start can be refused for a group above this one too: then this one
     // was never full.
-    const uint64_t peak = pids_peak_
-                              ? Number(Slurp(pids_peak_.get()).value_or(""))
-                              : ~uint64_t{0};
+    const uint64_t peak =
+        pids_peak_ ? CounterOf(ReadControl(pids_peak_.get()).value_or(""))
+                   : ~uint64_t{0};
     if (KeyedNumber(*events, "max") != 0 && peak > held_.processes)
       return TreeLimit::kProcesses;
   }
   if (held_.cpu_ms != 0) {
-    const std::optional<std::string> used = Slurp(cpu_.get());
+    const std::optional<std::string> used = ReadControl(cpu_.get());
     if (!used) return TreeLimit::kHidden;
     const uint64_t microseconds =
-        cpu2_ ? KeyedNumber(*used, "usage_usec") : Number(*used) / 1000;
+        cpu2_ ? KeyedNumber(*used, "usage_usec") : CounterOf(*used) / 1000;
     if (microseconds > held_.cpu_ms * 1000) return TreeLimit::kCpu;
   }
   return TreeLimit::kNone;
@@ -546,11 +546,11 @@ int Cgroup::Wait() const {
   int64_t wait = -1;
   if ((held_.memory_bytes != 0 && !memory2_) ||
       (held_.processes != 0 && !pids2_))
-    wait = kSampleMs;
+    wait = kControlSampleMs;
   if (held_.cpu_ms != 0) {
-    const std::string used = Slurp(cpu_.get()).value_or("");
+    const std::string used = ReadControl(cpu_.get()).value_or("");
     const uint64_t microseconds =
-        cpu2_ ? KeyedNumber(used, "usage_usec") : Number(used) / 1000;
+        cpu2_ ? KeyedNumber(used, "usage_usec") : CounterOf(used) / 1000;
     const auto left = static_cast<int64_t>(held_.cpu_ms) -
                       static_cast<int64_t>(microseconds / 1000);
     // Sooner than this all processors together cannot use up what is left.

@@ -34,7 +34,7 @@ namespace {
 constexpr int kReport = 3;
 constexpr int kControl = 4;
 
-[[noreturn]] void Finish(const InitReport& report) {
+[[noreturn]] void SendReport(const InitReport& report) {
   (void)!write(kReport, &report, sizeof(report));
   _exit(0);
 }
@@ -43,7 +43,7 @@ constexpr int kControl = 4;
   InitReport report;
   report.kind = InitReport::kSetupFailed;
   report.setup = error;
-  Finish(report);
+  SendReport(report);
 }
 
 // Runs in the child of vfork: shares the memory of process 1, which waits.
@@ -326,7 +326,7 @@ void RunInit(const InitContext& context) {
   if (context.probe) {
     report.kind = InitReport::kProbed;
     report.works = TryWalls(outside) | (overlay ? uint32_t{kWorksOverlay} : 0u);
-    Finish(report);
+    SendReport(report);
   }
 
   TreeAccount account(plan->tree_limits);
@@ -353,7 +353,7 @@ void RunInit(const InitContext& context) {
     report.error = exec_error;
     EndOthers(0, context.joined, &report);
     report.alone = true;
-    Finish(report);
+    SendReport(report);
   }
   // Whoever reads the command's output must see its end when it ends.
   close(0);
@@ -366,7 +366,7 @@ void RunInit(const InitContext& context) {
   const auto at_limit = [&](TreeLimit limit) {
     report.kind = InitReport::kLimit;
     report.limit = limit;
-    Finish(report);
+    SendReport(report);
   };
   uint64_t sampled = MillisecondsNow();
   pollfd fds[] = {{kControl, POLLIN, 0}, {wake, POLLIN, 0}};
@@ -376,7 +376,7 @@ void RunInit(const InitContext& context) {
     if (gone < 0 && command < 0 && errno == ECHILD) {
       report.kind = InitReport::kEnded;
       report.alone = true;
-      Finish(report);
+      SendReport(report);
     }
     if (gone == command && command > 0) {
       // It may have been faster than the samples.
@@ -393,7 +393,7 @@ void RunInit(const InitContext& context) {
         report.tried_to_leave = TriedToLeave(tried_before);
       report.wait_status = status;
       report.alone = !report.stays;
-      if (!report.stays) Finish(report);
+      if (!report.stays) SendReport(report);
       // gate ends, and another process of its keeps this one.
       prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
       (void)!write(kReport, &report, sizeof(report));

@@ -40,7 +40,7 @@ constexpr bool kSecondThread = false;
 constexpr bool kSecondThread = true;
 #endif
 
-bool Fail(SetupError* error, Stage stage) {
+bool FailNetwork(SetupError* error, Stage stage) {
   error->stage = stage;
   error->error = errno;
   error->index = -1;
@@ -100,8 +100,8 @@ bool NetworkMaker::Begin(bool aside, void (*failed)(Stage stage, int error),
                    nullptr, &thread_) > 0;
     if (aside_) return true;
   }
-  if (unshare(CLONE_NEWNET) != 0) return Fail(error, Stage::kNamespaces);
-  return RaiseLoopback() || Fail(error, Stage::kLoopback);
+  if (unshare(CLONE_NEWNET) != 0) return FailNetwork(error, Stage::kNamespaces);
+  return RaiseLoopback() || FailNetwork(error, Stage::kLoopback);
 }
 
 bool NetworkMaker::Enter(SetupError* error) {
@@ -114,7 +114,7 @@ bool NetworkMaker::Enter(SetupError* error) {
   const int saved = errno;
   close(made_);
   errno = saved;
-  return entered || Fail(error, Stage::kNamespaces);
+  return entered || FailNetwork(error, Stage::kNamespaces);
 }
 
 uint64_t NetworkNumber() {

@@ -53,7 +53,7 @@ int OpenContext() {
   return -1;
 }
 
-int Finish(int context, bool created) {
+int FinishContext(int context, bool created) {
   int tree = -1;
   if (created)
     tree = static_cast<int>(syscall(SYS_fsmount, context, 1u /* CLOEXEC */,
@@ -95,14 +95,14 @@ int MakeOverlay(const MountOp& op) {
                        Set(context, "upperdir", FdPath(op.upper_fd).text) &&
                        Set(context, "workdir", FdPath(op.work_fd).text) &&
                        SetFlag(context, "volatile") && Create(context);
-  return Finish(context, created);
+  return FinishContext(context, created);
 }
 
 bool TryOverlay() {
   const int context = OpenContext();
   if (context < 0) return false;
-  const int tree =
-      Finish(context, Set(context, "lowerdir", "/usr:/etc") && Create(context));
+  const int tree = FinishContext(
+      context, Set(context, "lowerdir", "/usr:/etc") && Create(context));
   if (tree < 0) return false;
   close(tree);
   return true;

@@ -64,7 +64,7 @@ static_assert(sizeof(kStages) / sizeof(kStages[0]) ==
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr char kScratchPlace[] = "/dev";
 
-bool Fail(SetupError* error, Stage stage, int index = -1) {
+bool FailSetup(SetupError* error, Stage stage, int index = -1) {
   error->stage = stage;
   error->error = errno;
   error->index = index;
@@ -191,12 +191,14 @@ bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
     MountOp& op = plan->mounts[i];
     if (op.kind == Source::kOverlay) {
       if (!OpenOverlayParts(&op, first))
-        return Fail(error, errno == ESTALE ? Stage::kChanged : Stage::kOverlay,
-                    static_cast<int>(i));
+        return FailSetup(error,
+                         errno == ESTALE ? Stage::kChanged : Stage::kOverlay,
+                         static_cast<int>(i));
       if (first) continue;
       const int lower = op.fd;
       op.fd = MakeOverlay(op);
-      if (op.fd < 0) return Fail(error, Stage::kOverlay, static_cast<int>(i));
+      if (op.fd < 0)
+        return FailSetup(error, Stage::kOverlay, static_cast<int>(i));
       close(lower);
       close(op.upper_fd);
       close(op.work_fd);
@@ -209,9 +211,9 @@ bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
     op.fd = CloneSeen(&last, self ? op.target : op.source, op);
     if (op.fd >= 0) continue;
     if (errno == ESTALE)
-      return Fail(error, Stage::kChanged, static_cast<int>(i));
+      return FailSetup(error, Stage::kChanged, static_cast<int>(i));
     if ((self && errno == EMFILE) || first || op.optional) continue;
-    return Fail(error, Stage::kOpenSource, static_cast<int>(i));
+    return FailSetup(error, Stage::kOpenSource, static_cast<int>(i));
   }
   return true;
 }
@@ -219,18 +221,18 @@ bool OpenHostSources(NativePlan* plan, bool first, SetupError* error) {
 bool MakeScratch(NativePlan* plan, SetupError* error) {
   if (mount("gate", kScratchPlace, "tmpfs", MS_NOSUID, plan->tmpfs_options) !=
       0)
-    return Fail(error, Stage::kScratch);
+    return FailSetup(error, Stage::kScratch);
   const int root = open(kScratchPlace, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (root < 0) return Fail(error, Stage::kScratch);
+  if (root < 0) return FailSetup(error, Stage::kScratch);
   for (const ScratchNode& node : plan->scratch) {
     if (node.kind == ScratchNode::kDirectory) {
       if (mkdirat(root, node.path, node.mode) != 0)
-        return Fail(error, Stage::kScratch);
+        return FailSetup(error, Stage::kScratch);
     } else if (node.kind == ScratchNode::kFile) {
       if (mknodat(root, node.path, S_IFREG | node.mode, 0) != 0)
-        return Fail(error, Stage::kScratch);
+        return FailSetup(error, Stage::kScratch);
     } else if (symlinkat(node.link, root, node.path) != 0) {
-      return Fail(error, Stage::kScratch);
+      return FailSetup(error, Stage::kScratch);
     }
   }
   for (size_t i = 0; i < plan->mounts.size(); ++i) {
@@ -240,7 +242,8 @@ bool MakeScratch(NativePlan* plan, SetupError* error) {
     MountOp writable = op;
     writable.read_only = false;
     op.fd = CloneTree(root, op.source, 0, writable);
-    if (op.fd < 0) return Fail(error, Stage::kScratch, static_cast<int>(i));
+    if (op.fd < 0)
+      return FailSetup(error, Stage::kScratch, static_cast<int>(i));
   }
   close(root);
   return true;
@@ -327,7 +330,7 @@ bool Attach(NativePlan* plan, SetupError* error) {
     const int index = static_cast<int>(i);
     if (op.kind != Source::kSelf && op.fd < 0) continue;  // optional
     if (op.make != Make::kNothing && !MakeTarget(op))
-      return Fail(error, Stage::kMakeTarget, index);
+      return FailSetup(error, Stage::kMakeTarget, index);
     const char* name = nullptr;
     const int directory = last.Open(op.target, &name);
     // What is mounted onto itself was compared when it was cloned.
@@ -339,22 +342,22 @@ bool Attach(NativePlan* plan, SetupError* error) {
       // Out of reach for this user, and so for the command.
       if (op.optional && errno == EACCES) continue;
       if (op.fleeting && (errno == ENOENT || errno == EACCES)) continue;
-      return Fail(error, Stage::kOpenTarget, index);
+      return FailSetup(error, Stage::kOpenTarget, index);
     }
     if (op.same_target && op.make == Make::kNothing && !Same(info, op))
-      return Fail(error, Stage::kChanged, index);
+      return FailSetup(error, Stage::kChanged, index);
     int tree = op.fd;
     if (tree < 0) {
       tree = CloneSeen(&last, op.target, op);
       if (tree < 0)
-        return Fail(error, errno == ESTALE ? Stage::kChanged : Stage::kMount,
-                    index);
+        return FailSetup(
+            error, errno == ESTALE ? Stage::kChanged : Stage::kMount, index);
     }
     // What takes the name now has what was there laid over it all the same; a
     // link is not followed. What was removed has no name to be reached by.
     if (sys::MoveMount(tree, directory, name, MOVE_MOUNT_F_EMPTY_PATH) != 0 &&
         (!op.fleeting || errno != ENOENT))
-      return Fail(error, Stage::kMount, index);
+      return FailSetup(error, Stage::kMount, index);
     if (op.kind == Source::kScratch && op.read_only) continue;
     close(tree);
   }
@@ -366,7 +369,7 @@ bool Attach(NativePlan* plan, SetupError* error) {
     // Who removes a file takes the mounts on it away as well, everywhere.
     if (sys::MountSetAttributes(op.fd, "", AT_EMPTY_PATH, attributes) != 0 &&
         (!op.fleeting || errno != EINVAL))
-      return Fail(error, Stage::kMount, static_cast<int>(i));
+      return FailSetup(error, Stage::kMount, static_cast<int>(i));
     close(op.fd);
   }
   return true;
@@ -452,7 +455,7 @@ const char* Name(Stage stage) { return kStages[static_cast<size_t>(stage)]; }
 bool MakeNamespaces(SetupError* error) {
   return unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) ==
              0 ||
-         Fail(error, Stage::kNamespaces);
+         FailSetup(error, Stage::kNamespaces);
 }
 
 void NumberProcessesFrom(pid_t last) {
@@ -469,7 +472,7 @@ bool MapSelf(uid_t uid, gid_t gid, SetupError* error) {
   if (!WriteProc("/proc/self/setgroups", "deny", 4) ||
       !WriteProc("/proc/self/uid_map", map, IdentityMap(uid, map)) ||
       !WriteProc("/proc/self/gid_map", map, IdentityMap(gid, map)))
-    return Fail(error, Stage::kIdentity);
+    return FailSetup(error, Stage::kIdentity);
   return true;
 }
 
@@ -488,7 +491,7 @@ bool DropBounds(bool keep_file_owner, SetupError* error) {
       continue;
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
       if (errno == EINVAL) break;  // past the last one of this kernel
-      return Fail(error, Stage::kCapabilities);
+      return FailSetup(error, Stage::kCapabilities);
     }
   }
   return true;
@@ -517,7 +520,7 @@ bool BecomeUser(NativePlan* plan, SetupError* error) {
   if (syscall(SYS_setgroups, size_t{0}, nullptr) != 0 ||
       syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0 ||
       syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0)
-    return Fail(error, Stage::kIdentity);
+    return FailSetup(error, Stage::kIdentity);
   return true;
 }
 
@@ -529,21 +532,21 @@ bool BuildView(NativePlan* plan, const Early& early, SetupError* error) {
   attributes.set = kQuiet | (plan->write_everything ? 0 : MOUNT_ATTR_RDONLY);
   attributes.propagation = MS_PRIVATE;
   if (sys::MountSetAttributes(AT_FDCWD, "/", AT_RECURSIVE, attributes) != 0)
-    return Fail(error, Stage::kReadOnlyRoot);
+    return FailSetup(error, Stage::kReadOnlyRoot);
   if (!AttachAt(early.proc >= 0 ? early.proc : MakeProc(), "/proc"))
-    return Fail(error, Stage::kProc);
+    return FailSetup(error, Stage::kProc);
   if (!Attach(plan, error)) return false;
   if (!AttachAt(early.terminals >= 0 ? early.terminals : MakeTerminals(),
                 "/dev/pts"))
-    return Fail(error, Stage::kDevpts);
+    return FailSetup(error, Stage::kDevpts);
   umask(mask);
-  if (chdir(plan->cwd) != 0) return Fail(error, Stage::kWorkingDirectory);
+  if (chdir(plan->cwd) != 0) return FailSetup(error, Stage::kWorkingDirectory);
   struct stat here = {};
   if (plan->cwd_inode != 0 &&
       (stat(".", &here) != 0 || here.st_dev != plan->cwd_device ||
        here.st_ino != plan->cwd_inode)) {
     errno = ESTALE;
-    return Fail(error, Stage::kWorkingDirectory);
+    return FailSetup(error, Stage::kWorkingDirectory);
   }
   return true;
 }
@@ -551,23 +554,23 @@ bool BuildView(NativePlan* plan, const Early& early, SetupError* error) {
 bool RaiseWalls(const NativePlan& plan, NetworkMaker* network, int report,
                 int* listener, SetupError* error) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-    return Fail(error, Stage::kNoNewPrivileges);
+    return FailSetup(error, Stage::kNoNewPrivileges);
   if (plan.abi > 0 &&
       RestrictWrites(plan.abi, plan.landlock.data(), plan.landlock.size(),
                      /*no_tcp=*/false) != 0)
-    return Fail(error, Stage::kLandlock);
+    return FailSetup(error, Stage::kLandlock);
   // As late as it can be: it may still be in the making.
   if (!network->Enter(error)) return false;
   // While ports below 1024 may still be had.
   if (SendPortListeners(plan.ports.data(), plan.ports.size(), report) != 0)
-    return Fail(error, Stage::kListen);
+    return FailSetup(error, Stage::kListen);
   if (!DropCapabilities(plan.user.all_ids))
-    return Fail(error, Stage::kCapabilities);
+    return FailSetup(error, Stage::kCapabilities);
   if (plan.asks.Any()) {
     *listener = InstallAskingFilter(plan.filter);
-    if (*listener < 0) return Fail(error, Stage::kSeccomp);
+    if (*listener < 0) return FailSetup(error, Stage::kSeccomp);
   } else if (InstallFilter(plan.filter) != 0) {
-    return Fail(error, Stage::kSeccomp);
+    return FailSetup(error, Stage::kSeccomp);
   }
   return true;
 }

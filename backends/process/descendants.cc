@@ -32,7 +32,7 @@ struct Process {
 };
 
 // By its stat file; no parent when it is gone.
-Process Look(const std::string& pid) {
+Process LookAt(const std::string& pid) {
   const Fd file(open(("/proc/" + pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
   char text[512];
   const ssize_t got = file ? read(file.get(), text, sizeof(text) - 1) : -1;
@@ -51,7 +51,7 @@ std::map<pid_t, Process> LookAtAll() {
   if (list == nullptr) return all;
   while (const dirent* entry = readdir(list)) {
     if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
-    const Process process = Look(entry->d_name);
+    const Process process = LookAt(entry->d_name);
     if (process.parent > 0)
       all[static_cast<pid_t>(strtol(entry->d_name, nullptr, 10))] = process;
   }
@@ -70,7 +70,7 @@ std::set<pid_t> ChildrenOf(pid_t parent) {
 // number may be another process's by now.
 void SendTo(pid_t pid, const std::set<pid_t>& parents, int signal) {
   const Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0u)));
-  if (process && parents.contains(Look(std::to_string(pid)).parent))
+  if (process && parents.contains(LookAt(std::to_string(pid)).parent))
     sys::PidfdSignal(process.get(), signal);
 }
 

@@ -9,7 +9,7 @@
 namespace gate::backends {
 namespace {
 
-int Look(const std::string& path) {
+int Runnable(const std::string& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) return errno == EACCES ? EACCES : ENOENT;
   if (!S_ISREG(info.st_mode)) return EACCES;
@@ -24,7 +24,7 @@ std::string At(const std::string& cwd, const std::string& path) {
 
 int MissingProgram(const std::string& program, const std::string& cwd,
                    const std::vector<std::string>& environment) {
-  if (program.find('/') != std::string::npos) return Look(At(cwd, program));
+  if (program.find('/') != std::string::npos) return Runnable(At(cwd, program));
   std::string_view search = "/usr/local/bin:/usr/bin:/bin";
   for (const std::string& entry : environment)
     if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
@@ -32,8 +32,8 @@ int MissingProgram(const std::string& program, const std::string& cwd,
   while (true) {
     const size_t colon = search.find(':');
     const std::string directory(search.substr(0, colon));
-    const int found =
-        Look(At(cwd, directory.empty() ? program : directory + "/" + program));
+    const int found = Runnable(
+        At(cwd, directory.empty() ? program : directory + "/" + program));
     if (found == 0) return 0;
     if (found == EACCES) seen = EACCES;
     if (colon == std::string_view::npos) return seen;

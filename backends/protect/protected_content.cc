@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "known/known.h"
 
@@ -11,13 +12,6 @@ namespace {
 
 using known::List;
 using std::string_view;
-
-std::string Lower(string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 // The path itself or what lies below it.
 bool IsOrBelow(string_view path, string_view name) {
@@ -242,20 +236,20 @@ std::optional<std::vector<std::string>> EditorEntries(string_view content,
 }  // namespace
 
 NameClass ClassOf(string_view relative) {
-  const std::string path = Lower(relative);
+  const std::string path = LowerAscii(relative);
   if (Has(known::Names(List::kJudged), path)) return NameClass::kSettings;
   return HasPath(List::kReadElsewhere, path) ? NameClass::kElsewhere
                                              : NameClass::kObeyed;
 }
 
 bool MayGo(string_view relative) {
-  const std::string path = Lower(relative);
+  const std::string path = LowerAscii(relative);
   return HasPath(List::kOnlyAdds, path) || HasPath(List::kReadElsewhere, path);
 }
 
 std::optional<std::vector<std::string>> EntriesWithPower(string_view relative,
                                                          string_view content) {
-  const std::string path = Lower(relative);
+  const std::string path = LowerAscii(relative);
   if (content.find('\0') != string_view::npos) return std::nullopt;
   if (path == ".npmrc" || path == ".yarnrc")
     return PackageEntries(content, path == ".yarnrc");

@@ -16,7 +16,7 @@
 namespace gate::backends {
 namespace {
 
-constexpr std::string_view kHead = "gate.run-note/6\n";
+constexpr std::string_view kJournalHead = "gate.run-note/6\n";
 constexpr std::string_view kTail = kJournalTail;
 
 class Writer {
@@ -190,8 +190,8 @@ Status ProtectedPaths::LookAtOthers(const std::string& directory) {
   // for it. So this one answers for it as well, and the run that ends last for
   // all of them: each start counts those that the other runs count.
   const auto read = [&](std::string_view text, ProtectedPaths* other) {
-    if (!text.starts_with(kHead)) return false;
-    Reader reader(text.substr(kHead.size()));
+    if (!text.starts_with(kJournalHead)) return false;
+    Reader reader(text.substr(kJournalHead.size()));
     pid_t runner = 0;
     reader(runner);
     other->ThroughStart(reader);
@@ -355,7 +355,7 @@ bool ProtectedPaths::EndAmongOthers() {
       since_ = other->since_;
   }
   Writer writer;
-  writer.text = kHead;
+  writer.text = kJournalHead;
   pid_t runner = 0;
   writer(runner);
   Through(writer);
@@ -374,7 +374,7 @@ Status ProtectedPaths::Note(const Profile& profile, pid_t runner) {
   if (profile.runs_dir.empty() || roots_.empty()) return {};
   GATE_CHECK(LookAtOthers(profile.runs_dir));
   Writer writer;
-  writer.text = kHead;
+  writer.text = kJournalHead;
   writer(runner);
   Through(writer);
   writer.text += kTail;
@@ -397,8 +397,9 @@ Result<ProtectedPaths> ProtectedPaths::Begin(const Profile& profile,
 
 std::optional<ProtectedPaths> ProtectedPaths::FromNote(std::string_view note,
                                                        pid_t* runner) {
-  if (!note.starts_with(kHead) || !note.ends_with(kTail)) return std::nullopt;
-  Reader reader(note.substr(kHead.size()));
+  if (!note.starts_with(kJournalHead) || !note.ends_with(kTail))
+    return std::nullopt;
+  Reader reader(note.substr(kJournalHead.size()));
   ProtectedPaths protected_paths;
   reader(*runner);
   protected_paths.Through(reader);

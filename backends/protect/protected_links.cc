@@ -44,10 +44,6 @@ struct File {
 };
 using Files = std::map<std::pair<dev_t, ino_t>, File>;
 
-std::string Join(const std::string& base, const char* name) {
-  return base == "/" ? std::string("/") + name : base + "/" + name;
-}
-
 bool HasOtherNames(const struct stat& info) {
   return S_ISREG(info.st_mode) && info.st_nlink > 1;
 }
@@ -81,16 +77,16 @@ void LookInside(const std::string& top, Files* files, int* budget) {
       if (--*budget < 0) return;
       struct stat info = {};
       if (entry->d_type == DT_DIR) {
-        open.push_back(Join(directory, entry->d_name));
+        open.push_back(JoinPath(directory, entry->d_name));
       } else if (fstatat(dirfd(list.get()), entry->d_name, &info,
                          AT_SYMLINK_NOFOLLOW) == 0) {
         if (S_ISDIR(info.st_mode))
-          open.push_back(Join(directory, entry->d_name));
+          open.push_back(JoinPath(directory, entry->d_name));
         if (!HasOtherNames(info)) continue;
         File& file = (*files)[{info.st_dev, info.st_ino}];
         file.links = info.st_nlink;
         file.sole = true;
-        file.names.insert(Join(directory, entry->d_name));
+        file.names.insert(JoinPath(directory, entry->d_name));
       }
     }
   }
@@ -125,15 +121,16 @@ bool FindNames(const std::string& root, Files* files, int* budget) {
       struct stat info = {};
       const bool unknown = entry->d_type == DT_UNKNOWN;
       if (entry->d_type == DT_DIR) {
-        open.push_back(Join(directory, entry->d_name));
+        open.push_back(JoinPath(directory, entry->d_name));
       } else if ((unknown || numbers.contains(entry->d_ino)) &&
                  fstatat(dirfd(list), entry->d_name, &info,
                          AT_SYMLINK_NOFOLLOW) == 0) {
         if (S_ISDIR(info.st_mode))
-          open.push_back(Join(directory, entry->d_name));
+          open.push_back(JoinPath(directory, entry->d_name));
         const auto file = files->find({info.st_dev, info.st_ino});
         if (file == files->end() ||
-            !file->second.names.insert(Join(directory, entry->d_name)).second)
+            !file->second.names.insert(JoinPath(directory, entry->d_name))
+                 .second)
           continue;
         if (AllFound(*files)) {
           closedir(list);

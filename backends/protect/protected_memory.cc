@@ -25,12 +25,6 @@ namespace {
 constexpr int kMaxDepth = 6;  // of directories that are remembered
 constexpr int kLevelsBelow = 2;
 
-std::string Join(const std::string& base, std::string_view name) {
-  std::string path = base;
-  if (base != "/") path += '/';
-  return path.append(name);
-}
-
 // The regular files at `path` and below it, examples of hooks excepted. False
 // where there is more than can be remembered.
 bool FilesAt(const std::string& path, int depth,
@@ -47,7 +41,7 @@ bool FilesAt(const std::string& path, int depth,
   const std::vector<std::string> names = NamesIn(path, kMaxMemory, &opened);
   return opened && names.size() <= kMaxMemory &&
          std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-           return FilesAt(Join(path, name), depth + 1, files);
+           return FilesAt(JoinPath(path, name), depth + 1, files);
          });
 }
 
@@ -154,9 +148,9 @@ void ProtectedPaths::RememberRepository(const std::string& git) {
   struct stat info = {};
   if (!StatPath(git, &info) || !S_ISDIR(info.st_mode)) return;
   for (const char* name : {"config", "config.worktree"})
-    if (StatPath(Join(git, name), &info)) RecordConfig(Join(git, name));
+    if (StatPath(JoinPath(git, name), &info)) RecordConfig(JoinPath(git, name));
   for (const char* name : {"hooks", "lazygit.yml"})
-    Remember(Join(git, name), true);
+    Remember(JoinPath(git, name), true);
 }
 
 void ProtectedPaths::RememberBelow() {
@@ -204,7 +198,7 @@ void ProtectedPaths::RememberBelow() {
         const uint32_t count = index.count(at.entry);
         for (uint32_t k = 0; k < count; ++k) {
           const uint32_t child = index.first(at.entry) + k;
-          next.push_back({Join(at.path, index.NameOf(child)), child});
+          next.push_back({JoinPath(at.path, index.NameOf(child)), child});
         }
         continue;
       }
@@ -227,19 +221,19 @@ void ProtectedPaths::RememberBelow() {
         names.emplace_back(name);
         if (entry->d_type == DT_DIR && name != ".git" && depth < kLevelsBelow)
           next.push_back(
-              {Join(at.path, name), at.entry == TreeIndex::kNone
-                                        ? TreeIndex::kNone
-                                        : index.Find(at.entry, name)});
+              {JoinPath(at.path, name), at.entry == TreeIndex::kNone
+                                            ? TreeIndex::kNone
+                                            : index.Find(at.entry, name)});
       }
       // What lies directly in the workspace is held.
       if (depth == 0) continue;
       for (const std::string& name : names) {
-        if (name == ".git") RememberRepository(Join(at.path, name));
+        if (name == ".git") RememberRepository(JoinPath(at.path, name));
         for (const std::string& known_name : names_)
           if (known_name.starts_with(name) &&
               (known_name.size() == name.size() ||
                known_name[name.size()] == '/'))
-            Remember(Join(at.path, known_name), true);
+            Remember(JoinPath(at.path, known_name), true);
       }
     }
     level = std::move(next);

@@ -21,10 +21,6 @@
 namespace gate::backends {
 namespace {
 
-std::string Join(const std::string& base, const std::string& name) {
-  return base == "/" ? "/" + name : base + "/" + name;
-}
-
 bool Exists(const std::string& path) {
   struct stat info = {};
   return lstat(path.c_str(), &info) == 0;
@@ -50,11 +46,12 @@ std::vector<std::string> RepositoriesBelow(const std::string& top) {
     while (const dirent* entry = readdir(list.get())) {
       const std::string_view name = entry->d_name;
       if (entry->d_type != DT_DIR || name == "." || name == "..") continue;
-      const std::string path = Join(open[i], entry->d_name);
+      const std::string path = JoinPath(open[i], entry->d_name);
       if (name != ".git")
         open.push_back(path);
-      else if (i != 0 && Exists(Join(path, "HEAD")) &&
-               Exists(Join(path, "objects")) && Exists(Join(path, "refs")))
+      else if (i != 0 && Exists(JoinPath(path, "HEAD")) &&
+               Exists(JoinPath(path, "objects")) &&
+               Exists(JoinPath(path, "refs")))
         found.push_back(path);
     }
   }
@@ -151,7 +148,7 @@ void ProtectedPaths::Look(const Profile& profile, const std::string& cwd) {
   if (git_only_ && !workspace_.empty())
     for (const std::string& git : RepositoriesBelow(workspace_))
       for (const char* name : {"config", "config.worktree"})
-        if (Exists(Join(git, name))) RecordConfig(Join(git, name));
+        if (Exists(JoinPath(git, name))) RecordConfig(JoinPath(git, name));
   const std::vector<std::string> sole = RecordHomeLinks(profile);
   RecordPersonsHooks(sole);
   if (!preview_) {
@@ -193,7 +190,8 @@ void ProtectedPaths::AddBase(const std::string& base) {
   bases_.push_back(base);
   const Listing listing = Listing::Of(base, preview_ ? 0 : kMaxLinkedHere);
   if (base == workspace_) sockets_in_workspace_ = listing.may_hold_sockets();
-  for (const std::string& name : listing.files()) NoteLinked(Join(base, name));
+  for (const std::string& name : listing.files())
+    NoteLinked(JoinPath(base, name));
   for (const std::string& name : names_) {
     if (!listing.MayHold(name))
       absent_.push_back({base, name, true});
@@ -210,7 +208,8 @@ void ProtectedPaths::ProtectPath(const std::string& path) {
     parent_ = parent;
     canonical_parent_ = RecordWay(parent_);
   }
-  const std::string full = Join(canonical_parent_, std::string(BaseName(path)));
+  const std::string full =
+      JoinPath(canonical_parent_, std::string(BaseName(path)));
   const std::string* root = RootOf(full);
   if (root == nullptr || full == *root) return;
   Protect(*root, full.substr(*root == "/" ? 1 : root->size() + 1));
@@ -229,7 +228,7 @@ void ProtectedPaths::Pin(const std::string& root, const std::string& path) {
 void ProtectedPaths::Protect(const std::string& base,
                              const std::string& relative, bool followed,
                              bool named) {
-  const std::string path = Join(base, relative);
+  const std::string path = JoinPath(base, relative);
   const std::string* root = RootOf(path);
   if (root == nullptr || path == *root) return;
   struct stat info = {};
@@ -264,10 +263,10 @@ void ProtectedPaths::Protect(const std::string& base,
 }
 
 void ProtectedPaths::RecordGit(const std::string& base) {
-  const std::string git = Join(base, ".git");
+  const std::string git = JoinPath(base, ".git");
   struct stat info = {};
-  if (Exists(Join(base, "HEAD")) && Exists(Join(base, "objects")) &&
-      Exists(Join(base, "refs")))
+  if (Exists(JoinPath(base, "HEAD")) && Exists(JoinPath(base, "objects")) &&
+      Exists(JoinPath(base, "refs")))
     RecordGitDirectory(base, false);
   if (!StatPath(git, &info)) return;
   if (S_ISDIR(info.st_mode)) {
@@ -288,7 +287,7 @@ void ProtectedPaths::RecordGit(const std::string& base) {
   }
   RecordGitDirectory(aim, true);
   const Result<std::string> common =
-      ReadRegular(Join(aim, "commondir"), kMaxGitFileBytes);
+      ReadRegular(JoinPath(aim, "commondir"), kMaxGitFileBytes);
   if (common)
     RecordGitDirectory(RecordWay(PathFrom(aim, GitPathIn(*common))), true);
 }
@@ -301,7 +300,7 @@ void ProtectedPaths::RecordGitDirectory(const std::string& directory,
       git_directories_.size() >= static_cast<size_t>(kMaxModules) ||
       !git_directories_.insert(directory).second)
     return;
-  const std::string hooks = Join(directory, "hooks");
+  const std::string hooks = JoinPath(directory, "hooks");
   if (Exists(hooks)) {
     Protect(directory, "hooks");
   } else {
@@ -310,21 +309,21 @@ void ProtectedPaths::RecordGitDirectory(const std::string& directory,
   Protect(directory, "info/attributes");
   Protect(directory, "commondir");
   Protect(directory, "lazygit.yml");  // of lazygit: names programs
-  RecordConfig(Join(directory, "config"));
-  RecordConfig(Join(directory, "config.worktree"));
+  RecordConfig(JoinPath(directory, "config"));
+  RecordConfig(JoinPath(directory, "config.worktree"));
   if (!main) return;
   // Submodules' directories nest by their names; linked worktrees do not.
-  std::vector<std::string> open = {Join(directory, "modules"),
-                                   Join(directory, "worktrees")};
+  std::vector<std::string> open = {JoinPath(directory, "modules"),
+                                   JoinPath(directory, "worktrees")};
   for (size_t i = 0; i < open.size() && i < kMaxModules; ++i) {
     DIR* list = opendir(open[i].c_str());
     if (list == nullptr) continue;
     while (const dirent* entry = readdir(list)) {
       if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
-      const std::string below = Join(open[i], entry->d_name);
-      if (Exists(Join(below, "HEAD"))) {
+      const std::string below = JoinPath(open[i], entry->d_name);
+      if (Exists(JoinPath(below, "HEAD"))) {
         RecordGitDirectory(below, false);
-        open.push_back(Join(below, "modules"));
+        open.push_back(JoinPath(below, "modules"));
       } else {
         open.push_back(below);
       }
@@ -369,7 +368,7 @@ void ProtectedPaths::RecordIncluded(const std::string& file) {
   const std::string_view name = BaseName(file);
   if (name.empty() || name == "." || name == "..") return;  // a directory
   const std::string full =
-      Join(RecordWay(std::string(DirName(file))), std::string(name));
+      JoinPath(RecordWay(std::string(DirName(file))), std::string(name));
   if (RootOf(full) != nullptr) RecordConfig(full);
 }
 

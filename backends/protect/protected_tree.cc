@@ -18,21 +18,11 @@
 #include "backends/protect/quarantine.h"
 #include "backends/protected_paths.h"
 #include "backends/symlinks.h"
+#include "base/ascii.h"
 #include "base/paths.h"
 
 namespace gate::backends {
 namespace {
-
-std::string Join(const std::string& base, const std::string& name) {
-  return base == "/" ? "/" + name : base + "/" + name;
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 bool IsDirectory(const std::string& path) {
   struct stat info = {};
@@ -44,13 +34,13 @@ bool IsDirectory(const std::string& path) {
 bool IsRepository(const std::string& directory) {
   constexpr size_t kMaxHead = 4096, kObjectDigits = 40;
   const Result<std::string> head =
-      ReadRegular(Join(directory, "HEAD"), kMaxHead);
+      ReadRegular(JoinPath(directory, "HEAD"), kMaxHead);
   if (!head) return false;
   const size_t digits =
       std::min(head->find_first_not_of("0123456789abcdef"), head->size());
   return (head->starts_with("ref: refs/") || digits >= kObjectDigits) &&
-         IsDirectory(Join(directory, "objects")) &&
-         IsDirectory(Join(directory, "refs"));
+         IsDirectory(JoinPath(directory, "objects")) &&
+         IsDirectory(JoinPath(directory, "refs"));
 }
 
 // Where git fans its objects out: some 256 directories of two digits.
@@ -91,7 +81,7 @@ void ProtectedPaths::SweepModules() {
   std::vector<std::string> open;
   for (const std::string& directory : known)
     for (const char* name : {"modules", "worktrees"})
-      open.push_back(Join(directory, name));
+      open.push_back(JoinPath(directory, name));
   for (size_t i = 0; i < open.size(); ++i) {
     if (i >= kMaxSweptModules) {
       EndSearch(
@@ -108,11 +98,11 @@ void ProtectedPaths::SweepModules() {
     while (const dirent* entry = readdir(list.get())) {
       const std::string name = entry->d_name;
       if (entry->d_type != DT_DIR || name == "." || name == "..") continue;
-      const std::string below = Join(open[i], name);
+      const std::string below = JoinPath(open[i], name);
       struct stat info = {};
-      if (StatPath(Join(below, "HEAD"), &info)) {
+      if (StatPath(JoinPath(below, "HEAD"), &info)) {
         SweepGitDirectory(below);
-        open.push_back(Join(below, "modules"));
+        open.push_back(JoinPath(below, "modules"));
       } else {
         open.push_back(below);
       }
@@ -123,7 +113,7 @@ void ProtectedPaths::SweepModules() {
 bool ProtectedPaths::IsKept(const std::string& path) const {
   return std::any_of(saved_files_.begin(), saved_files_.end(),
                      [&](const KeptPlace& place) {
-                       return path == Join(place.base, place.name);
+                       return path == JoinPath(place.base, place.name);
                      });
 }
 
@@ -133,7 +123,7 @@ bool ProtectedPaths::HasOlder(const std::string& directory) const {
   while (const dirent* entry = readdir(list.get())) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != ".." && name != ".git" &&
-        !CreatedSince(Join(directory, entry->d_name)))
+        !CreatedSince(JoinPath(directory, entry->d_name)))
       return true;
   }
   return false;
@@ -186,7 +176,7 @@ bool ProtectedPaths::FindProtected(const std::string& path,
     while (const dirent* entry = readdir(list.get())) {
       const std::string name = entry->d_name;
       if (name == "." || name == "..") continue;
-      const std::string child = Join(full, name);
+      const std::string child = JoinPath(full, name);
       if (StatPath(child, &info) && (moved || Changed(info))) add(child);
     }
   }
@@ -255,7 +245,7 @@ void ProtectedPaths::SweepFan(const std::string& directory) {
   // With these a directory of objects would lead git elsewhere, and what they
   // lead to may change later without a trace in the directory.
   for (const char* name : {"HEAD", ".git"}) {
-    const std::string path = Join(directory, name);
+    const std::string path = JoinPath(directory, name);
     struct stat info = {};
     if (StatPath(path, &info) && !S_ISDIR(info.st_mode))
       Quarantine(path, "git-config", "not git's, among its objects");
@@ -274,7 +264,7 @@ void ProtectedPaths::SweepDirectory(const std::string& directory, Own own,
   if (store && IsFan(DirName(directory), BaseName(directory)))
     SweepFan(directory);
   struct stat info = {};
-  const std::string git = Join(directory, ".git");
+  const std::string git = JoinPath(directory, ".git");
   if (StatPath(git, &info)) {
     listed->named = true;
     SweepWorkTree(directory, info);
@@ -316,8 +306,8 @@ void ProtectedPaths::SweepDirectory(const std::string& directory, Own own,
                        (!store || name[0] == '.');
     if (!named && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
       continue;
-    const std::string path = Join(directory, entry->d_name);
-    if (named) listed->named |= FindProtected(path, Lower(name), &found);
+    const std::string path = JoinPath(directory, entry->d_name);
+    if (named) listed->named |= FindProtected(path, LowerAscii(name), &found);
     if (entry->d_type != DT_DIR &&
         (entry->d_type != DT_UNKNOWN || !IsDirectory(path)))
       continue;
@@ -338,7 +328,8 @@ void ProtectedPaths::SweepDirectory(const std::string& directory, Own own,
     for (const Pattern& pattern : patterns_)
       if (fstatat(dirfd(list.get()), pattern.first.c_str(), &info,
                   AT_SYMLINK_NOFOLLOW) == 0)
-        FindProtected(Join(directory, pattern.first), pattern.first, &found);
+        FindProtected(JoinPath(directory, pattern.first), pattern.first,
+                      &found);
   }
   const bool whole = head && ((objects && refs) || common);
   const bool partly = (refs || head || described) && (hooks || objects);
@@ -351,9 +342,9 @@ void ProtectedPaths::SweepDirectory(const std::string& directory, Own own,
     // be all that IsFresh and PredatesRun would have seen later.
     bool fresh = IsFresh(directory);
     for (const char* name : {"HEAD", "description", "hooks"})
-      fresh |= StatPath(Join(directory, name), &info) && Changed(info);
-    if (hooks) SweepHookNames(Join(directory, "hooks"), fresh);
-    if (const std::string config = Join(directory, "config");
+      fresh |= StatPath(JoinPath(directory, name), &info) && Changed(info);
+    if (hooks) SweepHookNames(JoinPath(directory, "hooks"), fresh);
+    if (const std::string config = JoinPath(directory, "config");
         StatPath(config, &info) && (fresh || Changed(info)))
       CleanConfig(config);
   }

@@ -11,6 +11,7 @@
 #include "backends/protect/protected_walk.h"
 #include "backends/protect/quarantine.h"
 #include "backends/protected_paths.h"
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/paths.h"
 
@@ -18,19 +19,6 @@ namespace gate::backends {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
-
-std::string Join(const std::string& base, std::string_view name) {
-  std::string path = base;
-  if (base != "/") path += '/';
-  return path.append(name);
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 }  // namespace
 
@@ -58,7 +46,7 @@ void ProtectedPaths::SweepTree() {
   patterns_.clear();
   for (const std::string& name : names_) {
     const size_t slash = std::min(name.find('/'), name.size());
-    Pattern pattern{Lower(std::string_view(name).substr(0, slash)),
+    Pattern pattern{LowerAscii(std::string_view(name).substr(0, slash)),
                     name.substr(slash)};
     const char letter = pattern.first[0];
     first_letters_.set(static_cast<unsigned char>(letter));
@@ -151,7 +139,7 @@ void ProtectedPaths::SweepStep(Walk* walk, bool known) {
                                 ? TreeIndex::kNone
                                 : walk->old.Find(at.known, name);
     (before == TreeIndex::kNone ? walk->others : walk->known)
-        .push_back({Join(at.path, name), listed.own, false, before, entry});
+        .push_back({JoinPath(at.path, name), listed.own, false, before, entry});
     if (entry != TreeIndex::kNone) ++entry;
   }
 }

@@ -14,7 +14,7 @@
 namespace gate::backends {
 namespace {
 
-constexpr std::string_view kHead = "gate.tree-index/1\n";
+constexpr std::string_view kIndexHead = "gate.tree-index/1\n";
 constexpr size_t kMaxFile = size_t{256} << 20;
 // More than a tick of any kernel (CONFIG_HZ is 100 at least), twice.
 constexpr long kTickNs = 20'000'000;
@@ -55,8 +55,8 @@ bool StampsHere(const std::string& directory) {
 TreeIndex TreeIndex::Load(const std::string& path, std::string_view key) {
   TreeIndex index;
   const Result<std::string> text = ReadFile(path, kMaxFile, false);
-  if (!text || !text->starts_with(kHead)) return index;
-  std::string_view rest = std::string_view(*text).substr(kHead.size());
+  if (!text || !text->starts_with(kIndexHead)) return index;
+  std::string_view rest = std::string_view(*text).substr(kIndexHead.size());
   Head head;
   if (rest.size() < sizeof(head)) return index;
   memcpy(&head, rest.data(), sizeof(head));
@@ -164,7 +164,7 @@ void TreeIndex::FillFrom(uint32_t entry, const TreeIndex& other, uint32_t its) {
 }
 
 Status TreeIndex::Save(const std::string& path, std::string_view key) const {
-  std::string text(kHead);
+  std::string text(kIndexHead);
   text.append(sizeof(Head), '\0');
   const size_t begin = text.size();
   text += key;
@@ -173,7 +173,7 @@ Status TreeIndex::Save(const std::string& path, std::string_view key) const {
   text += names_;
   const Head head = {key.size(), entries_.size(), names_.size(),
                      SumOf(std::string_view(text).substr(begin))};
-  memcpy(text.data() + kHead.size(), &head, sizeof(head));
+  memcpy(text.data() + kIndexHead.size(), &head, sizeof(head));
   const std::string directory(DirName(path));
   GATE_CHECK(MakeDirectories(directory, 0700));
   struct stat info = {};

@@ -19,11 +19,7 @@
 namespace gate::backends {
 namespace {
 
-std::string Join(const std::string& base, const std::string& name) {
-  return base == "/" ? "/" + name : base + "/" + name;
-}
-
-bool Exists(const std::string& path) {
+bool StillExists(const std::string& path) {
   struct stat info = {};
   return StatPath(path, &info);
 }
@@ -156,7 +152,7 @@ void ProtectedPaths::SweepAbsent() {
       listing = Listing::Of(absent.base);
     }
     if (!listing.MayHold(absent.relative)) continue;
-    const std::string path = Join(absent.base, absent.relative);
+    const std::string path = JoinPath(absent.base, absent.relative);
     struct stat info = {};
     if (StatPath(path, &info)) {
       constexpr char kWhy[] =
@@ -198,7 +194,7 @@ void ProtectedPaths::SweepUnheld() {
       if (Changed(info)) SweepUnheldFile(path, kWhy);
     } else {
       for (const std::string& name : NamesIn(path)) {
-        const std::string child = Join(path, name);
+        const std::string child = JoinPath(path, name);
         if (StatPath(child, &info) && Changed(info))
           SweepUnheldFile(child, kWhy);
       }
@@ -346,7 +342,7 @@ void ProtectedPaths::SweepHooks(const std::string& directory, bool all) {
     while (const dirent* entry = readdir(list.get())) {
       const std::string name = entry->d_name;
       if (name == "." || name == ".." || name.ends_with(".sample")) continue;
-      const std::string path = Join(directory, name);
+      const std::string path = JoinPath(directory, name);
       if (StatPath(path, &info) && (all || Changed(info)) &&
           !IsRemembered(path, info))
         found.push_back(path);
@@ -363,15 +359,16 @@ bool ProtectedPaths::IsFresh(const std::string& directory) const {
   // put there is older than that. Git itself makes `refs` first of all; and it
   // makes directories, where anything else that can be entered serves it as
   // well.
-  const std::string refs = Join(directory, "refs");
-  const std::string objects = Join(directory, "objects");
+  const std::string refs = JoinPath(directory, "refs");
+  const std::string objects = JoinPath(directory, "objects");
   const auto put = [&](const std::string& path) {
     struct stat info = {};
     return StatPath(path, &info) && !S_ISDIR(info.st_mode) && Changed(info);
   };
   return CreatedSince(refs, true) || CreatedSince(objects) || put(refs) ||
          put(objects) ||
-         (Exists(refs) && MovedOnTheWay(refs, refs) && !PredatesRun(directory));
+         (StillExists(refs) && MovedOnTheWay(refs, refs) &&
+          !PredatesRun(directory));
 }
 
 bool ProtectedPaths::PredatesRun(const std::string& directory) const {
@@ -381,8 +378,8 @@ bool ProtectedPaths::PredatesRun(const std::string& directory) const {
   // and one of the two alone, or both.
   const auto old = [&](const char* name) {
     struct stat info = {};
-    return StatPath(Join(directory, name), &info) && !S_ISLNK(info.st_mode) &&
-           !Changed(info);
+    return StatPath(JoinPath(directory, name), &info) &&
+           !S_ISLNK(info.st_mode) && !Changed(info);
   };
   return old("hooks") && (old("HEAD") || old("description"));
 }
@@ -393,10 +390,10 @@ void ProtectedPaths::SweepGitDirectory(const std::string& directory,
   struct stat info = {};
   fresh = fresh || IsFresh(directory);
   SweepHooksOf(directory, true, fresh);  // of a push
-  const std::string hooks = Join(directory, "hooks");
+  const std::string hooks = JoinPath(directory, "hooks");
   SweepHooks(hooks, fresh || (StatPath(hooks, &info) && Changed(info)));
   for (const char* name : {"config", "config.worktree"}) {
-    const std::string path = Join(directory, name);
+    const std::string path = JoinPath(directory, name);
     if (!StatPath(path, &info)) continue;
     // One that is known was compared with what it was.
     const bool known =
@@ -407,10 +404,10 @@ void ProtectedPaths::SweepGitDirectory(const std::string& directory,
     else
       SweepTreeOf(path);
   }
-  const std::string lazygit = Join(directory, "lazygit.yml");
+  const std::string lazygit = JoinPath(directory, "lazygit.yml");
   if (StatPath(lazygit, &info) && (fresh || Changed(info)))
     Quarantine(lazygit, "protected-path", "names programs for lazygit");
-  const std::string common = Join(directory, "commondir");
+  const std::string common = JoinPath(directory, "commondir");
   if (!StatPath(common, &info)) return;
   // In a linked worktree this is git's own content; anything else would take
   // configuration and hooks from another place. One that was there before may

@@ -17,7 +17,7 @@ namespace gate::backends {
 namespace {
 
 // As much as the kernel fills at once (netlink_dump()).
-constexpr size_t kBuffer = size_t{32} << 10;
+constexpr size_t kAnswerBytes = size_t{32} << 10;
 constexpr size_t kMaxSockets = 65536;
 
 // Newer than the headers (Linux 5.3).
@@ -99,11 +99,12 @@ std::optional<UnixDump> DumpUnixSockets() {
       socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!kernel || !Ask(kernel.get())) return std::nullopt;
   UnixDump dump;
-  const auto buffer = std::make_unique<char[]>(kBuffer);
+  const auto buffer = std::make_unique<char[]>(kAnswerBytes);
   for (int answers = 0;; ++answers) {
-    const ssize_t got =
-        recv(kernel.get(), buffer.get(), kBuffer, MSG_DONTWAIT | MSG_TRUNC);
-    if (got <= 0 || static_cast<size_t>(got) > kBuffer) return std::nullopt;
+    const ssize_t got = recv(kernel.get(), buffer.get(), kAnswerBytes,
+                             MSG_DONTWAIT | MSG_TRUNC);
+    if (got <= 0 || static_cast<size_t>(got) > kAnswerBytes)
+      return std::nullopt;
     std::string_view answer(buffer.get(), static_cast<size_t>(got));
     nlmsghdr header = {};
     while (Copy(answer, &header)) {

@@ -19,18 +19,13 @@
 namespace gate::app {
 namespace {
 
-int Failed(const Error& error) {
-  Complain(error.message);
-  return kExitInternal;
-}
-
 std::string Until(const StandingApproval& approval, uint64_t now_ms) {
   if (approval.expires_ms == 0) return "until it is revoked";
   return "for " + ShowDuration(approval.expires_ms - now_ms) + " more" +
          (approval.scope == "session" ? " of this session" : "");
 }
 
-int List(const GlobalOptions& globals, const Arguments& arguments) {
+int ListApprovals(const GlobalOptions& globals, const Arguments& arguments) {
   Options app("Lists the approvals that hold, and a pause.",
               "gate approvals list");
   bool json = false;
@@ -39,7 +34,7 @@ int List(const GlobalOptions& globals, const Arguments& arguments) {
   const ProcessFacts facts = ReadProcessFacts(globals);
   const uint64_t now = NowMs();
   const auto approvals = ListStandingApprovals(facts.places.state, now);
-  if (!approvals) return Failed(approvals.error());
+  if (!approvals) return FailedInternally(approvals.error());
   const bool colour = WantsColour(STDOUT_FILENO);
   for (const StandingApproval& approval : *approvals) {
     if (json) {
@@ -88,13 +83,13 @@ int RevokeThem(const GlobalOptions& globals, const Arguments& arguments) {
   if (all) {
     ids.clear();
     const auto approvals = ListStandingApprovals(facts.places.state, NowMs());
-    if (!approvals) return Failed(approvals.error());
+    if (!approvals) return FailedInternally(approvals.error());
     for (const StandingApproval& approval : *approvals)
       ids.push_back(approval.id);
   }
   for (const std::string& one : ids) {
     const auto revoked = Revoke(facts.places.state, one, NowMs());
-    if (!revoked) return Failed(revoked.error());
+    if (!revoked) return FailedInternally(revoked.error());
     UserAction act;
     act.mode = "revoke";
     act.parent = revoked->id;
@@ -130,7 +125,7 @@ int ApprovalsCommand(const GlobalOptions& globals, const Arguments& arguments) {
         stdout);
     return 0;
   }
-  if (name == "list") return List(globals, rest);
+  if (name == "list") return ListApprovals(globals, rest);
   if (name == "revoke") return RevokeThem(globals, rest);
   Complain("`" + Visible(name) + "` is not a command of gate approvals");
   std::fputs("help: gate approvals list|revoke\n", stderr);
@@ -178,11 +173,11 @@ int PauseCommand(const GlobalOptions& globals, const Arguments& arguments) {
   act.reason =
       "a person paused the questions for " + ShowDuration(*ms) + " in " + where;
   if (auto stored = RecordUserAction(facts, act); !stored)
-    return Failed(stored.error());
+    return FailedInternally(stored.error());
   pause.since_ms = NowMs();
   pause.until_ms = pause.since_ms + *ms;
   if (auto started = StartPause(facts.places.state, pause); !started)
-    return Failed(started.error());
+    return FailedInternally(started.error());
   std::printf("paused for %s; end it with: gate resume\n",
               ShowDuration(*ms).c_str());
   return 0;
@@ -195,7 +190,7 @@ int ResumeCommand(const GlobalOptions& globals, const Arguments& arguments) {
   const ProcessFacts facts = ReadProcessFacts(globals);
   const bool paused = FindPause(facts.places.state, NowMs()).has_value();
   if (auto ended = EndPause(facts.places.state); !ended)
-    return Failed(ended.error());
+    return FailedInternally(ended.error());
   if (!paused) {
     std::puts("there was no pause");
     return 0;

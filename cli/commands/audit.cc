@@ -27,7 +27,7 @@ namespace {
 constexpr int kNothingFound = 1;
 constexpr int kStorage = 3;
 
-std::string ToJson(const audit::Record& record) {
+std::string RecordToJson(const audit::Record& record) {
   JsonWriter json;
   json.BeginObject().Field("schema", "gate.record/1");
   json.Field("seq", static_cast<int64_t>(record.sequence));
@@ -122,7 +122,7 @@ int NothingFound() {
   return kNothingFound;
 }
 
-int List(const ProcessFacts& facts, const Arguments& arguments) {
+int ListRecords(const ProcessFacts& facts, const Arguments& arguments) {
   Options app("Lists records, newest first. Filters are joined by AND.",
               "gate audit list");
   FilterOptions options;
@@ -135,13 +135,13 @@ int List(const ProcessFacts& facts, const Arguments& arguments) {
   if (!records) return StorageFailure(records.error());
   const bool colour = WantsColour(STDOUT_FILENO);
   for (const audit::Record& record : *records)
-    std::fputs(options.json ? (ToJson(record) + "\n").c_str()
+    std::fputs(options.json ? (RecordToJson(record) + "\n").c_str()
                             : RowText(record, colour).c_str(),
                stdout);
   return records->empty() ? NothingFound() : 0;
 }
 
-int Show(const ProcessFacts& facts, const Arguments& arguments) {
+int ShowRecord(const ProcessFacts& facts, const Arguments& arguments) {
   Options app("Shows one record whole, with what belongs to it.",
               "gate audit show");
   std::string reference = "last";
@@ -164,7 +164,7 @@ int Show(const ProcessFacts& facts, const Arguments& arguments) {
   all.insert(all.end(), children->begin(), children->end());
   for (const audit::Record& one : all) {
     if (json) {
-      std::puts(ToJson(one).c_str());
+      std::puts(RecordToJson(one).c_str());
       continue;
     }
     std::fputs(RecordText(one, WantsColour(STDOUT_FILENO)).c_str(), stdout);
@@ -279,8 +279,10 @@ int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
     const char* name;
     int (*run)(const ProcessFacts&, const Arguments&);
   };
-  static constexpr Row kRows[] = {
-      {"list", List}, {"show", Show}, {"stats", Stats}, {"verify", Verify}};
+  static constexpr Row kRows[] = {{"list", ListRecords},
+                                  {"show", ShowRecord},
+                                  {"stats", Stats},
+                                  {"verify", Verify}};
   const std::string name = arguments.empty() ? "list" : arguments[0];
   const ProcessFacts facts = ReadProcessFacts(globals);
   for (const Row& row : kRows)

@@ -15,7 +15,7 @@
 namespace gate::app {
 namespace {
 
-std::string ToJson(const std::vector<router::Candidate>& candidates) {
+std::string BackendsToJson(const std::vector<router::Candidate>& candidates) {
   JsonWriter json;
   json.BeginObject().Field("schema", "gate.backends/1");
   json.Key("backends").BeginArray();
@@ -80,7 +80,7 @@ int BackendsCommand(const GlobalOptions& globals, const Arguments& arguments) {
     StoreCandidates(facts, candidates);
   }
   if (json) {
-    std::puts(ToJson(candidates).c_str());
+    std::puts(BackendsToJson(candidates).c_str());
     return 0;
   }
   const bool colour = WantsColour(STDOUT_FILENO);

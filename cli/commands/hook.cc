@@ -68,7 +68,7 @@ void DisarmDeadline() {
 }
 
 // `framed`: the guard line reads the answer (hooks::Framed).
-int Print(hooks::Output output, bool framed) {
+int PrintAnswer(hooks::Output output, bool framed) {
   DisarmDeadline();
   if (!output.err.empty() && !WriteAll(STDERR_FILENO, output.err))
     return kExitHookRefused;
@@ -374,7 +374,7 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
       understood = false;
   }
   const auto refuse = [&](const std::string& reason) {
-    return Print(Refused(reason), framed);
+    return PrintAnswer(Refused(reason), framed);
   };
   if (!understood)
     return refuse("usage: gate hook CLIENT, with the event on stdin");
@@ -396,14 +396,14 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return refuse("the event is not understood: " +
                   Visible(event.error().message));
   if (event->kind == hooks::EventKind::kNothing)
-    return Print(hooks::Output{"", "", 0}, framed);
+    return PrintAnswer(hooks::Output{"", "", 0}, framed);
 
   Gateway gateway(ReadProcessFacts(globals));
   const int code =
-      Print(event->kind == hooks::EventKind::kCommandDone
-                ? AnswerDone(gateway, *adapter, *event)
-                : AnswerEvent(gateway, globals, *adapter, *event, intent),
-            framed);
+      PrintAnswer(event->kind == hooks::EventKind::kCommandDone
+                      ? AnswerDone(gateway, *adapter, *event)
+                      : AnswerEvent(gateway, globals, *adapter, *event, intent),
+                  framed);
   gateway.Maintain();
   return code;
 }

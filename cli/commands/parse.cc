@@ -16,7 +16,7 @@
 namespace gate::app {
 namespace {
 
-constexpr size_t kFlushBytes = 64 * 1024;
+constexpr size_t kFlushParsedBytes = 64 * 1024;
 
 parser::Analysis Read(const ProcessFacts& facts, const Request& request) {
   parser::Context context = MakeContext(facts, request.cwd);
@@ -48,7 +48,7 @@ int ParseBatch(const ProcessFacts& facts, const LookOptions& options) {
           out += parser::PredictionToJson(Read(facts, request), item.id_json);
         }
         out += '\n';
-        if (out.size() > kFlushBytes) flush();
+        if (out.size() > kFlushParsedBytes) flush();
       });
   flush();
   if (read && written) return 0;

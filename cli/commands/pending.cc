@@ -20,16 +20,11 @@ namespace {
 constexpr size_t kAllLines = SIZE_MAX;
 constexpr size_t kShownLines = 200;
 
-int Failed(const Error& error) {
-  Complain(error.message);
-  return kExitInternal;
-}
-
 int ListAll(const std::string& state, bool json) {
   auto questions = ListQuestions(state, NowMs());
-  if (!questions) return Failed(questions.error());
+  if (!questions) return FailedInternally(questions.error());
   auto previews = ListPreviews(state, NowMs());
-  if (!previews) return Failed(previews.error());
+  if (!previews) return FailedInternally(previews.error());
   const size_t columns = PersonsScreen().columns;
   for (const PendingQuestion& question : *questions) {
     if (!json) {
@@ -68,9 +63,9 @@ int ListAll(const std::string& state, bool json) {
   return 0;
 }
 
-int Show(const std::string& state, const std::string& id, bool json) {
+int ShowPreview(const std::string& state, const std::string& id, bool json) {
   auto preview = FindPreview(state, id, NowMs());
-  if (!preview) return Failed(preview.error());
+  if (!preview) return FailedInternally(preview.error());
   const char* status = preview->interrupted ? "interrupted" : "kept";
   if (json) {
     std::puts(PreviewToJson(*preview, status).c_str());
@@ -97,12 +92,12 @@ int Commit(const GlobalOptions& globals, const std::string& id,
   Gateway gateway(ReadProcessFacts(globals));
   const std::string& state = gateway.facts().places.state;
   auto preview = FindPreview(state, id, NowMs());
-  if (!preview) return Failed(preview.error());
+  if (!preview) return FailedInternally(preview.error());
   const auto lock = LockPreview(state, preview->id);
-  if (!lock) return Failed(lock.error());
+  if (!lock) return FailedInternally(lock.error());
   // Once more, under the lock: what is shown is what is committed.
   preview = FindPreview(state, preview->id, NowMs());
-  if (!preview) return Failed(preview.error());
+  if (!preview) return FailedInternally(preview.error());
   std::vector<std::string> paths;
   for (const std::string& word : words)
     paths.push_back(Normalise(word, gateway.facts().cwd));
@@ -123,9 +118,9 @@ int Commit(const GlobalOptions& globals, const std::string& id,
 int Discard(const std::string& state, const std::string& id) {
   if (auto code = RequirePerson("discarding a preview")) return *code;
   auto preview = FindPreview(state, id, NowMs());
-  if (!preview) return Failed(preview.error());
+  if (!preview) return FailedInternally(preview.error());
   const auto lock = LockPreview(state, preview->id);
-  if (!lock) return Failed(lock.error());
+  if (!lock) return FailedInternally(lock.error());
   DropPreview(state, *preview, TellKept);
   std::puts("discarded");
   return 0;
@@ -151,7 +146,7 @@ int PendingCommand(const GlobalOptions& globals, const Arguments& arguments) {
   if (commit.parsed()) return Commit(globals, id, paths);
   const std::string state = ReadProcessFacts(globals).places.state;
   if (discard.parsed()) return Discard(state, id);
-  return show.parsed() ? Show(state, id, json) : ListAll(state, json);
+  return show.parsed() ? ShowPreview(state, id, json) : ListAll(state, json);
 }
 
 }  // namespace gate::app

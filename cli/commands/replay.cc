@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kDiffers = 1;
 
-void Print(const audit::Record& record, const engine::Decision& now,
-           bool json) {
+void PrintReplayed(const audit::Record& record, const engine::Decision& now,
+                   bool json) {
   if (!json) {
     std::printf("%s -> %s  %s\n  %s\n", record.action.c_str(), Name(now.action),
                 Visible(record.command).c_str(), Visible(now.reason).c_str());
@@ -113,7 +113,7 @@ int ReplayCommand(const GlobalOptions& globals, const Arguments& arguments) {
     if (record.action == Name(authorization.decision.action)) continue;
     ++differ;
     progress.Clear();
-    Print(record, authorization.decision, json);
+    PrintReplayed(record, authorization.decision, json);
   }
   progress.Clear();
   if (!json)

@@ -66,7 +66,7 @@ bool PrintDiagnostics(const std::vector<Diagnostic>& diagnostics) {
   return HasErrors(diagnostics);
 }
 
-int List(const rules::Policy& policy, const Arguments& arguments) {
+int ListAll(const rules::Policy& policy, const Arguments& arguments) {
   Options app("Lists all rules, by layer.", "gate rules list");
   bool json = false;
   std::string action;
@@ -112,7 +112,7 @@ void NoSuchRule(const rules::Policy& policy, const std::string& id) {
                             : ("did you mean " + near + "?").c_str());
 }
 
-int Show(const rules::Policy& policy, const Arguments& arguments) {
+int ShowRule(const rules::Policy& policy, const Arguments& arguments) {
   Options app("Shows one rule whole.", "gate rules show");
   std::string id;
   bool json = false;
@@ -248,7 +248,7 @@ int RulesCommand(const GlobalOptions& globals, const Arguments& arguments) {
     int (*run)(const rules::Policy&, const Arguments&);
   };
   static constexpr Row kRows[] = {
-      {"list", List}, {"show", Show}, {"test", Test}};
+      {"list", ListAll}, {"show", ShowRule}, {"test", Test}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
     std::fputs(

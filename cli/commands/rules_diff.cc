@@ -17,10 +17,10 @@ namespace gate::app {
 namespace {
 
 constexpr size_t kMaxCommandsBytes = 64u << 20;
-constexpr int kDiffers = 1;
+constexpr int kRulesDiffer = 1;
 
-void Print(const std::string& command, const engine::Decision& before,
-           const engine::Decision& after, bool json) {
+void PrintDifference(const std::string& command, const engine::Decision& before,
+                     const engine::Decision& after, bool json) {
   const bool looser = after.action < before.action;
   if (!json) {
     std::printf(
@@ -104,13 +104,13 @@ int RulesDiffCommand(const Arguments& arguments) {
     ++changed;
     looser += two.action < one.action ? 1 : 0;
     progress.Clear();
-    Print(command, one, two, json);
+    PrintDifference(command, one, two, json);
   }
   progress.Clear();
   if (!json)
     std::printf("%zu of %zu commands differ, %zu of them looser\n", changed,
                 commands.size(), looser);
-  return changed == 0 ? 0 : kDiffers;
+  return changed == 0 ? 0 : kRulesDiffer;
 }
 
 }  // namespace gate::app

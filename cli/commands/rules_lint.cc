@@ -20,7 +20,7 @@
 namespace gate::app {
 namespace {
 
-constexpr int kProblems = 1;
+constexpr int kLintProblems = 1;
 
 std::vector<rules::Finding> FindAll(const rules::Policy& policy) {
   std::vector<rules::Finding> findings;
@@ -105,7 +105,7 @@ int RulesLintCommand(const GlobalOptions& globals, const Arguments& arguments) {
                   .c_str());
   }
   if (broken) return kExitPolicy;
-  return errors > 0 || (strict && warnings > 0) ? kProblems : 0;
+  return errors > 0 || (strict && warnings > 0) ? kLintProblems : 0;
 }
 
 }  // namespace gate::app

@@ -69,7 +69,7 @@ std::map<std::string, Group> Collect(
   return groups;
 }
 
-std::string RuleText(const Group& group) {
+std::string SuggestedRule(const Group& group) {
   std::string id = "mine";
   for (const std::string& word : group.words) {
     id += '.';
@@ -139,7 +139,7 @@ int RulesSuggestCommand(const GlobalOptions& globals,
     }
     // A program alone would let every use of it through.
     if (group.words.size() < 2 || group.rules.empty()) continue;
-    const std::string text = RuleText(group);
+    const std::string text = SuggestedRule(group);
     const rules::Policy then = engine::WithRule(files, text);
     if (HasErrors(then.diagnostics()) || !Helps(now, then, group.commands))
       continue;

@@ -20,7 +20,7 @@ namespace {
 using backends::KeptNetwork;
 using lasting::Entry;
 
-void Print(const KeptNetwork& kept, bool json) {
+void PrintSession(const KeptNetwork& kept, bool json) {
   if (!json) {
     const std::string state =
         kept.lines > 0 ? std::to_string(kept.lines) + " running"
@@ -39,7 +39,7 @@ void Print(const KeptNetwork& kept, bool json) {
   std::puts(line.text().c_str());
 }
 
-void Print(const Entry& run, bool json) {
+void PrintSession(const Entry& run, bool json) {
   const uint64_t now = NowMs();
   const uint64_t age_s =
       now > run.started_ms ? (now - run.started_ms) / 1000 : 0;
@@ -151,8 +151,8 @@ int SessionsCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return kExitInternal;
   }
   if (end.parsed()) return End(state, directory, *found, id, all);
-  for (const KeptNetwork& kept : found->networks) Print(kept, json);
-  for (const Entry& run : found->alone) Print(run, json);
+  for (const KeptNetwork& kept : found->networks) PrintSession(kept, json);
+  for (const Entry& run : found->alone) PrintSession(run, json);
   if (found->networks.empty() && found->alone.empty() && !json)
     std::puts("no session has a network now");
   return 0;

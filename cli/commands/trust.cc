@@ -49,8 +49,9 @@ std::string Content(const TrustItem& item) {
   return out + "\n";
 }
 
-std::string Show(const std::vector<TrustItem>& items, const TrustRecord& record,
-                 const std::string& workspace, bool contents, bool colour) {
+std::string TrustText(const std::vector<TrustItem>& items,
+                      const TrustRecord& record, const std::string& workspace,
+                      bool contents, bool colour) {
   std::string out = "in " + Visible(workspace) + "\n";
   for (const TrustItem& item : items) {
     const std::string state = StateOf(item, record);
@@ -172,8 +173,8 @@ int TrustCommand(const GlobalOptions& globals, const Arguments& arguments) {
     PrintJson(items, *record);
     return 0;
   }
-  std::fputs(Show(items, *record, *workspace, /*contents=*/!show,
-                  WantsColour(STDOUT_FILENO))
+  std::fputs(TrustText(items, *record, *workspace, /*contents=*/!show,
+                       WantsColour(STDOUT_FILENO))
                  .c_str(),
              stdout);
   if (show) return 0;

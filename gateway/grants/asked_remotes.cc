@@ -20,8 +20,6 @@ using credentials::SshService;
 using credentials::SshTarget;
 using parser::Invocation;
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
-
 // `git submodule add URL` clones it.
 bool AddsSubmodule(const Invocation& invocation) {
   return invocation.subcommand.front() == "submodule" &&
@@ -97,7 +95,7 @@ std::vector<GitEntry> ConfigurationOf(const Invocation& invocation) {
     if (git.common.empty()) continue;
     for (const std::string& file :
          {git.common + "/config", git.own + "/config.worktree"}) {
-      const auto text = ReadFile(file, kMaxConfigBytes, /*follow=*/false);
+      const auto text = ReadFile(file, kMaxGitConfigBytes, /*follow=*/false);
       std::vector<GitEntry> entries;
       if (text && ParseGitConfig(*text, &entries))
         std::ranges::move(entries, std::back_inserter(all));

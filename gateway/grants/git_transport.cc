@@ -30,7 +30,6 @@ namespace {
 using credentials::PinnedRemotes;
 using credentials::SshBroker;
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr std::string_view kNowhere = "-";  // no URL of ssh
 constexpr int kMaxIncludes = 10;            // git's own limit
 constexpr std::string_view kDomain = "remotes";
@@ -110,7 +109,7 @@ bool IsItsOwn(const GitDirectories& git, const std::string& own,
   if (S_ISDIR(info.st_mode)) return own == RealPath(dot_git) && own == common;
   if (!S_ISREG(info.st_mode) || DirName(own) != common + "/worktrees")
     return false;
-  const auto back = ReadFile(own + "/gitdir", kMaxConfigBytes, false);
+  const auto back = ReadFile(own + "/gitdir", kMaxGitConfigBytes, false);
   return back && std::string(GitPathIn(*back)) == dot_git;
 }
 
@@ -133,7 +132,7 @@ PinnedRemotes FirstSightOf(const ProcessFacts& facts,
   std::vector<GitEntry> all;
   for (const std::string& file :
        {*common + "/config", own + "/config.worktree"}) {
-    const auto text = ReadFile(file, kMaxConfigBytes, /*follow=*/false);
+    const auto text = ReadFile(file, kMaxGitConfigBytes, /*follow=*/false);
     std::vector<GitEntry> entries;
     if (text && ParseGitConfig(*text, &entries))
       std::ranges::move(entries, std::back_inserter(all));
@@ -166,7 +165,7 @@ class RewriteReader {
     if (real.empty() || depth > kMaxIncludes ||
         IsWritablePlace(file, writable_) || IsWritablePlace(real, writable_))
       return;
-    const auto text = ReadFile(file, kMaxConfigBytes);
+    const auto text = ReadFile(file, kMaxGitConfigBytes);
     std::vector<GitEntry> entries;
     if (!text || !ParseGitConfig(*text, &entries)) return;
     std::vector<GitEntry> before;

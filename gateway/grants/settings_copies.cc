@@ -22,8 +22,8 @@ namespace {
 using rules::SettingsFile;
 
 // Copies of before, looked at when a new one is written.
-constexpr size_t kMaxLookedAt = 256;
-constexpr time_t kIdleSeconds = time_t{24} * 3600;
+constexpr size_t kMaxOldCopies = 256;
+constexpr time_t kCopyIdleSeconds = time_t{24} * 3600;
 // Files that git's configuration includes, of one run, and how deep
 // (MAX_INCLUDE_DEPTH of git's config.c).
 constexpr size_t kMaxIncluded = 32, kMaxIncludeDepth = 10;
@@ -54,12 +54,12 @@ void SweepOld(const std::string& place) {
   const Fd directory(
       ::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   std::vector<std::string> names;
-  if (!directory || !EntriesOf(directory.get(), kMaxLookedAt, &names)) return;
+  if (!directory || !EntriesOf(directory.get(), kMaxOldCopies, &names)) return;
   for (const std::string& name : names) {
     struct stat info = {};
     if (::fstatat(directory.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) ==
             0 &&
-        info.st_mtim.tv_sec + kIdleSeconds < ::time(nullptr))
+        info.st_mtim.tv_sec + kCopyIdleSeconds < ::time(nullptr))
       ::unlinkat(directory.get(), name.c_str(), 0);
   }
 }

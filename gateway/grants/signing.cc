@@ -27,7 +27,6 @@ using credentials::SigningGrant;
 using credentials::SigningKey;
 using parser::Invocation;
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxDirectories = 8;
 bool IsOneOf(std::string_view word, const auto& list) {
   return std::ranges::find(list, word) != list.end();
@@ -79,7 +78,7 @@ SigningConfig RepositorysOf(const std::vector<std::string>& directories) {
     if (git.common.empty()) continue;
     for (const std::string& file :
          {git.common + "/config", git.own + "/config.worktree"}) {
-      const auto text = ReadFile(file, kMaxConfigBytes, /*follow=*/false);
+      const auto text = ReadFile(file, kMaxGitConfigBytes, /*follow=*/false);
       std::vector<GitEntry> entries;
       if (!text || !ParseGitConfig(*text, &entries)) continue;
       SigningConfig one;

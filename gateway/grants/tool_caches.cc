@@ -21,9 +21,9 @@
 namespace gate::app {
 namespace {
 
-constexpr time_t kIdleSeconds = time_t{30} * 24 * 3600;
+constexpr time_t kCacheIdleSeconds = time_t{30} * 24 * 3600;
 // Of other workspaces, looked at when a new one gets its caches.
-constexpr size_t kMaxLookedAt = 64;
+constexpr size_t kMaxOldCaches = 64;
 // Entries that one call takes away; what is left goes with the next.
 constexpr size_t kMaxRemoved = 100'000;
 constexpr size_t kMaxPathBytes = 4096;
@@ -153,7 +153,7 @@ void SweepOthers(const std::string& root, const std::string& mine) {
   const Fd directory(
       ::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   std::vector<std::string> names;
-  if (!directory || !EntriesOf(directory.get(), kMaxLookedAt, &names)) return;
+  if (!directory || !EntriesOf(directory.get(), kMaxOldCaches, &names)) return;
   size_t budget = kMaxRemoved;
   for (const std::string& name : names) {
     if (name == mine) continue;
@@ -164,7 +164,8 @@ void SweepOthers(const std::string& root, const std::string& mine) {
     struct stat there = {};
     const bool gone = known && ::lstat(workspace->c_str(), &there) != 0 &&
                       (errno == ENOENT || errno == ENOTDIR);
-    if (gone || (known && info.st_mtim.tv_sec + kIdleSeconds < ::time(nullptr)))
+    if (gone ||
+        (known && info.st_mtim.tv_sec + kCacheIdleSeconds < ::time(nullptr)))
       backends::RemoveTree(directory.get(), name, &budget);
   }
 }

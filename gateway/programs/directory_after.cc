@@ -1,4 +1,5 @@
 #include "gateway/directory_after.h"
+#include "base/file.h"
 
 #include <sys/stat.h>
 
@@ -29,11 +30,6 @@ bool IsMove(const Invocation& one) {
 bool IsPlainMove(const Invocation& one) {
   return one.program == "cd" && one.via.empty() && one.argv.size() == 2 &&
          one.argv[1].known && !one.argv[1].text.starts_with('-');
-}
-
-bool IsDirectory(const std::string& path) {
-  struct stat info = {};
-  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 // The commands of which all have ended with 0 when the line has: `a && b`, or

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "gateway/programs/program_verification.h"
@@ -148,13 +149,6 @@ bool IsDigits(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
-
 // The line that ends at the next CRLF, which is taken off as well; nothing
 // where there is none or a control character stands in it.
 std::optional<std::string_view> TakeLine(std::string_view* text) {
@@ -259,7 +253,7 @@ Result<EngineAnswer> ReadEngineAnswer(std::string_view text, EngineBody kind) {
     if (colon == std::string_view::npos || colon == 0 ||
         line->substr(0, colon).find_first_of(" \t") != std::string_view::npos)
       return Junk();
-    const std::string name = Lower(line->substr(0, colon));
+    const std::string name = LowerAscii(line->substr(0, colon));
     std::string_view value = line->substr(colon + 1);
     while (!value.empty() && (value.front() == ' ' || value.front() == '\t'))
       value.remove_prefix(1);
@@ -272,7 +266,7 @@ Result<EngineAnswer> ReadEngineAnswer(std::string_view text, EngineBody kind) {
     if (name == "content-encoding") return Junk();
     if (kept == nullptr) continue;
     if (*kept) return Junk();
-    *kept = Lower(value);
+    *kept = LowerAscii(value);
   }
   if (!type ||
       (*type != "application/json" && !type->starts_with("application/json;")))

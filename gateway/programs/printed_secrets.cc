@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/environment.h"
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "git/config.h"
@@ -37,18 +38,6 @@ constexpr auto kSilent = std::to_array<string_view>(
      "mv",     "node",  "npm",      "npx",  "nuget",   "pip",       "pip3",
      "pnpm",   "pnpx",  "composer", "php",  "sha1sum", "sha256sum", "stat",
      "test",   "touch", "wc",       "yarn"});
-
-template <class List>
-bool Contains(const List& list, string_view value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-std::string Lower(string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return lower;
-}
 
 // A value that another place fills in: `${NPM_TOKEN}`, `$TOKEN`, `%TOKEN%`.
 bool IsPlaceholder(string_view value) {
@@ -176,7 +165,7 @@ class Configuration {
     std::vector<GitEntry> entries;
     if (!ParseGitConfig(*text, &entries)) unknown_ |= HoldsSecret(*text);
     for (const GitEntry& entry : entries) {
-      if (IsSecret(entry)) secrets_.push_back(Lower(entry.key));
+      if (IsSecret(entry)) secrets_.push_back(LowerAscii(entry.key));
       const bool includes =
           entry.key == "include.path" ||
           (entry.key.starts_with("includeif.") && entry.key.ends_with(".path"));
@@ -225,7 +214,7 @@ bool ConfigPrints(const std::vector<const parser::Argument*>& words,
                         text.find('l') != std::string::npos);
     if (lists ? configuration.HasAny()
               : text.find('.') != std::string::npos &&
-                    configuration.Has(Lower(text)))
+                    configuration.Has(LowerAscii(text)))
       return true;
   }
   return false;

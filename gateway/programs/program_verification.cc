@@ -46,11 +46,6 @@ std::string GitDoubt(const ProcessFacts& facts,
   return place->second;
 }
 
-bool IsDirectory(const std::string& path) {
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 // The first name in `directory` that begins as options do and that `pattern`
 // finds; for an extended pattern, that it may find.
 std::string OptionIn(const std::string& directory, const std::string& pattern) {

@@ -12,9 +12,9 @@ namespace gate::app {
 namespace {
 
 using rules::Action;
-using Result = RedeemedTicket::Result;
+using Redeemed = RedeemedTicket::Result;
 
-RedeemedTicket No(Result result, std::string said) {
+RedeemedTicket No(Redeemed result, std::string said) {
   return {result, std::move(said), {}};
 }
 
@@ -81,7 +81,7 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
                                     arguments.ticket, NowMs());
   if (!ticket && ticket.error().code == ErrorCode::kIo) {
     return No(
-        Result::kUnusable,
+        Redeemed::kUnusable,
         "the ticket cannot be used up, so nothing runs (" +
             ticket.error().message +
             "). Most likely this is inside another sandbox, the client's own. "
@@ -94,14 +94,14 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
     (void)NoteApplied(gateway.facts().places.state, ticket->client);
   const bool ticket_only = !request->is_argv && request->command.empty();
   if (!ticket && ticket_only) {
-    return No(Result::kRefused,
+    return No(Redeemed::kRefused,
               "the ticket is not valid (" + ticket.error().message +
                   "), and there is no command beside it; nothing runs");
   }
   if (!ticket) {
-    return No(Result::kAfresh, "the ticket is not valid (" +
-                                   ticket.error().message +
-                                   "); deciding afresh");
+    return No(Redeemed::kAfresh, "the ticket is not valid (" +
+                                     ticket.error().message +
+                                     "); deciding afresh");
   }
   if (ticket_only) request->command = ticket->command;
   auto plan = PlanFromJson(ticket->plan);
@@ -109,7 +109,7 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
       plan->mode == router::Mode::kRefused ||
       (!request->agent.empty() && request->agent != ticket->agent) ||
       (!request->session.empty() && request->session != ticket->session)) {
-    return No(Result::kAfresh,
+    return No(Redeemed::kAfresh,
               "the ticket is for something else; deciding afresh");
   }
   request->agent = ticket->agent;
@@ -119,11 +119,12 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
   request->directory = IdOf(request->cwd);
   if (ticket->cwd != request->cwd || ticket->place.empty() ||
       ticket->place != BoundPlace(request->cwd, request->directory)) {
-    return No(Result::kAfresh, "judged again in " + request->cwd);
+    return No(Redeemed::kAfresh, "judged again in " + request->cwd);
   }
   const rules::Policy& policy = gateway.PolicyFor(plan->profile.workspace);
   if (policy.revision() != ticket->policy_revision) {
-    return No(Result::kAfresh, "the policy has changed since; deciding afresh");
+    return No(Redeemed::kAfresh,
+              "the policy has changed since; deciding afresh");
   }
   Authorization authorization;
   authorization.request = *request;
@@ -131,12 +132,12 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
                      !arguments.network.empty() || arguments.timeout_ms != 0;
   if (joins && !ticket->asked && plan->profile.name == engine::kToolProfile &&
       !IsContainedHere(gateway, *request)) {
-    return No(Result::kAfresh, "judged again in this environment");
+    return No(Redeemed::kAfresh, "judged again in this environment");
   }
   std::set<credentials::SshTarget> remotes;
   if (ticket->asked &&
       !IsBoundHere(gateway, *request, ticket->bound, &remotes)) {
-    return No(Result::kAfresh,
+    return No(Redeemed::kAfresh,
               "what the yes was given to has changed; deciding afresh");
   }
   if (joins) {
@@ -144,11 +145,11 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
         JoinTicket(gateway, authorization.request, *plan, ticket->asked);
   } else if (plan->mode == router::Mode::kDirect &&
              !IsAllowedHere(gateway, *request, ticket->asked)) {
-    return No(Result::kAfresh, "judged again in this environment");
+    return No(Redeemed::kAfresh, "judged again in this environment");
   } else if (plan->profile.name == engine::kToolProfile) {
     auto here = JudgeToolHere(gateway, *request, ticket->asked);
     if (!here) {
-      return No(Result::kAfresh, "judged again in this environment");
+      return No(Redeemed::kAfresh, "judged again in this environment");
     }
     authorization = std::move(*here);
   } else {
@@ -161,7 +162,7 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
   }
   authorization.id = ticket->decision_id;
   authorization.remotes = std::move(remotes);
-  return {Result::kRun, "", std::move(authorization)};
+  return {Redeemed::kRun, "", std::move(authorization)};
 }
 
 }  // namespace gate::app

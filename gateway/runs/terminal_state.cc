@@ -14,7 +14,7 @@ namespace gate::app {
 namespace {
 
 // Flags of an open file that a process can change for all who share it.
-constexpr int kFlags = O_APPEND | O_ASYNC | O_NONBLOCK;
+constexpr int kSharedFlags = O_APPEND | O_ASYNC | O_NONBLOCK;
 
 // The title, where the terminal has a stack of them (XTWINOPS).
 constexpr std::string_view kPushTitle = "\x1b[22;0t";
@@ -108,7 +108,7 @@ TerminalState::~TerminalState() {
   for (int fd = 0; fd < 3; ++fd) {
     const int before = flags_[static_cast<size_t>(fd)];
     const int now = before < 0 ? -1 : ::fcntl(fd, F_GETFL);
-    if (now >= 0 && ((now ^ before) & kFlags) != 0)
+    if (now >= 0 && ((now ^ before) & kSharedFlags) != 0)
       (void)::fcntl(fd, F_SETFL, before);
   }
   if (terminal_ < 0) return;

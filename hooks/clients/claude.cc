@@ -38,18 +38,18 @@ struct ReadTool {
   bool path_required;   // else the working directory
   const char* pattern;  // of kList: a field that must be there; of kSearch too
 };
-using How = ToolRead::How;
+using ReadHow = ToolRead::How;
 constexpr ReadTool kReadTools[] = {
-    {"Read", How::kFile, "file_path", true, nullptr},
-    {"View", How::kFile, "file_path", true, nullptr},
-    {"NotebookRead", How::kFile, "notebook_path", true, nullptr},
-    {"ReadNotebook", How::kFile, "notebook_path", true, nullptr},
-    {"Grep", How::kSearch, "path", false, "pattern"},
-    {"GrepTool", How::kSearch, "path", false, "pattern"},
-    {"Search", How::kSearch, "path", false, "pattern"},
-    {"Glob", How::kList, "path", false, "pattern"},
-    {"GlobTool", How::kList, "path", false, "pattern"},
-    {"LS", How::kList, "path", false, nullptr},
+    {"Read", ReadHow::kFile, "file_path", true, nullptr},
+    {"View", ReadHow::kFile, "file_path", true, nullptr},
+    {"NotebookRead", ReadHow::kFile, "notebook_path", true, nullptr},
+    {"ReadNotebook", ReadHow::kFile, "notebook_path", true, nullptr},
+    {"Grep", ReadHow::kSearch, "path", false, "pattern"},
+    {"GrepTool", ReadHow::kSearch, "path", false, "pattern"},
+    {"Search", ReadHow::kSearch, "path", false, "pattern"},
+    {"Glob", ReadHow::kList, "path", false, "pattern"},
+    {"GlobTool", ReadHow::kList, "path", false, "pattern"},
+    {"LS", ReadHow::kList, "path", false, nullptr},
 };
 
 Result<ToolRead> ReadOf(const ReadTool& tool, const Json& input) {
@@ -61,9 +61,9 @@ Result<ToolRead> ReadOf(const ReadTool& tool, const Json& input) {
     return Fail(ErrorCode::kInvalid, "the tool names no file");
   if (tool.pattern != nullptr) {
     GATE_TRY(std::string pattern, RequireText(input, tool.pattern));
-    if (tool.how == How::kList) read.pattern = std::move(pattern);
+    if (tool.how == ReadHow::kList) read.pattern = std::move(pattern);
   }
-  if (tool.how != How::kSearch) return read;
+  if (tool.how != ReadHow::kSearch) return read;
   GATE_TRY(read.glob, OptionalText(input, "glob"));
   GATE_TRY(const std::string mode, OptionalText(input, "output_mode"));
   read.names_only =

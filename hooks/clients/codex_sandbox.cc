@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -20,13 +21,8 @@ constexpr size_t kMaxGitFileBytes = 4096;
 // The depth of a session's directory; deeper ones are not known.
 constexpr size_t kMaxLevels = 64;
 
-const DataValue* FindIn(const DataValue* table, std::string_view key) {
+const DataValue* FindKey(const DataValue* table, std::string_view key) {
   return table == nullptr ? nullptr : table->Find(key);
-}
-
-bool IsDirectory(const std::string& path) {
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 bool IsThere(const std::string& path) {
@@ -141,8 +137,8 @@ void TakeProfile(const DataValue& layer, const std::string& path,
                  Joined* joined) {
   const DataValue* name = layer.Find("profile");
   if (name == nullptr || !name->IsText()) return;
-  const DataValue* profile = FindIn(layer.Find("profiles"), name->text);
-  TakeMode(FindIn(profile, "sandbox_mode"),
+  const DataValue* profile = FindKey(layer.Find("profiles"), name->text);
+  TakeMode(FindKey(profile, "sandbox_mode"),
            path + ", profile " + Visible(name->text), &joined->profile_mode,
            &joined->profile_from, joined);
 }
@@ -159,7 +155,7 @@ class Projects {
   Trust Of(const std::string& directory) const {
     for (const std::string& key : {Real(directory), directory})
       for (const DataValue* table : tables_) {
-        const DataValue* level = FindIn(FindIn(table, key), "trust_level");
+        const DataValue* level = FindKey(FindKey(table, key), "trust_level");
         if (level == nullptr || !level->IsText()) continue;
         if (level->text == "trusted") return Trust::kTrusted;
         if (level->text == "untrusted") return Trust::kUntrusted;

@@ -8,6 +8,7 @@
 
 #include "base/host.h"
 #include "parser/embedded/calls.h"
+#include "parser/embedded/characters.h"
 
 namespace gate::parser {
 namespace {
@@ -17,18 +18,6 @@ constexpr size_t kMaxPathLiterals = 16;
 // Longer code has computed names; so does a call that goes on for longer.
 constexpr size_t kMaxCalls = 2000;
 constexpr size_t kMaxCallText = 4096;
-
-bool IsName(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-size_t SkipBlanks(std::string_view code, size_t at) {
-  while (at < code.size() && (code[at] == ' ' || code[at] == '\t' ||
-                              code[at] == '\n' || code[at] == '\r')) {
-    ++at;
-  }
-  return at;
-}
 
 const FileCall* FindCall(std::string_view name) {
   for (const FileCall& call : kCalls) {

@@ -5,25 +5,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "parser/embedded/characters.h"
 #include "parser/embedded/files.h"
 #include "parser/embedded/starts.h"
 
 namespace gate::parser {
-namespace {
-
-bool IsName(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-size_t SkipBlanks(std::string_view code, size_t at) {
-  while (at < code.size() && (code[at] == ' ' || code[at] == '\t' ||
-                              code[at] == '\n' || code[at] == '\r')) {
-    ++at;
-  }
-  return at;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<std::string> EmbeddedLiteral(std::string_view code, size_t at,
                                            std::string_view interpolated,

@@ -1,6 +1,7 @@
 // awk and sed: what their programs start.
 #include <cctype>
 
+#include "parser/embedded/characters.h"
 #include "parser/eval/evaluate.h"
 
 namespace gate::parser {
@@ -9,12 +10,6 @@ EmbeddedCode ScanAwk(std::string_view code);
 EmbeddedCode ScanSed(std::string_view code);
 
 namespace {
-
-bool IsName(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 struct Token {
   enum Kind { kString, kName, kPipe, kOther, kEnd } kind = kOther;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/locale.h"
 #include "parser/eval/evaluate.h"
 #include "parser/programs.h"
@@ -34,13 +35,6 @@ Rereads RereadsBy(std::string_view name) {
   if (meaning->role != Role::kSetVariable) return Rereads::kNo;
   if (meaning->detail == "line") return Rereads::kLine;
   return meaning->detail == "later" ? Rereads::kLater : Rereads::kNo;
-}
-
-template <class List>
-bool Contains(const List& list, std::string_view name) {
-  for (const std::string_view entry : list)
-    if (entry == name) return true;
-  return false;
 }
 
 // Whether one of the values may hold a character of `special`.

@@ -2,6 +2,7 @@
 // make programs run code.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/paths.h"
 #include "known/known.h"
 #include "parser/eval/evaluate.h"

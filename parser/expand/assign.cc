@@ -4,10 +4,6 @@
 namespace gate::parser {
 namespace {
 
-Values Anything(Span span) {
-  return {Value::Unknown(UnknownCode::kDynamicArgument, span)};
-}
-
 // The variable that is assigned to; empty (and noted) when it is not known.
 std::string TargetName(Expander& x, const Assignment& assignment) {
   std::string name = ResolveReference(x.state, assignment.name);
@@ -43,7 +39,7 @@ Values KeyedValue(Expander& x, const ArrayElement& element, bool associative,
   const Values value = element.value == kNone
                            ? Values{Value{}}
                            : ExpandToValue(x, element.value, true);
-  return associative && element.append ? Anything(span) : value;
+  return associative && element.append ? UnknownText(span) : value;
 }
 
 // The elements of an associative array: all with keys, or key value key value
@@ -206,7 +202,7 @@ void Assign(Expander& x, const Assignment& assignment) {
     Variable& target = x.state.variables[name];
     target.unknown_elements = true;
     for (auto& [index, values] : target.indexed)
-      values = Union(values, Anything(assignment.span));
+      values = Union(values, UnknownText(assignment.span));
   }
 }
 

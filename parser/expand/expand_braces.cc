@@ -6,12 +6,6 @@
 namespace gate::parser {
 namespace {
 
-Piece Text(Value value, bool quoted, bool split, Span span) {
-  return {Piece::Kind::kText, std::move(value), quoted, split, span};
-}
-
-Alternatives One(Piece piece) { return {{std::move(piece)}}; }
-
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          (c >= '0' && c <= '9') || c == '_';
@@ -111,8 +105,9 @@ Alternatives ExpandAtoms(Expander& x, const std::vector<BraceAtom>& atoms,
       // {Z..a} makes a backslash, which quotes what follows it.
       const bool one = i + 1 < atoms.size() && atoms[i + 1].part == kNone;
       AppendAlternatives(
-          &all, One(Text(Value::Of(one ? std::string(1, atoms[i + 1].c) : ""),
-                         true, false, span)));
+          &all, OnlyPiece(TextPiece(
+                    Value::Of(one ? std::string(1, atoms[i + 1].c) : ""), true,
+                    false, span)));
       i += one ? 2 : 1;
       continue;
     }

@@ -32,6 +32,17 @@ struct Piece {
 using Pieces = std::vector<Piece>;
 using Alternatives = std::vector<Pieces>;  // at least one
 
+inline Piece TextPiece(Value value, bool quoted, bool split, Span span) {
+  return {Piece::Kind::kText, std::move(value), quoted, split, span};
+}
+inline Alternatives OnlyPiece(Piece piece) { return {{std::move(piece)}}; }
+
+// Any text: `digits`, if it is known to be a number.
+inline Value UnknownAt(Span span, bool digits = false) {
+  return Value::Unknown(UnknownCode::kDynamicArgument, span, digits);
+}
+inline Values UnknownText(Span span = {}) { return {UnknownAt(span)}; }
+
 // The pieces of one part or parameter. `quoted`: inside double quotes.
 // `assigning`: where no fields are made, so that $@ is joined.
 Alternatives ExpandParameter(Expander& x, const Parameter& parameter,

@@ -6,24 +6,15 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/ascii.h"
 #include "parser/expand/internal.h"
 #include "parser/expand/pattern.h"
 
 namespace gate::parser {
 namespace {
 
-Value HoleAt(Span span, bool digits = false) {
-  return Value::Unknown(UnknownCode::kDynamicArgument, span, digits);
-}
-
 void Add(Values* results, Values more) {
   *results = results->empty() ? std::move(more) : Union(*results, more);
-}
-
-bool IsAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x80;
-  });
 }
 
 size_t CharacterSize(std::string_view text) {
@@ -133,7 +124,7 @@ class Operation {
     const bool prefix = p_.op == ParameterOp::kRemovePrefix;
     if (!pattern_text.known() || value.known() || x_.state.extglob_unknown ||
         (!prefix && p_.op != ParameterOp::kRemoveSuffix))
-      return HoleAt(span_);
+      return UnknownAt(span_);
     PatternOptions options;
     options.extglob = x_.state.extglob;
     Pattern pattern(pattern_text.text(), options);
@@ -141,10 +132,10 @@ class Operation {
     // in the beginning.
     const bool at_end = prefix == p_.longest;
     const std::string known = at_end ? value.Suffix() : value.Prefix();
-    if (known.empty() || !IsAscii(known)) return HoleAt(span_);
+    if (known.empty() || !IsAscii(known)) return UnknownAt(span_);
     if (p_.longest &&
         !(prefix ? pattern.star_then_fixed() : pattern.fixed_then_star()))
-      return HoleAt(span_);
+      return UnknownAt(span_);
     Pattern::Positions positions;
     bool clear = true;
     if (p_.longest && !prefix) {
@@ -158,7 +149,7 @@ class Operation {
       clear = prefix ? pattern.EndsFrom(known, 0, &positions)
                      : pattern.StartsOf(known, &positions);
     }
-    if (!clear || positions.empty()) return HoleAt(span_);
+    if (!clear || positions.empty()) return UnknownAt(span_);
     const size_t at = at_end ? positions.back() : positions.front();
     if (p_.longest)  // what is unknown goes away with what matches
       return Value::Of(prefix ? known.substr(at) : known.substr(0, at));
@@ -178,7 +169,7 @@ class Operation {
     Pattern::Positions positions;
     const bool clear = suffix ? pattern.StartsOf(text, &positions)
                               : pattern.EndsFrom(text, 0, &positions);
-    if (!clear) return {HoleAt(span_)};
+    if (!clear) return {UnknownAt(span_)};
     if (positions.empty()) return {Value::Of(std::string(text))};
     const bool last = suffix != p_.longest;
     const size_t at = last ? positions.back() : positions.front();
@@ -293,7 +284,7 @@ class Operation {
       if (p_.replace == ReplaceMode::kSuffix)
         matches.push_back({text.size(), text.size()});
     } else if (!Find(text, pattern, &matches)) {
-      return {HoleAt(span_)};
+      return {UnknownAt(span_)};
     }
     if (matches.empty()) return {Value::Of(std::string(text))};
     Values results;
@@ -350,7 +341,7 @@ class Operation {
       else if (change == true && Changed(c, &changed))
         out.Append(changed);
       else
-        out.Append(HoleAt(span_));
+        out.Append(UnknownAt(span_));
     }
     return {out};
   }
@@ -372,7 +363,7 @@ class Operation {
           if (Changed(c, &plain)) continue;
           out.Append(plain);
           plain.clear();
-          out.Append(HoleAt(span_));
+          out.Append(UnknownAt(span_));
         }
         out.Append(plain);
       }
@@ -388,7 +379,7 @@ class Operation {
     Values results;
     for (const Value& value : values) {
       if (!known) {
-        Add(&results, {HoleAt(span_)});
+        Add(&results, {UnknownAt(span_)});
       } else if (!value.known()) {
         Add(&results, {SlicePartly(value, *offset, *length)});
       } else {
@@ -413,7 +404,7 @@ class Operation {
       to = from + length;
     if (to < from) {
       x_.host.Fail(x_.state);  // substring expression < 0
-      return HoleAt(span_);
+      return UnknownAt(span_);
     }
     std::string out;
     for (int64_t i = from; i < to; ++i) out += all[static_cast<size_t>(i)];
@@ -425,13 +416,13 @@ class Operation {
     const std::string prefix = value.Prefix();
     if (offset < 0 || length < 0 || !IsAscii(prefix) ||
         static_cast<uint64_t>(offset) > prefix.size())
-      return HoleAt(span_);
+      return UnknownAt(span_);
     const auto from = static_cast<size_t>(offset);
     if (static_cast<uint64_t>(length) <= prefix.size() - from)
       return Value::Of(prefix.substr(from, static_cast<size_t>(length)));
     if (length != INT64_MAX) {
       Value out = Value::Of(prefix.substr(from));
-      out.Append(HoleAt(span_));
+      out.Append(UnknownAt(span_));
       return out;
     }
     Value out = Value::Of(prefix.substr(from));
@@ -488,7 +479,7 @@ Values LengthOf(const Values& values, Span span) {
   Values lengths;
   for (const Value& value : values) {
     if (!value.known()) {
-      Add(&lengths, {HoleAt(span, true)});
+      Add(&lengths, {UnknownAt(span, true)});
       continue;
     }
     const std::string_view text = value.text();

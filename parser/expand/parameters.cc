@@ -10,10 +10,6 @@
 namespace gate::parser {
 namespace {
 
-Value HoleAt(Span span, bool digits = false) {
-  return Value::Unknown(UnknownCode::kDynamicArgument, span, digits);
-}
-
 bool IsAll(std::string_view text) { return text == "@" || text == "*"; }
 
 // What stands between ${ and the operator, evaluated.
@@ -129,7 +125,8 @@ void Extend(Alternatives* all, const Alternatives& more) {
     if (std::none_of(all->begin(), all->end(), same)) all->push_back(pieces);
   }
   if (all->size() <= kMaxAlternatives) return;
-  const Piece unknown{Piece::Kind::kText, HoleAt(Span{}), false, true, Span{}};
+  const Piece unknown{Piece::Kind::kText, UnknownAt(Span{}), false, true,
+                      Span{}};
   *all = {{unknown}};
 }
 
@@ -189,7 +186,7 @@ Alternatives Conditional(Expander& x, const Parameter& parameter,
     if (!target.all.empty() || !IsName(target.name)) {
       x.host.Fail(x.state);  // cannot be assigned to
       OperandValues(x, parameter.operand, quoted);
-      Extend(&all, ValuePieces({HoleAt(span)}, quoted, assigning, span));
+      Extend(&all, ValuePieces({UnknownAt(span)}, quoted, assigning, span));
     } else {
       const Values operand = OperandValues(x, parameter.operand, quoted);
       if (usable == false) {
@@ -210,7 +207,7 @@ Alternatives Conditional(Expander& x, const Parameter& parameter,
     x.host.Fail(x.state);
     OperandValues(x, parameter.operand, quoted);
     if (usable == false)
-      Extend(&all, ValuePieces({HoleAt(span)}, quoted, assigning, span));
+      Extend(&all, ValuePieces({UnknownAt(span)}, quoted, assigning, span));
   } else if (use_operand) {
     Extend(&all, OperandPieces(x, parameter, quoted, assigning));
   }
@@ -233,7 +230,7 @@ Values Attributes(Expander& x, const Target& target, Span span) {
   const Variable* variable = FindVariable(x.state, target.name);
   if (variable == nullptr || !variable->exported || variable->reference ||
       variable->maybe_readonly || variable->maybe_unset)
-    return {HoleAt(span)};
+    return {UnknownAt(span)};
   std::string text;
   if (variable->shape == Variable::Shape::kIndexed) text += 'a';
   if (variable->shape == Variable::Shape::kAssociative) text += 'A';
@@ -280,7 +277,7 @@ Alternatives ExpandElements(Expander& x, const Parameter& parameter,
     case ParameterOp::kLength:
       return ValuePieces(
           {elements.unknown
-               ? HoleAt(span, true)
+               ? UnknownAt(span, true)
                : Value::Of(std::to_string(elements.values.size()))},
           quoted, assigning, span);
     case ParameterOp::kKeys:
@@ -325,7 +322,8 @@ Alternatives ExpandElements(Expander& x, const Parameter& parameter,
           subject.values = Concatenate(subject.values, {Value::Of(separator)});
         subject.values = Concatenate(subject.values, elements.values[i]);
       }
-      if (elements.unknown || joins_unclearly) subject.values = {HoleAt(span)};
+      if (elements.unknown || joins_unclearly)
+        subject.values = {UnknownAt(span)};
       if (subject.set != false) subject.plain = pieces(elements.values);
       return Conditional(x, parameter, target, subject, quoted, assigning,
                          span);
@@ -359,7 +357,7 @@ Alternatives ExpandElements(Expander& x, const Parameter& parameter,
       for (Values& value : elements.values)
         value = Transformed(x, letter, value, span);
       if (letter == "P" && elements.unknown)
-        (void)ExpandPrompt(x, HoleAt(span), span);
+        (void)ExpandPrompt(x, UnknownAt(span), span);
       break;
     }
     default:
@@ -376,7 +374,7 @@ Alternatives ExpandTarget(Expander& x, const Parameter& parameter,
   std::optional<bool> set;
   Values values;
   if (target.name.empty())
-    values = {HoleAt(span)};
+    values = {UnknownAt(span)};
   else if (target.element)
     values = Element(x, target.name, target.subscript, &set, span);
   else
@@ -396,7 +394,7 @@ Alternatives ExpandTarget(Expander& x, const Parameter& parameter,
     case ParameterOp::kLength:
       // Through a reference to an element bash finds nothing.
       values = target.element && !parameter.has_subscript
-                   ? Values{HoleAt(span, true)}
+                   ? Values{UnknownAt(span, true)}
                    : LengthOf(values, span);
       break;
     case ParameterOp::kDefault:
@@ -417,7 +415,7 @@ Alternatives ExpandTarget(Expander& x, const Parameter& parameter,
                          span);
     }
     case ParameterOp::kKeys:
-      values = {HoleAt(span)};
+      values = {UnknownAt(span)};
       break;
     case ParameterOp::kTransform: {
       const std::string letter = TransformLetter(x, parameter);
@@ -426,7 +424,7 @@ Alternatives ExpandTarget(Expander& x, const Parameter& parameter,
         break;
       }
       if (letter == "A") {
-        values = {HoleAt(span)};
+        values = {UnknownAt(span)};
         break;
       }
       const Values transformed = Transformed(x, letter, values, span);
@@ -466,10 +464,10 @@ Alternatives Indirect(Expander& x, const Parameter& parameter,
       !parameter.has_subscript) {
     // The name that a reference stands for, as it is written.
     names =
-        reference->scalar.empty() ? Values{HoleAt(span)} : reference->scalar;
+        reference->scalar.empty() ? Values{UnknownAt(span)} : reference->scalar;
     if (parameter.op == ParameterOp::kPlain)
       return ValuePieces(names, place.quoted, place.assigning, span);
-    return ValuePieces({HoleAt(span)}, place.quoted, place.assigning, span);
+    return ValuePieces({UnknownAt(span)}, place.quoted, place.assigning, span);
   }
   Parameter inner = parameter;
   inner.indirect = false;
@@ -480,8 +478,8 @@ Alternatives Indirect(Expander& x, const Parameter& parameter,
   Alternatives all;
   for (const Value& name : names) {
     const auto unknown = [&] {
-      Extend(&all,
-             ValuePieces({HoleAt(span)}, place.quoted, place.assigning, span));
+      Extend(&all, ValuePieces({UnknownAt(span)}, place.quoted, place.assigning,
+                               span));
     };
     if (!name.known()) {
       // Whatever it names may hold anything; a subscript in it runs commands.
@@ -548,12 +546,12 @@ Values SubscriptText(Expander& x, const std::string& name, WordId subscript) {
 Alternatives ExpandParameter(Expander& x, const Parameter& parameter,
                              bool quoted, bool assigning, Span span) {
   if (!x.host.Spend(1))
-    return {{{Piece::Kind::kText, HoleAt(span), false, true, span}}};
+    return {{{Piece::Kind::kText, UnknownAt(span), false, true, span}}};
   const Place place{quoted, assigning, span};
   switch (parameter.op) {
     case ParameterOp::kBad:
       x.host.Note(UnknownCode::kUnmodelled, span, "a bad substitution");
-      return ValuePieces({HoleAt(span)}, quoted, assigning, span);
+      return ValuePieces({UnknownAt(span)}, quoted, assigning, span);
     case ParameterOp::kNames:
       return Names(x, parameter, place);
     case ParameterOp::kKeys:

@@ -11,6 +11,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/ascii.h"
 #include "parser/expand/expand.h"
 
 namespace gate::parser {
@@ -44,12 +45,6 @@ uint32_t CodeAt(std::string_view text, size_t at, size_t size) {
   for (size_t i = 1; i < size; ++i)
     code = (code << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3F);
   return code;
-}
-
-bool IsAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x80;
-  });
 }
 
 struct ClassRow {

@@ -4,10 +4,6 @@
 namespace gate::parser {
 namespace {
 
-Piece Text(Value value, bool quoted, bool split, Span span) {
-  return {Piece::Kind::kText, std::move(value), quoted, split, span};
-}
-
 // What ~prefix stands for. `expands` false: it stays as it is.
 Values TildeValue(Expander& x, std::string_view prefix, Span span,
                   bool* expands) {
@@ -47,13 +43,13 @@ Values TildeValue(Expander& x, std::string_view prefix, Span span,
 Alternatives ExpandLiteral(Expander& x, const std::string& text, Span span,
                            const LiteralPlace& place) {
   if (text.find('~') == std::string::npos || place.no_tilde)
-    return {{Text(Value::Of(text), false, place.split, span)}};
+    return {{TextPiece(Value::Of(text), false, place.split, span)}};
   Alternatives all{{}};
   std::string plain;
   const auto flush = [&] {
     if (plain.empty()) return;
-    AppendAlternatives(&all,
-                       {{Text(Value::Of(plain), false, place.split, span)}});
+    AppendAlternatives(
+        &all, {{TextPiece(Value::Of(plain), false, place.split, span)}});
     plain.clear();
   };
   const size_t first_equals =
@@ -73,8 +69,8 @@ Alternatives ExpandLiteral(Expander& x, const std::string& text, Span span,
         text.substr(0, text.find('/')).find(':') != std::string::npos) {
       // ~:x outside of assignments: bash takes more for the user's name than
       // it should.
-      return {{Text(Value::Unknown(UnknownCode::kDynamicArgument, span), false,
-                    true, span)}};
+      return {{TextPiece(Value::Unknown(UnknownCode::kDynamicArgument, span),
+                         false, true, span)}};
     }
     size_t end = i + 1;
     while (end < text.size() && text[end] != '/' &&
@@ -92,7 +88,7 @@ Alternatives ExpandLiteral(Expander& x, const std::string& text, Span span,
     flush();
     Alternatives one;
     for (const Value& value : home)
-      one.push_back({Text(value, /*quoted=*/true, false, span)});
+      one.push_back({TextPiece(value, /*quoted=*/true, false, span)});
     AppendAlternatives(&all, one);
     i = end;
   }

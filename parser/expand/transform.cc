@@ -2,26 +2,17 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/ascii.h"
 #include "parser/expand/escapes.h"
 #include "parser/expand/internal.h"
 
 namespace gate::parser {
 namespace {
 
-Value HoleAt(Span span) {
-  return Value::Unknown(UnknownCode::kDynamicArgument, span);
-}
-
 bool NeedsAnsi(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) {
     const auto u = static_cast<unsigned char>(c);
     return u < 0x20 || u == 0x7f;
-  });
-}
-
-bool IsAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x80;
   });
 }
 
@@ -85,7 +76,7 @@ Values Transformed(Expander& x, const std::string& letter, const Values& values,
   // What is written of bytes beyond ASCII depends on the locale.
   if (letter == "Q" || letter == "K" || letter == "k")
     return MapKnown(values, [span](std::string_view text) {
-      if (NeedsAnsi(text) && !IsAscii(text)) return HoleAt(span);
+      if (NeedsAnsi(text) && !IsAscii(text)) return UnknownAt(span);
       return Value::Of(SingleQuoted(text));
     });
   if (letter == "E")
@@ -106,9 +97,9 @@ Values Transformed(Expander& x, const std::string& letter, const Values& values,
           while (end + 1 < text.size() &&
                  static_cast<unsigned char>(text[end + 1]) >= 0x80)
             ++end;
-          out.Append(HoleAt(span));
+          out.Append(UnknownAt(span));
           i = letter == "u" ? 0 : end;
-          if (letter == "u") return HoleAt(span);
+          if (letter == "u") return UnknownAt(span);
           continue;
         }
         const char c = static_cast<char>(letter == "L" ? std::tolower(u)
@@ -117,7 +108,7 @@ Values Transformed(Expander& x, const std::string& letter, const Values& values,
       }
       return out;
     });
-  return {HoleAt(span)};
+  return {UnknownAt(span)};
 }
 
 bool KeysAndValues(const Elements& elements, bool associative,

@@ -12,10 +12,6 @@ constexpr int kMaxReferences = 8;
 // Most elements of one array that are told apart.
 constexpr size_t kMaxElements = 20000;
 
-Values Anything(Span span = {}) {
-  return {Value::Unknown(UnknownCode::kDynamicArgument, span)};
-}
-
 std::string ChangeCase(std::string_view text, bool upper) {
   std::string out(text);
   for (char& c : out) {
@@ -33,7 +29,7 @@ Values Attributed(Expander& x, const Variable& variable, Values values) {
     // As it stands, or as one of the branches stores it: as a number, in
     // which subscripts are evaluated, or in another case.
     for (const Value& value : values) EvaluateArithmetic(x, value, Span{});
-    return Union(values, Anything());
+    return Union(values, UnknownText());
   }
   if (variable.integer) {
     Values numbers;
@@ -261,7 +257,7 @@ void AssignElement(Expander& x, const std::string& name,
   if (append) {
     Values old = slot();
     if (old.empty() && x.state.variables[name].unknown_elements)
-      old = Anything(span);
+      old = UnknownText(span);
     stored = Added(x, attributes, old, value);
     if (!attributes.integer) stored = Attributed(x, attributes, stored);
   } else {
@@ -314,9 +310,9 @@ void SetVariable(Expander& x, const std::string& raw_name, const Values& value,
   }
   Values before = old.scalar;
   // `fresh`: what the environment says stands before what is added.
-  if (append && fresh) before = Anything();
+  if (append && fresh) before = UnknownText();
   if (append && old.maybe_unset)
-    before = before.empty() ? Anything() : Union(before, {Value{}});
+    before = before.empty() ? UnknownText() : Union(before, {Value{}});
   const Variable attributes = Bare(old);
   Values stored = append ? Added(x, attributes, before, value)
                          : Attributed(x, attributes, value);
@@ -399,7 +395,7 @@ Values GetVariable(Expander& x, const std::string& raw_name,
   };
   if (raw_name.empty()) {
     is_set = std::nullopt;
-    return Anything();
+    return UnknownText();
   }
   if (std::isdigit(static_cast<unsigned char>(raw_name[0])) != 0) {
     if (raw_name == "0") return state.zero;
@@ -411,7 +407,7 @@ Values GetVariable(Expander& x, const std::string& raw_name,
       return state.positional[index - 1];
     if (state.positional_unknown) {
       is_set = std::nullopt;
-      return Anything();
+      return UnknownText();
     }
     is_set = false;
     return {Value{}};
@@ -434,9 +430,9 @@ Values GetVariable(Expander& x, const std::string& raw_name,
                    ? digits()
                    : Values{Value::Of(std::to_string(state.positional.size()))};
       case '-':
-        return Anything();
+        return UnknownText();
       case '_':
-        return Anything();
+        return UnknownText();
       default:
         break;
     }
@@ -456,11 +452,11 @@ Values GetVariable(Expander& x, const std::string& raw_name,
       // Unless it was unset.
       is_set =
           found == state.variables.end() ? std::optional(true) : std::nullopt;
-      return found == state.variables.end() ? digits() : Anything();
+      return found == state.variables.end() ? digits() : UnknownText();
     case SpecialKind::kText:
     case SpecialKind::kCommands:
       is_set = std::nullopt;
-      return Anything();
+      return UnknownText();
     case SpecialKind::kZero:
       return state.zero;
     default:
@@ -468,14 +464,14 @@ Values GetVariable(Expander& x, const std::string& raw_name,
   }
   if (found == state.variables.end()) {
     is_set = std::nullopt;
-    return Anything();
+    return UnknownText();
   }
   const Variable& variable = found->second;
   if (variable.shape != Variable::Shape::kScalar)
     return Element(x, name, {Value::Of("0")}, set, Span{});
   if (variable.scalar.empty()) {
     is_set = variable.maybe_unset ? std::nullopt : std::optional(false);
-    return variable.maybe_unset ? Anything() : Values{Value{}};
+    return variable.maybe_unset ? UnknownText() : Values{Value{}};
   }
   if (variable.maybe_unset) is_set = std::nullopt;
   return variable.scalar;
@@ -498,12 +494,12 @@ Values Element(Expander& x, const std::string& name, const Values& subscript,
   if (variable == nullptr || special == SpecialKind::kText ||
       special == SpecialKind::kNumbers || special == SpecialKind::kCommands) {
     is_set = std::nullopt;
-    return Anything(span);
+    return UnknownText(span);
   }
   if (variable->shape == Variable::Shape::kScalar) {
     if (key && index == 0) return GetVariable(x, name, set);
     is_set = key ? std::optional(false) : std::nullopt;
-    return key ? Values{Value{}} : Anything(span);
+    return key ? Values{Value{}} : UnknownText(span);
   }
   if (key) {
     const Values* found = nullptr;
@@ -522,11 +518,11 @@ Values Element(Expander& x, const std::string& name, const Values& subscript,
       return *found;
     }
     is_set = variable->unknown_elements ? std::nullopt : std::optional(false);
-    return variable->unknown_elements ? Anything(span) : Values{Value{}};
+    return variable->unknown_elements ? UnknownText(span) : Values{Value{}};
   }
   // Which element is not known: any of them, or none.
   is_set = std::nullopt;
-  if (variable->unknown_elements) return Anything(span);
+  if (variable->unknown_elements) return UnknownText(span);
   Values any{Value{}};
   for (const auto& [i, values] : variable->indexed) any = Union(any, values);
   for (const auto& [k, values] : variable->associative)

@@ -8,17 +8,11 @@
 namespace gate::parser {
 namespace {
 
-Piece Text(Value value, bool quoted, bool split, Span span) {
-  return {Piece::Kind::kText, std::move(value), quoted, split, span};
-}
-
-Alternatives One(Piece piece) { return {{std::move(piece)}}; }
-
 Alternatives FromValues(const Values& values, bool quoted, bool split,
                         Span span) {
   Alternatives all;
   for (const Value& value : values)
-    all.push_back({Text(value, quoted, split, span)});
+    all.push_back({TextPiece(value, quoted, split, span)});
   return all;
 }
 
@@ -262,7 +256,7 @@ void AppendAlternatives(Alternatives* a, const Alternatives& b) {
               piece.kind != Piece::Kind::kText;
       span = piece.span;
     }
-  const Piece unknown = Text(
+  const Piece unknown = TextPiece(
       Value::Unknown(UnknownCode::kDynamicArgument, span), !split, split, span);
   for (Pieces& pieces : *a) pieces.push_back(unknown);
 }
@@ -273,18 +267,19 @@ Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
   const bool splits = !quoted && !assigning;
   switch (part.kind) {
     case PartKind::kLiteral:
-      return One(Text(Value::Of(part.text), quoted, split_literals && splits,
-                      part.span));
+      return OnlyPiece(TextPiece(Value::Of(part.text), quoted,
+                                 split_literals && splits, part.span));
     case PartKind::kEscaped:
     case PartKind::kSingleQuoted:
     case PartKind::kAnsiQuoted:
     case PartKind::kQuotedText:
-      return One(Text(Value::Of(part.text), true, false, part.span));
+      return OnlyPiece(TextPiece(Value::Of(part.text), true, false, part.span));
     case PartKind::kDoubleQuoted:
     case PartKind::kLocaleQuoted: {
       Alternatives all{{}};
       if (part.parts.empty())
-        AppendAlternatives(&all, One(Text(Value{}, true, false, part.span)));
+        AppendAlternatives(
+            &all, OnlyPiece(TextPiece(Value{}, true, false, part.span)));
       for (const PartId inner : part.parts)
         AppendAlternatives(&all, ExpandPart(x, inner, true, assigning, false));
       if (!assigning) {
@@ -321,29 +316,30 @@ Alternatives ExpandPart(Expander& x, PartId id, bool quoted, bool assigning,
       const Value path =
           x.host.Process(x.state, x.script, part.body,
                          part.text.empty() ? '<' : part.text[0], part.span);
-      return One(Text(path, true, false, part.span));
+      return OnlyPiece(TextPiece(path, true, false, part.span));
     }
     case PartKind::kExtendedGlob: {
       std::string open = part.text;
       if (!open.ends_with('(')) open += '(';
-      Alternatives all{{Text(Value::Of(open), false, false, part.span)}};
+      Alternatives all{{TextPiece(Value::Of(open), false, false, part.span)}};
       for (size_t i = 0; i < part.words.size(); ++i) {
         if (i > 0)
-          AppendAlternatives(
-              &all, One(Text(Value::Of("|"), false, false, part.span)));
+          AppendAlternatives(&all, OnlyPiece(TextPiece(Value::Of("|"), false,
+                                                       false, part.span)));
         WordPlace place;
         place.assigning = assigning;
         AppendAlternatives(
             &all,
             ExpandWordPieces(x, x.script.ast.words[part.words[i]], place));
       }
-      AppendAlternatives(&all,
-                         One(Text(Value::Of(")"), false, false, part.span)));
+      AppendAlternatives(
+          &all, OnlyPiece(TextPiece(Value::Of(")"), false, false, part.span)));
       return all;
     }
   }
-  return One(Text(Value::Unknown(UnknownCode::kUnmodelled, part.span), quoted,
-                  splits, part.span));
+  return OnlyPiece(
+      TextPiece(Value::Unknown(UnknownCode::kUnmodelled, part.span), quoted,
+                splits, part.span));
 }
 
 Alternatives ExpandWordPieces(Expander& x, const Word& word,

@@ -5,6 +5,7 @@
 // priority matches; a deny stays absolute, which is stricter.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/regex.h"
 #include "base/text.h"
 #include "rules/data.h"
@@ -15,10 +16,6 @@ namespace gate::rules {
 namespace {
 
 constexpr std::string_view kShellTool = "run_shell_command";
-
-bool Contains(const std::vector<std::string>& all, std::string_view one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
 
 // The words of a command prefix; nothing when it speaks of shell syntax.
 std::optional<Json> PrefixWords(const std::string& text) {

@@ -21,7 +21,7 @@ constexpr size_t kMaxStat = 4096;
 constexpr size_t kMaxAuxiliary = 4096;
 
 // Of files that have no size; what is beyond `limit` is left out. 0 or errno.
-int Slurp(const std::string& path, size_t limit, std::string* out) {
+int ReadProcess(const std::string& path, size_t limit, std::string* out) {
   out->clear();
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return errno;
@@ -43,7 +43,8 @@ struct ThreadStat {
 // 0 or errno.
 int ReadStat(const std::string& directory, ThreadStat* stat) {
   std::string text;
-  if (const int error = Slurp(directory + "/stat", kMaxStat, &text); error != 0)
+  if (const int error = ReadProcess(directory + "/stat", kMaxStat, &text);
+      error != 0)
     return error;
   // Field 3 follows the name, which may be anything.
   size_t at = text.rfind(')');
@@ -85,8 +86,9 @@ Sight Look(const std::string& directory, const ThreadStat& seen,
   // Written after all else, when the arguments are in place (load_elf_binary).
   if (seen.code == 0) return Sight::kLoading;
   // One that is longer than any that was judged differs from all of them.
-  const int error = Slurp(directory + "/cmdline", 4 * target::kMaxArgumentBytes,
-                          &image->command_line);
+  const int error =
+      ReadProcess(directory + "/cmdline", 4 * target::kMaxArgumentBytes,
+                  &image->command_line);
   if (error == 0) return Sight::kWhole;
   return IsGone(error) ? Sight::kNone : Sight::kFailed;
 }
@@ -140,7 +142,8 @@ uint64_t StartOf(pid_t process) {
 StartNumber StartNumberOf(pid_t thread) {
   StartNumber number = {};
   std::string text;
-  if (Slurp(ProcessDirectory(thread) + "/auxv", kMaxAuxiliary, &text) != 0)
+  if (ReadProcess(ProcessDirectory(thread) + "/auxv", kMaxAuxiliary, &text) !=
+      0)
     return number;
   Elf64_auxv_t entry = {};
   for (size_t at = 0; at + sizeof(entry) <= text.size(); at += sizeof(entry)) {

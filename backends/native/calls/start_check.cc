@@ -24,7 +24,7 @@ std::string ProcPath(pid_t process, const std::string& name) {
 }
 
 // Of files that have no size.
-bool Slurp(const std::string& path, size_t limit, std::string* out) {
+bool ReadUnsized(const std::string& path, size_t limit, std::string* out) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return false;
   Result<std::string> text = ReadAll(fd.get(), limit);
@@ -88,7 +88,7 @@ std::vector<FileIdentity> Handlers(int root) {
   while (const dirent* entry = readdir(directory)) {
     std::string text;
     if (entry->d_name[0] == '.' ||
-        !Slurp(std::string(kHandlers) + "/" + entry->d_name, 4096, &text))
+        !ReadUnsized(std::string(kHandlers) + "/" + entry->d_name, 4096, &text))
       continue;
     const size_t at = text.find("\ninterpreter ");
     if (at == std::string::npos) continue;
