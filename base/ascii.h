@@ -1,5 +1,6 @@
 // Characters and words of ASCII, whatever the locale says. All are pure and
-// accept any bytes; what is beyond ASCII belongs to no class and stays as it is.
+// accept any bytes; what is beyond ASCII belongs to no class and stays as it
+// is.
 #pragma once
 
 #include <algorithm>

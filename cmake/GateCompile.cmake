@@ -4,11 +4,13 @@ target_include_directories(gate_flags INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(gate_flags INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion
   -fstack-protector-strong $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>
-  $<$<CONFIG:Release>:-ffunction-sections>  # for cmake/functions.ld
+  # So that the linker leaves out what nothing uses and orders the rest.
+  $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>
   $<$<BOOL:${GATE_WERROR}>:-Werror>
   # gcc 12 warns of std::string's own copies: gcc bug 105329.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-target_link_options(gate_flags INTERFACE -Wl,-z,relro -Wl,-z,now)
+target_link_options(gate_flags INTERFACE -Wl,-z,relro -Wl,-z,now
+  $<$<CONFIG:Release>:-Wl,--gc-sections>)
 if(GATE_SANITIZE)
   target_compile_options(gate_flags INTERFACE
     -fsanitize=${GATE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -31,19 +33,23 @@ function(gate_library name)
   add_library(gate_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(gate_${name} PUBLIC gate_flags ${ARG_DEPENDS}
                                      PRIVATE ${ARG_PRIVATE})
-  gate_tidied(gate_${name})
+  gate_finish(gate_${name})
 endfunction()
 
 # gate_room(SOURCES… DEPENDS… PRIVATE…): a folder of a room, whose CMakeLists.txt
 # calls this. Its first lines say what the folder is for, what of it others see
-# and what it may use, which tools/check-layering reads.
+# and what it may use, which tools/check-layering reads. SEPARATE: its files use
+# the same names for their parts, so that each is compiled alone.
 function(gate_room)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "SEPARATE" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
   gate_room_target(target "${CMAKE_CURRENT_SOURCE_DIR}")
   add_library(${target} OBJECT ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC gate_flags ${ARG_DEPENDS}
                                   PRIVATE ${ARG_PRIVATE})
-  gate_tidied(${target})
+  gate_finish(${target})
+  if(ARG_SEPARATE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
 endfunction()
 
 function(gate_room_target variable folder)
@@ -52,7 +58,13 @@ function(gate_room_target variable folder)
   set(${variable} "${name}" PARENT_SCOPE)
 endfunction()
 
-function(gate_tidied target)
+# Several sources in one compilation: most of the time of one goes to headers.
+function(gate_finish target)
+  if(GATE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # Names that are hidden stand in another source of the batch.
+    target_compile_options(${target} PRIVATE -Wno-shadow)
+  endif()
   if(GATE_CLANG_TIDY)
     set_target_properties(${target} PROPERTIES
       CXX_CLANG_TIDY "clang-tidy-19;--warnings-as-errors=*;--quiet")

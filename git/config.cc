@@ -204,7 +204,6 @@ class Parser {
   std::vector<GitEntry>* entries_;
 };
 
-
 // alias.c, split_cmdline(). False where a quote stays open, and where there is
 // a backslash, which nobody needs.
 bool SplitAlias(std::string_view text, std::vector<std::string>* words) {

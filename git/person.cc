@@ -20,7 +20,6 @@ namespace {
 
 using known::List;
 
-
 // Programs that run what lies in the directory they are started in: by modules
 // that they search there, or by what the project there names.
 constexpr auto kRunWhatIsHere = std::to_array<std::string_view>(
@@ -34,7 +33,6 @@ constexpr auto kRunWhatIsHere = std::to_array<std::string_view>(
 // (python: sys.path[0]; node: modules of the file).
 constexpr auto kRunScripts = std::to_array<std::string_view>(
     {"python", "pypy", "node", "php", "ipython"});
-
 
 class Person {
  public:

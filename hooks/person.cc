@@ -27,7 +27,7 @@
 namespace gate::hooks {
 namespace {
 
-constexpr int kMaxAncestors = 128;
+constexpr int kMaxPersonAncestors = 128;
 constexpr size_t kMaxWordBytes = 64 * 1024;
 
 // Programs that run commands for a model, by the name of their process, their
@@ -191,7 +191,7 @@ struct Chain {
 // The ancestors of `pid` with itself. Empty when one cannot be read.
 std::optional<Chain> Ancestors(const ProcessSource& source, int pid) {
   Chain chain;
-  for (int count = 0; count < kMaxAncestors; ++count) {
+  for (int count = 0; count < kMaxPersonAncestors; ++count) {
     auto process = source.read(pid);
     if (!process || process->pid != pid) return std::nullopt;
     const int parent = process->parent;

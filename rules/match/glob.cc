@@ -21,7 +21,7 @@ struct Token {
   Kind kind = Kind::kLiteral;
   char c = 0;
 };
-using Kind = Token::Kind;
+using TokenKind = Token::Kind;
 using Tokens = std::vector<Token>;
 
 Tokens ReadPath(std::string_view pattern) {
@@ -30,22 +30,22 @@ Tokens ReadPath(std::string_view pattern) {
   for (size_t i = 0; i < pattern.size(); ++i) {
     const char c = pattern[i];
     if (c == '\\' && i + 1 < pattern.size()) {
-      tokens.push_back({Kind::kLiteral, pattern[++i]});
+      tokens.push_back({TokenKind::kLiteral, pattern[++i]});
     } else if (c == '*' && i + 1 < pattern.size() && pattern[i + 1] == '*') {
       while (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
       const bool final = i + 1 == pattern.size();
-      if (final && !tokens.empty() && tokens.back().kind == Kind::kLiteral &&
-          tokens.back().c == '/') {
-        tokens.back() = {Kind::kSkipTwo, 0};
-        tokens.push_back({Kind::kLiteral, '/'});
+      if (final && !tokens.empty() &&
+          tokens.back().kind == TokenKind::kLiteral && tokens.back().c == '/') {
+        tokens.back() = {TokenKind::kSkipTwo, 0};
+        tokens.push_back({TokenKind::kLiteral, '/'});
       }
-      tokens.push_back({Kind::kStarAny, 0});
+      tokens.push_back({TokenKind::kStarAny, 0});
     } else if (c == '*') {
-      tokens.push_back({Kind::kStar, 0});
+      tokens.push_back({TokenKind::kStar, 0});
     } else if (c == '?') {
-      tokens.push_back({Kind::kOne, 0});
+      tokens.push_back({TokenKind::kOne, 0});
     } else {
-      tokens.push_back({Kind::kLiteral, c});
+      tokens.push_back({TokenKind::kLiteral, c});
     }
   }
   return tokens;
@@ -57,16 +57,16 @@ Tokens ReadShell(std::string_view pattern) {
   for (size_t i = 0; i < pattern.size(); ++i) {
     const char c = pattern[i];
     if (c == '\\' && i + 1 < pattern.size()) {
-      tokens.push_back({Kind::kLiteral, pattern[++i]});
+      tokens.push_back({TokenKind::kLiteral, pattern[++i]});
     } else if (c == '*') {
       while (i + 1 < pattern.size() && pattern[i + 1] == '*') ++i;
       if (start) {  // nothing, or a character but "." and then anything
-        tokens.push_back({Kind::kSkipTwo, 0});
-        tokens.push_back({Kind::kOneNotDot, 0});
+        tokens.push_back({TokenKind::kSkipTwo, 0});
+        tokens.push_back({TokenKind::kOneNotDot, 0});
       }
-      tokens.push_back({Kind::kStar, 0});
+      tokens.push_back({TokenKind::kStar, 0});
     } else if (c == '?') {
-      tokens.push_back({start ? Kind::kOneNotDot : Kind::kOne, 0});
+      tokens.push_back({start ? TokenKind::kOneNotDot : TokenKind::kOne, 0});
     } else if (c == '[') {
       size_t end = i + 1;
       if (end < pattern.size() && (pattern[end] == '!' || pattern[end] == '^'))
@@ -74,45 +74,45 @@ Tokens ReadShell(std::string_view pattern) {
       if (end < pattern.size() && pattern[end] == ']') ++end;
       while (end < pattern.size() && pattern[end] != ']') ++end;
       if (end < pattern.size()) {
-        tokens.push_back({start ? Kind::kOneNotDot : Kind::kOne, 0});
+        tokens.push_back({start ? TokenKind::kOneNotDot : TokenKind::kOne, 0});
         i = end;
       } else {
-        tokens.push_back({Kind::kLiteral, c});
+        tokens.push_back({TokenKind::kLiteral, c});
       }
     } else {
-      tokens.push_back({Kind::kLiteral, c});
+      tokens.push_back({TokenKind::kLiteral, c});
     }
     start = c == '/';
   }
   return tokens;
 }
 
-bool Consumes(const Token& token) { return token.kind != Kind::kSkipTwo; }
+bool Consumes(const Token& token) { return token.kind != TokenKind::kSkipTwo; }
 bool Loops(const Token& token) {
-  return token.kind == Kind::kStar || token.kind == Kind::kStarAny;
+  return token.kind == TokenKind::kStar || token.kind == TokenKind::kStarAny;
 }
 
 // Whether some character can be consumed by both.
 bool CharactersMeet(const Token& a, const Token& b) {
   const auto takes = [](const Token& t, char c) {
     switch (t.kind) {
-      case Kind::kLiteral:
+      case TokenKind::kLiteral:
         return t.c == c;
-      case Kind::kOne:
-      case Kind::kStar:
+      case TokenKind::kOne:
+      case TokenKind::kStar:
         return c != '/';
-      case Kind::kOneNotDot:
+      case TokenKind::kOneNotDot:
         return c != '/' && c != '.';
-      case Kind::kOneAny:
-      case Kind::kStarAny:
+      case TokenKind::kOneAny:
+      case TokenKind::kStarAny:
         return true;
-      case Kind::kSkipTwo:
+      case TokenKind::kSkipTwo:
         return false;
     }
     return false;
   };
-  if (a.kind == Kind::kLiteral) return takes(b, a.c);
-  if (b.kind == Kind::kLiteral) return takes(a, b.c);
+  if (a.kind == TokenKind::kLiteral) return takes(b, a.c);
+  if (b.kind == TokenKind::kLiteral) return takes(a, b.c);
   return true;  // two sets of "any but a few" always share a character
 }
 
@@ -138,7 +138,7 @@ Tri Meet(const Tokens& a, const Tokens& b) {
     const size_t i = state / width, j = state % width;
     if (i == a.size() && j == b.size()) return Tri::kYes;
     if (i < a.size()) {
-      if (a[i].kind == Kind::kSkipTwo) {
+      if (a[i].kind == TokenKind::kSkipTwo) {
         visit(i + 1, j);
         visit(i + 3, j);
       } else if (Loops(a[i])) {
@@ -146,7 +146,7 @@ Tri Meet(const Tokens& a, const Tokens& b) {
       }
     }
     if (j < b.size()) {
-      if (b[j].kind == Kind::kSkipTwo) {
+      if (b[j].kind == TokenKind::kSkipTwo) {
         visit(i, j + 1);
         visit(i, j + 3);
       } else if (Loops(b[j])) {
@@ -166,7 +166,7 @@ Tri Meet(const Tokens& a, const Tokens& b) {
 Tokens Literal(std::string_view text) {
   Tokens tokens;
   tokens.reserve(text.size());
-  for (const char c : text) tokens.push_back({Kind::kLiteral, c});
+  for (const char c : text) tokens.push_back({TokenKind::kLiteral, c});
   return tokens;
 }
 
@@ -212,9 +212,9 @@ bool EndDiffers(std::string_view pattern, std::string_view other,
 }
 
 void AddBelow(Tokens* tokens) {
-  tokens->push_back({Kind::kSkipTwo, 0});
-  tokens->push_back({Kind::kLiteral, '/'});
-  tokens->push_back({Kind::kStarAny, 0});
+  tokens->push_back({TokenKind::kSkipTwo, 0});
+  tokens->push_back({TokenKind::kLiteral, '/'});
+  tokens->push_back({TokenKind::kStarAny, 0});
 }
 
 }  // namespace
@@ -290,8 +290,8 @@ Tri MeetsUnknown(std::string_view pattern, std::string_view prefix,
       (!below && EndDiffers(pattern, suffix, "")))
     return Tri::kNo;
   Tokens tokens = Literal(prefix);
-  tokens.push_back({Kind::kStarAny, 0});
-  for (const char c : suffix) tokens.push_back({Kind::kLiteral, c});
+  tokens.push_back({TokenKind::kStarAny, 0});
+  for (const char c : suffix) tokens.push_back({TokenKind::kLiteral, c});
   if (below) AddBelow(&tokens);
   return Meet(ReadPath(pattern), tokens);
 }

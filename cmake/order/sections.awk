@@ -17,7 +17,7 @@ function section(name, at, size, file) {
 }
 BEGIN {
   print "/* The functions that gate's usual calls run, in the order of their first call,"
-  print "   as bench/order/run found them. A name that is gone or elsewhere named"
+  print "   as cmake/order/run found them. A name that is gone or elsewhere named"
   print "   differently costs nothing. */"
   print "SECTIONS {"
   print "  .text.usual : {"
