@@ -12,7 +12,7 @@
 
 #include "fuzz/require.h"
 #include "git/config.h"
-#include "tests/base/temporary.h"
+#include "tests/support/temporary_directory.h"
 
 namespace {
 

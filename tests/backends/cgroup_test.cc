@@ -16,7 +16,7 @@
 #include <fstream>
 
 #include "backends/process/sys.h"
-#include "tests/must_work.h"
+#include "tests/support/must_work.h"
 
 namespace gate::backends {
 namespace {

@@ -21,8 +21,8 @@
 #include "backends/engine_image.h"
 #include "backends/protect/cleanup_watchdog.h"
 #include "base/file.h"
-#include "tests/backends/engines.h"
-#include "tests/must_work.h"
+#include "tests/support/engines.h"
+#include "tests/support/must_work.h"
 
 namespace gate::backends {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

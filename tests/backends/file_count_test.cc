@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

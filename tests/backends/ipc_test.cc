@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "backends/view/hidden_links.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

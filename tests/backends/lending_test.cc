@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "base/paths.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

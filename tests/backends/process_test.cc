@@ -17,7 +17,7 @@
 #include <set>
 
 #include "backends/native/cgroup.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

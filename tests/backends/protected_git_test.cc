@@ -7,7 +7,7 @@
 #include "backends/protected_content.h"
 #include "backends/protected_paths.h"
 #include "base/hash.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/paths.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

@@ -15,7 +15,7 @@
 #include "backends/protected_paths.h"
 #include "backends/run_journal.h"
 #include "base/file.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

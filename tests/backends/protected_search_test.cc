@@ -10,7 +10,7 @@
 #include "backends/protect/tree_index.h"
 #include "backends/protected_paths.h"
 #include "base/file.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

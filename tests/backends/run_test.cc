@@ -11,8 +11,8 @@
 
 #include "base/file.h"
 #include "tests/backends/hostile_environment.h"
-#include "tests/backends/sandbox_fixture.h"
-#include "tests/must_work.h"
+#include "tests/support/sandbox_fixture.h"
+#include "tests/support/must_work.h"
 
 namespace gate::backends {
 namespace {

@@ -20,7 +20,7 @@
 #include <map>
 
 #include "base/file.h"
-#include "tests/backends/sandbox_fixture.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

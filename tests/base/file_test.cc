@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "tests/base/temporary.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate {
 namespace {

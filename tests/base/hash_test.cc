@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "tests/base/temporary.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate {
 namespace {

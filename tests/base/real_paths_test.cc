@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "tests/base/temporary.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "tests/cli/process.h"
+#include "tests/support/machine.h"
 
 namespace gate::app {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "tests/cli/process.h"
+#include "tests/support/machine.h"
 
 namespace gate {
 namespace {

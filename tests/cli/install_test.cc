@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "hooks/installed.h"
-#include "tests/cli/process.h"
+#include "tests/support/machine.h"
 
 namespace gate::app {
 namespace {

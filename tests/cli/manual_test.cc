@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/cli/process.h"
+#include "tests/support/machine.h"
 
 namespace gate::app {
 namespace {

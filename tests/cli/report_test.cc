@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "tests/cli/process.h"
+#include "tests/support/machine.h"
 
 namespace gate::test {
 namespace {

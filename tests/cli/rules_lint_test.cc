@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "cli/output/progress.h"
-#include "tests/cli/process.h"
+#include "tests/support/machine.h"
 
 namespace gate::app {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "approvals/approvals.h"
 #include "facts/process_facts.h"
-#include "tests/cli/process.h"
+#include "tests/support/machine.h"
 
 namespace gate::app {
 namespace {

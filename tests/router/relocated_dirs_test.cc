@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "router/plan.h"
-#include "tests/base/temporary.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::router {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "services/relayed.h"
-#include "tests/services/servers.h"
+#include "tests/support/servers.h"
 
 namespace gate::services {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "tests/base/temporary.h"
-#include "tests/services/servers.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/servers.h"
 
 namespace gate::services {
 namespace {
