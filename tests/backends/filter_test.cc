@@ -265,5 +265,18 @@ TEST(FilterWriter, RefusesEverythingWhenItIsTooLarge) {
   }
 }
 
+TEST(MakeFilter, FitsAndEndsInAVerdict) {
+  const Filter filter = MakeFilter();
+  ASSERT_GT(filter.size, 100);
+  ASSERT_LT(filter.size, kMaxFilter);
+  EXPECT_EQ(filter.code[filter.size - 1u].code, BPF_RET | BPF_K);
+  for (unsigned i = 0; i < filter.size; ++i) {
+    const sock_filter& at = filter.code[i];
+    if ((at.code & 7) != BPF_JMP) continue;
+    EXPECT_LT(i + 1 + at.jt, filter.size);
+    EXPECT_LT(i + 1 + at.jf, filter.size);
+  }
+}
+
 }  // namespace
 }  // namespace gate::backends

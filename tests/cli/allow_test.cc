@@ -8,11 +8,8 @@ namespace gate::app {
 namespace {
 
 using test::Done;
+using test::Has;
 using test::Machine;
-
-bool Has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // By what rules say, whatever programs this machine has.
 std::string Decide(const Machine& machine, const std::string& line) {

@@ -11,6 +11,10 @@
 namespace gate::app {
 namespace {
 
+using test::Done;
+using test::Has;
+using test::Machine;
+
 class InstallTest : public ::testing::Test {
  protected:
   // As the gate under test would be installed.
@@ -48,11 +52,8 @@ class InstallTest : public ::testing::Test {
     }
     return lines;
   }
-  static bool Has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-  }
 
-  test::Machine machine_;
+  Machine machine_;
 };
 
 TEST_F(InstallTest, AnEntryThatMakesTheClientBlockIsInstalledToo) {
@@ -341,6 +342,24 @@ TEST_F(InstallTest, ClientsThatRunTheOriginalAreNamed) {
         << c.version;
     EXPECT_FALSE(
         Has(machine_.Gate({"uninstall", "--dry-run", c.client}).err, why));
+  }
+}
+
+TEST(ToolsTest, InstallShowsTheChangeAndNeedsAPerson) {
+  const Machine machine;
+  const Done dry = machine.Gate({"install", "--dry-run", "claude", "codex"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_NE(dry.out.find("hook claude"), std::string::npos) << dry.out;
+  EXPECT_NE(dry.out.find("hook codex"), std::string::npos) << dry.out;
+  EXPECT_FALSE(machine.Exists(machine.home() + "/.claude/settings.json"));
+  EXPECT_EQ(machine.Gate({"install", "claude"}).exit_code, 126);
+  // Said before a person is asked for.
+  for (const char* command : {"install", "uninstall"}) {
+    const Done unknown = machine.Gate({command, "claude", "cursor"});
+    EXPECT_EQ(unknown.exit_code, 64);
+    EXPECT_NE(unknown.err.find("`cursor` is not a client"), std::string::npos)
+        << unknown.err;
+    EXPECT_EQ(unknown.err.find("terminal"), std::string::npos) << unknown.err;
   }
 }
 

@@ -1,4 +1,4 @@
-// gate rules lint: what it prints and how it exits; progress.
+// gate rules lint: what it prints and how it exits.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,28 +6,17 @@
 #include <set>
 
 #include "base/json.h"
-#include "cli/output/progress.h"
+#include "tests/cli/rule_text.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
 namespace {
 
 using test::Done;
+using test::Has;
 using test::Machine;
-
-bool Has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::string File(const std::string& rules) {
-  return R"({"schema": 1, "pack": "p", "rules": [)" + rules + "]}";
-}
-
-std::string Rule(const std::string& id, const std::string& action,
-                 const std::string& match, const std::string& more = "") {
-  return R"({"id": ")" + id + R"(", "action": ")" + action +
-         R"(", "reason": "r", "match": )" + match + more + "}";
-}
+using test::Rule;
+using test::RuleFile;
 
 std::string UserFile(const Machine& machine) {
   return machine.home() + "/.config/gate/rules.d/a.json";
@@ -38,17 +27,19 @@ TEST(RulesLint, ExitCodesSayWhatWasFound) {
   const Done clean = machine.Gate({"rules", "lint"});
   EXPECT_EQ(clean.exit_code, 0) << clean.out;
   EXPECT_TRUE(Has(clean.out, "0 errors, 0 warnings, 0 notes")) << clean.out;
-  machine.Write(UserFile(machine),
-                File(Rule("p.a", "deny", R"({"prefix": ["grault"]})") + "," +
-                     Rule("p.b", "ask", R"({"prefix": ["grault", "x"]})")),
-                0600);
+  machine.Write(
+      UserFile(machine),
+      RuleFile(Rule("p.a", "deny", R"({"prefix": ["grault"]})") + "," +
+               Rule("p.b", "ask", R"({"prefix": ["grault", "x"]})")),
+      0600);
   const Done warned = machine.Gate({"rules", "lint"});
   EXPECT_EQ(warned.exit_code, 0) << "warnings and notes are no errors";
   EXPECT_TRUE(Has(warned.out, "[lint-shadowed]")) << warned.out;
   EXPECT_TRUE(Has(warned.out, "    witness: grault x")) << warned.out;
   EXPECT_EQ(machine.Gate({"rules", "lint", "--strict"}).exit_code, 1);
   machine.Write(UserFile(machine),
-                File(Rule("p.a", "allow", R"({"prefix": ["bash"]})")), 0600);
+                RuleFile(Rule("p.a", "allow", R"({"prefix": ["bash"]})")),
+                0600);
   EXPECT_EQ(machine.Gate({"rules", "lint"}).exit_code, 1);
   machine.Write(UserFile(machine), "{", 0600);
   EXPECT_EQ(machine.Gate({"rules", "lint"}).exit_code, 78);
@@ -58,7 +49,7 @@ TEST(RulesLint, ExitCodesSayWhatWasFound) {
 TEST(RulesLint, LintsAFileOnTopOfTheShippedRules) {
   const Machine machine;
   const std::string file = machine.root() + "/mine.json";
-  machine.Write(file, File(Rule("p.a", "deny", R"({"prefix": ["a b"]})")));
+  machine.Write(file, RuleFile(Rule("p.a", "deny", R"({"prefix": ["a b"]})")));
   const Done done = machine.Gate({"rules", "lint", "--json", file});
   EXPECT_EQ(done.exit_code, 1);
   bool found = false;
@@ -84,7 +75,7 @@ TEST(RulesLint, SarifHasRulesPlacesLevelsAndFingerprintsThatStay) {
   };
   const std::string rule = Rule("p.a", "allow", R"({"prefix": ["sort"]})",
                                 R"(, "lint": {"lint-open-tail": "meant"})");
-  const Json log = run(File(rule));
+  const Json log = run(RuleFile(rule));
   EXPECT_EQ(log["version"], "2.1.0");
   const Json& only = log["runs"][0];
   EXPECT_EQ(only["tool"]["driver"]["name"], "gate");
@@ -117,7 +108,7 @@ TEST(RulesLint, SarifHasRulesPlacesLevelsAndFingerprintsThatStay) {
   EXPECT_TRUE(suppressed);
   ASSERT_FALSE(print.empty());
   bool same = false;
-  const Json moved = run("\n\n// moved\n" + File(rule));
+  const Json moved = run("\n\n// moved\n" + RuleFile(rule));
   for (const Json& result : moved["runs"][0]["results"])
     same = same || (result["partialFingerprints"]["gateFinding/v1"] == print);
   EXPECT_TRUE(same) << "moving a rule must not make its finding a new one";
@@ -134,7 +125,7 @@ TEST(RulesLint, SaysWhereOthersCouldPutTrustedRules) {
   EXPECT_EQ(done.exit_code, 1);
   // With rules in it, nothing runs: others could exchange them.
   ASSERT_EQ(::chmod(above.c_str(), 0755), 0);
-  machine.Write(UserFile(machine), File(""), 0600);
+  machine.Write(UserFile(machine), RuleFile(""), 0600);
   EXPECT_EQ(machine.Gate({"check", "-c", "ls"}).exit_code, 0);
   EXPECT_EQ(machine.Gate({"check", "-c", "ls"}).exit_code, 0);
   for (const std::string& place : {above, machine.home(), above + "/gate"}) {
@@ -159,45 +150,13 @@ TEST(RulesLint, SaysWhereOthersCouldPutTrustedRules) {
 TEST(RulesLint, SaysThatNoBackendGivesWhatARuleAsksFor) {
   const Machine machine;
   machine.Write(UserFile(machine),
-                File(Rule("p.a", "sandbox", R"({"prefix": ["grault"]})",
-                          R"(, "profile": "read-only")")),
+                RuleFile(Rule("p.a", "sandbox", R"({"prefix": ["grault"]})",
+                              R"(, "profile": "read-only")")),
                 0600);
   machine.Write(machine.home() + "/.config/gate/config.json",
                 R"({"backend": "microvm"})", 0600);
   const Done done = machine.Gate({"rules", "lint"});
   EXPECT_TRUE(Has(done.out, "lint-no-backend")) << done.out << done.err;
-}
-
-TEST(ProgressTest, IsShownOnlyWhenWorkTakesLong) {
-  uint64_t now = 0;
-  std::string written;
-  {
-    Progress progress(
-        "working", [&now] { return now; },
-        [&written](const std::string& text) { written += text; });
-    progress.At(1, 10);
-    now = Progress::kPatienceUs - 1;
-    progress.At(2, 10);
-    EXPECT_EQ(written, "");
-    now = Progress::kPatienceUs;
-    progress.At(3, 10);
-    progress.At(4, 10);
-    EXPECT_EQ(written, "\rworking: 3 of 10\x1b[K") << "not at every step";
-    now += Progress::kPauseUs;
-    progress.At(5, 10);
-    EXPECT_TRUE(Has(written, "5 of 10"));
-  }
-  EXPECT_TRUE(written.ends_with("\r\x1b[K")) << "and it goes away";
-  Progress silent("working", [&now] { return now; }, {});
-  now += 10 * Progress::kPatienceUs;
-  silent.At(1, 2);
-}
-
-TEST(ProgressTest, NothingOfItIsInAPipe) {
-  const Machine machine;
-  const Done done = machine.Gate({"rules", "test", "--coverage"});
-  EXPECT_FALSE(Has(done.err, "\r")) << done.err;
-  EXPECT_FALSE(Has(done.out, "\r"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "credentials/signing_agent.h"
 #include "credentials/ssh_stub.h"
 #include "facts/process_facts.h"
+#include "tests/gate/approvals/answers.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
@@ -137,10 +138,8 @@ const Given kGiven[] = {
      },
      [](const Machine& machine, const std::string& line) {
        EXPECT_EQ(InSession(machine, line).exit_code, 126);
-       const auto waiting = ListQuestions(machine.state(), NowMs());
-       EXPECT_TRUE(waiting && waiting->size() == 1);
-       EXPECT_TRUE(Approve(machine.state(), waiting->front().id, NowMs(),
-                           /*in_sandbox=*/false));
+       EXPECT_TRUE(Approve(machine.state(), WaitingQuestion(machine).id,
+                           NowMs(), /*in_sandbox=*/false));
        return InSession(machine, line);
      },
      [](const Machine& machine, const Done&) {

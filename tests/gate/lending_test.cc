@@ -16,6 +16,7 @@ namespace gate {
 namespace {
 
 using test::Done;
+using test::Has;
 using test::Machine;
 
 // Says what it can read and is told, then tries what it must not.
@@ -77,10 +78,6 @@ class LendingTest : public testing::Test {
           entry.path().filename() != ".cache")
         all += entry.path().filename().string() + ",";
     return all;
-  }
-
-  static bool Has(const std::string& text, const char* part) {
-    return text.find(part) != std::string::npos;
   }
 
   Machine machine_;

@@ -141,14 +141,5 @@ TEST_F(OpenServerTest, WhatAToolLeavesByItselfEndsWithItsLine) {
   EXPECT_TRUE(running->empty());
 }
 
-TEST(RunsInSession, IsToldByTheDirectoryThatIsItsTmp) {
-  // This process has the machine's own /tmp.
-  EXPECT_FALSE(services::RunsInSession(::getpid(), ""));
-  EXPECT_FALSE(services::RunsInSession(::getpid(), "/var"));
-  EXPECT_FALSE(services::RunsInSession(::getpid(), "/nowhere"));
-  EXPECT_FALSE(services::RunsInSession(0, ""));
-  EXPECT_TRUE(services::RunsInSession(::getpid(), "/"));
-}
-
 }  // namespace
 }  // namespace gate::app

@@ -5,26 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/support/machine.h"
 
 namespace gate {
 namespace {
 
 using test::Machine;
+using test::MakeRepository;
 
 constexpr int kAsk = 3;
 
 int Check(const Machine& machine, const std::string& line) {
   return machine.Gate({"check", "-c", line}).exit_code;
-}
-
-void MakeRepository(const Machine& machine, const std::string& config) {
-  const std::string git = machine.project() + "/.git";
-  machine.Write(git + "/HEAD", "ref: refs/heads/main\n");
-  machine.Write(git + "/config",
-                "[core]\n\trepositoryformatversion = 0\n" + config);
-  machine.Write(git + "/objects/info/x", "");
-  machine.Write(git + "/refs/heads/x", "");
 }
 
 constexpr const char* kPlain =
@@ -64,14 +57,14 @@ TEST(PrintedSecretsTest, GitsConfigurationIsAskedWhereItHoldsACredential) {
         "[github]\n\ttoken = 0123456789\n", "[sendemail]\n\tsmtpPass = x\n",
         "[credential]\n\thelper = \"!f() { echo password=x; }; f\"\n"}) {
     const Machine machine;
-    MakeRepository(machine, config);
+    MakeRepository(machine.project() + "/.git", config);
     for (const std::string& line : kLists)
       EXPECT_EQ(Check(machine, line), kAsk) << line << "\n" << config;
   }
   const Machine machine;
-  MakeRepository(machine, "[a]\n\ttoken = x\n");
+  MakeRepository(machine.project() + "/.git", "[a]\n\ttoken = x\n");
   EXPECT_EQ(Check(machine, "cat .git/con*"), kAsk);
-  MakeRepository(machine, kPlain);
+  MakeRepository(machine.project() + "/.git", kPlain);
   for (const std::string& line : kLists)
     EXPECT_NE(Check(machine, line), kAsk) << line;
   for (const char* line :
@@ -82,7 +75,7 @@ TEST(PrintedSecretsTest, GitsConfigurationIsAskedWhereItHoldsACredential) {
 
 TEST(PrintedSecretsTest, OneKeyIsAskedWhenItIsTheSecretOne) {
   const Machine machine;
-  MakeRepository(machine,
+  MakeRepository(machine.project() + "/.git",
                  "[remote \"origin\"]\n\turl = https://x:y@git.example.org/a\n"
                  "[http]\n\textraheader = X: y\n[user]\n\tname = Me\n");
   for (const char* line :
@@ -102,7 +95,7 @@ TEST(PrintedSecretsTest, OneKeyIsAskedWhenItIsTheSecretOne) {
 
 TEST(PrintedSecretsTest, WhatIsIncludedAndThePersonsOwnCountsToo) {
   const Machine machine;
-  MakeRepository(machine, "[include]\n\tpath = ../more\n");
+  MakeRepository(machine.project() + "/.git", "[include]\n\tpath = ../more\n");
   EXPECT_NE(Check(machine, "git config --list"), kAsk);
   machine.Write(machine.project() + "/more", "[http]\n\textraheader = X: y\n");
   EXPECT_EQ(Check(machine, "git config --list"), kAsk);

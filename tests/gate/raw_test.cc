@@ -8,25 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/support/machine.h"
 
 namespace gate {
 namespace {
 
 using test::Machine;
+using test::MakeRepository;
 
 constexpr int kAllow = 0;
-// A repository as git makes it.
-void MakeRepository(const Machine& machine, const std::string& directory,
-                    const std::string& config = "") {
-  machine.Write(directory + "/.git/HEAD", "ref: refs/heads/main\n");
-  machine.Write(directory + "/.git/config",
-                "[core]\n\trepositoryformatversion = 0\n" + config);
-  machine.Write(directory + "/.git/objects/info/x", "");
-  machine.Write(directory + "/.git/refs/heads/x", "");
-  std::filesystem::remove(directory + "/.git/refs/heads/x");
-  std::filesystem::remove(directory + "/.git/objects/info/x");
-}
 
 int Check(const Machine& machine, const std::string& line) {
   return machine.Gate({"check", "-c", line}).exit_code;
@@ -41,8 +32,8 @@ void Link(const std::string& target, const std::string& path) {
 TEST(RawTest, GitOfAnotherDirectoryIsJudgedWhereTheKernelFindsIt) {
   const Machine machine;
   const std::string& project = machine.project();
-  MakeRepository(machine, project);
-  MakeRepository(machine, project + "/nest", "\tfsmonitor = ./evil\n");
+  MakeRepository(project + "/.git");
+  MakeRepository(project + "/nest" + "/.git", "\tfsmonitor = ./evil\n");
   machine.Write(project + "/nest/deep/a.txt", "a");
   machine.Write(project + "/a.txt", "a");
   Link("nest/deep", project + "/link");
@@ -59,10 +50,10 @@ TEST(RawTest, GitOfAnotherDirectoryIsJudgedWhereTheKernelFindsIt) {
 
 TEST(RawTest, ARepositoryInGatesOwnDirectoryIsContained) {
   const Machine machine;
-  MakeRepository(machine, machine.project());
+  MakeRepository(machine.project() + "/.git");
   EXPECT_EQ(Check(machine, "git status"), kAllow);
   const std::string place = machine.state() + "/sessions/s/tmp/tmp/g";
-  MakeRepository(machine, place);
+  MakeRepository(place + "/.git");
   const std::string commondir = machine.project() + "/.git/commondir";
   machine.Write(commondir, place + "/.git\n");
   EXPECT_NE(Check(machine, "git status"), kAllow);
@@ -80,7 +71,7 @@ TEST(RawTest, GitThatMayCompareFilesOutsideOfTheRepositoryIsContained) {
   machine.Write(project + "/b.txt", "b");
   // Without a repository two operands are two files, links among them.
   EXPECT_NE(Check(machine, "git diff a.txt b.txt"), kAllow);
-  MakeRepository(machine, project);
+  MakeRepository(project + "/.git");
   machine.Write(project + "/sub/c.txt", "c");
   for (const char* line :
        {"git diff", "git diff a.txt b.txt", "git diff HEAD~1 HEAD -- *.txt",
@@ -107,7 +98,7 @@ TEST(RawTest, ARepositoryThatLeadsOutOfItselfIsContained) {
         "[gpg \"ssh\"]\nrevocationFile = x\n", "[format]\npretty = %h%+GS\n",
         "[pretty]\nx = \"%h % G?\"\n", "[tag]\nsort = -signature:key\n"}) {
     const Machine machine;
-    MakeRepository(machine, machine.project(), config);
+    MakeRepository(machine.project() + "/.git", config);
     EXPECT_NE(Check(machine, "git log"), kAllow) << config;
   }
   for (const char* config :
@@ -117,14 +108,14 @@ TEST(RawTest, ARepositoryThatLeadsOutOfItselfIsContained) {
         "[user]\nname = x\n", "[log]\nshowSignature = false\n",
         "[format]\npretty = oneline\n[pretty]\nx = %h %s\n"}) {
     const Machine machine;
-    MakeRepository(machine, machine.project(), config);
+    MakeRepository(machine.project() + "/.git", config);
     EXPECT_EQ(Check(machine, "git log"), kAllow) << config;
   }
 }
 
 TEST(RawTest, GitThatChecksSignaturesIsContained) {
   const Machine machine;
-  MakeRepository(machine, machine.project());
+  MakeRepository(machine.project() + "/.git");
   for (const char* line :
        {"git verify-commit HEAD", "git verify-tag v1",
         "git log --show-signature", "git log --format='%h %G?'",
@@ -162,7 +153,7 @@ TEST(RawTest, ACommandThatGitMayNotHaveBecomesNoAlias) {
   };
   for (const auto& row : rows) {
     const Machine machine;
-    MakeRepository(machine, machine.project(), row.config);
+    MakeRepository(machine.project() + "/.git", row.config);
     EXPECT_EQ(Check(machine, row.line) == kAllow, row.allowed)
         << row.config << row.line;
   }
@@ -177,14 +168,14 @@ TEST(RawTest, GitIsContainedWhereItWouldPrintWhatALinkLeadsTo) {
         "worktrees/w/locked", "worktrees/w/gitdir", "worktrees/.w/gitdir",
         "worktrees/w/rebase-merge/head-name"}) {
     const Machine machine;
-    MakeRepository(machine, machine.project());
+    MakeRepository(machine.project() + "/.git");
     EXPECT_EQ(Check(machine, "git log"), kAllow);
     Link(machine.home() + "/.netrc",
          machine.project() + "/.git/" + std::string(name));
     EXPECT_NE(Check(machine, "git log"), kAllow) << name;
   }
   const Machine machine;
-  MakeRepository(machine, machine.project());
+  MakeRepository(machine.project() + "/.git");
   Link("../githooks", machine.project() + "/.git/hooks");
   EXPECT_EQ(Check(machine, "git log"), kAllow);
 }
@@ -270,9 +261,9 @@ TEST(RawTest, AnEnvironmentIsNotPrinted) {
 TEST(RawTest, WhereAShellStandsIsKnownOrEveryPlaceIsLookedAt) {
   const Machine machine;
   const std::string& project = machine.project();
-  MakeRepository(machine, project);
-  MakeRepository(machine, project + "/evil", "\tfsmonitor = ./evil\n");
-  MakeRepository(machine, project + "/good");
+  MakeRepository(project + "/.git");
+  MakeRepository(project + "/evil" + "/.git", "\tfsmonitor = ./evil\n");
+  MakeRepository(project + "/good" + "/.git");
   machine.Write(project + "/evil/in/a.txt", "a");
   machine.Write(project + "/good/in/a.txt", "a");
   machine.Write(project + "/file", "a");
@@ -384,7 +375,7 @@ TEST(RawTest, SettingsThatChangeWhatProgramsReadAreContained) {
 
 TEST(RawTest, VariablesByWhichBashReadsTheRestOtherwiseAreContained) {
   const Machine machine;
-  MakeRepository(machine, machine.project());
+  MakeRepository(machine.project() + "/.git");
   for (const char* line :
        {// Another file is started under the name.
         "EXECIGNORE=/usr/bin/git; git status",
@@ -510,7 +501,7 @@ TEST(RawTest, VariablesOfTheCallerRunNoOtherCode) {
   machine.Write(machine.project() + "/rc", "--pre=" + script + "\n");
   machine.Write(machine.project() + "/apt",
                 "Dir::Bin::dpkg \"" + script + "\";\n");
-  MakeRepository(machine, machine.project());
+  MakeRepository(machine.project() + "/.git");
   for (const Case& c : std::vector<Case>{
            {"BASH_FUNC_ls%%=() { echo x >" + mark + "; }", "ls -d ."},
            {"BASH_ENV=" + script, "ls -d ."},
@@ -562,7 +553,7 @@ TEST(RawTest, LibrariesOfTheCallerStayWhereNoSandboxWritesThem) {
 
 TEST(RawTest, AHomeThatSandboxesWriteConfiguresNothingRaw) {
   Machine machine;
-  MakeRepository(machine, machine.project());
+  MakeRepository(machine.project() + "/.git");
   EXPECT_EQ(Check(machine, "git status"), kAllow);
   for (const std::string& place :
        {machine.project() + "/home", std::string("/tmp/home"),

@@ -371,21 +371,28 @@ TEST(RunTest, AnOutcomeThatCannotBeRecordedIsGatesFailure) {
   for (const char* way : {"run 'cat wait'",
                           "sandbox --backend bwrap -- cat "
                           "wait"}) {
-    // What runs opens the pipe; the log is damaged before it can end.
+    // What runs opens the pipe; the log is damaged before it can end. Where
+    // gate ends without it, the pipe is opened at its other end, too.
     const Done done = machine.Run(
         {"python3", "-c",
-         "import os, subprocess, sys, time\n"
+         "import os, subprocess, sys, threading\n"
          "os.mkfifo('wait')\n"
+         "pipe = []\n"
+         "def put(): pipe.append(os.open('wait', os.O_WRONLY))\n"
+         "def end():\n"
+         "  gate.wait()\n"
+         "  os.close(os.open('wait', os.O_RDONLY | os.O_NONBLOCK))\n"
+         "threads = [threading.Thread(target=t) for t in (put, end)]\n"
+         "threads[0].start()\n"
          "gate = subprocess.Popen(sys.argv[1], shell=True)\n"
-         "pipe = None\n"
-         "while pipe is None and gate.poll() is None:\n"
-         "  try: pipe = os.open('wait', os.O_WRONLY | os.O_NONBLOCK)\n"
-         "  except OSError: time.sleep(0.002)\n"
+         "threads[1].start()\n"
+         "threads[0].join()\n"
          "for end in '', '-wal', '-shm':\n"
          "  if os.path.exists(sys.argv[2] + end): os.unlink(sys.argv[2] + "
          "end)\n"
          "open(sys.argv[2], 'w').write('not a database')\n"
-         "if pipe is not None: os.close(pipe)\n"
+         "os.close(pipe[0])\n"
+         "threads[1].join()\n"
          "code = gate.wait()\n"
          "os.unlink('wait')\n"
          "os.unlink(sys.argv[2])\n"
@@ -506,6 +513,20 @@ TEST(RunTest, TooFewDescriptorsAreNoOldKernel) {
         << most << ": " << done.err;
   }
   EXPECT_TRUE(refused);
+}
+
+TEST(WayOnTest, EveryStopNamesOne) {
+  const Machine machine;
+  for (const char* command :
+       {"rm -rf /", "npm publish", "gate approve 1", "cat ~/.ssh/id_rsa"}) {
+    const Done done = machine.Gate({"run", "-c", command});
+    EXPECT_EQ(done.exit_code, 126) << command;
+    EXPECT_NE(done.err.find("Instead: "), std::string::npos) << done.err;
+  }
+  machine.Write(machine.home() + "/.config/gate/rules.d/a.json", "{", 0600);
+  const Done broken = machine.Gate({"run", "-c", "ls"});
+  EXPECT_EQ(broken.exit_code, 78);
+  EXPECT_NE(broken.err.find("Instead: "), std::string::npos) << broken.err;
 }
 
 }  // namespace gate

@@ -1,6 +1,4 @@
 // Files that mix settings and secrets, as copies written anew.
-#include "gateway/settings_copies.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -191,29 +189,6 @@ TEST_F(ShownSettingsTest, WhatLiesInTheWorkspaceIsTheProjects) {
         machine_.Gate({"sandbox", "--backend", backend, "--", "cat", file}).out,
         "# a note\n[user]\n name = Me\n");
   }
-}
-
-TEST(ShowSettingsTest, WithoutCopiesWhatLooksSecretIsHidden) {
-  Machine machine;
-  app::ProcessFacts facts;
-  facts.home = machine.home();
-  facts.places.state = machine.root() + "/state";
-  const std::string file = machine.home() + "/.gitconfig";
-  const auto hidden = [&](const char* text, bool can_show) {
-    machine.Write(file, text);
-    backends::Profile profile;
-    app::ShowSettings(facts, can_show, &profile);
-    EXPECT_EQ(profile.substitutes.size(), can_show ? 1U : 0U) << text;
-    return std::ranges::count(profile.deny_read, file);
-  };
-  machine.Write(machine.home() + "/token.inc", "[github]\ntoken = hunter2\n");
-  EXPECT_EQ(hidden("[user]\nname = Me\n", false), 0);
-  EXPECT_EQ(hidden("[user]\nname = Me\n", true), 1);
-  EXPECT_EQ(hidden("[credential]\nhelper = store\n", false), 0);
-  EXPECT_EQ(hidden("[github]\ntoken = hunter2\n", false), 1);
-  EXPECT_EQ(hidden("[include]\npath = token.inc\n", false), 1);
-  EXPECT_EQ(hidden("[include]\npath = none.inc\n", false), 0);
-  EXPECT_EQ(hidden("[user\n", false), 1);
 }
 
 }  // namespace

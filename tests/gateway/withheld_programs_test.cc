@@ -5,12 +5,12 @@
 
 #include "gateway/withheld.h"
 #include "parser/analysis.h"
-#include "tests/support/machine.h"
+#include "tests/support/agent_home.h"
 
 namespace gate::app {
 namespace {
 
-using test::Machine;
+using test::AgentHome;
 
 parser::Context In(const std::string& cwd) {
   parser::Context context;
@@ -106,18 +106,18 @@ TEST(WithheldProgramsTest, SshCarriesWhatNamesAnotherMachine) {
 }
 
 TEST(WithheldProgramsTest, APushNamesTheRepositoriesOfThisMachine) {
-  Machine machine;
-  const std::string at = machine.project();
-  machine.Write(at + "/.git/HEAD", "ref: refs/heads/main\n");
-  machine.Write(at + "/.git/objects/info/x", "");
-  machine.Write(at + "/.git/refs/heads/x", "");
-  machine.Write(at + "/.git/config",
-                "[core]\n\trepositoryformatversion = 0\n"
-                "[remote \"far\"]\n\turl = h:app.git\n"
-                "[remote \"near\"]\n\turl = /srv/git/near.git\n"
-                "[remote \"up\"]\n\turl = ../up.git\n"
-                "[remote \"both\"]\n\turl = /srv/git/read.git\n"
-                "\tpushurl = file:///srv/git/write.git\n");
+  AgentHome agent;
+  const std::string at = agent.project();
+  agent.Write(at + "/.git/HEAD", "ref: refs/heads/main\n");
+  agent.Write(at + "/.git/objects/info/x", "");
+  agent.Write(at + "/.git/refs/heads/x", "");
+  agent.Write(at + "/.git/config",
+              "[core]\n\trepositoryformatversion = 0\n"
+              "[remote \"far\"]\n\turl = h:app.git\n"
+              "[remote \"near\"]\n\turl = /srv/git/near.git\n"
+              "[remote \"up\"]\n\turl = ../up.git\n"
+              "[remote \"both\"]\n\turl = /srv/git/read.git\n"
+              "\tpushurl = file:///srv/git/write.git\n");
   const std::string up = at.substr(0, at.rfind('/')) + "/up.git";
   const std::pair<const char*, std::vector<std::string>> kRows[] = {
       {"git push near main", {"/srv/git/near.git"}},

@@ -1,35 +1,33 @@
-// Rules that ask for the branch.
+// The branch that a line of git acts on.
+#include "git/branch.h"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "base/json.h"
-#include "git/branch.h"
-#include "tests/support/machine.h"
+#include "parser/analysis.h"
+#include "tests/support/agent_home.h"
+#include "tests/support/files.h"
 
 namespace gate::app {
 namespace {
 
-using test::Machine;
+using test::AgentHome;
 
 class BranchTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::filesystem::create_directories(machine_.project() + "/.git/refs");
-    std::filesystem::create_directories(machine_.project() + "/.git/objects");
-    Head("ref: refs/heads/main\n");
-  }
+  void SetUp() override { test::MakeRepository(agent_.project() + "/.git"); }
   void Head(const std::string& text) {
-    machine_.Write(machine_.project() + "/.git/HEAD", text);
+    agent_.Write(agent_.project() + "/.git/HEAD", text);
   }
   Branch Find(const std::string& command = "git push") {
     parser::Context context;
-    context.cwd = machine_.project();
-    return FindBranch(machine_.project(), parser::Analyze(command, context));
+    context.cwd = agent_.project();
+    return FindBranch(agent_.project(), parser::Analyze(command, context));
   }
-  Machine machine_;
+  AgentHome agent_;
 };
 
 TEST_F(BranchTest, ReadsTheBranchOfHead) {
@@ -42,15 +40,15 @@ TEST_F(BranchTest, ReadsTheBranchOfHead) {
 }
 
 TEST_F(BranchTest, WhatCannotBeReadMayBeAnyBranch) {
-  const std::string head = machine_.project() + "/.git/HEAD";
+  const std::string head = agent_.project() + "/.git/HEAD";
   Head("ref: refs/heads/" + std::string(10000, 'x'));
   EXPECT_FALSE(Find().known);
   Head("ref: refs/remotes/x\n");
   EXPECT_FALSE(Find().known);
   std::filesystem::remove(head);
   std::filesystem::create_symlink("refs/heads/main", head);
-  std::filesystem::create_directories(machine_.project() + "/.git/refs/heads");
-  machine_.Write(machine_.project() + "/.git/refs/heads/main", "x");
+  std::filesystem::create_directories(agent_.project() + "/.git/refs/heads");
+  agent_.Write(agent_.project() + "/.git/refs/heads/main", "x");
   EXPECT_FALSE(Find().known);
 }
 
@@ -97,11 +95,11 @@ TEST_F(BranchTest, IsTheOneThatGitWouldMove) {
        "[extensions]\nrefStorage = files\n"},
       {"ref: refs/heads/x\n", "", "", false, "[core\n"},
   };
-  const std::string git = machine_.project() + "/.git";
+  const std::string git = agent_.project() + "/.git";
   for (const auto& row : rows) {
     Head(row.head);
-    machine_.Write(git + "/config", row.config);
-    machine_.Write(git + "/refs/heads/main", row.main);
+    agent_.Write(git + "/config", row.config);
+    agent_.Write(git + "/refs/heads/main", row.main);
     if (row.main.empty()) std::filesystem::remove(git + "/refs/heads/main");
     EXPECT_EQ(Find().name, row.name) << row.head << row.main << row.config;
     EXPECT_EQ(Find().known, row.known) << row.head << row.main << row.config;
@@ -117,26 +115,6 @@ TEST_F(BranchTest, ALineThatChangesTheBranchMayActOnAny) {
   for (const char* command :
        {"git push", "git branch", "git --no-pager log", "ls"})
     EXPECT_TRUE(Find(command).known) << command;
-}
-
-TEST_F(BranchTest, ARuleDecidesByIt) {
-  if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox works here";
-  machine_.Write(machine_.home() + "/.config/gate/rules.d/a.json",
-                 R"({"schema": 1, "pack": "p", "rules": [
-      {"id": "p.main", "action": "deny", "reason": "r",
-       "match": {"prefix": ["git", "commit"], "branch": ["main", "release/*"]}}]})",
-                 0600);
-  const auto action = [&](const std::string& command) {
-    const auto json =
-        ParseJson(machine_.Gate({"check", "--json", command}).out);
-    return json ? (*json)["action"].get<std::string>() : "?";
-  };
-  EXPECT_EQ(action("git commit -m x"), "deny");
-  EXPECT_EQ(action("git checkout main && git commit -m x"), "ask");
-  Head("ref: refs/heads/release/1\n");
-  EXPECT_EQ(action("git commit -m x"), "deny");
-  Head("ref: refs/heads/topic\n");
-  EXPECT_EQ(action("git commit -m x"), "sandbox");
 }
 
 }  // namespace

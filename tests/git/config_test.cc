@@ -13,8 +13,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/must_work.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate {
 namespace {

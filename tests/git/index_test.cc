@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "tests/git/hostile_index.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/must_work.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate {
 namespace {

@@ -6,19 +6,19 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "tests/support/machine.h"
+#include "tests/support/agent_home.h"
 
 namespace gate::app {
 namespace {
 
-using test::Machine;
+using test::AgentHome;
 using Paths = std::vector<std::string>;
 
 class GitRootsTest : public testing::Test {
  protected:
   // Runs `line` where the fixture is made; it must succeed.
   void Sh(const std::string& line) {
-    const auto done = machine_.Run(
+    const auto done = agent_.Run(
         {"/bin/sh", "-c",
          "cd '" + top_ + "' && export GIT_CONFIG_COUNT=3 " +
              "GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=n "
@@ -35,8 +35,8 @@ class GitRootsTest : public testing::Test {
     return found;
   }
 
-  Machine machine_;
-  const std::string top_ = RealPath(machine_.project());
+  AgentHome agent_;
+  const std::string top_ = RealPath(agent_.project());
 };
 
 TEST_F(GitRootsTest, ARepositoryThatIsTheWorkspacesIsWritten) {
@@ -70,7 +70,7 @@ TEST_F(GitRootsTest, WhatACommandWroteOpensNoOtherPlace) {
                                 top_ + "/secret",
                                 top_ + "/secret/id",
                                 top_ + "/other/.git",
-                                machine_.home()};
+                                agent_.home()};
   for (const std::string& place : places) {
     const std::string to = "'" + place + "'";
     // By a `.git` file, a link, and the directory that worktrees share.

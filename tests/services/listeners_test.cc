@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/servers.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::services {
 namespace {
@@ -197,6 +197,15 @@ TEST(ListenersTest, TheTablesSayWhatTheKernelAnswers) {
   const auto read = FindListening({"/proc/self/root/proc"}, server.port());
   ASSERT_TRUE(asked && read);
   EXPECT_EQ(*asked, *read);
+}
+
+TEST(RunsInSession, IsToldByTheDirectoryThatIsItsTmp) {
+  // This process has the machine's own /tmp.
+  EXPECT_FALSE(RunsInSession(::getpid(), ""));
+  EXPECT_FALSE(RunsInSession(::getpid(), "/var"));
+  EXPECT_FALSE(RunsInSession(::getpid(), "/nowhere"));
+  EXPECT_FALSE(RunsInSession(0, ""));
+  EXPECT_TRUE(RunsInSession(::getpid(), "/"));
 }
 
 }  // namespace

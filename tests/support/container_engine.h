@@ -22,8 +22,8 @@
 #include "base/file.h"
 #include "gateway/gateway.h"
 #include "gateway/programs/engine_socket.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/machine.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::app {
 

@@ -19,7 +19,9 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "tests/support/engines.h"
+#include "tests/support/files.h"
 #include "tests/support/must_work.h"
+#include "tests/support/wait.h"
 
 namespace gate::backends {
 namespace {
@@ -319,15 +321,11 @@ std::string Sandbox::Outside(const std::string& line) {
 }
 
 std::string Sandbox::Read(const std::string& path) const {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return test::ReadText(path);
 }
 
 bool Sandbox::Exists(const std::string& path) const {
-  struct stat info = {};
-  return lstat(path.c_str(), &info) == 0;
+  return test::Exists(path);
 }
 
 void Sandbox::Write(const std::string& path, const std::string& content) {
@@ -391,13 +389,14 @@ bool Sandbox::HasViolation(const Outcome& outcome, const std::string& kind) {
 void AwaitTick() {
   // The coarse clock may lag behind by more than a tick, and Linux 6.13 and
   // later stamp some files by the fine one.
-  timespec begin = {}, now = {};
+  timespec begin = {};
   clock_gettime(CLOCK_REALTIME, &begin);
-  do {
-    usleep(1000);
+  EXPECT_TRUE(test::WaitUntil([&] {
+    timespec now = {};
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  } while (now.tv_sec < begin.tv_sec ||
-           (now.tv_sec == begin.tv_sec && now.tv_nsec <= begin.tv_nsec));
+    return now.tv_sec > begin.tv_sec ||
+           (now.tv_sec == begin.tv_sec && now.tv_nsec > begin.tv_nsec);
+  }));
 }
 
 }  // namespace gate::backends

@@ -11,9 +11,10 @@ namespace gate {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name =
-        std::filesystem::temp_directory_path() / "gate-test-XXXXXX";
+  // Below `parent`, a directory in which the caller may write; with mode 0700.
+  explicit TemporaryDirectory(
+      const std::string& parent = std::filesystem::temp_directory_path()) {
+    std::string name = parent + "/gate-test-XXXXXX";
     if (mkdtemp(name.data()) != nullptr) path_ = name;
   }
   ~TemporaryDirectory() {
@@ -23,6 +24,7 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;  // owns its files
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
+  // Empty when it could not be made.
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const {
     return path_ + "/" + name;

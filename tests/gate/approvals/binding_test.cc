@@ -11,6 +11,7 @@
 #include "approvals/approvals.h"
 #include "approvals/standing_approvals.h"
 #include "facts/process_facts.h"
+#include "tests/gate/approvals/answers.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
@@ -46,29 +47,15 @@ using Change = std::function<void(const Copies&)>;
 bool YesHoldsAfter(const std::string& line, const Change& change, bool once) {
   const Copies machine;
   EXPECT_EQ(machine.Run(line).exit_code, 126) << line;
-  const auto waiting = ListQuestions(machine.state(), NowMs());
-  if (!waiting || waiting->size() != 1) {
-    ADD_FAILURE() << line << " is no question";
-    return false;
-  }
-  const PendingQuestion& question = waiting->front();
+  const PendingQuestion question = WaitingQuestion(machine);
   EXPECT_EQ(question.grant, engine::GrantKind::kAsIs) << line;
   EXPECT_NE(question.runs.find("only with what is in"), std::string::npos)
       << question.runs;
   if (once) {
     EXPECT_TRUE(Approve(machine.state(), question.id, NowMs()));
   } else {
-    StandingApproval yes;
-    yes.id = question.id;
-    yes.scope = "time";
-    yes.command = question.command;
-    yes.cwd = question.cwd;
-    yes.place = question.place;
-    yes.workspace = question.workspace;
-    yes.rules = question.rules;
+    StandingApproval yes = YesForAnHour(question);
     yes.grant = question.grant;
-    yes.approved_ms = NowMs();
-    yes.expires_ms = NowMs() + 60'000;
     EXPECT_TRUE(Remember(machine.state(), yes));
   }
   change(machine);

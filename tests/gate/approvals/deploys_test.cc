@@ -7,6 +7,7 @@
 #include "approvals/approvals.h"
 #include "facts/process_facts.h"
 #include "gateway/grants/yes_binding.h"
+#include "tests/gate/approvals/answers.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
@@ -32,9 +33,7 @@ class Project : public Machine {
 
   PendingQuestion Ask(const std::string& line) const {
     Gate({"run", "-c", line});
-    const auto waiting = ListQuestions(state(), NowMs());
-    if (!waiting || waiting->size() != 1) return {};
-    return waiting->front();
+    return WaitingQuestion(*this);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "approvals/pause.h"
 #include "approvals/standing_approvals.h"
 #include "facts/process_facts.h"
+#include "tests/gate/approvals/answers.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
@@ -35,28 +36,6 @@ Done Touch(const Machine& machine) {
   return machine.Gate({"run", "-c", "touch " + Outside(machine)});
 }
 
-// The one question that waits.
-PendingQuestion Waiting(const Machine& machine) {
-  const auto waiting = ListQuestions(machine.state(), NowMs());
-  if (!waiting || waiting->size() != 1) return {};
-  return waiting->front();
-}
-
-// A yes to `question` for an hour, without a grant.
-StandingApproval ForAnHour(const PendingQuestion& question) {
-  StandingApproval approval;
-  approval.id = question.id;
-  approval.scope = "time";
-  approval.command = question.command;
-  approval.cwd = question.cwd;
-  approval.place = question.place;
-  approval.workspace = question.workspace;
-  approval.rules = question.rules;
-  approval.approved_ms = NowMs();
-  approval.expires_ms = NowMs() + kHour;
-  return approval;
-}
-
 nlohmann::json Check(const Machine& machine, const std::string& line) {
   return nlohmann::json::parse(
       machine.Gate({"check", "--json", "-c", line}).out);
@@ -69,7 +48,7 @@ TEST(GrantsTest, AYesThatIsShownAsSuchRunsAsThePersonWould) {
   Done done = Touch(machine);
   EXPECT_EQ(done.exit_code, 126);
   EXPECT_NE(done.err.find("gate approve"), std::string::npos) << done.err;
-  const PendingQuestion question = Waiting(machine);
+  const PendingQuestion question = WaitingQuestion(machine);
   EXPECT_EQ(question.grant, GrantKind::kAsIs);
   ASSERT_TRUE(Approve(machine.state(), question.id, NowMs()));
   done = Touch(machine);
@@ -85,7 +64,7 @@ TEST(GrantsTest, ThePersonMayChooseTheSandboxInstead) {
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   WriteRule(machine, R"("yes": "as-is", "profile": "full-access",)");
   Touch(machine);
-  ASSERT_TRUE(Approve(machine.state(), Waiting(machine).id, NowMs(),
+  ASSERT_TRUE(Approve(machine.state(), WaitingQuestion(machine).id, NowMs(),
                       /*in_sandbox=*/true));
   EXPECT_NE(Touch(machine).exit_code, 0);
   EXPECT_FALSE(machine.Exists(Outside(machine)));
@@ -96,9 +75,9 @@ TEST(GrantsTest, AnAnswerGivesNoMoreThanItWasShown) {
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   WriteRule(machine, R"("yes": "as-is",)");
   Touch(machine);
-  const PendingQuestion question = Waiting(machine);
+  const PendingQuestion question = WaitingQuestion(machine);
   // As gate stored it before there were grants.
-  StandingApproval approval = ForAnHour(question);
+  StandingApproval approval = YesForAnHour(question);
   ASSERT_TRUE(Remember(machine.state(), approval));
   EXPECT_NE(Touch(machine).exit_code, 0);
   EXPECT_FALSE(machine.Exists(Outside(machine)));
@@ -217,7 +196,7 @@ bool YesFitsAfter(const std::function<void(const Machine&)>& change,
     return machine.Gate({"run", "-c", "git push -f origin HEAD:x"});
   };
   EXPECT_EQ(push().exit_code, 126);
-  const PendingQuestion question = Waiting(machine);
+  const PendingQuestion question = WaitingQuestion(machine);
   EXPECT_EQ(question.grant, GrantKind::kAsIs);
   EXPECT_NE(question.runs.find("origin https://127.0.0.1:1/a/b"),
             std::string::npos)
@@ -226,7 +205,7 @@ bool YesFitsAfter(const std::function<void(const Machine&)>& change,
   if (once) {
     EXPECT_TRUE(Approve(machine.state(), question.id, NowMs()));
   } else {
-    StandingApproval approval = ForAnHour(question);
+    StandingApproval approval = YesForAnHour(question);
     approval.grant = question.grant;
     EXPECT_TRUE(Remember(machine.state(), approval));
   }
@@ -267,18 +246,14 @@ TEST(GrantsTest, WhatWaitsAndWhatIsKeptSayWhatTheyGive) {
   const Machine machine;
   WriteRule(machine, R"("yes": "as-is",)");
   Touch(machine);
-  const PendingQuestion question = Waiting(machine);
+  const PendingQuestion question = WaitingQuestion(machine);
   EXPECT_NE(machine.Gate({"pending"}).out.find("gives: as-is"),
             std::string::npos);
   const auto waits =
       nlohmann::json::parse(machine.Gate({"pending", "--json"}).out);
   EXPECT_EQ(waits["grant"], "as-is");
   EXPECT_EQ(waits["runs"], question.runs);
-  StandingApproval approval;
-  approval.id = question.id;
-  approval.scope = "time";
-  approval.command = question.command;
-  approval.expires_ms = NowMs() + kHour;
+  StandingApproval approval = YesForAnHour(question);
   approval.grant = GrantKind::kAsIs;
   ASSERT_TRUE(Remember(machine.state(), approval));
   EXPECT_NE(machine.Gate({"approvals", "list"}).out.find("as-is"),

@@ -9,6 +9,7 @@
 #include "approvals/approvals.h"
 #include "approvals/standing_approvals.h"
 #include "facts/process_facts.h"
+#include "tests/gate/approvals/answers.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
@@ -35,18 +36,12 @@ nlohmann::json Grants(const Machine& machine, const std::string& line) {
       machine.Gate({"check", "--json", "-c", line}).out)["grants"];
 }
 
-PendingQuestion Waiting(const Machine& machine) {
-  const auto waiting = ListQuestions(machine.state(), NowMs());
-  if (!waiting || waiting->size() != 1) return {};
-  return waiting->front();
-}
-
 // Asks `line`, says yes as far as `in_sandbox` goes, and runs it again.
 Done RunTheYes(const Machine& machine, const std::string& line,
                bool in_sandbox = false) {
   const Done asked = machine.Gate({"run", "-c", line});
   EXPECT_EQ(asked.exit_code, 126) << asked.err;
-  const PendingQuestion question = Waiting(machine);
+  const PendingQuestion question = WaitingQuestion(machine);
   EXPECT_EQ(question.grant, GrantKind::kPlaces) << line << asked.err;
   EXPECT_TRUE(Approve(machine.state(), question.id, NowMs(), in_sandbox));
   return machine.Gate({"run", "-c", line});
@@ -78,7 +73,7 @@ TEST(OpenedPlacesTest, TheQuestionAndTheRecordNameThem) {
   if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
   const std::string line = "touch ~/tools/bin/x";
   machine.Gate({"run", "-c", line});
-  const PendingQuestion question = Waiting(machine);
+  const PendingQuestion question = WaitingQuestion(machine);
   EXPECT_NE(question.runs.find("caches but ~/tools/bin; what it puts there"),
             std::string::npos)
       << question.runs;
@@ -118,7 +113,7 @@ TEST(OpenedPlacesTest, AYesHoldsForThePlaceThatWasThere) {
     if (!test::HasSandbox(machine)) GTEST_SKIP() << "no sandbox works here";
     const std::string line = "touch ~/tools/x";
     machine.Gate({"run", "-c", line});
-    ASSERT_TRUE(Approve(machine.state(), Waiting(machine).id, NowMs()));
+    ASSERT_TRUE(Approve(machine.state(), WaitingQuestion(machine).id, NowMs()));
     std::filesystem::create_directories(machine.home() + "/elsewhere");
     if (changed) {
       ASSERT_EQ(::symlink("elsewhere", (machine.home() + "/tools").c_str()), 0);

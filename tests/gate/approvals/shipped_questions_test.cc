@@ -14,8 +14,8 @@
 #include "engine/examples.h"
 #include "facts/process_facts.h"
 #include "rules/list.h"
-#include "tests/support/machine.h"
 #include "tests/engine/rules_without_yes.h"
+#include "tests/support/machine.h"
 
 namespace gate::app {
 namespace {

@@ -6,22 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/support/machine.h"
 
 namespace gate {
 namespace {
 
 using test::Machine;
+using test::MakeRepository;
 
 constexpr int kAllow = 0;
-
-void MakeRepository(const Machine& machine) {
-  const std::string git = machine.project() + "/.git";
-  machine.Write(git + "/HEAD", "ref: refs/heads/main\n");
-  machine.Write(git + "/config", "[core]\n\trepositoryformatversion = 0\n");
-  std::filesystem::create_directories(git + "/objects");
-  std::filesystem::create_directories(git + "/refs");
-}
 
 bool Allows(const Machine& machine, const std::string& line) {
   return machine.Gate({"check", "-c", line}).exit_code == kAllow;
@@ -29,7 +23,7 @@ bool Allows(const Machine& machine, const std::string& line) {
 
 TEST(GitPersonTest, ProgramsOfTheWorkspaceAreContained) {
   const Machine machine;
-  MakeRepository(machine);
+  MakeRepository(machine.project() + "/.git");
   for (const std::string& setting : std::vector<std::string>{
            // As `nbstripout --install --global` writes them.
            R"([filter "nb"] clean = "\"/usr/bin/python3\" -m nbstripout")",
@@ -67,7 +61,7 @@ TEST(GitPersonTest, ProgramsOfTheWorkspaceAreContained) {
 
 TEST(GitPersonTest, OrdinaryConfigurationsStayAllowed) {
   const Machine machine;
-  MakeRepository(machine);
+  MakeRepository(machine.project() + "/.git");
   machine.Write(machine.home() + "/bin/mine", "#!/bin/sh\n", 0755);
   for (const std::string setting :
        {R"([user] name = a
@@ -106,7 +100,7 @@ TEST(GitPersonTest, OrdinaryConfigurationsStayAllowed) {
 
 TEST(GitPersonTest, HooksOfTheRepositoryAreContainedWhereGitRunsThem) {
   const Machine machine;
-  MakeRepository(machine);
+  MakeRepository(machine.project() + "/.git");
   machine.Write(machine.home() + "/.gitconfig",
                 "[core]\nhooksPath = .githooks\n");
   machine.Write(machine.project() + "/src/a", "a");
@@ -126,7 +120,7 @@ TEST(GitPersonTest, HooksOfTheRepositoryAreContainedWhereGitRunsThem) {
 
 TEST(GitPersonTest, AFileThatIsALinkIsNotQuoted) {
   const Machine machine;
-  MakeRepository(machine);
+  MakeRepository(machine.project() + "/.git");
   machine.Write(machine.home() + "/.netrc", "password x\n");
   for (const std::string setting :
        {"[blame]\nignoreRevsFile = .revs\n",
@@ -153,14 +147,14 @@ TEST(GitPersonTest, GrepOutsideOfARepositoryIsContained) {
   EXPECT_TRUE(Allows(machine, "git grep x"));
   machine.Write(machine.home() + "/.gitconfig", "[grep]\nfallbackToNoIndex\n");
   EXPECT_FALSE(Allows(machine, "git grep x"));
-  MakeRepository(machine);
+  MakeRepository(machine.project() + "/.git");
   EXPECT_TRUE(Allows(machine, "git grep x"));
 }
 
 TEST(GitPersonTest, EveryFileOfTheConfigurationCounts) {
   const std::string program = "[diff]\nexternal = ./x\n";
   Machine machine;
-  MakeRepository(machine);
+  MakeRepository(machine.project() + "/.git");
   const std::string home = machine.home();
   const std::string own = home + "/.gitconfig";
   const auto reset = [&] {
@@ -217,7 +211,7 @@ TEST(GitPersonTest, EveryFileOfTheConfigurationCounts) {
 // The client's environment is that of the commands that it runs.
 TEST(GitPersonTest, VariablesThatLeadGitElsewhereAreContained) {
   Machine machine;
-  MakeRepository(machine);
+  MakeRepository(machine.project() + "/.git");
   const auto allows = [&](const std::vector<std::string>& environment) {
     machine.environment = environment;
     return Allows(machine, "git status");

@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <thread>
 
-#include "gateway/git_transport.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
@@ -383,34 +381,6 @@ TEST_P(GitTransportTest, APersonAddsAndTakesBackARemote) {
   machine_.OnTerminal({"untrust", "--remote", other}, "");
   EXPECT_NE(Inside("git fetch " + other).exit_code, 0);
   EXPECT_EQ(Inside("git fetch").exit_code, 0);
-}
-
-// Of two first runs at once in nested directories the inner one has what stood
-// there before the outer one began, or nothing.
-TEST(NoteRemotesTest, NothingThatARunBesideItWroteIsPinned) {
-  for (int turn = 0; turn < 15; ++turn) {
-    Machine machine;
-    ProcessFacts facts;
-    facts.places.state = machine.state();
-    facts.uid = ::geteuid();
-    const std::string outer = machine.project(), inner = outer + "/sub";
-    std::filesystem::create_directories(inner + "/.git/refs");
-    std::filesystem::create_directories(inner + "/.git/objects");
-    machine.Write(inner + "/.git/HEAD", "ref: refs/heads/main\n");
-    machine.Write(inner + "/.git/config",
-                  "[remote \"o\"]\nurl = git@host:good\n");
-    std::thread beside([&] {
-      EXPECT_TRUE(NoteRemotes(facts, outer, {}));
-      machine.Write(inner + "/.git/config",
-                    "[remote \"o\"]\nurl = git@host:evil\n");
-    });
-    EXPECT_TRUE(NoteRemotes(facts, inner, {}));
-    beside.join();
-    const auto pinned = PinnedRemotesOf(facts, inner);
-    ASSERT_TRUE(pinned);
-    for (const std::string& url : pinned->fetch)
-      EXPECT_EQ(url, "git@host:good") << turn;
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, GitTransportTest,

@@ -19,11 +19,8 @@ using hooks::ReadCodexSandbox;
 using hooks::SandboxMode;
 using hooks::SandboxPlaces;
 using test::Done;
+using test::Has;
 using test::Machine;
-
-bool Has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 constexpr char kNoTmp[] =
     "[sandbox_workspace_write]\nexclude_slash_tmp = true\n"

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/temporary_directory.h"
 #include "tests/git/formats/checks.h"
+#include "tests/support/temporary_directory.h"
 
 namespace {
 
