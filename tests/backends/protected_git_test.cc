@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kServers[] = "{\"mcpServers\":{}}\n";
 
-class GuardGit : public Sandbox {
+class ProtectedPathsGit : public Sandbox {
  protected:
   void SetUp() override {
     Sandbox::SetUp();
@@ -44,11 +44,12 @@ class GuardGit : public Sandbox {
       ADD_FAILURE() << violation.kind << ": " << violation.detail;
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, GuardGit, testing::ValuesIn(Everyone()), WhoName);
-INSTANTIATE_TEST_SUITE_P(Engines, GuardGit, testing::ValuesIn(Engines()),
+INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsGit, testing::ValuesIn(Everyone()),
                          WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, ProtectedPathsGit,
+                         testing::ValuesIn(Engines()), WhoName);
 
-TEST_P(GuardGit, ExchangesTrackedFilesThatOrderNothing) {
+TEST_P(ProtectedPathsGit, ExchangesTrackedFilesThatOrderNothing) {
   OnTopic(
       "echo 'fund = false' >> .npmrc && cp .npmrc p/ && mkdir -p q/.vscode && "
       "echo '{\"search.exclude\":{}}' > q/.vscode/settings.json && echo "
@@ -74,7 +75,7 @@ TEST_P(GuardGit, ExchangesTrackedFilesThatOrderNothing) {
   EXPECT_NE(Read(w_ + "/.npmrc").find("save = true"), std::string::npos);
 }
 
-TEST_P(GuardGit, PutsBackWhatOrders) {
+TEST_P(ProtectedPathsGit, PutsBackWhatOrders) {
   ASSERT_EQ(Outside("echo 'ignore-scripts=true' >> .npmrc; git commit -qam "
                     "2; git branch -f topic"),
             "");
@@ -98,7 +99,7 @@ TEST_P(GuardGit, PutsBackWhatOrders) {
   EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
 }
 
-TEST_P(GuardGit, RemovalLiftsNoGuard) {
+TEST_P(ProtectedPathsGit, RemovalLiftsNoGuard) {
   ASSERT_EQ(Outside(std::string("echo '") + kServers +
                     "' > .mcp.json; echo 'audit=true' >> .npmrc; git add -A; "
                     "git commit -qm 2; git branch -f topic"),
@@ -110,7 +111,7 @@ TEST_P(GuardGit, RemovalLiftsNoGuard) {
   EXPECT_NE(Read(w_ + "/.npmrc").find("audit"), std::string::npos);
 }
 
-TEST_P(GuardGit, NoDetourLeavesMore) {
+TEST_P(ProtectedPathsGit, NoDetourLeavesMore) {
   ASSERT_EQ(Outside("echo 'audit=true' >> .npmrc; echo '{\"git.path\": \"g\"}' "
                     "> .vscode/settings.json"),
             "");
@@ -165,7 +166,7 @@ TEST_P(GuardGit, NoDetourLeavesMore) {
   }
 }
 
-TEST_P(GuardGit, ADirectoryThatBecomesALinkGivesItsFilesBack) {
+TEST_P(ProtectedPathsGit, ADirectoryThatBecomesALinkGivesItsFilesBack) {
   ASSERT_EQ(Outside("echo 'ignore-scripts=true' > p/.npmrc"), "");
   cwd_ = w_ + "/p";
   const Ran ran = Bash(
@@ -177,7 +178,7 @@ TEST_P(GuardGit, ADirectoryThatBecomesALinkGivesItsFilesBack) {
   EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
 }
 
-TEST_P(GuardGit, OnlyALineOfGitExchangesAnything) {
+TEST_P(ProtectedPathsGit, OnlyALineOfGitExchangesAnything) {
   profile_.git_only = false;
   OnTopic("echo 'fund=false' >> .npmrc; echo x > p/.bashrc");
   Bash("git switch -q topic; echo fund=false >> .npmrc");
@@ -186,7 +187,7 @@ TEST_P(GuardGit, OnlyALineOfGitExchangesAnything) {
   EXPECT_FALSE(Exists(w_ + "/p/.bashrc"));
 }
 
-TEST_P(GuardGit, WhatIsObeyedElsewhereStaysOnlyAsCheckedOut) {
+TEST_P(ProtectedPathsGit, WhatIsObeyedElsewhereStaysOnlyAsCheckedOut) {
   OnTopic("echo x > p/.bashrc; echo x > p/.bash_profile; echo x > p/g");
   // Whatever the index is written as; one that gate cannot read tells nothing.
   for (const char* version : {"2", "4"}) {
@@ -213,7 +214,7 @@ TEST_P(GuardGit, WhatIsObeyedElsewhereStaysOnlyAsCheckedOut) {
   EXPECT_EQ(Read(w_ + "/.bashrc"), "mine\n");
 }
 
-TEST_P(GuardGit, ALinkedWorktreeHoldsWhatTheWorkspaceHolds) {
+TEST_P(ProtectedPathsGit, ALinkedWorktreeHoldsWhatTheWorkspaceHolds) {
   OnTopic(
       "echo '{\"hooks\":{}}' > .claude/settings.json; echo '{}' > "
       ".mcp.json");
@@ -226,7 +227,7 @@ TEST_P(GuardGit, ALinkedWorktreeHoldsWhatTheWorkspaceHolds) {
   EXPECT_TRUE(Exists(w_ + "/w2/f"));
 }
 
-TEST_P(GuardGit, ARepositoryInTheWorkspaceKeepsThePersonsPrograms) {
+TEST_P(ProtectedPathsGit, ARepositoryInTheWorkspaceKeepsThePersonsPrograms) {
   ASSERT_EQ(Outside("git init -q sub && cd sub && git config filter.f.clean x "
                     "&& git config core.hooksPath .husky && git config "
                     "alias.l '!ls' && git init -q ../x/deep/er && cp "
@@ -250,7 +251,7 @@ TEST_P(GuardGit, ARepositoryInTheWorkspaceKeepsThePersonsPrograms) {
   }
 }
 
-TEST_P(GuardGit, ASubmoduleKeepsItsFiles) {
+TEST_P(ProtectedPathsGit, ASubmoduleKeepsItsFiles) {
   ASSERT_EQ(Outside("mkdir ../other && cd ../other && git init -q . && echo "
                     "'{}' > .mcp.json && git add -A && git commit -qm 1"),
             "");
@@ -260,12 +261,12 @@ TEST_P(GuardGit, ASubmoduleKeepsItsFiles) {
   EXPECT_TRUE(Exists(w_ + "/sub/.mcp.json"));
 }
 
-TEST_P(GuardGit, ARepositoryMadeAroundFilesDoesNotFreeTheirNames) {
+TEST_P(ProtectedPathsGit, ARepositoryMadeAroundFilesDoesNotFreeTheirNames) {
   Bash("git init -q p; echo '{}' > p/.mcp.json");
   EXPECT_FALSE(Exists(w_ + "/p/.mcp.json"));
 }
 
-TEST_P(GuardGit, WhatAPersonTrustedStays) {
+TEST_P(ProtectedPathsGit, WhatAPersonTrustedStays) {
   OnTopic(std::string("printf '") + "{}" + "' > .mcp.json");
   profile_.trusted[w_ + "/.mcp.json"] = Hex(Sha256("{}"));
   ExpectQuiet(Bash("git switch -q topic"));
@@ -274,7 +275,7 @@ TEST_P(GuardGit, WhatAPersonTrustedStays) {
   EXPECT_NE(Read(w_ + "/.mcp.json"), "{} \n");
 }
 
-TEST_P(GuardGit, WhatTheHomeDirectoryLinksToIsNotChanged) {
+TEST_P(ProtectedPathsGit, WhatTheHomeDirectoryLinksToIsNotChanged) {
   MakeDirectory(w_ + "/dots");
   Write(w_ + "/dots/rc", "mine\n");
   ASSERT_EQ(Outside("ln -s \"$W/dots/rc\" \"$H/.bashrc\"; ln -s "
@@ -295,7 +296,8 @@ TEST_P(GuardGit, WhatTheHomeDirectoryLinksToIsNotChanged) {
   }
 }
 
-TEST_P(GuardGit, WhatIsNotThereYetBelowALinkOfTheHomeDirectoryIsNotMade) {
+TEST_P(ProtectedPathsGit,
+       WhatIsNotThereYetBelowALinkOfTheHomeDirectoryIsNotMade) {
   // A directory that is a link, through another link, and a link to nothing.
   ASSERT_EQ(
       Outside("mkdir -p dot/claude dot/c real/d && ln -s \"$W/dot/claude\" "
@@ -337,7 +339,7 @@ TEST_P(GuardGit, WhatIsNotThereYetBelowALinkOfTheHomeDirectoryIsNotMade) {
   EXPECT_EQ(Outside("cat dot/claude/notes dot/c/app/x"), "mine\nmine\n");
 }
 
-TEST_P(GuardGit, HooksThatThePersonKeepsInRepositoriesArePutBack) {
+TEST_P(ProtectedPathsGit, HooksThatThePersonKeepsInRepositoriesArePutBack) {
   Write(h_ + "/.gitconfig", "[core]\n\thooksPath = .githooks\n");
   profile_.alias_checked_paths = {h_ + "/.gitconfig"};
   MakeDirectory(w_ + "/.githooks");

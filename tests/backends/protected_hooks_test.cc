@@ -10,7 +10,7 @@
 namespace gate::backends {
 namespace {
 
-class GuardHooks : public Sandbox {
+class ProtectedPathsHooks : public Sandbox {
  protected:
   void SetUp() override {
     Sandbox::SetUp();
@@ -25,10 +25,10 @@ class GuardHooks : public Sandbox {
         "\"$W\"/* \"$W\"/.git*");
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, GuardHooks, testing::ValuesIn(Everyone()),
-                         WhoName);
-INSTANTIATE_TEST_SUITE_P(Engines, GuardHooks, testing::ValuesIn(Engines()),
-                         WhoName);
+INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsHooks,
+                         testing::ValuesIn(Everyone()), WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, ProtectedPathsHooks,
+                         testing::ValuesIn(Engines()), WhoName);
 
 struct Case {
   const char* name;
@@ -110,7 +110,7 @@ constexpr Case kCases[] = {
 
 constexpr char kMine[] = "#!/bin/sh\nexit 0\n";
 
-TEST_P(GuardHooks, KeepTheirContentWhereverConfigurationNamesThem) {
+TEST_P(ProtectedPathsHooks, KeepTheirContentWhereverConfigurationNamesThem) {
   for (const Case& c : kCases) {
     Clear();
     ASSERT_EQ(Outside(c.setup), "") << c.name;
@@ -133,7 +133,7 @@ TEST_P(GuardHooks, KeepTheirContentWhereverConfigurationNamesThem) {
   }
 }
 
-TEST_P(GuardHooks, OfAPlaceThatIsNotThereYetAreTaken) {
+TEST_P(ProtectedPathsHooks, OfAPlaceThatIsNotThereYetAreTaken) {
   for (const Case& c : kCases) {
     if (*c.hooks == '\0') continue;
     Clear();
@@ -148,7 +148,7 @@ TEST_P(GuardHooks, OfAPlaceThatIsNotThereYetAreTaken) {
 }
 
 // `~` is the home of the person, whosever homes are protected as well.
-TEST_P(GuardHooks, AreThoseOfThePersonsHome) {
+TEST_P(ProtectedPathsHooks, AreThoseOfThePersonsHome) {
   profile_.alias_checked_paths = {h_ + "/.gitconfig", x_ + "/other/.gitconfig"};
   ASSERT_EQ(Outside("git init -q . && git config core.hooksPath "
                     "'~/../work space/.githooks'"),
@@ -157,14 +157,14 @@ TEST_P(GuardHooks, AreThoseOfThePersonsHome) {
   EXPECT_FALSE(Exists(w_ + "/.githooks/pre-commit"));
 }
 
-TEST_P(GuardHooks, OfAPushAreTakenInTheGitDirectory) {
+TEST_P(ProtectedPathsHooks, OfAPushAreTakenInTheGitDirectory) {
   ASSERT_EQ(Outside("git init -q . && git config core.hooksPath .githooks"),
             "");
   Bash("mkdir .git/.githooks; echo x > .git/.githooks/post-receive");
   EXPECT_FALSE(Exists(w_ + "/.git/.githooks/post-receive"));
 }
 
-TEST_P(GuardHooks, StayBehindALinkThatIsExchanged) {
+TEST_P(ProtectedPathsHooks, StayBehindALinkThatIsExchanged) {
   ASSERT_EQ(Outside("exec 2>&-; git init -q . && git config core.hooksPath "
                     ".githooks && mkdir real evil && ln -s real .githooks"),
             "");
@@ -174,7 +174,7 @@ TEST_P(GuardHooks, StayBehindALinkThatIsExchanged) {
 }
 
 // `git init` and `git clone` copy them into every new repository.
-TEST_P(GuardHooks, WhatThePersonsNewRepositoriesBeginWithIsKept) {
+TEST_P(ProtectedPathsHooks, WhatThePersonsNewRepositoriesBeginWithIsKept) {
   for (const std::string& value :
        {w_ + "/t", "~/../" + std::string(BaseName(w_)) + "/t", std::string("t"),
         x_ + "/link"}) {
@@ -205,7 +205,7 @@ TEST_P(GuardHooks, WhatThePersonsNewRepositoriesBeginWithIsKept) {
 
 // A relative core.hooksPath counts for every work tree, also for those that
 // are made, moved or hidden.
-TEST_P(GuardHooks, OfAWorkTreeThatWasNotKnownAreTaken) {
+TEST_P(ProtectedPathsHooks, OfAWorkTreeThatWasNotKnownAreTaken) {
   constexpr char kOwn[] = "git config core.hooksPath .githooks";
   constexpr char kPersons[] = "git config --global core.hooksPath .githooks";
   struct Row {
@@ -260,7 +260,7 @@ TEST_P(GuardHooks, OfAWorkTreeThatWasNotKnownAreTaken) {
   }
 }
 
-TEST_P(GuardHooks, OfTheWorkspaceStayInItsWorktrees) {
+TEST_P(ProtectedPathsHooks, OfTheWorkspaceStayInItsWorktrees) {
   ASSERT_EQ(Outside("exec 2>&-; git init -q . && git config core.hooksPath "
                     ".githooks && mkdir .githooks scripts && echo mine > "
                     ".githooks/pre-commit && ln -s ../scripts/x "
@@ -280,7 +280,7 @@ TEST_P(GuardHooks, OfTheWorkspaceStayInItsWorktrees) {
   EXPECT_EQ(Read(w_ + "/other/.githooks/pre-push"), "2\n");
 }
 
-TEST_P(GuardHooks, OrdinaryFilesBesideThemAreTheRuns) {
+TEST_P(ProtectedPathsHooks, OrdinaryFilesBesideThemAreTheRuns) {
   ASSERT_EQ(Outside("git init -q . && git config core.hooksPath . && git "
                     "config --global core.hooksPath .githooks"),
             "");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPlaces = 12, kFiles = 30;
 
-class GuardMany : public Sandbox {
+class ProtectedPathsMany : public Sandbox {
  protected:
   void SetUp() override {
     Sandbox::SetUp();
@@ -41,10 +41,10 @@ class GuardMany : public Sandbox {
     return path;
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, GuardMany, testing::ValuesIn(Everyone()),
+INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsMany, testing::ValuesIn(Everyone()),
                          WhoName);
 
-TEST_P(GuardMany, EachIsHeldInItsPlace) {
+TEST_P(ProtectedPathsMany, EachIsHeldInItsPlace) {
   const std::string before = Manifest(Directory(3));
   const Ran ran = Bash(
       "for f in $(find . -name 'p*'); do echo y > $f; rm -f $f; "
@@ -62,7 +62,7 @@ TEST_P(GuardMany, EachIsHeldInItsPlace) {
 
 // By an editor, say, at every moment of the start. Then it is tried again, a
 // few times, under the one permit.
-TEST_P(GuardMany, AStartThatMeetsAnotherWriterNeedsNoSecondPermit) {
+TEST_P(ProtectedPathsMany, AStartThatMeetsAnotherWriterNeedsNoSecondPermit) {
   const std::string asked = base_ + "/asked", other = base_ + "/other";
   permit_ = Permit([&] {
     std::ofstream(asked, std::ios::app) << "x";

@@ -20,7 +20,7 @@
 namespace gate::backends {
 namespace {
 
-class GuardOverlap : public Sandbox {
+class ProtectedPathsOverlap : public Sandbox {
  protected:
   void SetUp() override {
     Sandbox::SetUp();
@@ -52,7 +52,7 @@ class GuardOverlap : public Sandbox {
   // A run in two parts; the second begins with Go.
   class Run {
    public:
-    Run(GuardOverlap* test, const std::string& workspace,
+    Run(ProtectedPathsOverlap* test, const std::string& workspace,
         const std::string& first, const std::string& second)
         : test_(test),
           go_(test->base_ + "/go" + std::to_string(++test->runs_)) {
@@ -100,7 +100,7 @@ class GuardOverlap : public Sandbox {
     }
 
    private:
-    GuardOverlap* test_;
+    ProtectedPathsOverlap* test_;
     std::string go_;
     pid_t pid_ = 0;
   };
@@ -125,8 +125,8 @@ class GuardOverlap : public Sandbox {
   std::string inner_;
   int runs_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(All, GuardOverlap, testing::ValuesIn(Everyone()),
-                         WhoName);
+INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsOverlap,
+                         testing::ValuesIn(Everyone()), WhoName);
 
 // In q/w, where it can.
 constexpr char kPlant[] =
@@ -172,7 +172,7 @@ constexpr Attack kAttacks[] = {
     {"rm -rf q/w/.claude q/w/.mcp.json; chmod 0300 q/w", "chmod 0700 q/w"},
 };
 
-TEST_P(GuardOverlap, NothingStaysThatTheInnerRunPlanted) {
+TEST_P(ProtectedPathsOverlap, NothingStaysThatTheInnerRunPlanted) {
   for (const Attack& attack : kAttacks)
     for (const bool outer_last : {true, false}) {
       const std::string when = std::string(attack.first) + " | " +
@@ -191,7 +191,7 @@ TEST_P(GuardOverlap, NothingStaysThatTheInnerRunPlanted) {
     }
 }
 
-TEST_P(GuardOverlap, WhatMountsHeldComesBack) {
+TEST_P(ProtectedPathsOverlap, WhatMountsHeldComesBack) {
   for (const char* line :
        {"rm .mcp.json .claude/settings.json", "rm -r .claude .mcp.json",
         "echo x > n; mv n .mcp.json; rm -r .claude"}) {
@@ -211,7 +211,7 @@ TEST_P(GuardOverlap, WhatMountsHeldComesBack) {
   }
 }
 
-TEST_P(GuardOverlap, AGitLineBesideItKeepsWhatItBrought) {
+TEST_P(ProtectedPathsOverlap, AGitLineBesideItKeepsWhatItBrought) {
   Make();
   {
     Run inner(this, inner_, "", kPlant);
@@ -228,7 +228,7 @@ TEST_P(GuardOverlap, AGitLineBesideItKeepsWhatItBrought) {
 
 // What the other one had changed when this one looked at it was not there
 // before.
-TEST_P(GuardOverlap, WhatAnotherRunLeftIsNotPutBack) {
+TEST_P(ProtectedPathsOverlap, WhatAnotherRunLeftIsNotPutBack) {
   Make();
   {
     Run outer(this, w_,
@@ -243,7 +243,7 @@ TEST_P(GuardOverlap, WhatAnotherRunLeftIsNotPutBack) {
   Clear();
 }
 
-TEST_P(GuardOverlap, AMovedWorkspaceIsToldAndLookedAt) {
+TEST_P(ProtectedPathsOverlap, AMovedWorkspaceIsToldAndLookedAt) {
   Make();
   profile_.workspace = inner_;
   profile_.write = {inner_};
@@ -268,7 +268,7 @@ TEST_P(GuardOverlap, AMovedWorkspaceIsToldAndLookedAt) {
   EXPECT_EQ(Planted(), "") << said;
 }
 
-TEST_P(GuardOverlap, ARemovedWorkspaceIsTold) {
+TEST_P(ProtectedPathsOverlap, ARemovedWorkspaceIsTold) {
   Make();
   profile_.workspace = inner_;
   profile_.write = {inner_};
@@ -289,7 +289,7 @@ TEST_P(GuardOverlap, ARemovedWorkspaceIsTold) {
 
 // The inner run stands in a directory that the outer one took away, and writes
 // there when the outer one has ended.
-TEST_P(GuardOverlap, WhoeverEndsLastLooksAtThePlacesOfAll) {
+TEST_P(ProtectedPathsOverlap, WhoeverEndsLastLooksAtThePlacesOfAll) {
   Make();
   {
     Run inner(this, inner_, "mkdir d; cd d",
@@ -302,7 +302,7 @@ TEST_P(GuardOverlap, WhoeverEndsLastLooksAtThePlacesOfAll) {
   EXPECT_EQ(Notes(), std::vector<std::string>());
 }
 
-TEST_P(GuardOverlap, AKilledGateLeavesItToTheNext) {
+TEST_P(ProtectedPathsOverlap, AKilledGateLeavesItToTheNext) {
   for (const bool kill_inner : {true, false}) {
     Make();
     {
@@ -322,7 +322,7 @@ TEST_P(GuardOverlap, AKilledGateLeavesItToTheNext) {
   }
 }
 
-TEST_P(GuardOverlap, ATruncatedNoteOfAnotherRunLosesNothing) {
+TEST_P(ProtectedPathsOverlap, ATruncatedNoteOfAnotherRunLosesNothing) {
   Make();
   {
     Run outer(this, w_, "rm q/w/.mcp.json", "");

@@ -14,7 +14,7 @@
 namespace gate::backends {
 namespace {
 
-class GuardTest : public Sandbox {
+class ProtectedPathsTest : public Sandbox {
  protected:
   void SetUp() override {
     Sandbox::SetUp();
@@ -46,12 +46,12 @@ class GuardTest : public Sandbox {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, GuardTest, testing::ValuesIn(Everyone()),
+INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsTest, testing::ValuesIn(Everyone()),
                          WhoName);
-INSTANTIATE_TEST_SUITE_P(Engines, GuardTest, testing::ValuesIn(Engines()),
-                         WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, ProtectedPathsTest,
+                         testing::ValuesIn(Engines()), WhoName);
 
-TEST_P(GuardTest, WhatIsAbsentStaysAbsent) {
+TEST_P(ProtectedPathsTest, WhatIsAbsentStaysAbsent) {
   for (const char* line :
        {"echo x > .bashrc", "ln -s /etc/passwd .bashrc", "mkdir .bashrc",
         "mkfifo .bashrc", "mkdir -p .bashrc/a/b; echo x > .bashrc/a/b/c",
@@ -67,7 +67,7 @@ TEST_P(GuardTest, WhatIsAbsentStaysAbsent) {
              w_ + "/.claude/commands");
 }
 
-TEST_P(GuardTest, ALinkNeverMakesGateMoveWhatIsOutside) {
+TEST_P(ProtectedPathsTest, ALinkNeverMakesGateMoveWhatIsOutside) {
   MakeDirectory(x_ + "/.claude");
   Write(x_ + "/.claude/settings.json", "outside");
   Bash("ln -s \"$X/.claude\" .claude");
@@ -75,7 +75,7 @@ TEST_P(GuardTest, ALinkNeverMakesGateMoveWhatIsOutside) {
   EXPECT_FALSE(Exists(w_ + "/.claude/settings.json"));
 }
 
-TEST_P(GuardTest, WhatExistsCannotBeChangedOrReplaced) {
+TEST_P(ProtectedPathsTest, WhatExistsCannotBeChangedOrReplaced) {
   Write(w_ + "/.bashrc", "mine\n");
   MakeDirectory(w_ + "/.claude");
   Write(w_ + "/.claude/settings.json", "{}\n");
@@ -92,7 +92,7 @@ TEST_P(GuardTest, WhatExistsCannotBeChangedOrReplaced) {
     ExpectKept(line, w_ + "/.claude/settings.json");
 }
 
-TEST_P(GuardTest, NoGhostAppearsOnTheHost) {
+TEST_P(ProtectedPathsTest, NoGhostAppearsOnTheHost) {
   const Ran ran = Bash(
       "for i in 1 2 3; do ls -A \"$W\"; done; stat .bashrc .git 2>&1 | head "
       "-1");
@@ -106,7 +106,7 @@ TEST_P(GuardTest, NoGhostAppearsOnTheHost) {
   EXPECT_TRUE(ran.outcome.violations.empty());
 }
 
-TEST_P(GuardTest, ALinkThatExistsLeadsNowhereElse) {
+TEST_P(ProtectedPathsTest, ALinkThatExistsLeadsNowhereElse) {
   ASSERT_EQ(symlink((x_ + "/newrc").c_str(), (w_ + "/.bashrc").c_str()), 0);
   Bash("echo x > .bashrc; rm .bashrc; echo x > .bashrc");
   EXPECT_FALSE(Exists(x_ + "/newrc"));
@@ -115,13 +115,13 @@ TEST_P(GuardTest, ALinkThatExistsLeadsNowhereElse) {
             x_ + "/newrc");
 }
 
-TEST_P(GuardTest, WhatAProtectedLinkLeadsToIsProtected) {
+TEST_P(ProtectedPathsTest, WhatAProtectedLinkLeadsToIsProtected) {
   Write(w_ + "/real", "mine\n");
   ASSERT_EQ(symlink("real", (w_ + "/.bashrc").c_str()), 0);
   ExpectKept("echo x > real; mv real r; echo x > real", w_ + "/real");
 }
 
-TEST_P(GuardTest, EveryNameOfAProtectedFileIsProtected) {
+TEST_P(ProtectedPathsTest, EveryNameOfAProtectedFileIsProtected) {
   Repository(w_);
   MakeDirectory(w_ + "/deep/er");
   const struct {
@@ -163,7 +163,7 @@ TEST_P(GuardTest, EveryNameOfAProtectedFileIsProtected) {
   EXPECT_EQ(Read(w_ + "/plain"), "a\nb\n");
 }
 
-TEST_P(GuardTest, NamesAreProtectedInTheWorkingDirectoryAndAbove) {
+TEST_P(ProtectedPathsTest, NamesAreProtectedInTheWorkingDirectoryAndAbove) {
   MakeDirectory(w_ + "/a/b");
   Write(w_ + "/a/.envrc", "mine\n");
   cwd_ = w_ + "/a/b";
@@ -175,7 +175,7 @@ TEST_P(GuardTest, NamesAreProtectedInTheWorkingDirectoryAndAbove) {
   ExpectKept("echo x > .envrc", w_ + "/a/b/.envrc");
 }
 
-TEST_P(GuardTest, NamesAreSweptAtAnyDepth) {
+TEST_P(ProtectedPathsTest, NamesAreSweptAtAnyDepth) {
   MakeDirectory(w_ + "/p/q/r");
   ExpectKept("echo x > p/q/r/.envrc", w_ + "/p/q/r/.envrc");
   ExpectKept("mkdir -p p/n/.claude; echo x > p/n/.claude/settings.json",
@@ -185,7 +185,7 @@ TEST_P(GuardTest, NamesAreSweptAtAnyDepth) {
   ExpectKept("echo x > p/.BashRC", w_ + "/p/.BashRC");
 }
 
-TEST_P(GuardTest, TheQuarantineHoldsWhatWasTaken) {
+TEST_P(ProtectedPathsTest, TheQuarantineHoldsWhatWasTaken) {
   const Ran ran = Bash("echo evil > .bashrc");
   ASSERT_EQ(ran.outcome.violations.size(), 1u);
   EXPECT_EQ(ran.outcome.violations[0].kind, "protected-path");
@@ -196,14 +196,14 @@ TEST_P(GuardTest, TheQuarantineHoldsWhatWasTaken) {
   EXPECT_EQ(found, "evil\n");
 }
 
-TEST_P(GuardTest, WithoutAQuarantineItIsStillTakenAway) {
+TEST_P(ProtectedPathsTest, WithoutAQuarantineItIsStillTakenAway) {
   profile_.quarantine_dir.clear();
   const Ran ran = Bash("echo evil > .bashrc");
   EXPECT_FALSE(Exists(w_ + "/.bashrc"));
   EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
 }
 
-TEST_P(GuardTest, ExactPathsAreProtected) {
+TEST_P(ProtectedPathsTest, ExactPathsAreProtected) {
   Write(w_ + "/keep", "mine\n");
   Write(w_ + "/decoy", "x\n");
   profile_.protect = {w_ + "/keep", w_ + "/sub/absent"};
@@ -211,7 +211,7 @@ TEST_P(GuardTest, ExactPathsAreProtected) {
   ExpectKept("mkdir -p sub && echo x > sub/absent", w_ + "/sub/absent");
 }
 
-TEST_P(GuardTest, OrdinaryGitWorks) {
+TEST_P(ProtectedPathsTest, OrdinaryGitWorks) {
   Repository(w_);
   Repository(base_ + "/other");
   const Ran ran = Bash(
@@ -233,7 +233,7 @@ TEST_P(GuardTest, OrdinaryGitWorks) {
   EXPECT_EQ(Outside("git status --porcelain | grep -v '^[?]'"), "");
 }
 
-TEST_P(GuardTest, AHookIsNotLeftInAnExistingRepository) {
+TEST_P(ProtectedPathsTest, AHookIsNotLeftInAnExistingRepository) {
   Repository(w_);
   const std::string hook = w_ + "/.git/hooks/pre-commit";
   for (const char* line :
@@ -248,7 +248,7 @@ TEST_P(GuardTest, AHookIsNotLeftInAnExistingRepository) {
   EXPECT_EQ(Outside("git fsck --no-progress 2>&1 | grep -i fatal"), "");
 }
 
-TEST_P(GuardTest, AHooksDirectoryThatWasAbsentStaysWithoutHooks) {
+TEST_P(ProtectedPathsTest, AHooksDirectoryThatWasAbsentStaysWithoutHooks) {
   Repository(w_);
   std::filesystem::remove_all(w_ + "/.git/hooks");
   const Ran ran = Bash("mkdir .git/hooks; echo x > .git/hooks/post-merge");
@@ -256,7 +256,7 @@ TEST_P(GuardTest, AHooksDirectoryThatWasAbsentStaysWithoutHooks) {
   EXPECT_TRUE(HasViolation(ran.outcome, "git-hook"));
 }
 
-TEST_P(GuardTest, AFileThatTheConfigurationIncludesIsGuardedLikeIt) {
+TEST_P(ProtectedPathsTest, AFileThatTheConfigurationIncludesIsGuardedLikeIt) {
   Repository(w_);
   Outside("cd \"$W\" && git config include.path ../team.inc");
   Write(w_ + "/team.inc", "[user]\n\tname = team\n");
@@ -268,7 +268,7 @@ TEST_P(GuardTest, AFileThatTheConfigurationIncludesIsGuardedLikeIt) {
   EXPECT_TRUE(HasViolation(ran.outcome, "git-config"));
 }
 
-TEST_P(GuardTest, HooksInADirectoryOfTheWorkspaceArePutBack) {
+TEST_P(ProtectedPathsTest, HooksInADirectoryOfTheWorkspaceArePutBack) {
   Repository(w_);
   Outside("cd \"$W\" && git config core.hooksPath .husky/_");
   MakeDirectory(w_ + "/.husky");
@@ -293,7 +293,7 @@ TEST_P(GuardTest, HooksInADirectoryOfTheWorkspaceArePutBack) {
   EXPECT_EQ(Read(w_ + "/.husky/pre-commit"), "npm test\n");
 }
 
-TEST_P(GuardTest, TheWorkTreeIsNotMovedOutOfTheWorkspace) {
+TEST_P(ProtectedPathsTest, TheWorkTreeIsNotMovedOutOfTheWorkspace) {
   Repository(w_);
   const std::string config = w_ + "/.git/config";
   const std::string before = Read(config);
@@ -305,7 +305,7 @@ TEST_P(GuardTest, TheWorkTreeIsNotMovedOutOfTheWorkspace) {
   }
 }
 
-TEST_P(GuardTest, ProgramsInTheConfigurationArePutBack) {
+TEST_P(ProtectedPathsTest, ProgramsInTheConfigurationArePutBack) {
   Repository(w_);
   const std::string config = w_ + "/.git/config";
   const std::string before = Read(config);
@@ -325,7 +325,7 @@ TEST_P(GuardTest, ProgramsInTheConfigurationArePutBack) {
   EXPECT_TRUE(ordinary.outcome.violations.empty());
 }
 
-TEST_P(GuardTest, OtherFilesThatLeadGitElsewhereAreProtected) {
+TEST_P(ProtectedPathsTest, OtherFilesThatLeadGitElsewhereAreProtected) {
   Repository(w_);
   for (const char* name :
        {".git/info/attributes", ".git/commondir", ".git/lazygit.yml"})
@@ -339,7 +339,7 @@ TEST_P(GuardTest, OtherFilesThatLeadGitElsewhereAreProtected) {
   EXPECT_TRUE(HasViolation(ran.outcome, "git-config"));
 }
 
-TEST_P(GuardTest, ANewRepositoryKeepsItsFilesButNoPrograms) {
+TEST_P(ProtectedPathsTest, ANewRepositoryKeepsItsFilesButNoPrograms) {
   const Ran ran = Bash(
       "git init -q new; cd new; mkdir .claude; echo '{}' > "
       ".claude/settings.json; git add .; echo x > .git/hooks/pre-commit; git "
@@ -354,7 +354,7 @@ TEST_P(GuardTest, ANewRepositoryKeepsItsFilesButNoPrograms) {
   EXPECT_TRUE(HasViolation(ran.outcome, "git-config"));
 }
 
-TEST_P(GuardTest, ARepositoryMadeOfTheWorkspaceDoesNotFreeItsNames) {
+TEST_P(ProtectedPathsTest, ARepositoryMadeOfTheWorkspaceDoesNotFreeItsNames) {
   Bash(
       "git init -q .; echo x > .mcp.json; mkdir -p a; echo x > a/.envrc; echo "
       "x > .git/hooks/pre-push");
@@ -363,7 +363,7 @@ TEST_P(GuardTest, ARepositoryMadeOfTheWorkspaceDoesNotFreeItsNames) {
     EXPECT_FALSE(Exists(w_ + "/" + name)) << name;
 }
 
-TEST_P(GuardTest, ANestedRepositoryAndABareOneAreSwept) {
+TEST_P(ProtectedPathsTest, ANestedRepositoryAndABareOneAreSwept) {
   Repository(w_ + "/a/b/c/d");
   const Ran ran = Bash(
       "echo x > a/b/c/d/.git/hooks/pre-commit; git init -q --bare e; git -C e "
@@ -374,7 +374,7 @@ TEST_P(GuardTest, ANestedRepositoryAndABareOneAreSwept) {
   EXPECT_EQ(ran.outcome.violations.size(), 3u);
 }
 
-TEST_P(GuardTest, ALinkedWorktreeWorksAndItsRepositoryIsProtected) {
+TEST_P(ProtectedPathsTest, ALinkedWorktreeWorksAndItsRepositoryIsProtected) {
   Repository(base_ + "/main");
   std::filesystem::remove_all(w_);
   ASSERT_EQ(Outside("true"), "no workspace");
@@ -397,7 +397,7 @@ TEST_P(GuardTest, ALinkedWorktreeWorksAndItsRepositoryIsProtected) {
   EXPECT_EQ(Read(tree + "/.git").find("/tmp"), std::string::npos);
 }
 
-TEST_P(GuardTest, ASubmodulesDirectoryIsProtected) {
+TEST_P(ProtectedPathsTest, ASubmodulesDirectoryIsProtected) {
   Repository(w_);
   Repository(base_ + "/other");
   ASSERT_EQ(Outside("git -c protocol.file.allow=always submodule add -q "
@@ -465,7 +465,8 @@ TEST(NegativeEntryCache, DenyOnlyWhereSeveralPathsWereMissing) {
   std::filesystem::remove_all(place);
 }
 
-TEST_P(GuardTest, ADirectoryMadeByAnEarlierRunGetsNoProtectedNameLater) {
+TEST_P(ProtectedPathsTest,
+       ADirectoryMadeByAnEarlierRunGetsNoProtectedNameLater) {
   profile_.protect_names = {".vscode", ".claude/settings.json",
                             ".config/git/config"};
   ASSERT_EQ(Outside("mkdir -p x/.config y/.vscode && echo mine > "
@@ -489,7 +490,7 @@ TEST_P(GuardTest, ADirectoryMadeByAnEarlierRunGetsNoProtectedNameLater) {
   EXPECT_FALSE(Exists(w_ + "/y/.vscode/new"));
 }
 
-TEST_P(GuardTest, ADirectoryMadeByAnEarlierRunBecomesNoGitDirectory) {
+TEST_P(ProtectedPathsTest, ADirectoryMadeByAnEarlierRunBecomesNoGitDirectory) {
   const char* const kRepository =
       "; mkdir -p x/g/objects x/g/refs; echo 'ref: refs/heads/m' > x/g/HEAD; "
       "mv x/g x/.git";

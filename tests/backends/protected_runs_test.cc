@@ -23,7 +23,7 @@ constexpr char kPlant[] =
     "d/r && git -C d/r config core.fsmonitor ./e && echo x > "
     "d/r/.git/hooks/pre-commit";
 
-class GuardRuns : public Sandbox {
+class ProtectedPathsRuns : public Sandbox {
  protected:
   void SetUp() override {
     Sandbox::SetUp();
@@ -39,7 +39,7 @@ class GuardRuns : public Sandbox {
   // A run that has done `line` and goes on until `End`.
   class Going {
    public:
-    Going(GuardRuns* test, const std::string& workspace,
+    Going(ProtectedPathsRuns* test, const std::string& workspace,
           const std::string& line)
         : go_(test->base_ + "/go" + std::to_string(++test->runs_)) {
       EXPECT_EQ(mkfifo(go_.c_str(), 0600), 0);
@@ -97,10 +97,10 @@ class GuardRuns : public Sandbox {
   std::string in_here_, elsewhere_;
   int runs_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(All, GuardRuns, testing::ValuesIn(Everyone()),
+INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsRuns, testing::ValuesIn(Everyone()),
                          WhoName);
 
-TEST_P(GuardRuns, WhatOneMovesOutOfAnothersPlacesIsTaken) {
+TEST_P(ProtectedPathsRuns, WhatOneMovesOutOfAnothersPlacesIsTaken) {
   for (const bool inner : {true, false}) {
     Going first(this, inner ? in_here_ : w_, kPlant);
     AwaitTick();
@@ -115,7 +115,7 @@ TEST_P(GuardRuns, WhatOneMovesOutOfAnothersPlacesIsTaken) {
   }
 }
 
-TEST_P(GuardRuns, WhoeverEndsLastAnswersForThoseThatItNeverMet) {
+TEST_P(ProtectedPathsRuns, WhoeverEndsLastAnswersForThoseThatItNeverMet) {
   Going first(this, in_here_, kPlant);
   Going second(this, w_, "mv .worktrees/x/d d");
   first.End();
@@ -125,7 +125,7 @@ TEST_P(GuardRuns, WhoeverEndsLastAnswersForThoseThatItNeverMet) {
   ExpectHarmless(w_ + "/q", "after the third");
 }
 
-TEST_P(GuardRuns, AKilledOneCountsUntilItIsFinished) {
+TEST_P(ProtectedPathsRuns, AKilledOneCountsUntilItIsFinished) {
   Going first(this, in_here_, kPlant);
   first.Kill();
   AwaitTick();
@@ -133,7 +133,7 @@ TEST_P(GuardRuns, AKilledOneCountsUntilItIsFinished) {
   ExpectHarmless(w_ + "/d", "of a killed one");
 }
 
-TEST_P(GuardRuns, OneOfAnotherVersionCountsWhileItGoesOn) {
+TEST_P(ProtectedPathsRuns, OneOfAnotherVersionCountsWhileItGoesOn) {
   const std::string head("gate.run-note/9\nstrange\nend");
   MakeDirectory(profile_.runs_dir);
   const std::string note = profile_.runs_dir + "/1-1-0";
@@ -154,13 +154,13 @@ TEST_P(GuardRuns, OneOfAnotherVersionCountsWhileItGoesOn) {
   }
 }
 
-TEST_P(GuardRuns, WhatCannotBeReadOfOthersStartsNothing) {
+TEST_P(ProtectedPathsRuns, WhatCannotBeReadOfOthersStartsNothing) {
   Write(base_ + "/file", "");
   profile_.runs_dir = base_ + "/file";
   EXPECT_EQ(Bash("true").outcome.status, OutcomeStatus::kSetupFailed);
 }
 
-TEST_P(GuardRuns, WhatAPersonMakesMeanwhileStaysWhereNoRunReaches) {
+TEST_P(ProtectedPathsRuns, WhatAPersonMakesMeanwhileStaysWhereNoRunReaches) {
   Going first(this, elsewhere_, "true");
   AwaitTick();
   ASSERT_EQ(Outside("mkdir -p pkg/.vscode; echo x > pkg/.vscode/tasks.json"),
@@ -172,7 +172,7 @@ TEST_P(GuardRuns, WhatAPersonMakesMeanwhileStaysWhereNoRunReaches) {
   EXPECT_TRUE(Exists(w_ + "/pkg/.vscode/tasks.json"));
 }
 
-TEST_P(GuardRuns, ACloneKeepsWhatItBringsWhileOthersGoOn) {
+TEST_P(ProtectedPathsRuns, ACloneKeepsWhatItBringsWhileOthersGoOn) {
   ASSERT_EQ(Outside("mkdir ../o && cd ../o && git init -q . && mkdir .vscode "
                     "&& echo '{}' > .vscode/tasks.json && git add -A && git "
                     "commit -qm 1"),

@@ -15,7 +15,7 @@
 namespace gate::backends {
 namespace {
 
-class GuardSearch : public Sandbox {
+class ProtectedPathsSearch : public Sandbox {
  protected:
   void SetUp() override {
     Sandbox::SetUp();
@@ -33,8 +33,8 @@ class GuardSearch : public Sandbox {
         "PLANT {} + 2>&1");
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, GuardSearch, testing::ValuesIn(Everyone()),
-                         WhoName);
+INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsSearch,
+                         testing::ValuesIn(Everyone()), WhoName);
 
 constexpr char kPlant[] =
     "; mkdir -p W/.claude W/.vscode; echo PLANT > W/.claude/settings.json; "
@@ -42,7 +42,7 @@ constexpr char kPlant[] =
     "git -C W config core.fsmonitor PLANT; git -C W config core.hooksPath "
     "PLANT";
 
-TEST_P(GuardSearch, NothingThatARunMakesHidesWhatItPlants) {
+TEST_P(ProtectedPathsSearch, NothingThatARunMakesHidesWhatItPlants) {
   for (const char* made : {
            "mkdir $(seq -f d%g 4200)",
            "mkdir $(seq -f d%g 4200); mkdir -p d9/x/.claude; echo PLANT > "
@@ -93,7 +93,7 @@ TEST_P(GuardSearch, NothingThatARunMakesHidesWhatItPlants) {
   }
 }
 
-TEST_P(GuardSearch, WhatWasTwoDirectoriesBelowComesBack) {
+TEST_P(ProtectedPathsSearch, WhatWasTwoDirectoriesBelowComesBack) {
   ASSERT_EQ(
       Outside("git init -q W; mkdir -p W/.claude p/x/.vscode; git init -q p/x; "
               "echo mine > W/.claude/settings.json; echo mine > W/.mcp.json; "
@@ -122,7 +122,7 @@ TEST_P(GuardSearch, WhatWasTwoDirectoriesBelowComesBack) {
       Bash("cp W/.mcp.json n && mv n W/.mcp.json").outcome.violations.empty());
 }
 
-TEST_P(GuardSearch, OrdinaryLinesAreQuiet) {
+TEST_P(ProtectedPathsSearch, OrdinaryLinesAreQuiet) {
   ASSERT_EQ(Outside("git init -q . && git init -q W && mkdir -p src/hooks && "
                     "touch src/hooks/a && echo mine > W/.mcp.json"),
             "");
@@ -140,7 +140,7 @@ TEST_P(GuardSearch, OrdinaryLinesAreQuiet) {
   }
 }
 
-TEST_P(GuardSearch, WhatARunMakesTakesNoTurnFromWhatWasThere) {
+TEST_P(ProtectedPathsSearch, WhatARunMakesTakesNoTurnFromWhatWasThere) {
   ASSERT_EQ(Outside("for i in 1 2 3; do mkdir -p p$i/.claude p$i/q/.vscode; "
                     "echo mine > p$i/.claude/settings.json; echo mine > "
                     "p$i/q/.vscode/tasks.json; git init -q p$i/r; echo mine > "
@@ -173,7 +173,7 @@ TEST_P(GuardSearch, WhatARunMakesTakesNoTurnFromWhatWasThere) {
 }
 
 // Whichever of the limits of looking and remembering is met.
-TEST_P(GuardSearch, WhatDoesNotComeBackIsSaid) {
+TEST_P(ProtectedPathsSearch, WhatDoesNotComeBackIsSaid) {
   struct Case {
     const char* before;
     const char* change;
@@ -212,7 +212,7 @@ TEST_P(GuardSearch, WhatDoesNotComeBackIsSaid) {
 
 // Once per search, also where there is a directory `.git` that is none of
 // git's.
-TEST_P(GuardSearch, WhatDidNotChangeIsNotWrittenDownAgain) {
+TEST_P(ProtectedPathsSearch, WhatDidNotChangeIsNotWrittenDownAgain) {
   ASSERT_EQ(Outside("mkdir -p .git/x a/.git/y a/b; git init -q a/r"), "");
   for (int ticks = 0; ticks < 16; ++ticks) AwaitTick();
   EXPECT_EQ(Bash("true").outcome.exit_code, 0);
@@ -224,7 +224,7 @@ TEST_P(GuardSearch, WhatDidNotChangeIsNotWrittenDownAgain) {
 }
 
 // Not through a backend: a search of that many directories takes long.
-TEST_P(GuardSearch, ALimitIsLoudAndTakesWhatTheRunMade) {
+TEST_P(ProtectedPathsSearch, ALimitIsLoudAndTakesWhatTheRunMade) {
   ASSERT_EQ(Outside("mkdir -p $(seq -f old/%g 60)"), "");
   AwaitTick();
   for (const bool made : {false, true}) {

@@ -151,7 +151,7 @@ constexpr TreeCase kTreeCases[] = {
      "cd in; mv a c; mv b a"},
 };
 
-class GuardWay : public Sandbox {
+class ProtectedPathsSymlinks : public Sandbox {
  protected:
   void SetUp() override {
     Sandbox::SetUp();
@@ -184,11 +184,12 @@ class GuardWay : public Sandbox {
       EXPECT_EQ(after, before) << c.name;
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, GuardWay, testing::ValuesIn(Everyone()), WhoName);
-INSTANTIATE_TEST_SUITE_P(Engines, GuardWay, testing::ValuesIn(Engines()),
-                         WhoName);
+INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsSymlinks,
+                         testing::ValuesIn(Everyone()), WhoName);
+INSTANTIATE_TEST_SUITE_P(Engines, ProtectedPathsSymlinks,
+                         testing::ValuesIn(Engines()), WhoName);
 
-TEST_P(GuardWay, LeadsWhereItLedBefore) {
+TEST_P(ProtectedPathsSymlinks, LeadsWhereItLedBefore) {
   for (const Case& c : kCases) {
     Prepare(c);
     const std::string before = State();
@@ -201,7 +202,7 @@ TEST_P(GuardWay, LeadsWhereItLedBefore) {
 }
 
 // As above where no mount holds anything, and the next gate sweeps.
-TEST_P(GuardWay, LeadsThereAfterAKilledGateWithoutMounts) {
+TEST_P(ProtectedPathsSymlinks, LeadsThereAfterAKilledGateWithoutMounts) {
   if (!Is("native")) return;  // no backend takes part
   for (const Case& c : kCases) {
     Prepare(c);
@@ -227,7 +228,7 @@ TEST_P(GuardWay, LeadsThereAfterAKilledGateWithoutMounts) {
   }
 }
 
-TEST_P(GuardWay, MayBeGoneByOrdinaryWork) {
+TEST_P(ProtectedPathsSymlinks, MayBeGoneByOrdinaryWork) {
   for (const char* line :
        {"rm -rf conf a lk", "git mv conf moved 2>/dev/null; true",
         "echo x > conf/other; mv conf/other .", "ln -s conf also"}) {
@@ -243,7 +244,7 @@ TEST_P(GuardWay, MayBeGoneByOrdinaryWork) {
   }
 }
 
-TEST_P(GuardWay, OfAWorkTreeLeadsThroughNoNewLink) {
+TEST_P(ProtectedPathsSymlinks, OfAWorkTreeLeadsThroughNoNewLink) {
   constexpr char kPerson[] =
       "for r in . in; do test -e $r/.git && (cd $r && git --git-dir=.git reset "
       "-q --hard); done 2>/dev/null; ls \"$X\"; rm -f \"$X\"/evil";
@@ -260,7 +261,7 @@ TEST_P(GuardWay, OfAWorkTreeLeadsThroughNoNewLink) {
 }
 
 // What git writes itself.
-TEST_P(GuardWay, OfSubmodulesAndOtherPlacesOfGitsStays) {
+TEST_P(ProtectedPathsSymlinks, OfSubmodulesAndOtherPlacesOfGitsStays) {
   for (const char* line :
        {"git init -q lib; git -C lib commit -q --allow-empty -m 1; git -c "
         "protocol.file.allow=always submodule --quiet add ./lib deep/sub && "
@@ -290,7 +291,7 @@ TEST_P(GuardWay, OfSubmodulesAndOtherPlacesOfGitsStays) {
 }
 
 // A preview, which cannot sweep, refuses what would take the place of these.
-TEST_P(GuardWay, IsHeldInAPreview) {
+TEST_P(ProtectedPathsSymlinks, IsHeldInAPreview) {
   struct Row {
     const char *setup, *path;
   };
@@ -332,7 +333,7 @@ TEST(SymlinkTrace, OfParentsIsTheKernels) {
   EXPECT_TRUE(way.links.empty());
 }
 
-TEST_P(GuardWay, WhatIsHiddenIsHiddenInTheNextRunToo) {
+TEST_P(ProtectedPathsSymlinks, WhatIsHiddenIsHiddenInTheNextRunToo) {
   MakeDirectory(w_ + "/conf");
   MakeDirectory(w_ + "/conf/deep");
   Write(w_ + "/conf/deep/kube", "canary\n");
@@ -345,7 +346,7 @@ TEST_P(GuardWay, WhatIsHiddenIsHiddenInTheNextRunToo) {
 
 // It was judged as what it was: another run, which may write where it lies, may
 // have put the link there since.
-TEST_P(GuardWay, AWritableRootThatIsALinkByNowStartsNothing) {
+TEST_P(ProtectedPathsSymlinks, AWritableRootThatIsALinkByNowStartsNothing) {
   MakeDirectory(base_ + "/closed/deep");
   ASSERT_EQ(symlink((base_ + "/closed").c_str(), (base_ + "/link").c_str()), 0);
   for (const char* root : {"/link", "/link/deep"}) {

@@ -407,7 +407,7 @@ TEST_P(ProtectedPathsVerify, AGitFileIsReadAsGitReadsIt) {
   ExpectHarmless("e/config", "");
 }
 
-TEST(GuardStamps, AWholeSecondCountsAsChanged) {
+TEST(ProtectedPathsStamps, AWholeSecondCountsAsChanged) {
   const timespec start = {100, 500};
   EXPECT_TRUE(ProtectedPaths::IsSince({100, 500}, start));
   EXPECT_TRUE(ProtectedPaths::IsSince({101, 0}, start));
