@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -10,20 +9,17 @@
 
 #include "audit/log.h"
 #include "base/hash.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::audit {
 
 class TemporaryState : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern =
-        std::filesystem::temp_directory_path().string() + "/gate-audit-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
+    ASSERT_NE(root_, "");
     state_ = root_ + "/state";
     database_ = state_ + "/audit.db";
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
 
   static Record Decision(const std::string& command) {
     Record record;
@@ -64,7 +60,9 @@ class TemporaryState : public ::testing::Test {
     return verdict ? *verdict : VerifyReport{};
   }
 
-  std::string root_, state_, database_;
+  const TemporaryDirectory made_;
+  const std::string root_ = made_.path();
+  std::string state_, database_;
 };
 
 }  // namespace gate::audit

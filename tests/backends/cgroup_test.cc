@@ -17,6 +17,7 @@
 
 #include "backends/process/sys.h"
 #include "tests/support/must_work.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -103,13 +104,10 @@ TEST(KeyedNumberTest, TakesWholeNamesOnly) {
 class UnifiedTest : public testing::Test {
  protected:
   void SetUp() override {
-    char place[] = "/tmp/gate-cgroup-test.XXXXXX";
-    ASSERT_NE(mkdtemp(place), nullptr);
-    root_ = place;
+    ASSERT_NE(root_, "");
     Level("", "cpu memory pids");
     places_.unified_mount = places_.unified = root_;
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   void Put(const std::string& file, const std::string& text) {
     std::ofstream(root_ + "/" + file) << text;
@@ -141,7 +139,9 @@ class UnifiedTest : public testing::Test {
     std::ofstream(made_ + "/" + file) << text;
   }
 
-  std::string root_, made_;
+  const TemporaryDirectory directory_;
+  const std::string root_ = directory_.path();
+  std::string made_;
   std::vector<std::string> absent_;
   CgroupPlaces places_;
 };

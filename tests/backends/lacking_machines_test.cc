@@ -22,6 +22,7 @@
 #include "backends/engines/backend.h"
 #include "base/file.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -231,9 +232,8 @@ TEST_P(TiersTest, NeverLessThanItSays) {
 
 // A client that is installed may still start nothing for this user.
 TEST(EngineProbeTest, AnEngineThatRefusesThisUserIsNotAvailable) {
-  char directory[] = "/tmp/gate-engine-XXXXXX";
-  ASSERT_NE(mkdtemp(directory), nullptr);
-  const std::string client = std::string(directory) + "/podman";
+  const TemporaryDirectory directory;
+  const std::string client = directory / "podman";
   const auto place =
       std::find_if(Places().begin(), Places().end(), [](const Place& one) {
         return std::string_view(one.name) == "no_user_namespaces";
@@ -258,8 +258,6 @@ TEST(EngineProbeTest, AnEngineThatRefusesThisUserIsNotAvailable) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(WEXITSTATUS(status), works ? 1 : 2);
   }
-  unlink(client.c_str());
-  rmdir(directory);
 }
 
 }  // namespace

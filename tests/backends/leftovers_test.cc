@@ -7,6 +7,7 @@
 
 #include "backends/view/hidden_links.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -190,8 +191,8 @@ TEST_P(LeftoversTest, ListeningSocketsOfARunThatEndedAreNothing) {
 }
 
 TEST_P(LeftoversTest, NothingInThePrivateTmpKeepsAWorkspaceBelowTmpAway) {
-  std::string top = "/tmp/gate-leftovers-XXXXXX";
-  ASSERT_NE(mkdtemp(top.data()), nullptr);
+  const TemporaryDirectory made("/tmp");
+  const std::string& top = made.path();
   const std::string project = top + "/a/b/project";
   std::filesystem::create_directories(project);
   Outside("true");
@@ -214,13 +215,11 @@ TEST_P(LeftoversTest, NothingInThePrivateTmpKeepsAWorkspaceBelowTmpAway) {
     (void)Outside("chmod -R u+rwx '" + profile_.private_tmp + "'; find '" +
                   profile_.private_tmp + "' -mindepth 1 -delete");
   }
-  std::filesystem::remove_all(top);
 }
 
 TEST(HiddenLinks, APersonsOwnLinksCount) {
-  std::string base = testing::TempDir() + "gate-links-XXXXXX";
-  ASSERT_NE(mkdtemp(base.data()), nullptr);
-  base = std::filesystem::canonical(base);
+  const TemporaryDirectory made;
+  const std::string base = std::filesystem::canonical(made.path());
   for (const char* part : {"/home", "/work", "/state", "/dot"})
     std::filesystem::create_directories(base + part);
   Profile profile;
@@ -260,7 +259,6 @@ TEST(HiddenLinks, APersonsOwnLinksCount) {
               each.may)
         << each.link << " -> " << each.target;
   }
-  std::filesystem::remove_all(base);
 }
 
 }  // namespace

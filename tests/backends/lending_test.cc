@@ -14,6 +14,7 @@
 
 #include "base/paths.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -247,9 +248,8 @@ TEST(LendingRefused, ByBackendsThatCannotLend) {
 }
 
 TEST(LentCopies, AreBoundedAndGoWithTheirOwner) {
-  char base[] = "/tmp/gate-lent-XXXXXX";
-  ASSERT_NE(mkdtemp(base), nullptr);
-  const std::string root = base, from = root + "/from";
+  const TemporaryDirectory made;
+  const std::string root = made.path(), from = root + "/from";
   std::filesystem::create_directories(from + "/deep");
   const auto write = [](const std::string& path, size_t size) {
     EXPECT_TRUE(WriteFileAtomically(path, std::string(size, 'x'), 0600));
@@ -277,7 +277,6 @@ TEST(LentCopies, AreBoundedAndGoWithTheirOwner) {
     EXPECT_TRUE(std::filesystem::exists(staged + "/small"));
   }
   EXPECT_TRUE(std::filesystem::is_empty(root + "/state/lent"));
-  std::filesystem::remove_all(root);
 }
 
 }  // namespace

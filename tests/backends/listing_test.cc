@@ -15,17 +15,13 @@
 
 #include "backends/protect/quarantine.h"
 #include "base/file.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
 
 class ListingTest : public testing::Test {
  protected:
-  void SetUp() override {
-    place_ = testing::TempDir() + "gate-listing-XXXXXX";
-    ASSERT_NE(mkdtemp(place_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(place_); }
   void Write(const std::string& name) const {
     std::ofstream(place_ + "/" + name) << "x";
   }
@@ -39,7 +35,8 @@ class ListingTest : public testing::Test {
                    sizeof(address)),
               0);
   }
-  std::string place_;
+  const TemporaryDirectory made_;
+  const std::string place_ = made_.path();
 
  private:
   Fd listener_;

@@ -12,8 +12,8 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "tests/support/sandbox_fixture.h"
 #include "tests/support/must_work.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 namespace {

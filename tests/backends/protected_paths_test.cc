@@ -10,6 +10,7 @@
 
 #include "backends/listing.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -413,9 +414,8 @@ TEST_P(ProtectedPathsTest, ASubmodulesDirectoryIsProtected) {
 
 // A listing only ever saves look-ups: what it denies is not there.
 TEST(Listing, DeniesOnlyWhatIsNotThere) {
-  char pattern[] = "/tmp/gate-listing-XXXXXX";
-  ASSERT_NE(mkdtemp(pattern), nullptr);
-  const std::string place = pattern;
+  const TemporaryDirectory made;
+  const std::string place = made.path();
   std::ofstream(place + "/.bashrc") << "x";
   std::ofstream(place + "/.NPMRC") << "x";
   std::filesystem::create_directory(place + "/.claude");
@@ -434,13 +434,11 @@ TEST(Listing, DeniesOnlyWhatIsNotThere) {
     std::ofstream(place + "/a-file-with-a-longer-name-" + std::to_string(i));
   EXPECT_TRUE(Listing::Of(place).MayHold(".zshrc"));
   EXPECT_TRUE(Listing::Of(place + "/nowhere").MayHold(".zshrc"));
-  std::filesystem::remove_all(place);
 }
 
 TEST(NegativeEntryCache, DenyOnlyWhereSeveralPathsWereMissing) {
-  char pattern[] = "/tmp/gate-listing-XXXXXX";
-  ASSERT_NE(mkdtemp(pattern), nullptr);
-  const std::string place = pattern, below = place + "/.config";
+  const TemporaryDirectory made;
+  const std::string place = made.path(), below = place + "/.config";
   std::filesystem::create_directory(below);
   std::ofstream(place + "/.bashrc") << "x";
   std::ofstream(below + "/token") << "x";
@@ -462,7 +460,6 @@ TEST(NegativeEntryCache, DenyOnlyWhereSeveralPathsWereMissing) {
     listings.NoteMissing(below + "/absent");
   EXPECT_TRUE(listings.MayExist(below + "/token"));
   EXPECT_FALSE(listings.MayExist(below + "/unlisted"));
-  std::filesystem::remove_all(place);
 }
 
 TEST_P(ProtectedPathsTest,

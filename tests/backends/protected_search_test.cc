@@ -11,6 +11,7 @@
 #include "backends/protected_paths.h"
 #include "base/file.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -266,8 +267,7 @@ TEST_P(ProtectedPathsSearch, ALimitIsLoudAndTakesWhatTheRunMade) {
 class TreeIndexTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_NE(mkdtemp(place_), nullptr);
-    top_ = place_;
+    ASSERT_NE(top_, "");
     std::filesystem::create_directories(top_ + "/a/b");
     AwaitTick();
     AwaitTick();
@@ -279,10 +279,9 @@ class TreeIndexTest : public testing::Test {
     index_.SetChildren(TreeIndex::kTop, {"a", "c"});
     ASSERT_TRUE(index_.Save(top_ + "/trees/x", "key"));
   }
-  void TearDown() override { std::filesystem::remove_all(top_); }
 
-  char place_[32] = "/var/tmp/gate-index-XXXXXX";
-  std::string top_;
+  const TemporaryDirectory made_{"/var/tmp"};
+  const std::string top_ = made_.path();
   TreeIndex index_;
 };
 

@@ -4,16 +4,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 #include <regex>
-#include <sstream>
 
 #include "base/file.h"
 #include "tests/backends/hostile_environment.h"
+#include "tests/support/files.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -184,9 +184,7 @@ TEST(SeatbeltBackend, IsNotThereElsewhere) {
 class SeatbeltRun : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = "/var/tmp/gate-seatbelt-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    base_ = pattern;
+    ASSERT_NE(base_, "");
     ASSERT_TRUE(MakeDirectories(base_ + "/w", 0755));
     std::ofstream(base_ + "/sandbox-exec")
         << "#!/bin/sh\n[ \"$1\" = -p ] && [ \"$3\" = -- ] || exit 99\n"
@@ -197,11 +195,8 @@ class SeatbeltRun : public testing::Test {
     profile_.workspace = base_ + "/w";
     profile_.protect_names = {".bashrc"};
   }
-  void TearDown() override { std::filesystem::remove_all(base_); }
   std::string Read(const std::string& name) {
-    std::ostringstream text;
-    text << std::ifstream(base_ + "/" + name).rdbuf();
-    return text.str();
+    return test::ReadText(base_ + "/" + name);
   }
   Outcome Bash(const std::string& line) {
     const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -215,7 +210,8 @@ class SeatbeltRun : public testing::Test {
     return MakeSeatbelt({.program = base_ + "/sandbox-exec", .here = true})
         ->Run(profile_, command, {null.get(), null.get(), null.get()});
   }
-  std::string base_;
+  const TemporaryDirectory made_{"/var/tmp"};
+  const std::string base_ = made_.path();
   Profile profile_;
 };
 

@@ -21,6 +21,7 @@
 
 #include "base/file.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -84,11 +85,9 @@ ino_t NumberOf(const std::string& path) {
 class FindUnixSocketsTest : public testing::Test {
  protected:
   void SetUp() override {
-    place_ = testing::TempDir() + "gate-sockets-XXXXXX";
-    ASSERT_NE(mkdtemp(place_.data()), nullptr);
+    ASSERT_NE(place_, "");
     table_ = place_ + "/table";
   }
-  void TearDown() override { std::filesystem::remove_all(place_); }
   OutsideSockets Find(const std::string& table) {
     EXPECT_TRUE(WriteFileAtomically(table_, table, 0600));
     return Find();
@@ -124,7 +123,9 @@ class FindUnixSocketsTest : public testing::Test {
                               static_cast<uint32_t>(NumberOf(name)), "0:1",
                               geteuid()});
   }
-  std::string place_, table_;
+  const TemporaryDirectory made_;
+  const std::string place_ = made_.path();
+  std::string table_;
   std::optional<UnixDump> dump_{std::in_place};
   std::vector<HostMount> mounts_;
 
@@ -256,17 +257,15 @@ TEST_F(FindUnixSocketsTest, PassesOverWhoseFileIsGone) {
 }
 
 TEST(DumpUnixSockets, TellsTheFileOfEachName) {
-  std::string place = testing::TempDir() + "gate-sockets-XXXXXX";
-  ASSERT_NE(mkdtemp(place.data()), nullptr);
+  const TemporaryDirectory place;
   std::vector<Fd> listeners;
   std::map<std::string, ino_t> expected;
   for (int n = 0; n < 300; ++n) {  // more than one answer holds
-    const std::string name = place + "/" + std::to_string(n);
+    const std::string name = place / std::to_string(n);
     ASSERT_TRUE(listeners.emplace_back(ListenAt(name)));
     expected[name] = NumberOf(name);
   }
   const auto dump = DumpUnixSockets();
-  std::filesystem::remove_all(place);
   if (!dump) GTEST_SKIP() << "this kernel does not tell";
   for (const UnixSocket& socket : dump->sockets) {
     const auto at = expected.find(socket.name);

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "tests/credentials/agent_messages.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::credentials {
 namespace {
@@ -101,14 +102,11 @@ class FakeAgent {
 class SigningAgentTest : public testing::Test {
  protected:
   void SetUp() override {
-    char root[] = "/tmp/gate-signing-XXXXXX";
-    ASSERT_NE(::mkdtemp(root), nullptr);
-    root_ = root;
+    ASSERT_NE(root_, "");
     setup_.directory = root_ + "/state";
     setup_.agent = root_ + "/agent";
     setup_.keys = {{{Key(), "me"}, ""}};
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
 
   static std::string Whole(const std::string& message) {
     std::string out;
@@ -127,7 +125,8 @@ class SigningAgentTest : public testing::Test {
                      : GoodAnswer());
   }
 
-  std::string root_;
+  const TemporaryDirectory made_;
+  const std::string root_ = made_.path();
   SigningSetup setup_;
 };
 

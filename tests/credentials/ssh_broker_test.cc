@@ -13,9 +13,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "credentials/transport_wire.h"
+#include "tests/support/files.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::credentials {
 namespace {
@@ -25,33 +26,27 @@ namespace {
 class Outside {
  public:
   explicit Outside(const std::string& script) {
-    char name[] = "/tmp/gate-broker-XXXXXX";
-    root_ = ::mkdtemp(name);
     setup.directory = root_ + "/transports";
     setup.program = root_ + "/ssh";
     setup.environment = {"PATH=/usr/bin:/bin", "MARK=1"};
     setup.fetch = {{"git", "host", 0, "a"}, {"", "host", 22, "/b c"}};
-    std::ofstream(setup.program)
-        << "#!/bin/sh\nprintf '%s\\n' \"$@\" >>" << root_ << "/asked\nenv >>"
-        << root_ << "/environment\n"
-        << script << "\n";
-    ::chmod(setup.program.c_str(), 0755);
+    test::WriteText(setup.program,
+                    "#!/bin/sh\nprintf '%s\\n' \"$@\" >>" + root_ +
+                        "/asked\nenv >>" + root_ + "/environment\n" + script +
+                        "\n",
+                    0755);
   }
-  ~Outside() { std::filesystem::remove_all(root_); }
-  Outside(const Outside&) = delete;  // owns a directory
-  Outside& operator=(const Outside&) = delete;
 
   std::string Read(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(root_ + "/" + name).rdbuf();
-    return text.str();
+    return test::ReadText(root_ + "/" + name);
   }
   const std::string& root() const { return root_; }
 
   BrokerSetup setup;
 
  private:
-  std::string root_;
+  const TemporaryDirectory made_;
+  const std::string root_ = made_.path();
 };
 
 Fd Connect(const std::string& path) {

@@ -1,8 +1,8 @@
 #include "lasting/lasting_runs.h"
+#include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,12 +15,6 @@ namespace {
 
 class LastingRunsTest : public testing::Test {
  protected:
-  LastingRunsTest() {
-    char place[] = "/tmp/gate-lasting-XXXXXX";
-    state_ = mkdtemp(place);
-  }
-  ~LastingRunsTest() override { std::filesystem::remove_all(state_); }
-
   static Entry Make(const std::string& id) {
     Entry entry;
     entry.id = id;
@@ -51,7 +45,8 @@ class LastingRunsTest : public testing::Test {
     waitpid(child, &status, 0);
     return status;
   }
-  std::string state_;
+  const TemporaryDirectory made_;
+  const std::string state_ = made_.path();
 };
 
 TEST_F(LastingRunsTest, AreListedWhileTheirKeepersLive) {

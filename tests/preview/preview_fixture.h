@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "preview/preview.h"
-#include "tests/support/sandbox_fixture.h"
 #include "tests/support/must_work.h"
+#include "tests/support/sandbox_fixture.h"
 
 namespace gate::backends {
 
