@@ -52,15 +52,22 @@ TEST_F(StormTest, NoAcknowledgedRecordIsLost) {
       writers.push_back(writer);
     }
     close(ends[1]);
+    std::string lines;
+    // Reads what is acknowledged next; false: nothing will be any more.
+    const auto more = [&] {
+      char buffer[4096];
+      const ssize_t got = read(ends[0], buffer, sizeof buffer);
+      if (got > 0) lines.append(buffer, static_cast<size_t>(got));
+      return got > 0;
+    };
+    // One of them dies when all together have got so far.
     for (const pid_t writer : writers) {
-      usleep(std::uniform_int_distribution<useconds_t>(500, 30000)(random));
+      for (int reads = std::uniform_int_distribution<int>(1, 6)(random);
+           reads > 0 && more(); --reads) {
+      }
       kill(writer, SIGKILL);
     }
-    std::string lines;
-    char buffer[4096];
-    ssize_t got = 0;
-    while ((got = read(ends[0], buffer, sizeof buffer)) > 0) {
-      lines.append(buffer, static_cast<size_t>(got));
+    while (more()) {
     }
     close(ends[0]);
     for (const pid_t writer : writers) {

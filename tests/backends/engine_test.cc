@@ -15,14 +15,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "backends/engine_image.h"
 #include "backends/protect/cleanup_watchdog.h"
 #include "base/file.h"
 #include "tests/support/engines.h"
+#include "tests/support/files.h"
 #include "tests/support/must_work.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/wait.h"
 
 namespace gate::backends {
 namespace {
@@ -118,9 +119,9 @@ TEST(EngineClient, GetsNothingOfTheCallersEnvironment) {
 }
 
 TEST(EngineClient, ASocketThatTheCommandMayMakeIsNotTrusted) {
-  char place[] = "/srv/gate-socket-XXXXXX";
-  ASSERT_NE(mkdtemp(place), nullptr);
-  const std::string path = std::string(place) + "/docker.sock";
+  const TemporaryDirectory made("/srv");
+  const std::string& place = made.path();
+  const std::string path = made / "docker.sock";
   const Fd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -145,7 +146,6 @@ TEST(EngineClient, ASocketThatTheCommandMayMakeIsNotTrusted) {
     ASSERT_EQ(lchown(path.c_str(), 65534, 65534), 0);
     EXPECT_NE(client.Distrust({}), "");
   }
-  std::filesystem::remove_all(place);
 }
 
 TEST(Images, AreNamedByWhatTheyHold) {
@@ -227,32 +227,18 @@ class EngineTest : public testing::TestWithParam<const char*> {
   void SetUp() override {
     if (MustSkip(GetParam()))
       GTEST_SKIP() << GetParam() << ": run with tests/tools/with-engines";
-    std::string pattern = "/srv/gate-engine-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    ASSERT_EQ(chmod(pattern.c_str(), 0755), 0);
-    base_ = pattern;
+    ASSERT_EQ(chmod(base_.c_str(), 0755), 0);
     w_ = base_ + "/work, space";
     for (const char* name_of : {"/work, space", "/outside", "/home/.ssh"})
       ASSERT_TRUE(MakeDirectories(base_ + name_of, 0755));
-    Write(base_ + "/outside/existing", "before\n");
-    Write(base_ + "/home/.ssh/id", "CANARY\n");
-    Write(w_ + "/file", "in the workspace\n");
+    test::WriteText(base_ + "/outside/existing", "before\n");
+    test::WriteText(base_ + "/home/.ssh/id", "CANARY\n");
+    test::WriteText(w_ + "/file", "in the workspace\n");
     profile_.write = {w_};
     profile_.workspace = w_;
     profile_.deny_read = {base_ + "/home/.ssh"};
     profile_.environment_set = {{"X", base_ + "/outside"},
                                 {"H", base_ + "/home"}};
-  }
-  void TearDown() override {
-    if (!base_.empty()) std::filesystem::remove_all(base_);
-  }
-  void Write(const std::string& path, const std::string& text) {
-    std::ofstream(path) << text;
-  }
-  std::string Read(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
   }
   Outcome Bash(const std::string& line) {
     return Run({"/bin/bash", "-c", line});
@@ -271,13 +257,15 @@ class EngineTest : public testing::TestWithParam<const char*> {
         MakeTestEngine(GetParam())
             ->Run(profile_, command,
                   {in >= 0 ? in : null.get(), out.get(), out.get()});
-    output_ = Read(base_ + "/log");
+    output_ = test::ReadText(base_ + "/log");
     return outcome;
   }
   std::string Containers() { return LeftBy(GetParam()); }
 
   Profile profile_;
-  std::string base_, w_, output_;
+  const TemporaryDirectory made_{"/srv"};
+  const std::string base_ = made_.path();
+  std::string w_, output_;
 };
 INSTANTIATE_TEST_SUITE_P(All, EngineTest,
                          testing::Values("docker", "podman", "gvisor"),
@@ -307,8 +295,8 @@ TEST_P(EngineTest, TouchesNothingButTheWorkspace) {
       "/proc/self/status; cat /sys/class/net/*/address; exit 0");
   ASSERT_EQ(outcome.status, OutcomeStatus::kExited)
       << outcome.reason << output_;
-  EXPECT_EQ(Read(w_ + "/made"), "x\n");
-  EXPECT_EQ(Read(base_ + "/outside/existing"), "before\n");
+  EXPECT_EQ(test::ReadText(w_ + "/made"), "x\n");
+  EXPECT_EQ(test::ReadText(base_ + "/outside/existing"), "before\n");
   struct stat info = {};
   ASSERT_EQ(stat((base_ + "/outside/existing").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0644u);
@@ -321,7 +309,7 @@ TEST_P(EngineTest, TouchesNothingButTheWorkspace) {
 
 TEST_P(EngineTest, HoldsProtectedPaths) {
   ASSERT_TRUE(MakeDirectories(w_ + "/.git/hooks", 0755));
-  Write(w_ + "/.bashrc", "before\n");
+  test::WriteText(w_ + "/.bashrc", "before\n");
   profile_.protect_names = {".bashrc", ".envrc"};
   profile_.quarantine_dir = base_ + "/quarantine";
   const Outcome outcome = Bash(
@@ -329,7 +317,7 @@ TEST_P(EngineTest, HoldsProtectedPaths) {
       ".git/hooks/pre-commit; echo x > .envrc; exit 0");
   ASSERT_EQ(outcome.status, OutcomeStatus::kExited)
       << outcome.reason << output_;
-  EXPECT_EQ(Read(w_ + "/.bashrc"), "before\n");
+  EXPECT_EQ(test::ReadText(w_ + "/.bashrc"), "before\n");
   EXPECT_FALSE(std::filesystem::exists(w_ + "/.git/hooks/pre-commit"));
   EXPECT_FALSE(std::filesystem::exists(w_ + "/.envrc"));
   EXPECT_FALSE(outcome.violations.empty());
@@ -348,13 +336,14 @@ TEST_P(EngineTest, TheContainerEndsWithGate) {
     Bash("echo up > up; while :; do sleep 1; done");
     _exit(0);
   }
-  while (!std::filesystem::exists(w_ + "/up") &&
-         waitpid(gate, nullptr, WNOHANG) == 0)
-    usleep(50000);
+  test::WaitUntil([&] {
+    return std::filesystem::exists(w_ + "/up") ||
+           waitpid(gate, nullptr, WNOHANG) != 0;
+  });
   ASSERT_TRUE(std::filesystem::exists(w_ + "/up"));
   kill(gate, SIGKILL);
   waitpid(gate, nullptr, 0);
-  while (!Containers().empty()) usleep(50000);
+  EXPECT_TRUE(test::WaitUntil([this] { return Containers().empty(); }));
 }
 
 TEST_P(EngineTest, WhatADeadRunLeftIsRemovedByTheNext) {
@@ -393,8 +382,9 @@ TEST_P(EngineTest, StreamsEveryByteAsItComes) {
   const pid_t writer = fork();
   if (writer == 0) {
     (void)!write(to[1], "one\n", 4);
-    const pid_t test = getppid();
-    while (!std::filesystem::exists(answer) && getppid() == test) usleep(50000);
+    const pid_t parent = getppid();
+    test::WaitUntil(
+        [&] { return std::filesystem::exists(answer) || getppid() != parent; });
     (void)!write(to[1], "two\n", 4);
     _exit(0);
   }
@@ -404,7 +394,7 @@ TEST_P(EngineTest, StreamsEveryByteAsItComes) {
       {"/bin/bash", "-c", "read a; echo $a > answer; cat; echo end"}, in.get());
   waitpid(writer, nullptr, 0);
   EXPECT_EQ(outcome.status, OutcomeStatus::kExited) << outcome.reason;
-  EXPECT_EQ(Read(answer), "one\n");
+  EXPECT_EQ(test::ReadText(answer), "one\n");
   EXPECT_EQ(output_, "two\nend\n");
 
   const Outcome large = Bash(
@@ -451,7 +441,7 @@ TEST_P(EngineTest, AConfiguredImageBringsItsOwnTools) {
   EXPECT_EQ(output_.find("\n" + base_ + "/outside\n"), std::string::npos)
       << output_;
   EXPECT_NE(output_.find("CapEff:\t0000000000000000"), std::string::npos);
-  EXPECT_EQ(Read(w_ + "/made"), "x\n");
+  EXPECT_EQ(test::ReadText(w_ + "/made"), "x\n");
   EXPECT_FALSE(std::filesystem::exists(w_ + "/.git/hooks/pre-commit"));
   // No bash in it.
   EXPECT_EQ(Run({"/bin/bash", "-c", "true"}).exit_code, 127) << output_;

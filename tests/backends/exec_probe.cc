@@ -21,10 +21,12 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/wait.h"
+
 namespace {
 
 void AwaitLook() {
-  while (access("judged", F_OK) != 0) usleep(500);
+  gate::test::WaitUntil([] { return access("judged", F_OK) == 0; });
 }
 void SayExchanged() { close(open("exchanged", O_CREAT | O_WRONLY, 0600)); }
 

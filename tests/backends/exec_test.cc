@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/wait.h"
 
 namespace gate::backends {
 namespace {
@@ -41,7 +42,7 @@ class ExecTest : public Sandbox {
     judge_ = [this](const ExecEvent& event) {
       if (!IsProbe(event)) {
         std::ofstream(w_ + "/judged") << "";
-        while (!Exists(w_ + "/exchanged")) usleep(500);
+        test::WaitUntil([this] { return Exists(w_ + "/exchanged"); });
       }
       return ExecVerdict{true, ""};
     };

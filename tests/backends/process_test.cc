@@ -18,6 +18,7 @@
 
 #include "backends/native/cgroup.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/wait.h"
 
 namespace gate::backends {
 namespace {
@@ -54,8 +55,9 @@ class ProcessTest : public Sandbox {
     }
     close(pipes[1]);
     int status = 0;
-    while (!Exists(w_ + "/ready") && waitpid(runner, &status, WNOHANG) == 0)
-      usleep(1000);
+    test::WaitUntil([&] {
+      return Exists(w_ + "/ready") || waitpid(runner, &status, WNOHANG) != 0;
+    });
     const std::string number = std::to_string(runner);
     // The only child it has, so that the list is complete; gone where the line
     // did nothing more.
@@ -253,7 +255,7 @@ TEST_P(ProcessTest, ProcessesAreLimitedForAnOrdinaryUser) {
   if (uid_ == 0) GTEST_SKIP() << "the kernel does not limit root; see below";
   profile_.limits.processes = 20;
   const Ran ran = Bash(
-      "for i in $(seq 60); do sleep 0.2 & done 2>/dev/null; jobs -r | wc -l");
+      "for i in $(seq 60); do sleep 50 & done 2>/dev/null; jobs -r | wc -l");
   EXPECT_LT(atoi(ran.output.c_str()), 25) << ran.output;
 }
 
@@ -336,7 +338,9 @@ TEST_P(TreeLimitTest, ProcessesAreLimitedForEveryUser) {
   profile_.limits.processes = 20;
   ExpectLimit("for i in $(seq 60); do sleep 5 & done; wait", "20 processes");
   EXPECT_EQ(
-      Bash("for i in $(seq 15); do sleep 0.1 & done; wait; echo $?").output,
+      Bash("mkfifo go; exec 3<> go; for i in $(seq 15); do read -r x <&3 & "
+           "done; for i in $(seq 15); do echo >&3; done; wait; echo $?")
+          .output,
       "0\n");
 }
 
@@ -391,20 +395,20 @@ TEST_P(ControlGroupTest, AKilledGateLeavesNoControlGroup) {
   While("cat /proc/self/cgroup > own; : > ready; sleep 100", [&](pid_t holder) {
     groups = GroupsOf(Read(w_ + "/own"));
     // It comes once the run has lasted a moment.
-    while (!groups.empty() && watchdog < 0) {
-      watchdog = child_named(holder, "gate-guard");
-      usleep(1000);
+    if (!groups.empty()) {
+      test::WaitUntil([&] {
+        watchdog = child_named(holder, "gate-guard");
+        return watchdog >= 0;
+      });
     }
     kill(holder, SIGKILL);
   });
   if (groups.empty()) GTEST_SKIP() << "no control group is to be had here";
-  for (int i = 0; i < 20000; ++i) {
-    if (std::none_of(groups.begin(), groups.end(), [](const std::string& path) {
-          return std::filesystem::exists(path);
-        }))
-      break;
-    usleep(1000);
-  }
+  test::WaitUntil([&] {
+    return std::none_of(
+        groups.begin(), groups.end(),
+        [](const std::string& path) { return std::filesystem::exists(path); });
+  });
   for (const std::string& group : groups)
     EXPECT_FALSE(std::filesystem::exists(group)) << group;
 }

@@ -16,6 +16,7 @@
 #include "backends/run_journal.h"
 #include "base/file.h"
 #include "tests/support/sandbox_fixture.h"
+#include "tests/support/wait.h"
 
 namespace gate::backends {
 namespace {
@@ -311,11 +312,10 @@ TEST_P(ProtectedPathsOverlap, AKilledGateLeavesItToTheNext) {
       (kill_inner ? inner : outer).Kill();
     }
     // As long as the kernel needs to end what they started.
-    for (int tries = 0; tries < 200; ++tries) {
+    test::WaitUntil([this] {
       EXPECT_EQ(Bash("true").outcome.exit_code, 0);
-      if (Planted().empty() && Notes().empty()) break;
-      usleep(20000);
-    }
+      return Planted().empty() && Notes().empty();
+    });
     EXPECT_EQ(Planted(), "") << kill_inner;
     Clear();
     Outside("rm -rf \"$W\"/../runs/*");

@@ -11,8 +11,10 @@
 
 #include "base/file.h"
 #include "tests/backends/hostile_environment.h"
-#include "tests/support/sandbox_fixture.h"
+#include "tests/support/engines.h"
 #include "tests/support/must_work.h"
+#include "tests/support/sandbox_fixture.h"
+#include "tests/support/temporary_directory.h"
 
 namespace gate::backends {
 namespace {
@@ -85,14 +87,20 @@ TEST_P(RunTest, EndsAtTheWallClock) {
 }
 
 TEST_P(RunTest, LeavesNothingRunningBehind) {
+  // The line ends when what it leaves has started, which holds `alive` open.
+  Outside("mkfifo \"$W/alive\"");
+  const Fd alive(
+      open((w_ + "/alive").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   const Ran ran = Bash(
-      "(setsid bash -c 'while :; do echo tick >> \"$W/ticks\"; sleep "
-      "0.01; done' >/dev/null 2>&1 &); while ! test -s \"$W/ticks\"; do "
-      "sleep 0.01; done");
+      "mkfifo up; (setsid bash -c 'exec 9> alive; echo > up; exec sleep 600' "
+      ">/dev/null 2>&1 &); read -r line < up");
   ASSERT_EQ(ran.outcome.exit_code, 0) << ran.output;
-  const std::string before = Read(w_ + "/ticks");
-  usleep(60000);
-  EXPECT_EQ(Read(w_ + "/ticks"), before);
+  if (IsEngine()) {
+    EXPECT_EQ(LeftBy(GetParam().backend), "") << "its processes are in there";
+    return;
+  }
+  char byte = 0;
+  EXPECT_EQ(read(alive.get(), &byte, 1), 0) << "something still runs";
 }
 
 // Exactly when the run is over: whoever looks at files then is alone.
@@ -133,12 +141,11 @@ TEST_P(RunTest, WorksInTheWorkspaceAsOutside) {
 }
 
 TEST_P(RunTest, KeepsTheWorkspaceVisibleBelowAPrivatePlace) {
-  char pattern[] = "/tmp/gate-below-XXXXXX";
-  ASSERT_NE(mkdtemp(pattern), nullptr);
-  const std::string below = pattern;
-  ASSERT_EQ(chmod(pattern, 0755), 0);
+  const TemporaryDirectory made("/tmp");
+  const std::string below = made.path();
+  ASSERT_EQ(chmod(below.c_str(), 0755), 0);
   if (uid_ != geteuid()) {
-    ASSERT_EQ(chown(pattern, uid_, gid_), 0);
+    ASSERT_EQ(chown(below.c_str(), uid_, gid_), 0);
   }
   profile_.write = {below};
   profile_.workspace = below;
@@ -152,7 +159,6 @@ TEST_P(RunTest, KeepsTheWorkspaceVisibleBelowAPrivatePlace) {
   const Ran read_only = Bash("echo x > made; pwd");
   EXPECT_NE(read_only.output.find(below), std::string::npos);
   EXPECT_FALSE(Exists(below + "/made"));
-  rmdir(pattern);
 }
 
 TEST_P(RunTest, UnpacksWhatSomebodyElsePacked) {
@@ -178,11 +184,10 @@ TEST_P(RunTest, SharesTheSessionsPrivateTmp) {
 // where the session has something of its own.
 TEST_P(RunTest, ShowsNamedFilesOfTheHostsTmp) {
   if (!Is("native")) GTEST_SKIP() << "not in bwrap";
-  char pattern[] = "/tmp/gate-show-XXXXXX";
-  ASSERT_NE(mkdtemp(pattern), nullptr);
-  const std::string place = pattern;
+  const TemporaryDirectory made("/tmp");
+  const std::string place = made.path();
   MakeDirectory(place + "/sub");
-  ASSERT_EQ(chmod(pattern, 0755), 0);
+  ASSERT_EQ(chmod(place.c_str(), 0755), 0);
   for (const char* name : {"/a", "/sub/b", "/unnamed"})
     Write(place + name, "host\n");
   Write(place + "/key", "CANARY\n");
@@ -219,17 +224,15 @@ TEST_P(RunTest, ShowsNamedFilesOfTheHostsTmp) {
   profile_.host_tmp_binds = {place + "/a", place + "/away/passwd"};
   EXPECT_EQ(Bash("cat " + place + "/a").output, "mine\n");
   EXPECT_EQ(Read(place + "/a"), "host\n");
-  std::filesystem::remove_all(place);
 }
 
 // A file that a line changes is not shown to it: then there is none, and not an
 // empty one on which the line succeeds.
 TEST_P(RunTest, WhatWasShownIsNoEmptyFileForALaterLine) {
   if (!Is("native")) GTEST_SKIP() << "not in bwrap";
-  char pattern[] = "/tmp/gate-show-XXXXXX";
-  ASSERT_NE(mkdtemp(pattern), nullptr);
-  const std::string place = pattern, file = place + "/d/f";
-  ASSERT_EQ(chmod(pattern, 0755), 0);
+  const TemporaryDirectory made("/tmp");
+  const std::string place = made.path(), file = place + "/d/f";
+  ASSERT_EQ(chmod(place.c_str(), 0755), 0);
   MakeDirectory(place + "/d");
   Write(file, "host\n");
   profile_.private_tmp = base_ + "/session";
@@ -269,7 +272,6 @@ TEST_P(RunTest, WhatWasShownIsNoEmptyFileForALaterLine) {
   profile_.host_tmp_binds = {file};
   EXPECT_EQ(Bash("cat " + file).output, "host\n");
   EXPECT_TRUE(Exists(profile_.private_tmp + "/tmp" + file.substr(4)));
-  std::filesystem::remove_all(place);
 }
 
 TEST_P(RunTest, ForgetsAPrivateTmpOfItsOwn) {
@@ -419,26 +421,25 @@ TEST_P(RunTest, SaysThatAWorkingDirectoryIsNotSeenInside) {
 
 TEST_P(RunTest, AWorkspaceBelowAPrivatePlaceIsShown) {
   for (const char* place : {"/tmp", "/var/tmp", "/dev/shm"}) {
-    std::string pattern = std::string(place) + "/gate-shown-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    ASSERT_EQ(chown(pattern.c_str(), uid_, gid_), 0);
-    profile_.write = {pattern};
-    profile_.workspace = pattern;
+    const TemporaryDirectory made(place);
+    const std::string& workspace = made.path();
+    ASSERT_EQ(chown(workspace.c_str(), uid_, gid_), 0);
+    profile_.write = {workspace};
+    profile_.workspace = workspace;
     profile_.protect_names = {".envrc"};
-    cwd_ = pattern;
+    cwd_ = workspace;
     const Ran ran =
         Bash("echo a > a; mkdir b; echo x > .envrc; echo x > b/.envrc; pwd");
-    EXPECT_EQ(ran.output, pattern + "\n") << ran.outcome.reason;
-    EXPECT_EQ(Read(pattern + "/a"), "a\n");
-    EXPECT_FALSE(Exists(pattern + "/.envrc"));
-    EXPECT_FALSE(Exists(pattern + "/b/.envrc"));
+    EXPECT_EQ(ran.output, workspace + "\n") << ran.outcome.reason;
+    EXPECT_EQ(Read(workspace + "/a"), "a\n");
+    EXPECT_FALSE(Exists(workspace + "/.envrc"));
+    EXPECT_FALSE(Exists(workspace + "/b/.envrc"));
     // What is no workspace is a place to work in, and nothing more.
     profile_.write.clear();
     profile_.workspace.clear();
     const Ran other = Bash("cat a; { echo x > made; } 2>/dev/null");
     EXPECT_EQ(other.output, "a\n") << other.outcome.reason;
-    EXPECT_FALSE(Exists(pattern + "/made"));
-    std::filesystem::remove_all(pattern);
+    EXPECT_FALSE(Exists(workspace + "/made"));
   }
 }
 
@@ -448,9 +449,7 @@ class BelowTmp : public Sandbox {
   void SetUp() override {
     Sandbox::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    std::string pattern = "/tmp/gate-below-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    place_ = pattern;
+    ASSERT_NE(place_, "");
     ASSERT_EQ(chown(place_.c_str(), uid_, gid_), 0);
     ASSERT_EQ(
         Outside("mkdir -p '" + place_ + "/work/sub/state' && echo key > '" +
@@ -461,12 +460,8 @@ class BelowTmp : public Sandbox {
     profile_.protect = {place_ + "/work/sub/state", place_ + "/config"};
     cwd_ = place_ + "/work";
   }
-  void TearDown() override {
-    std::error_code ignored;
-    if (!place_.empty()) std::filesystem::remove_all(place_, ignored);
-    Sandbox::TearDown();
-  }
-  std::string place_;
+  const TemporaryDirectory made_{"/tmp"};
+  const std::string place_ = made_.path();
 };
 INSTANTIATE_TEST_SUITE_P(All, BelowTmp, testing::ValuesIn(Everyone()), WhoName);
 

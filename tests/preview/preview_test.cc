@@ -16,7 +16,9 @@
 #include "base/file.h"
 #include "preview/tree.h"
 #include "tests/preview/preview_fixture.h"
+#include "tests/support/directory_watch.h"
 #include "tests/support/must_work.h"
+#include "tests/support/wait.h"
 
 namespace gate::backends {
 namespace {
@@ -200,7 +202,8 @@ TEST_P(Preview, WhatSomebodyElseChangesWhileItRunsIsRefused) {
   // Writes to the real file when the command has made its own copy of it.
   const pid_t other = fork();
   if (other == 0) {
-    while (!Exists(state_ + "/0/upper/file") && getppid() != 1) usleep(500);
+    test::WaitUntil(
+        [this] { return Exists(state_ + "/0/upper/file") || getppid() == 1; });
     const int file = open((w_ + "/file").c_str(), O_WRONLY | O_TRUNC);
     (void)!write(file, "theirs", 6);
     _exit(0);
@@ -268,23 +271,19 @@ TEST_P(Preview, KilledInTheMiddleItIsFinishedByTheSameCommit) {
       "for i in $(seq 0 29); do echo after > old/$i; done; rm old/3?; mkdir n; "
       "for i in $(seq 40); do echo n > n/$i; done; rm file; mkdir file; echo > "
       "file/in");
-  // A killer beside the commit; where it strikes differs from run to run.
-  for (int round = 0; round < 12; ++round) {
-    int go[2];
-    ASSERT_EQ(pipe2(go, O_CLOEXEC), 0);
+  // A killer beside the commit, which strikes later in each round.
+  for (unsigned round = 0; round < 12; ++round) {
     before_ = [&]() -> Status {
       const pid_t victim = getpid();
+      const test::DirectoryWatch watch({w_, w_ + "/old"});
       if (fork() == 0) {
-        timespec pause = {0, round * 40000L};
-        nanosleep(&pause, nullptr);
+        watch.Await(round * 4, victim);
         kill(victim, SIGKILL);
         _exit(0);
       }
       return {};
     };
     Commit();
-    close(go[0]);
-    close(go[1]);
     for (int i = 0; i < 30; ++i) {
       const std::string text = Read(w_ + "/old/" + std::to_string(i));
       EXPECT_TRUE(text == "before" || text == "after\n") << i << text;

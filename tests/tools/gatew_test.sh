@@ -79,16 +79,16 @@ check 'the second call runs' '<x>input 7' "$out $?"
 check 'the second call starts no build tool' '' "$(cat "$T/calls")"
 check 'the second call says nothing' '' "$(cat "$T/stderr")"
 
-sleep_until_newer() { # a time stamp that is surely newer
+make_newer() { # gives it a time stamp that is surely newer
   touch -d '+2 seconds' "$1"
 }
-sleep_until_newer "$tree/base/a.cc"
+make_newer "$tree/base/a.cc"
 gatew x >/dev/null
 check 'a newer source is built' 1 "$(builds)"
 touch "$tree/base/a.cc"
 gatew x >/dev/null
 rm "$tree/base/a.cc"
-sleep_until_newer "$tree/base"
+make_newer "$tree/base"
 gatew x >/dev/null
 check 'a deleted source is built' 1 "$(builds)"
 touch "$tree/base"

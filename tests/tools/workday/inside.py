@@ -74,6 +74,19 @@ def as_worker():
         (['--reuid', str(UID), '--regid', str(UID), '--clear-groups'] if os.geteuid() == 0 else [])
 
 
+def answers(port, seconds, server=None):
+    """Whether something listens on `port` before `server` ends. A server tells nobody that it does: it is asked again and again."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with socket.socket() as s:
+            if s.connect_ex(('127.0.0.1', port)) == 0:
+                return True
+        if server is not None and server.poll() is not None:
+            return False
+        time.sleep(.05)
+    return False
+
+
 class Fixture:
     def __init__(self, task):
         self.gate = GATE if task['gate'] else ''
@@ -92,14 +105,8 @@ class Fixture:
         with open('%s/%s.log' % (SRV, name), 'w') as log:
             process = subprocess.Popen(as_worker() + argv, env=dict(self.environment, **more), cwd=SRV,
                                        stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        for _ in range(600):
-            with socket.socket() as s:
-                if s.connect_ex(('127.0.0.1', port)) == 0:
-                    self.have.add(':' + name)
-                    return
-            if process.poll() is not None:
-                return
-            time.sleep(.05)
+        if answers(port, 30, process):
+            self.have.add(':' + name)
 
     def build(self):
         self.run(['bash', '/home/bin/fixture.sh'], check=True, stdout=sys.stderr)
@@ -157,12 +164,8 @@ class Fixture:
             subprocess.Popen(['/home/bin/docker-proxy', '/home/bin/engine.py', '/var/run/docker.sock'] + ports, stdin=subprocess.DEVNULL,
                              env=dict(self.environment, PYTHONHOME=sys.base_prefix), stdout=log, stderr=log)
         for _, name, port, _ in databases:
-            for _ in range(200):
-                with socket.socket() as s:
-                    if s.connect_ex(('127.0.0.1', port)) == 0:
-                        self.have.add(':' + name)
-                        break
-                time.sleep(.05)
+            if answers(port, 10):
+                self.have.add(':' + name)
 
     def publish(self):
         """The stand-in's packages, handed to verdaccio."""
