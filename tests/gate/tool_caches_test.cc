@@ -8,7 +8,6 @@
 
 #include <filesystem>
 
-#include "rules/lending.h"
 #include "tests/support/machine.h"
 
 namespace gate {
@@ -227,23 +226,6 @@ TEST_F(ToolCachesTest, CachesGoWithTheirWorkspace) {
   std::filesystem::remove_all(other_);
   EXPECT_EQ(Line("native", "npm ci").exit_code, 0);
   EXPECT_EQ(kept(), 1U);
-}
-
-// A directory that lies in another is looked at after it.
-TEST(ToolCacheDataTest, ADirectoryComesBeforeWhatLiesInIt) {
-  const auto caches = rules::ToolCaches();
-  ASSERT_GT(caches.size(), 20U);
-  for (size_t i = 0; i < caches.size(); ++i)
-    for (size_t j = i + 1; j < caches.size(); ++j)
-      EXPECT_FALSE(std::string(caches[i].directory)
-                       .starts_with(std::string(caches[j].directory) + "/"))
-          << caches[i].directory;
-  EXPECT_FALSE(rules::CompileLending(
-      R"({"schema":1,"programs":[],"caches":[{"directory":"../x"}]})"));
-  EXPECT_FALSE(rules::CompileLending(
-      R"({"schema":1,"programs":[],"caches":[{"directory":"a","extra":1}]})"));
-  EXPECT_FALSE(
-      rules::CompileLending(R"({"schema":1,"programs":[],"caches":1})"));
 }
 
 }  // namespace
