@@ -50,62 +50,6 @@ class ProtectedPathsOverlap : public Sandbox {
         "-mindepth 1 -maxdepth 1 -exec rm -rf {} +");
   }
 
-  // A run in two parts; the second begins with Go.
-  class Run {
-   public:
-    Run(ProtectedPathsOverlap* test, const std::string& workspace,
-        const std::string& first, const std::string& second)
-        : test_(test),
-          go_(test->base_ + "/go" + std::to_string(++test->runs_)) {
-      EXPECT_EQ(mkfifo(go_.c_str(), 0600), 0);
-      if (test->uid_ != geteuid()) {
-        EXPECT_EQ(chown(go_.c_str(), test->uid_, test->gid_), 0);
-      }
-      int pipes[2] = {-1, -1};
-      EXPECT_EQ(pipe2(pipes, O_CLOEXEC), 0);
-      const Fd read_end(pipes[0]);
-      Fd write_end(pipes[1]);
-      Profile profile = test->profile_;
-      std::swap(profile, test->profile_);
-      test->profile_.workspace = workspace;
-      test->profile_.write = {workspace};
-      std::string cwd = workspace;
-      std::swap(test->cwd_, cwd);
-      pid_ = test->Start(
-          {"/bin/bash", "-c",
-           first + "\necho done; read x < '" + go_ + "'\n" + second + "\n:"},
-          pipes[1]);
-      std::swap(test->cwd_, cwd);
-      std::swap(profile, test->profile_);
-      write_end.reset();
-      // Programs of the first part may say something before that.
-      std::string said;
-      char byte = 0;
-      while (said.find("done\n") == std::string::npos &&
-             read(read_end.get(), &byte, 1) == 1)
-        said += byte;
-      EXPECT_NE(said.find("done\n"), std::string::npos) << first << said;
-    }
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
-    ~Run() { End(); }
-    void End() {
-      if (pid_ <= 0) return;
-      const Fd go(open(go_.c_str(), O_RDWR | O_CLOEXEC));
-      EXPECT_EQ(write(go.get(), "\n", 1), 1);
-      EXPECT_GT(waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
-    }
-    void Kill() {
-      EXPECT_EQ(kill(pid_, SIGKILL), 0);
-      EXPECT_GT(waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
-    }
-
-   private:
-    ProtectedPathsOverlap* test_;
-    std::string go_;
-    pid_t pid_ = 0;
-  };
-
   std::string Planted() {
     return Outside(
         "find . \\( -name .envrc -o -name .mcp.json -o -name .npmrc -o -path "
@@ -124,7 +68,6 @@ class ProtectedPathsOverlap : public Sandbox {
   }
 
   std::string inner_;
-  int runs_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsOverlap,
                          testing::ValuesIn(Everyone()), WhoName);
@@ -180,8 +123,8 @@ TEST_P(ProtectedPathsOverlap, NothingStaysThatTheInnerRunPlanted) {
                                attack.second + (outer_last ? "" : " (first)");
       Make();
       {
-        Run inner(this, inner_, "", kPlant);
-        Run outer(this, w_, attack.first, attack.second);
+        PausedRun inner(this, inner_, "", kPlant);
+        PausedRun outer(this, w_, attack.first, attack.second);
         if (outer_last) inner.End();
         outer.End();
         inner.End();
@@ -199,8 +142,8 @@ TEST_P(ProtectedPathsOverlap, WhatMountsHeldComesBack) {
     Make();
     const std::string outer = "cd q/w; " + std::string(line);
     {
-      Run inner(this, inner_, "", kPlant);
-      Run other(this, w_, outer, "");
+      PausedRun inner(this, inner_, "", kPlant);
+      PausedRun other(this, w_, outer, "");
       inner.End();
       EXPECT_EQ(Read(inner_ + "/.mcp.json"), "mine\n") << line;
       EXPECT_EQ(Read(inner_ + "/.claude/settings.json"), "mine\n") << line;
@@ -215,9 +158,9 @@ TEST_P(ProtectedPathsOverlap, WhatMountsHeldComesBack) {
 TEST_P(ProtectedPathsOverlap, AGitLineBesideItKeepsWhatItBrought) {
   Make();
   {
-    Run inner(this, inner_, "", kPlant);
+    PausedRun inner(this, inner_, "", kPlant);
     profile_.git_only = true;
-    Run git(this, inner_, "git checkout -qf other", "");
+    PausedRun git(this, inner_, "git checkout -qf other", "");
     profile_.git_only = false;
     inner.End();
   }
@@ -232,12 +175,14 @@ TEST_P(ProtectedPathsOverlap, AGitLineBesideItKeepsWhatItBrought) {
 TEST_P(ProtectedPathsOverlap, WhatAnotherRunLeftIsNotPutBack) {
   Make();
   {
-    Run outer(this, w_,
-              "cd q/w; echo PLANT > n; mv n .mcp.json; echo PLANT > .envrc; "
-              "echo PLANT > .git/hooks/pre-push; git config core.pager PLANT",
-              "");
+    PausedRun outer(
+        this, w_,
+        "cd q/w; echo PLANT > n; mv n .mcp.json; echo PLANT > .envrc; "
+        "echo PLANT > .git/hooks/pre-push; git config core.pager PLANT",
+        "");
     AwaitTick();
-    Run inner(this, inner_, "", "git config user.name n; git config a.b c");
+    PausedRun inner(this, inner_, "",
+                    "git config user.name n; git config a.b c");
     outer.End();
   }
   EXPECT_EQ(Planted(), "");
@@ -293,10 +238,11 @@ TEST_P(ProtectedPathsOverlap, ARemovedWorkspaceIsTold) {
 TEST_P(ProtectedPathsOverlap, WhoeverEndsLastLooksAtThePlacesOfAll) {
   Make();
   {
-    Run inner(this, inner_, "mkdir d; cd d",
-              "mkdir -p .claude; echo PLANT > .claude/settings.json; git init "
-              "-q r; echo PLANT > r/.git/hooks/pre-push");
-    Run outer(this, w_, "mv q/w/d taken", "");
+    PausedRun inner(
+        this, inner_, "mkdir d; cd d",
+        "mkdir -p .claude; echo PLANT > .claude/settings.json; git init "
+        "-q r; echo PLANT > r/.git/hooks/pre-push");
+    PausedRun outer(this, w_, "mv q/w/d taken", "");
     outer.End();
   }
   EXPECT_EQ(Planted(), "");
@@ -307,8 +253,9 @@ TEST_P(ProtectedPathsOverlap, AKilledGateLeavesItToTheNext) {
   for (const bool kill_inner : {true, false}) {
     Make();
     {
-      Run outer(this, w_, "mv q q2; mkdir -p q/w", "rm -r q; mv q2 q");
-      Run inner(this, kill_inner ? w_ + "/q2/w" : w_ + "/q/w", kPlant, "");
+      PausedRun outer(this, w_, "mv q q2; mkdir -p q/w", "rm -r q; mv q2 q");
+      PausedRun inner(this, kill_inner ? w_ + "/q2/w" : w_ + "/q/w", kPlant,
+                      "");
       (kill_inner ? inner : outer).Kill();
     }
     // As long as the kernel needs to end what they started.
@@ -325,13 +272,13 @@ TEST_P(ProtectedPathsOverlap, AKilledGateLeavesItToTheNext) {
 TEST_P(ProtectedPathsOverlap, ATruncatedNoteOfAnotherRunLosesNothing) {
   Make();
   {
-    Run outer(this, w_, "rm q/w/.mcp.json", "");
+    PausedRun outer(this, w_, "rm q/w/.mcp.json", "");
     ASSERT_EQ(Notes().size(), 1u);
     const std::string path = base_ + "/runs/" + Notes()[0];
     const Result<std::string> text = ReadFile(path, 1 << 24);
     ASSERT_TRUE(text);
     ASSERT_EQ(truncate(path.c_str(), static_cast<off_t>(text->size() / 2)), 0);
-    Run inner(this, inner_, "", kPlant);
+    PausedRun inner(this, inner_, "", kPlant);
     inner.End();
   }
   EXPECT_EQ(Planted(), "");

@@ -36,56 +36,6 @@ class ProtectedPathsRuns : public Sandbox {
     MakeDirectory(elsewhere_);
   }
 
-  // A run that has done `line` and goes on until `End`.
-  class Going {
-   public:
-    Going(ProtectedPathsRuns* test, const std::string& workspace,
-          const std::string& line)
-        : go_(test->base_ + "/go" + std::to_string(++test->runs_)) {
-      EXPECT_EQ(mkfifo(go_.c_str(), 0600), 0);
-      if (test->uid_ != geteuid()) {
-        EXPECT_EQ(chown(go_.c_str(), test->uid_, test->gid_), 0);
-      }
-      int pipes[2] = {-1, -1};
-      EXPECT_EQ(pipe2(pipes, O_CLOEXEC), 0);
-      const Fd read_end(pipes[0]);
-      Fd write_end(pipes[1]);
-      Profile profile = test->profile_;
-      std::swap(profile, test->profile_);
-      test->profile_.workspace = workspace;
-      test->profile_.write = {workspace};
-      std::swap(test->cwd_, cwd_);
-      test->cwd_ = workspace;
-      pid_ = test->Start(
-          {"/bin/bash", "-c", line + "; echo done; read x < '" + go_ + "'"},
-          pipes[1]);
-      std::swap(test->cwd_, cwd_);
-      std::swap(profile, test->profile_);
-      write_end.reset();
-      char byte = 0;
-      EXPECT_EQ(read(read_end.get(), &byte, 1), 1) << line;
-    }
-    Going(const Going&) = delete;  // holds a process
-    Going& operator=(const Going&) = delete;
-    ~Going() { End(); }
-    void End() {
-      if (pid_ <= 0) return;
-      const Fd go(open(go_.c_str(), O_RDWR | O_CLOEXEC));
-      EXPECT_EQ(write(go.get(), "\n", 1), 1);
-      EXPECT_GT(waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
-    }
-
-    // Its gate, with nobody to finish what it leaves.
-    void Kill() {
-      EXPECT_EQ(kill(pid_, SIGKILL), 0);
-      EXPECT_GT(waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
-    }
-
-   private:
-    std::string go_, cwd_;
-    pid_t pid_ = 0;
-  };
-
   void ExpectHarmless(const std::string& place, const std::string& when) {
     EXPECT_FALSE(Exists(place + "/e/.vscode/tasks.json")) << when;
     EXPECT_FALSE(Exists(place + "/r/.git/hooks/pre-commit")) << when;
@@ -95,14 +45,13 @@ class ProtectedPathsRuns : public Sandbox {
   }
 
   std::string in_here_, elsewhere_;
-  int runs_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsRuns, testing::ValuesIn(Everyone()),
                          WhoName);
 
 TEST_P(ProtectedPathsRuns, WhatOneMovesOutOfAnothersPlacesIsTaken) {
   for (const bool inner : {true, false}) {
-    Going first(this, inner ? in_here_ : w_, kPlant);
+    PausedRun first(this, inner ? in_here_ : w_, kPlant);
     AwaitTick();
     const Ran second = Bash(inner ? "mv .worktrees/x/d d" : "mkdir q; mv d q");
     EXPECT_EQ(second.outcome.exit_code, 0) << second.output;
@@ -116,8 +65,8 @@ TEST_P(ProtectedPathsRuns, WhatOneMovesOutOfAnothersPlacesIsTaken) {
 }
 
 TEST_P(ProtectedPathsRuns, WhoeverEndsLastAnswersForThoseThatItNeverMet) {
-  Going first(this, in_here_, kPlant);
-  Going second(this, w_, "mv .worktrees/x/d d");
+  PausedRun first(this, in_here_, kPlant);
+  PausedRun second(this, w_, "mv .worktrees/x/d d");
   first.End();
   ASSERT_TRUE(Exists(w_ + "/d/e/.vscode/tasks.json"));
   AwaitTick();
@@ -126,7 +75,7 @@ TEST_P(ProtectedPathsRuns, WhoeverEndsLastAnswersForThoseThatItNeverMet) {
 }
 
 TEST_P(ProtectedPathsRuns, AKilledOneCountsUntilItIsFinished) {
-  Going first(this, in_here_, kPlant);
+  PausedRun first(this, in_here_, kPlant);
   first.Kill();
   AwaitTick();
   EXPECT_EQ(Bash("mv .worktrees/x/d d").outcome.exit_code, 0);
@@ -161,7 +110,7 @@ TEST_P(ProtectedPathsRuns, WhatCannotBeReadOfOthersStartsNothing) {
 }
 
 TEST_P(ProtectedPathsRuns, WhatAPersonMakesMeanwhileStaysWhereNoRunReaches) {
-  Going first(this, elsewhere_, "true");
+  PausedRun first(this, elsewhere_, "true");
   AwaitTick();
   ASSERT_EQ(Outside("mkdir -p pkg/.vscode; echo x > pkg/.vscode/tasks.json"),
             "");
@@ -177,7 +126,7 @@ TEST_P(ProtectedPathsRuns, ACloneKeepsWhatItBringsWhileOthersGoOn) {
                     "&& echo '{}' > .vscode/tasks.json && git add -A && git "
                     "commit -qm 1"),
             "");
-  Going first(this, w_, "git clone -q \"$W/../o\" c");
+  PausedRun first(this, w_, "git clone -q \"$W/../o\" c");
   AwaitTick();
   const Ran ran = Bash("echo x > c/made; git -C c add made");
   for (const Violation& violation : ran.outcome.violations)

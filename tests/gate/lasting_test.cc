@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "lasting/lasting_runs.h"
+#include "tests/support/hook_event.h"
 #include "tests/support/machine.h"
 
 namespace gate::test {
@@ -240,12 +241,7 @@ TEST_F(LastingTest, WhatIsProtectedIsPutBackBeforeTheNextRawLine) {
      ".vscode/tasks.json");
   EXPECT_NE(Config(), before);
   // A client's hook lets it run without a word.
-  const std::string event = Dump({{"session_id", "s-1"},
-                                  {"cwd", machine_.project()},
-                                  {"permission_mode", "default"},
-                                  {"hook_event_name", "PreToolUse"},
-                                  {"tool_name", "Bash"},
-                                  {"tool_input", {{"command", "ls"}}}});
+  const std::string event = BashEvent(machine_.project(), "ls");
   const Done hook = machine_.Gate({"hook", "claude"}, event);
   EXPECT_EQ(hook.exit_code, 0) << hook.err;
   EXPECT_EQ(hook.out, "");

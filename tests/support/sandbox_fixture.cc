@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "base/file.h"
 #include "base/paths.h"
@@ -273,6 +275,52 @@ pid_t Sandbox::Start(const std::vector<std::string>& argv, int out) {
   (void)Find(GetParam().backend)
       ->Run(profile_, command, {null.get(), out, out});
   _exit(0);
+}
+
+Sandbox::PausedRun::PausedRun(Sandbox* test, const std::string& workspace,
+                              const std::string& first,
+                              const std::string& second)
+    : go_(test->base_ + "/go" + std::to_string(++test->paused_runs_)) {
+  EXPECT_EQ(mkfifo(go_.c_str(), 0600), 0);
+  if (test->uid_ != geteuid()) {
+    EXPECT_EQ(chown(go_.c_str(), test->uid_, test->gid_), 0);
+  }
+  int pipes[2] = {-1, -1};
+  EXPECT_EQ(pipe2(pipes, O_CLOEXEC), 0);
+  const Fd read_end(pipes[0]);
+  Fd write_end(pipes[1]);
+  Profile profile = test->profile_;
+  std::swap(profile, test->profile_);
+  test->profile_.workspace = workspace;
+  test->profile_.write = {workspace};
+  std::string cwd = workspace;
+  std::swap(test->cwd_, cwd);
+  pid_ = test->Start(
+      {"/bin/bash", "-c",
+       first + "\necho done; read x < '" + go_ + "'\n" + second + "\n:"},
+      pipes[1]);
+  std::swap(test->cwd_, cwd);
+  std::swap(profile, test->profile_);
+  write_end.reset();
+  // Programs of the first part may say something before that.
+  std::string said;
+  char byte = 0;
+  while (said.find("done\n") == std::string::npos &&
+         read(read_end.get(), &byte, 1) == 1)
+    said += byte;
+  EXPECT_NE(said.find("done\n"), std::string::npos) << first << said;
+}
+
+void Sandbox::PausedRun::End() {
+  if (pid_ <= 0) return;
+  const Fd go(open(go_.c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(write(go.get(), "\n", 1), 1);
+  EXPECT_GT(waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
+}
+
+void Sandbox::PausedRun::Kill() {
+  EXPECT_EQ(kill(pid_, SIGKILL), 0);
+  EXPECT_GT(waitpid(std::exchange(pid_, 0), nullptr, 0), 0);
 }
 
 Availability Sandbox::Probe() {

@@ -51,6 +51,23 @@ class Sandbox : public testing::TestWithParam<Who> {
   std::string AsUser(const std::function<std::string()>& body) const;
   // What Run does, in a process of its own that is not waited for.
   pid_t Start(const std::vector<std::string>& argv, int out);
+  // A run in two parts that has done the first and waits with the second, both
+  // of them bash, until End; in a workspace of its own.
+  class PausedRun {
+   public:
+    PausedRun(Sandbox* test, const std::string& workspace,
+              const std::string& first, const std::string& second = "");
+    PausedRun(const PausedRun&) = delete;  // holds a process
+    PausedRun& operator=(const PausedRun&) = delete;
+    ~PausedRun() { End(); }
+    void End();
+    // Its gate, with nobody to finish what it leaves.
+    void Kill();
+
+   private:
+    std::string go_;
+    pid_t pid_ = 0;
+  };
   // Something outside, as the same user as the sandbox.
   std::string Outside(const std::string& line);
 
@@ -77,6 +94,7 @@ class Sandbox : public testing::TestWithParam<Who> {
   dev_t cwd_device_ = 0;  // of the caller's directory, where it is known
   ino_t cwd_inode_ = 0;
   int in_ = -1;  // -1: /dev/null
+  int paused_runs_ = 0;
   uid_t uid_ = 0;
   gid_t gid_ = 0;
 };

@@ -12,6 +12,7 @@
 #include "approvals/standing_approvals.h"
 #include "facts/process_facts.h"
 #include "tests/gate/approvals/answers.h"
+#include "tests/support/hook_event.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
@@ -138,14 +139,8 @@ TEST(YesBindingTest, ATicketHoldsForTheContentThatWasThere) {
   for (const bool change : {false, true}) {
     const Copies machine;
     const std::string line = "cp a.yml " + machine.home() + "/out/";
-    const nlohmann::json event = {{"session_id", "s"},
-                                  {"cwd", machine.project()},
-                                  {"hook_event_name", "PreToolUse"},
-                                  {"permission_mode", "default"},
-                                  {"tool_name", "Bash"},
-                                  {"tool_use_id", "t"},
-                                  {"tool_input", {{"command", line}}}};
-    const Done hook = machine.Gate({"hook", "claude"}, event.dump());
+    const Done hook = machine.Gate({"hook", "claude"},
+                                   test::BashEvent(machine.project(), line));
     const size_t at = hook.out.find("--ticket ");
     ASSERT_NE(at, std::string::npos) << hook.out << hook.err;
     if (change) machine.Put("a.yml", "evil");

@@ -8,6 +8,7 @@
 #include "approvals/standing_approvals.h"
 #include "facts/process_facts.h"
 #include "tests/gate/approvals/answers.h"
+#include "tests/support/hook_event.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {
@@ -106,14 +107,9 @@ TEST(GrantsTest, NobodyIsAskedWhereNoYesWorks) {
   EXPECT_EQ(done.err.find("gate approve"), std::string::npos) << done.err;
   EXPECT_TRUE(ListQuestions(machine.state(), NowMs())->empty());
   for (const char* mode : {"default", "bypassPermissions"}) {
-    const nlohmann::json event = {{"session_id", "s"},
-                                  {"cwd", machine.project()},
-                                  {"hook_event_name", "PreToolUse"},
-                                  {"permission_mode", mode},
-                                  {"tool_name", "Bash"},
-                                  {"tool_use_id", "t"},
-                                  {"tool_input", {{"command", "touch x"}}}};
-    const Done hook = machine.Gate({"hook", "claude"}, event.dump());
+    const Done hook =
+        machine.Gate({"hook", "claude"},
+                     test::BashEvent(machine.project(), "touch x", mode));
     const std::string said = hook.out + hook.err;
     EXPECT_EQ(said.find("\"ask\""), std::string::npos) << said;
     EXPECT_EQ(said.find("gate approve"), std::string::npos) << said;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "approvals/prompt_text.h"
 #include "tests/support/machine.h"
 
 namespace gate::app {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "tests/support/machine.h"
+#include "tests/gate/git/ssh_remote.h"
 
 namespace gate::app {
 namespace {
@@ -16,21 +16,12 @@ using test::Machine;
 
 // A person's project on `main`, whose server is a directory that a stand-in for
 // ssh goes to.
-class GitPushTest : public ::testing::TestWithParam<const char*> {
+class GitPushTest : public SshRemoteTest {
  protected:
   void SetUp() override {
-    if (GetParam() == std::string("bwrap") &&
-        machine_.Run({"bwrap", "--version"}).exit_code != 0)
-      GATE_SKIP_WITHOUT("bwrap") << "no bwrap here";
+    if (!HasBackend()) GATE_SKIP_WITHOUT("bwrap") << "no bwrap here";
     machine_.environment = {"PATH=" + bin() + ":/usr/bin:/bin"};
-    machine_.Write(machine_.home() + "/.gitconfig",
-                   "[user]\nname = n\nemail = n@example.org\n"
-                   "[init]\ndefaultBranch = main\n");
-    machine_.Write(bin() + "/ssh",
-                   "#!/bin/sh\necho \"ssh $*\" >>" + log() +
-                       "\nwhile [ \"$1\" != -- ]; do shift; done\n"
-                       "exec sh -c \"$3\"\n",
-                   0755);
+    Prepare("echo \"ssh $*\" >>" + log());
     Outside("git init -q --bare " + server() + " && git clone -q " + server() +
             " . && git checkout -q -b main && git commit -q --allow-empty -m "
             "one && git commit -q --allow-empty -m two && git push -q origin "
@@ -41,20 +32,6 @@ class GitPushTest : public ::testing::TestWithParam<const char*> {
     Outside("git commit -q --allow-empty -m three");
   }
 
-  std::string bin() const { return machine_.root() + "/bin"; }
-  std::string log() const { return machine_.root() + "/ssh.log"; }
-  std::string server() const { return machine_.root() + "/server/a.git"; }
-  std::string url() const { return "git@host.example:" + server(); }
-
-  // As the person, without gate.
-  Done Outside(const std::string& line) const {
-    const Done done = machine_.Run({"/bin/sh", "-c", line});
-    EXPECT_EQ(done.exit_code, 0) << line << "\n" << done.out << done.err;
-    return done;
-  }
-  Done Inside(const std::string& line) const {
-    return machine_.Gate({"run", "--backend", GetParam(), "-c", line});
-  }
   // "main=three old=two": every ref of the server.
   std::string Server(const std::string& at = "") const {
     return Outside(
@@ -63,8 +40,6 @@ class GitPushTest : public ::testing::TestWithParam<const char*> {
                "s,refs/heads/,, | tr '\\n' ' '")
         .out;
   }
-
-  Machine machine_;
 };
 
 constexpr const char* kBefore = "main=two old=two topic=two ";
@@ -274,9 +249,7 @@ TEST_P(GitPushTest, PushesWhereTheRepositoryPushedToAtFirstSight) {
   const auto fresh = [&](const std::string& config) {
     const std::string place = machine_.home() + "/n" + std::to_string(++count);
     Outside("cp -a . " + place + " && cd " + place + " && " + config);
-    return machine_.Gate(
-        {"run", "--backend", GetParam(), "-c", "git push origin main"}, "",
-        place);
+    return Inside("git push origin main", place);
   };
   const Done pushurl = fresh("git config remote.origin.pushurl " + at);
   EXPECT_EQ(pushurl.exit_code, 0) << pushurl.err;

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "tests/support/machine.h"
+#include "tests/gate/git/ssh_remote.h"
 
 namespace gate::app {
 namespace {
@@ -13,12 +13,10 @@ using test::Count;
 using test::Done;
 using test::Machine;
 
-class SigningTest : public ::testing::TestWithParam<const char*> {
+class SigningTest : public GitRunTest {
  protected:
   void SetUp() override {
-    if (GetParam() == std::string("bwrap") &&
-        machine_.Run({"bwrap", "--version"}).exit_code != 0)
-      GATE_SKIP_WITHOUT("bwrap") << "no bwrap here";
+    if (!HasBackend()) GATE_SKIP_WITHOUT("bwrap") << "no bwrap here";
     machine_.environment = {"PATH=" + machine_.project() +
                             "/bin:/usr/bin:/bin"};
     Outside(
@@ -47,15 +45,6 @@ class SigningTest : public ::testing::TestWithParam<const char*> {
             more);
   }
 
-  Done Outside(const std::string& line) const {
-    const Done done = machine_.Run({"/bin/sh", "-c", line});
-    EXPECT_EQ(done.exit_code, 0) << line << "\n" << done.out << done.err;
-    return done;
-  }
-  Done Inside(const std::string& line) const {
-    return machine_.Gate({"run", "--backend", GetParam(), "-c", line});
-  }
-
   // An agent of the person's that has `keys` of ~/.ssh.
   void StartAgent(const std::string& keys) {
     const std::string socket = machine_.root() + "/agent";
@@ -79,7 +68,6 @@ class SigningTest : public ::testing::TestWithParam<const char*> {
     return machine_.Gate({"audit", "list", "--json", "-n", "1"}).out;
   }
 
-  Machine machine_;
   std::string agent_;
 };
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "tests/support/machine.h"
+#include "tests/gate/git/ssh_remote.h"
 
 namespace gate::app {
 namespace {
@@ -17,24 +17,15 @@ using test::Machine;
 
 // A person's project, cloned from a repository on another machine, for which a
 // stand-in for ssh goes to a directory of this one.
-class GitTransportTest : public ::testing::TestWithParam<const char*> {
+class GitTransportTest : public SshRemoteTest {
  protected:
   void SetUp() override {
-    if (GetParam() == std::string("bwrap") &&
-        machine_.Run({"bwrap", "--version"}).exit_code != 0)
-      GATE_SKIP_WITHOUT("bwrap") << "no bwrap here";
+    if (!HasBackend()) GATE_SKIP_WITHOUT("bwrap") << "no bwrap here";
     machine_.environment = {
         "PATH=" + machine_.project() + "/bin:" + bin() + ":/usr/bin:/bin",
         "SSH_AUTH_SOCK=" + machine_.root() + "/agent.sock"};
-    machine_.Write(machine_.home() + "/.gitconfig",
-                   "[user]\nname = n\nemail = n@example.org\n"
-                   "[init]\ndefaultBranch = main\n");
     machine_.Write(machine_.root() + "/agent.sock", "");
-    machine_.Write(bin() + "/ssh",
-                   "#!/bin/sh\n{ echo \"ssh $*\"; env; } >>" + log() +
-                       "\nwhile [ \"$1\" != -- ]; do shift; done\n"
-                       "exec sh -c \"$3\"\n",
-                   0755);
+    Prepare("{ echo \"ssh $*\"; env; } >>" + log());
     Outside("git init -q --bare " + server() + " && git clone -q " + server() +
             " . && echo 1 >f && git add f && git commit -qm one && "
             "git push -q origin HEAD:main && git remote set-url origin " +
@@ -44,22 +35,6 @@ class GitTransportTest : public ::testing::TestWithParam<const char*> {
             server() + " HEAD:main");
     // The first run here, which sees the remote.
     if (!test::HasSandbox(machine_)) GTEST_SKIP() << "no sandbox here";
-  }
-
-  std::string bin() const { return machine_.root() + "/bin"; }
-  std::string log() const { return machine_.root() + "/ssh.log"; }
-  std::string server() const { return machine_.root() + "/server/a.git"; }
-  std::string url() const { return "git@host.example:" + server(); }
-
-  // As the person, without gate.
-  Done Outside(const std::string& line) const {
-    const Done done = machine_.Run({"/bin/sh", "-c", line});
-    EXPECT_EQ(done.exit_code, 0) << line << "\n" << done.out << done.err;
-    return done;
-  }
-
-  Done Inside(const std::string& line, const std::string& cwd = "") const {
-    return machine_.Gate({"run", "--backend", GetParam(), "-c", line}, "", cwd);
   }
 
   // A person says yes to the question in `asked`.
@@ -79,8 +54,6 @@ class GitTransportTest : public ::testing::TestWithParam<const char*> {
   std::string Newest() const {
     return Outside("git -C . log --format=%s -1 origin/main").out;
   }
-
-  Machine machine_;
 };
 
 TEST_P(GitTransportTest, FetchesFromThePinnedRemoteWithoutKeysInside) {

@@ -6,30 +6,23 @@
 
 #include "base/json.h"
 #include "hooks/plain_line.h"
+#include "tests/support/hook_event.h"
 #include "tests/support/machine.h"
 
 namespace gate {
 namespace {
 
+using test::BashEvent;
 using test::Done;
 using test::Machine;
-
-std::string Event(const std::string& cwd, const std::string& command) {
-  return Dump({{"session_id", "s-1"},
-               {"cwd", cwd},
-               {"permission_mode", "default"},
-               {"hook_event_name", "PreToolUse"},
-               {"tool_name", "Bash"},
-               {"tool_input", {{"command", command}}}});
-}
 
 // What the client runs after the hook: the line itself after silence; nothing
 // where it is refused.
 std::string Line(const Machine& machine, const std::string& client,
                  const std::string& command, const std::string& cwd = "") {
-  const Done done =
-      machine.Gate({"hook", client},
-                   Event(cwd.empty() ? machine.project() : cwd, command), cwd);
+  const Done done = machine.Gate(
+      {"hook", client},
+      BashEvent(cwd.empty() ? machine.project() : cwd, command), cwd);
   if (done.exit_code != 0) return "";
   if (done.out.empty()) return command;
   const auto json = ParseJson(done.out);
@@ -349,8 +342,8 @@ TEST(LengthTest, ALineThatQuotingMakesTooLongIsInItsTicketAlone) {
 TEST(LengthTest, WhatNoProgramCanBeGivenIsRefusedWithAWayOn) {
   const Machine machine;
   machine.Write(machine.project() + "/package.json", "{}");
-  const Done done = machine.Gate({"hook", "codex"},
-                                 Event(machine.project(), HereDocument(20000)));
+  const Done done = machine.Gate(
+      {"hook", "codex"}, BashEvent(machine.project(), HereDocument(20000)));
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_NE(done.err.find("with the tool that writes files"), std::string::npos)
       << done.err;
@@ -438,7 +431,7 @@ TEST(ShellTest, WhatRunsInBashLeavesTheClientsPermissionsAlone) {
   Machine machine;
   machine.environment = {"SHELL=/usr/bin/zsh"};
   const Done done =
-      machine.Gate({"hook", "claude"}, Event(machine.project(), "ls *"));
+      machine.Gate({"hook", "claude"}, BashEvent(machine.project(), "ls *"));
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(done.out.find("permissionDecision"), std::string::npos) << done.out;
 }
@@ -451,8 +444,8 @@ TEST(ShellTest, APersonsYesCountsForWhatBashDoes) {
         {"id": "mine.echo", "action": "ask", "reason": "speaks",
          "match": {"prefix": ["date"]},
          "examples": {"match": ["date"], "no_match": ["echo"]}}]})");
-  const Done done = machine.Gate({"hook", "claude"},
-                                 Event(machine.project(), "path=bin; date"));
+  const Done done = machine.Gate(
+      {"hook", "claude"}, BashEvent(machine.project(), "path=bin; date"));
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_NE(done.out.find("\"ask\""), std::string::npos) << done.out;
   EXPECT_NE(done.out.find("run --ticket"), std::string::npos) << done.out;

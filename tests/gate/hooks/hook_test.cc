@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "facts/process_facts.h"
 #include "hooks/ticket.h"
+#include "tests/support/hook_event.h"
 #include "tests/support/machine.h"
 
 namespace gate {
@@ -476,14 +477,11 @@ TEST(HookTest, OtherToolsAreNotGatesBusiness) {
 
 // The client's own tool, asked to write `path`: why it may not, or nothing.
 std::string WriteTool(const Machine& machine, const std::string& path) {
-  const Done done = machine.Gate(
-      {"hook", "claude"},
-      Dump({{"session_id", "s"},
-            {"cwd", machine.project()},
-            {"permission_mode", "bypassPermissions"},
-            {"hook_event_name", "PreToolUse"},
-            {"tool_name", "Write"},
-            {"tool_input", {{"file_path", path}, {"content", "x"}}}}));
+  const Done done =
+      machine.Gate({"hook", "claude"},
+                   test::ToolEvent(machine.project(), "Write",
+                                   {{"file_path", path}, {"content", "x"}},
+                                   "bypassPermissions"));
   EXPECT_EQ(RefusalIn(done).empty(), done.out + done.err == "") << done.out;
   return RefusalIn(done);
 }

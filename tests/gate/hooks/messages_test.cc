@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/support/hook_event.h"
 #include "tests/support/machine.h"
 
 namespace gate {
@@ -13,26 +14,15 @@ using test::RefusalIn;
 
 std::string Claude(const Machine& machine, const std::string& command,
                    const std::string& mode = "default") {
-  return Dump({{"session_id", "s-1"},
-               {"cwd", machine.project()},
-               {"permission_mode", mode},
-               {"hook_event_name", "PreToolUse"},
-               {"tool_name", "Bash"},
-               {"tool_input", {{"command", command}}},
-               {"tool_use_id", "toolu_1"}});
+  return test::BashEvent(machine.project(), command, mode);
 }
 
 // Its person sees an exit of 2 as the error of a hook, with the hook's line.
 TEST(HookWordsTest, ClaudeCodeIsToldADenialByItsOwnObject) {
   const Machine machine;
-  const std::string tool =
-      Dump({{"session_id", "s"},
-            {"cwd", machine.project()},
-            {"permission_mode", "default"},
-            {"hook_event_name", "PreToolUse"},
-            {"tool_name", "Write"},
-            {"tool_input",
-             {{"file_path", machine.home() + "/.bashrc"}, {"content", "x"}}}});
+  const std::string tool = test::ToolEvent(
+      machine.project(), "Write",
+      {{"file_path", machine.home() + "/.bashrc"}, {"content", "x"}});
   const std::string events[] = {
       Claude(machine, "rm -rf /"),
       Claude(machine, "rm -rf / --no-preserve-root; ls"),
@@ -203,12 +193,8 @@ TEST(HookWordsTest, APersonsQuestionAboutAToolThatReadsIsItsReason) {
   const Machine machine;
   const Done done = machine.Gate(
       {"hook", "claude"},
-      Dump({{"session_id", "s"},
-            {"cwd", machine.project()},
-            {"permission_mode", "default"},
-            {"hook_event_name", "PreToolUse"},
-            {"tool_name", "Read"},
-            {"tool_input", {{"file_path", machine.home() + "/.ssh/id_rsa"}}}}));
+      test::ToolEvent(machine.project(), "Read",
+                      {{"file_path", machine.home() + "/.ssh/id_rsa"}}));
   EXPECT_NE(done.out.find("\"ask\""), std::string::npos) << done.out;
   EXPECT_EQ(done.out.find("After a yes"), std::string::npos) << done.out;
   EXPECT_EQ(done.out.find("Instead"), std::string::npos) << done.out;
