@@ -20,10 +20,10 @@ namespace {
 using test::Machine;
 
 // gate-session by itself, without a namespace to give.
-class Keeper {
+class Supervisor {
  public:
   // `asks`: what a line has sent before it starts.
-  Keeper(const std::string& path, const std::string& asks) {
+  Supervisor(const std::string& path, const std::string& asks) {
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
     strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
@@ -70,8 +70,9 @@ TEST(SessionSupervisorTest, EndsWhenNoLineIsLeftAndNotBefore) {
   const Machine machine;
   session_wire::Ask ask;
   ask.request = session_wire::Request::kJoin;
-  Keeper supervisor(machine.root() + "/s",
-                    std::string(reinterpret_cast<char*>(&ask), sizeof(ask)));
+  Supervisor supervisor(
+      machine.root() + "/s",
+      std::string(reinterpret_cast<char*>(&ask), sizeof(ask)));
   struct {
     session_wire::Answer answer;
     char label[100] = {};
@@ -94,7 +95,7 @@ TEST(SessionSupervisorTest, TakesNothingThatItDoesNotKnow) {
        {std::string("x"), std::string(8, '\0'), std::string(8, '\xff'),
         std::string(4096, 'a'), std::string("\1\0\0\0\4\0\0\0", 8)}) {
     const Machine machine;
-    Keeper supervisor(machine.root() + "/s", bytes);
+    Supervisor supervisor(machine.root() + "/s", bytes);
     char none = 0;
     EXPECT_LE(recv(supervisor.line(), &none, 1, 0), 0) << bytes;
     EXPECT_EQ(supervisor.Wait(), 0) << bytes;
