@@ -17,12 +17,17 @@ namespace {
 
 using test::AgentHome;
 
-TEST(WorkspaceTest, SystemAndHomeDirectoriesAreNeverOne) {
-  const AgentHome agent;
+ProcessFacts FactsOf(const AgentHome& agent) {
   ProcessFacts facts;
   facts.uid = ::geteuid();
   facts.home = agent.home();
   facts.places.state = agent.state();
+  return facts;
+}
+
+TEST(WorkspaceTest, SystemAndHomeDirectoriesAreNeverOne) {
+  const AgentHome agent;
+  ProcessFacts facts = FactsOf(agent);
   facts.places.config = agent.home() + "/.config/gate";
   for (const std::string& path :
        {std::string("/"), std::string("/etc"), std::string("/usr/bin"),
@@ -46,10 +51,7 @@ TEST(WorkspaceTest, SystemAndHomeDirectoriesAreNeverOne) {
 
 TEST(WorkspaceTest, WhatAHomeHidesOrObeysIsNeverOne) {
   const AgentHome agent;
-  ProcessFacts facts;
-  facts.uid = ::geteuid();
-  facts.home = agent.home();
-  facts.places.state = agent.state();
+  ProcessFacts facts = FactsOf(agent);
   facts.places.config = agent.root() + "/elsewhere";
   struct Row {
     const char* place;
@@ -132,10 +134,7 @@ TEST(WorkspaceTest, AClosedPlaceStaysClosedByAnyName) {
 
 TEST(WorkspaceTest, WhatAVariablePutsElsewhereIsClosedThere) {
   const AgentHome agent;
-  ProcessFacts facts;
-  facts.uid = ::geteuid();
-  facts.home = agent.home();
-  facts.places.state = agent.state();
+  ProcessFacts facts = FactsOf(agent);
   namespace fs = std::filesystem;
   const std::string x = agent.project() + "/x";
   for (const char* name : {"claude/sub", "gpg", "config/systemd/user",
@@ -156,10 +155,7 @@ TEST(WorkspaceTest, WhatAVariablePutsElsewhereIsClosedThere) {
 
 TEST(WorkspaceTest, APinOfAClosedPlaceCountsNoMore) {
   const AgentHome agent;
-  ProcessFacts facts;
-  facts.uid = ::geteuid();
-  facts.home = agent.home();
-  facts.places.state = agent.state();
+  const ProcessFacts facts = FactsOf(agent);
   const auto first =
       OpenSession(facts, "s", "", agent.project(), /*write=*/true);
   ASSERT_TRUE(first);
@@ -181,10 +177,7 @@ TEST(WorkspaceTest, WhereThisIsCalledBecomesNoOtherPlaceByALink) {
   const std::string link = agent.project() + "/sub";
   std::filesystem::create_directories(other + "/deep");
   std::filesystem::create_symlink(other, link);
-  ProcessFacts facts;
-  facts.uid = ::geteuid();
-  facts.home = agent.home();
-  facts.places.state = agent.state();
+  ProcessFacts facts = FactsOf(agent);
   for (const std::string& cwd : {link, link + "/deep"}) {
     facts.cwd = cwd;
     for (const char* id : {"", "s"}) {
@@ -202,10 +195,7 @@ TEST(WorkspaceTest, WhereThisIsCalledBecomesNoOtherPlaceByALink) {
 
 TEST(WorkspaceTest, ASessionStaysWhereItStarted) {
   const AgentHome agent;
-  ProcessFacts facts;
-  facts.uid = ::geteuid();
-  facts.home = agent.home();
-  facts.places.state = agent.state();
+  const ProcessFacts facts = FactsOf(agent);
   agent.Write(agent.project() + "/Makefile", "");
   agent.Write(agent.home() + "/other/Makefile", "");
   const auto first =
