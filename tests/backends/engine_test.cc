@@ -119,9 +119,9 @@ TEST(EngineClient, GetsNothingOfTheCallersEnvironment) {
 }
 
 TEST(EngineClient, ASocketThatTheCommandMayMakeIsNotTrusted) {
-  const TemporaryDirectory made("/srv");
-  const std::string& place = made.path();
-  const std::string path = made / "docker.sock";
+  const TemporaryDirectory directory("/srv");
+  const std::string& place = directory.path();
+  const std::string path = directory / "docker.sock";
   const Fd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
