@@ -5,6 +5,7 @@
 
 #include "fuzz/require.h"
 #include "parser/read.h"
+#include "tests/parser/print_tree.h"
 
 namespace {
 

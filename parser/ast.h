@@ -215,7 +215,4 @@ struct Ast {
   NodeId root = kNone;  // kNone for an empty script
 };
 
-// An s-expression of the tree, for tests and `gate parse --json --ast`.
-std::string Print(const Ast& ast);
-
 }  // namespace gate::parser

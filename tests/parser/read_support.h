@@ -5,6 +5,7 @@
 #include <string>
 
 #include "parser/read.h"
+#include "tests/parser/print_tree.h"
 
 namespace gate::parser {
 

@@ -2,12 +2,12 @@
 //
 // A word is printed between double quotes, its parts one after another:
 // literal text as it is, everything else as {kind …}. Without recursion.
+#include "tests/parser/print_tree.h"
+
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "parser/ast.h"
 
 namespace gate::parser {
 namespace {
