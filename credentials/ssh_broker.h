@@ -8,15 +8,14 @@
 // runs no git. It ends, with everything it started, when its owner does.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/file.h"
 #include "base/result.h"
+#include "credentials/outside_socket.h"
 #include "credentials/push_guard.h"
 #include "credentials/ssh_target.h"
 
@@ -54,16 +53,10 @@ struct Transport {
 
 class SshBroker {
  public:
-  // Makes a directory below `setup.directory` with the socket, and starts the
-  // process. kIo, kPermission; kTooLarge when the socket's name is too long for
-  // the kernel. Removes what killed brokers left there. A millisecond.
+  // As OutsideSocket::Start, below `setup.directory`.
   static Result<SshBroker> Start(const BrokerSetup& setup);
-  SshBroker(SshBroker&&) noexcept;
-  SshBroker(const SshBroker&) = delete;  // owns a process
-  SshBroker& operator=(const SshBroker&) = delete;
-  ~SshBroker();  // as Finish
 
-  const std::string& socket() const { return socket_; }
+  const std::string& socket() const { return outside_.path(); }
 
   // Ends the process and what it started, and says what it did. Once; later
   // calls return nothing. Where that cannot be read the last entry says so: its
@@ -71,11 +64,8 @@ class SshBroker {
   std::vector<Transport> Finish();
 
  private:
-  SshBroker() = default;
-  std::string socket_;
-  Fd leash_;  // the process ends when this is closed
-  Fd report_;
-  pid_t pid_ = -1;
+  explicit SshBroker(OutsideSocket outside) : outside_(std::move(outside)) {}
+  OutsideSocket outside_;
 };
 
 }  // namespace gate::credentials
