@@ -317,8 +317,4 @@ std::string Hex(std::string_view bytes) {
   return out;
 }
 
-bool StartsWith(std::string_view text, std::string_view prefix) {
-  return text.starts_with(prefix);
-}
-
 }  // namespace gate

@@ -53,6 +53,4 @@ bool DecodeBase64(std::string_view text, std::string* out);
 // Lower-case hexadecimal.
 std::string Hex(std::string_view bytes);
 
-bool StartsWith(std::string_view text, std::string_view prefix);
-
 }  // namespace gate

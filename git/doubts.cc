@@ -369,11 +369,6 @@ std::string HookDoubt(const parser::Analysis& analysis,
   return "";
 }
 
-std::string UnsafeRepositoryReason(const std::string& directory,
-                                   const std::string& state) {
-  return UnsafeRepositoryReason(FindGitDirectories(directory), state);
-}
-
 std::string UnsafeRepositoryReason(const GitDirectories& git,
                                    const std::string& state) {
   if (git.common.empty()) return "";

@@ -14,13 +14,9 @@
 
 namespace gate::app {
 
-// Why git in `directory` might run a program, go to the network or read a file
-// because the repository says so; empty if not. `directory` is walked as the
-// kernel does it, links and all. No repository in `state`, gate's own
-// directory, is trusted: runs have their private /tmp there.
-std::string UnsafeRepositoryReason(const std::string& directory,
-                                   const std::string& state);
-// For the directories of git that are known already.
+// Why git in a repository might run a program, go to the network or read a file
+// because the repository says so; empty if not. No repository in `state`,
+// gate's own directory, is trusted: runs have their private /tmp there.
 std::string UnsafeRepositoryReason(const GitDirectories& git,
                                    const std::string& state);
 

@@ -102,11 +102,6 @@ Status FillManifest(const Profile& profile, PreviewManifest* manifest);
 std::string ManifestToText(const PreviewManifest& manifest);
 Result<PreviewManifest> ManifestFromText(const std::string& text);
 
-// Why `path` of `root` may not be changed; empty when it may. Names only:
-// what git configuration says is judged while the manifest is made.
-std::string ProtectedName(const Profile& profile, const std::string& root,
-                          const std::string& path, PreviewType type);
-
 struct CommitResult {
   size_t committed = 0;
   std::vector<size_t> done;  // which of the manifest's entries these are

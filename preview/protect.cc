@@ -85,15 +85,6 @@ bool EndsWith(const std::vector<std::string>& parts, const char* a,
 
 }  // namespace
 
-std::string ProtectedName(const Profile& profile, const std::string& root,
-                          const std::string& path, PreviewType type) {
-  PreviewEntry entry;
-  entry.path = path;
-  entry.type = type;
-  entry.change = PreviewChange::kMode;  // without its content
-  return RefusedName(profile, root, entry, {});
-}
-
 std::string RefusedName(const Profile& profile, const std::string& root,
                         const PreviewEntry& entry,
                         const std::function<std::string(bool)>& content) {

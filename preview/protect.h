@@ -29,8 +29,8 @@ std::string AfterGit(const std::string& path);
 std::string RefusedConfig(const std::string& path, const std::string& before,
                           const std::string& after);
 
-// Why `entry` of `root` is refused for its name, as ProtectedName; but settings
-// at a protected name may change where they order what they did.
+// Why `entry` of `root` may not be changed, by its name; empty when it may.
+// Settings at a protected name may change where they order what they did.
 std::string RefusedName(const Profile& profile, const std::string& root,
                         const PreviewEntry& entry,
                         const std::function<std::string(bool)>& content);

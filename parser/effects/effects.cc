@@ -102,10 +102,6 @@ bool FoundByDots(std::string_view pattern, std::string_view path) {
 
 }  // namespace
 
-Argument Evaluator::Resolve(const Shell& shell, const Field& field) const {
-  return Resolve(shell, ToArgument(field, shell));
-}
-
 Argument Evaluator::Resolve(const Shell& shell, const Argument& path) const {
   Argument out = path;
   std::string cwd;

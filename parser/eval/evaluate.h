@@ -244,7 +244,6 @@ class Evaluator final : public Host {
   void ExecuteCoproc(Shell& shell, const Script& script, const Node& node);
   void RunAsync(Shell& shell, const Script& script, NodeId node);
   // Runs `node` where it may or may not run: the state after it is joined.
-  void ExecuteMaybe(Shell& shell, const Script& script, NodeId node);
   // Runs it for the list only: the state stays.
   void ExecuteDead(const Shell& shell, const Script& script, NodeId node);
 
@@ -294,7 +293,6 @@ class Evaluator final : public Host {
                  bool append);
 
   // effects.cc.
-  Argument Resolve(const Shell& shell, const Field& field) const;
   Argument Resolve(const Shell& shell, const Argument& path) const;
   // The directories that a process stands in which goes to `word` (chdir(2)).
   Values DirectoriesFrom(const Shell& shell, const Argument& word,
@@ -578,7 +576,6 @@ bool AnyHole(const Values& values);
 // The value that stands for what a pattern matches.
 Value PatternValue(std::string_view pattern, Span span);
 Field KnownField(std::string text, Span span);
-std::string StripNewlines(std::string text);
 Values StripNewlines(Values values);
 // Path that stands for a process substitution inside the evaluation; never a
 // real one, so that it is shown as partly unknown.

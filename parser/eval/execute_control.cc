@@ -132,16 +132,6 @@ void Evaluator::ExecuteDead(const Shell& shell, const Script& script,
   Execute(copy, script, node);
 }
 
-void Evaluator::ExecuteMaybe(Shell& shell, const Script& script, NodeId node) {
-  if (!Spend(CopyCost(shell))) return;
-  Shell copy = shell;
-  {
-    Scoped<bool> uncertain(certain_, false);
-    Execute(copy, script, node);
-  }
-  JoinInto(shell, copy);
-}
-
 namespace {
 
 void SetDirectory(Shell& shell, const std::optional<Values>& directory) {

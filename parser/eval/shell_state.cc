@@ -242,11 +242,6 @@ Value PatternValue(std::string_view pattern, Span span) {
   return value;
 }
 
-std::string StripNewlines(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
 Values StripNewlines(Values values) {
   for (Value& value : values) {
     while (!value.chunks.empty() && !value.chunks.back().unknown) {

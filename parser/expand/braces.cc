@@ -223,18 +223,4 @@ bool ExpandBraceAtoms(const std::vector<BraceAtom>& atoms,
   return expansion.complete;
 }
 
-std::vector<std::string> ExpandBraces(std::string_view text) {
-  std::vector<BraceAtom> atoms;
-  for (const char c : text) atoms.push_back({c, kNone});
-  std::vector<std::vector<BraceAtom>> results;
-  ExpandBraceAtoms(atoms, &results);
-  std::vector<std::string> texts;
-  for (const auto& result : results) {
-    std::string one;
-    for (const BraceAtom& atom : result) one += atom.c;
-    texts.push_back(std::move(one));
-  }
-  return texts;
-}
-
 }  // namespace gate::parser

@@ -114,9 +114,6 @@ std::optional<bool> MatchInState(const State& state, std::string_view pattern,
 bool MatchPattern(std::string_view pattern, std::string_view text, bool extglob,
                   bool ignore_case = false);
 
-// Brace expansion of plain text as a sequence of texts; used by tests.
-std::vector<std::string> ExpandBraces(std::string_view text);
-
 // Splits a known string by IFS as an unquoted expansion is split.
 std::vector<std::string> SplitFields(std::string_view text,
                                      std::string_view ifs);

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/text.h"
+#include "parser/expand/braces.h"
 #include "parser/expand/expand.h"
 #include "parser/expand/pattern.h"
 
@@ -54,6 +55,21 @@ struct Bench {
   TestHost host;
   Expander x;
 };
+
+// Brace expansion of plain text as a sequence of texts.
+std::vector<std::string> ExpandBraces(std::string_view text) {
+  std::vector<BraceAtom> atoms;
+  for (const char c : text) atoms.push_back({c, kNone});
+  std::vector<std::vector<BraceAtom>> results;
+  ExpandBraceAtoms(atoms, &results);
+  std::vector<std::string> texts;
+  for (const auto& result : results) {
+    std::string one;
+    for (const BraceAtom& atom : result) one += atom.c;
+    texts.push_back(std::move(one));
+  }
+  return texts;
+}
 
 TEST(ExpandBraces, GivesBashsWords) {
   const struct {

@@ -425,7 +425,7 @@ void Checker::CheckAlternates(uint64_t number, Random* random) {
                                "../../near\n", "# c\n../../plain\n"};
   const std::string text = MutateText(random, texts[random->Below(4)], pieces);
   Write(at + "/.git/objects/info/alternates", text);
-  if (!app::UnsafeRepositoryReason(at, "").empty()) {
+  if (!app::UnsafeRepositoryReason(FindGitDirectories(at), "").empty()) {
     ++tally.unknown;
     return;
   }
