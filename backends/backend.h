@@ -356,8 +356,13 @@ class Backend {
   // Asks for `command.permit`, then runs to the end. Blocks. Forwards SIGINT,
   // SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 of the calling process to the
   // command; kills everything it started at the end.
-  virtual Outcome Run(const Profile& profile, const Command& command,
-                      const Io& io) = 0;
+  Outcome Run(const Profile& profile, const Command& command, const Io& io);
+
+ private:
+  // Run; the error says why nothing was run. Where the duration is left at 0,
+  // Run puts it in.
+  virtual Result<Outcome> TryRun(const Profile& profile, const Command& command,
+                                 const Io& io) = 0;
 };
 
 // All backends of this build, in priority order. The caller owns the list.

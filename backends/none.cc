@@ -35,41 +35,32 @@ class None : public Backend {
     return availability;
   }
 
-  Outcome Run(const Profile& profile, const Command& command,
-              const Io& io) override {
-    Outcome outcome;
+ private:
+  Result<Outcome> TryRun(const Profile& profile, const Command& command,
+                         const Io& io) override {
     if (const auto missing = profile.required.Without(FeatureSet());
-        !missing.empty()) {
-      outcome.reason = std::string("the profile requires ") +
-                       backends::Name(missing.front());
-      return outcome;
-    }
-    const uint64_t begin = MonotonicMs();
+        !missing.empty())
+      return NotRun(std::string("the profile requires ") +
+                    backends::Name(missing.front()));
     const HeldSignals signals;
     SpawnRequest request;
     request.argv = command.argv;
     request.environment = command.environment;
     request.cwd = command.cwd;
     request.directory = command.directory;
-    Result<std::unique_ptr<OutputRelay>> relay =
-        OutputRelay::Make(io, profile.limits.output_bytes);
-    if (!relay) {
-      outcome.reason = relay.error().message;
-      return outcome;
-    }
-    request.io = (*relay)->io();
+    GATE_TRY(std::unique_ptr<OutputRelay> relay,
+             OutputRelay::Make(io, profile.limits.output_bytes));
+    request.io = relay->io();
     request.mask = signals.before();
     // On a terminal the command stays in the foreground group.
     request.own_group = isatty(io.in) != 1;
-    if (const Status permitted = command.permit.Ask(); !permitted) {
-      outcome.reason = permitted.error().message;
-      return outcome;
-    }
+    GATE_CHECK(command.permit.Ask());
     // Only a run that may be ended needs to know what belongs to it.
     std::optional<Descendants> all;
     if (profile.limits.wall_ms != 0 || profile.limits.output_bytes != 0)
       all.emplace();
     const Spawned child = Spawn(request);
+    Outcome outcome;
     if (child.error != 0) {
       outcome.reason = command.argv.empty() ? "there is no program to run"
                        : child.stage == SpawnStage::kDirectory
@@ -103,28 +94,19 @@ class None : public Backend {
         all->Reap(child.pid);
         return kReapMs;
       });
-    (*relay)->Started();
-    (*relay)->Join(&watch);
+    relay->Started();
+    relay->Join(&watch);
     int status = 0;
     const bool timed_out = WatchUntilEnd(signals, watch, &status);
     // What it left running may write on: that is not waited for long.
-    (*relay)->Drain(kAfterEndMs);
+    relay->Drain(kAfterEndMs);
     if (timed_out) {
       if (all) all->End();
-      outcome.status = OutcomeStatus::kTimeout;
-      outcome.reason = "the wall clock limit of " +
-                       std::to_string(profile.limits.wall_ms) + " ms";
-    } else if (WIFEXITED(status)) {
-      outcome.status = OutcomeStatus::kExited;
-      outcome.exit_code = WEXITSTATUS(status);
-      outcome.reason = "exited";
+      SetTimedOut(profile.limits, &outcome);
     } else {
-      outcome.status = OutcomeStatus::kSignalled;
-      outcome.signal = WTERMSIG(status);
-      outcome.reason = std::string("ended by ") + strsignal(outcome.signal);
+      SetPlainEnd(status, &outcome);
     }
-    (*relay)->Judge(&outcome);
-    outcome.duration_ms = MonotonicMs() - begin;
+    relay->Judge(&outcome);
     return outcome;
   }
 };

@@ -117,13 +117,13 @@ class Bwrap : public Backend {
   Strength GetStrength() const override { return Strength::kNamespace; }
   int Priority() const override { return 20; }
   Availability Probe() override;
-  Outcome Run(const Profile& profile, const Command& command,
-              const Io& io) override;
 
  private:
-  static Outcome RunOnce(const std::string& program, const Profile& profile,
-                         const Command& command, const Io& io,
-                         const RunUser& user, View view);
+  Result<Outcome> TryRun(const Profile& profile, const Command& command,
+                         const Io& io) override;
+  static Result<Outcome> RunOnce(const std::string& program,
+                                 const Profile& profile, const Command& command,
+                                 const Io& io, const RunUser& user, View view);
 };
 
 // Runs `argv` with its output caught. Empty when it did not exit with 0.
@@ -199,46 +199,38 @@ Availability Bwrap::Probe() {
   return availability;
 }
 
-Outcome Bwrap::Run(const Profile& profile, const Command& command,
-                   const Io& io) {
-  const uint64_t begin = MonotonicMs();
+Result<Outcome> Bwrap::TryRun(const Profile& profile, const Command& command,
+                              const Io& io) {
   const std::string program = FindBwrap();
-  if (program.empty()) return Failed("bwrap is not installed");
-  if (const Status checked =
-          CheckRequest(Name(), BwrapFeatures(), profile, command, io);
-      !checked)
-    return Failed(checked.error().message);
+  if (program.empty()) return NotRun("bwrap is not installed");
+  GATE_CHECK(CheckRequest(Name(), BwrapFeatures(), profile, command, io));
   const RunUser user = ChooseUser(profile);
   // Without Landlock a file that was opened for reading could be opened again
   // for writing through /proc/self/fd, around the read-only mounts.
-  const Result<Fd> copy = CopyInput(io.in);
-  if (!copy) return Failed(copy.error().message);
+  GATE_TRY(const Fd copy, CopyInput(io.in));
   Io streams = io;
-  if (*copy) streams.in = copy->get();
-  Result<ProtectedPaths> begun = ProtectedPaths::Begin(profile, command.cwd);
-  if (!begun) return Failed(begun.error().message);
-  ProtectedPaths& protected_paths = *begun;
-  if (const Status permitted = command.permit.Ask(); !permitted)
-    return Failed(permitted.error().message);
+  if (copy) streams.in = copy.get();
+  GATE_TRY(ProtectedPaths protected_paths,
+           ProtectedPaths::Begin(profile, command.cwd));
+  GATE_CHECK(command.permit.Ask());
   Profile reached = profile;
   if (geteuid() == 0 && IsClosedTo(user, profile.private_tmp + "/"))
     reached.private_tmp.clear();  // fresh ones, for this run only
   for (int attempt = 1;; ++attempt) {
-    Result<View> view = MakeView(reached, protected_paths, user, command.cwd);
-    if (!view) return Failed(view.error().message);
-    if (view->cwd_inode != 0 && command.cwd_inode != 0 &&
-        (view->cwd_inode != command.cwd_inode ||
-         view->cwd_device != command.cwd_device))
-      return Failed("the working directory `" + command.cwd +
+    GATE_TRY(View view, MakeView(reached, protected_paths, user, command.cwd));
+    if (view.cwd_inode != 0 && command.cwd_inode != 0 &&
+        (view.cwd_inode != command.cwd_inode ||
+         view.cwd_device != command.cwd_device))
+      return NotRun("the working directory `" + command.cwd +
                     "` is now another one");
-    LeaveOut(user, &*view);
-    ClearPrivateWays(*view);
+    LeaveOut(user, &view);
+    ClearPrivateWays(view);
     std::vector<std::string> covered;
-    for (const ViewMount& mount : view->mounts)
+    for (const ViewMount& mount : view.mounts)
       if (mount.kind == MountKind::kHidden) covered.push_back(mount.target);
-    const std::string unknown_sockets = view->unknown_sockets;
-    Outcome outcome =
-        RunOnce(program, profile, command, streams, user, std::move(*view));
+    const std::string unknown_sockets = view.unknown_sockets;
+    Outcome outcome = OutcomeOf(
+        RunOnce(program, profile, command, streams, user, std::move(view)));
     ReportSockets(unknown_sockets, &outcome);
     const bool vanished = std::ranges::any_of(covered, [](const auto& path) {
       return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
@@ -249,14 +241,13 @@ Outcome Bwrap::Run(const Profile& profile, const Command& command,
       continue;
     if (outcome.status != OutcomeStatus::kSetupFailed)
       protected_paths.VerifyAndRestore(&outcome);
-    outcome.duration_ms = MonotonicMs() - begin;
     return outcome;
   }
 }
 
-Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
-                       const Command& command, const Io& io,
-                       const RunUser& user, View view) {
+Result<Outcome> Bwrap::RunOnce(const std::string& program,
+                               const Profile& profile, const Command& command,
+                               const Io& io, const RunUser& user, View view) {
   const Filter filter =
       MakeFilter({}, {.local = LocalSocketsOf(view),
                       .taking_room = profile.limits.written_bytes != 0});
@@ -264,7 +255,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
                                         filter.size * sizeof(filter.code[0]));
   int status_pipe[2];
   if (!seccomp || pipe2(status_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-    return Failed("cannot make a descriptor for bwrap");
+    return NotRun("cannot make a descriptor for bwrap");
   const Fd status_read(status_pipe[0]);
   Fd status_write(status_pipe[1]);
   BwrapInputs inputs;
@@ -282,16 +273,14 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   for (const std::string& word : options) words.append(word).push_back('\0');
   const Result<Fd> arguments =
       MemoryFile("gate-arguments", words.data(), words.size());
-  if (!arguments) return Failed("cannot make a descriptor for bwrap");
+  if (!arguments) return NotRun("cannot make a descriptor for bwrap");
 
   const HeldSignals signals;
   SpawnRequest request;
   request.argv = {program, "--args", std::to_string(arguments->get()), "--"};
   ExecWords indirect;
   if (options.size() + command.argv.size() > kMaxBwrapWords) {
-    Result<ExecWords> made = MakeExecWords(command.argv);
-    if (!made) return Failed(made.error().message);
-    indirect = std::move(*made);
+    GATE_TRY(indirect, MakeExecWords(command.argv));
   }
   const std::vector<std::string>& start =
       indirect.argv.empty() ? command.argv : indirect.argv;
@@ -299,11 +288,10 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   request.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &request.environment);
   request.cwd = "/";
-  Result<std::unique_ptr<OutputRelay>> relay =
-      OutputRelay::Make(io, profile.limits.output_bytes);
-  if (!relay) return Failed(relay.error().message);
+  GATE_TRY(std::unique_ptr<OutputRelay> relay,
+           OutputRelay::Make(io, profile.limits.output_bytes));
   FileCount files(profile);
-  request.io = (*relay)->io();
+  request.io = relay->io();
   request.scope = true;
   request.mask = signals.before();
   request.keep = {arguments->get(), seccomp->get(), status_write.get()};
@@ -321,7 +309,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   const Spawned child = Spawn(request);
   status_write.reset();
   if (child.error != 0)
-    return Failed("cannot start bwrap: " + std::string(strerror(child.error)));
+    return NotRun("cannot start bwrap: " + std::string(strerror(child.error)));
 
   std::string status_text;
   const auto read_status = [&] {
@@ -365,38 +353,32 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
   watch.expire = [&] { watch.forward(SIGTERM); };
   watch.kill = [&] { sys::PidfdSignal(child.pidfd.get(), SIGKILL); };
   FollowTerminalJob(io.in, command_now, &watch);
-  (*relay)->Started();
-  (*relay)->Join(&watch);
+  relay->Started();
+  relay->Join(&watch);
   files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   read_status();
   AwaitEnd(process_one);
-  (*relay)->Drain(timed_out ? kGraceMs : -1);
+  relay->Drain(timed_out ? kGraceMs : -1);
 
   Outcome outcome;
   const long code = StatusNumber(status_text, "\"exit-code\"");
   if (timed_out) {
-    outcome.status = OutcomeStatus::kTimeout;
-    outcome.reason = "the wall clock limit of " +
-                     std::to_string(profile.limits.wall_ms) + " ms";
+    SetTimedOut(profile.limits, &outcome);
   } else if (WIFSIGNALED(status)) {
-    outcome.status = OutcomeStatus::kSignalled;
-    outcome.signal = WTERMSIG(status);
-    outcome.reason = "bwrap was killed";
+    SetSignalled(WTERMSIG(status), "bwrap was killed", &outcome);
   } else if (const int lacking = MissingProgram(command.argv[0], command.cwd,
                                                 request.environment);
              lacking != 0 &&
              (code < 0 || (indirect.words && (code == 126 || code == 127)))) {
     SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
   } else if (code < 0) {
-    return Failed("bwrap could not build the sandbox (exit code " +
+    return NotRun("bwrap could not build the sandbox (exit code " +
                   std::to_string(WEXITSTATUS(status)) +
                   "; its message is on the error stream)");
   } else {
-    outcome.status = OutcomeStatus::kExited;
-    outcome.exit_code = static_cast<int>(code);
-    outcome.reason = "exited";
+    SetExited(static_cast<int>(code), &outcome);
     // A signal comes as such a code, which a command may also choose. The
     // kernel sends this one to a process that has used what it may, counted in
     // ticks (check_process_timers() in kernel/time/posix-cpu-timers.c); what is
@@ -409,7 +391,7 @@ Outcome Bwrap::RunOnce(const std::string& program, const Profile& profile,
       outcome.reason = LimitText(TreeLimit::kCpu, limits);
     }
   }
-  (*relay)->Judge(&outcome);
+  relay->Judge(&outcome);
   files.Judge(&outcome);
   return outcome;
 }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <optional>
 #include <utility>
 
 #include "backends/engine_image.h"
@@ -30,6 +31,7 @@
 #include "backends/protected_paths.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace gate::backends {
 namespace {
@@ -47,16 +49,6 @@ constexpr int kMaxAttempts = 4;
 constexpr int kMaxLooks = 100;
 constexpr unsigned kLookAgainUs = 50000;
 
-std::string RandomHex() {
-  std::string hex;
-  for (const char c : RandomBytes(16)) {
-    constexpr const char* kDigits = "0123456789abcdef";
-    const auto byte = static_cast<unsigned char>(c);
-    hex += {kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return hex;
-}
-
 // A program for process 1, which passes signals on and reaps. The host's own,
 // since the engine would put its own in a place that is bound read-only.
 std::string FindInit() {
@@ -72,13 +64,13 @@ class EngineBackend : public Backend {
   Strength GetStrength() const override { return Strength::kContainer; }
   int Priority() const override { return client_.engine().priority; }
   Availability Probe() override;
-  Outcome Run(const Profile& profile, const Command& command,
-              const Io& io) override;
 
  private:
+  Result<Outcome> TryRun(const Profile& profile, const Command& command,
+                         const Io& io) override;
   // `again`: whether it may be tried again, and then whether it should be.
-  Outcome RunOnce(const Profile& profile, const Command& command, const Io& io,
-                  bool* again);
+  Result<Outcome> RunOnce(const Profile& profile, const Command& command,
+                          const Io& io, bool* again);
   // Why nothing can be run; empty when all that is asked for is there.
   std::string Refusal(const Profile& profile, const Command& command,
                       const Io& io) const;
@@ -132,8 +124,8 @@ Availability EngineBackend::Probe() {
   return availability;
 }
 
-Outcome EngineBackend::Run(const Profile& profile, const Command& command,
-                           const Io& io) {
+Result<Outcome> EngineBackend::TryRun(const Profile& profile,
+                                      const Command& command, const Io& io) {
   // Asked once, however often the start is tried.
   std::optional<Status> answer;
   Command once = command;
@@ -143,7 +135,7 @@ Outcome EngineBackend::Run(const Profile& profile, const Command& command,
   });
   for (int attempt = 1;; ++attempt) {
     bool again = attempt < kMaxAttempts;
-    Outcome outcome = RunOnce(profile, once, io, &again);
+    Result<Outcome> outcome = RunOnce(profile, once, io, &again);
     if (!again) return outcome;
   }
 }
@@ -242,40 +234,36 @@ void LeaveOutUnnamable(View* view) {
         "a listening socket outside has a line break in its name";
 }
 
-Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
-                               const Io& io, bool* again) {
-  const uint64_t begin = MonotonicMs();
+Result<Outcome> EngineBackend::RunOnce(const Profile& profile,
+                                       const Command& command, const Io& io,
+                                       bool* again) {
   const bool may_try_again = std::exchange(*again, false);
   if (std::string refusal = Refusal(profile, command, io); !refusal.empty())
-    return Failed(std::move(refusal));
+    return NotRun(std::move(refusal));
   const RunUser user = ChooseUser(profile);
-  if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
-  Result<ProtectedPaths> begun = ProtectedPaths::Begin(profile, command.cwd);
-  if (!begun) return Failed(begun.error().message);
-  ProtectedPaths& protected_paths = *begun;
-  Result<View> view = MakeView(profile, protected_paths, user, command.cwd);
-  if (!view) return Failed(view.error().message);
-  LeaveOutUnnamable(&*view);
+  if (user.all_ids) return NotRun("the workspace's owner cannot walk to it");
+  GATE_TRY(ProtectedPaths protected_paths,
+           ProtectedPaths::Begin(profile, command.cwd));
+  GATE_TRY(View view, MakeView(profile, protected_paths, user, command.cwd));
+  LeaveOutUnnamable(&view);
   const bool configured = !profile.image.empty();
   if (configured) {
-    view = FlatView(std::move(*view), profile.workspace, command.cwd);
-    if (!view) return Failed(view.error().message);
+    GATE_TRY(view, FlatView(std::move(view), profile.workspace, command.cwd));
   }
   std::vector<std::string> covered;
-  for (const ViewMount& mount : view->mounts)
+  for (const ViewMount& mount : view.mounts)
     if (mount.kind == MountKind::kHidden) covered.push_back(mount.target);
 
   const HostRoot root = ReadHostRoot();
-  const Result<std::string> image =
-      configured ? ConfiguredImage(client_, profile.image)
-                 : OwnImage(client_, root);
-  if (!image) return Failed(image.error().message);
+  GATE_TRY(const std::string image,
+           configured ? ConfiguredImage(client_, profile.image)
+                      : OwnImage(client_, root));
   ContainerInputs inputs;
-  inputs.name = "gate-" + OwnerTag() + "-" + RandomHex();
-  inputs.image = *image;
+  inputs.name = "gate-" + OwnerTag() + "-" + Hex(RandomBytes(16));
+  inputs.image = image;
   inputs.configured = configured;
   inputs.init = FindInit();
-  inputs.view = std::move(*view);
+  inputs.view = std::move(view);
   inputs.roots = root.directories;
   inputs.cwd = command.cwd;
   inputs.network = profile.network;
@@ -288,44 +276,39 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   // Well below what runc may not set again; the cgroup's bound is lower yet.
   inputs.processes = "16384";
   inputs.environment = Environment(profile, command, user);
-  Result<std::unique_ptr<OutputRelay>> relay =
-      OutputRelay::Make(io, profile.limits.output_bytes, may_try_again);
-  if (!relay) return Failed(relay.error().message);
+  GATE_TRY(std::unique_ptr<OutputRelay> relay,
+           OutputRelay::Make(io, profile.limits.output_bytes, may_try_again));
   FileCount files(profile);
-  const Io& streams = (*relay)->io();
+  const Io& streams = relay->io();
   inputs.terminal = isatty(streams.in) == 1 && isatty(streams.out) == 1;
   const std::string unknown_sockets = inputs.view.unknown_sockets;
   const std::string filter = Dump(ContainerSeccomp(
       /*own_kernel=*/false,
       {.local = LocalSocketsOf(inputs.view),
        .taking_room = profile.limits.written_bytes != 0}));
-  const Result<Fd> filter_file =
-      MemoryFile("gate-filter", filter.data(), filter.size());
-  if (!filter_file) return Failed(filter_file.error().message);
-  inputs.seccomp = "/proc/self/fd/" + std::to_string(filter_file->get());
-  Result<std::vector<std::string>> words = ContainerArguments(inputs);
-  if (!words) return Failed(words.error().message);
-  words->insert(words->begin(), "run");
-  words->insert(words->end(), command.argv.begin(), command.argv.end());
+  GATE_TRY(const Fd filter_file,
+           MemoryFile("gate-filter", filter.data(), filter.size()));
+  inputs.seccomp = "/proc/self/fd/" + std::to_string(filter_file.get());
+  GATE_TRY(std::vector<std::string> words, ContainerArguments(inputs));
+  words.insert(words.begin(), "run");
+  words.insert(words.end(), command.argv.begin(), command.argv.end());
   // What a configured image holds is not known here.
   const int lacking = configured ? 0
                                  : MissingProgram(command.argv[0], command.cwd,
                                                   inputs.environment);
 
-  if (const Status permitted = command.permit.Ask(); !permitted)
-    return Failed(permitted.error().message);
+  GATE_CHECK(command.permit.Ask());
   const HeldSignals signals;
-  Result<CleanupWatchdog> watchdog = client_.StartCleanupWatchdog(inputs.name);
-  if (!watchdog) return Failed(watchdog.error().message);
-  SpawnRequest request = client_.Call(std::move(*words));
+  GATE_TRY(CleanupWatchdog watchdog, client_.StartCleanupWatchdog(inputs.name));
+  SpawnRequest request = client_.Call(std::move(words));
   request.io = streams;
-  request.keep = {filter_file->get()};
+  request.keep = {filter_file.get()};
   request.mask = signals.before();
   request.die_with_parent = true;
   request.own_session = !inputs.terminal;
   const Spawned child = Spawn(request);
   if (child.error != 0)
-    return Failed(std::string("cannot start ") + Name() + ": " +
+    return NotRun(std::string("cannot start ") + Name() + ": " +
                   strerror(child.error));
   Watch watch;
   watch.pidfd = child.pidfd.get();
@@ -334,43 +317,38 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
   watch.kill = [&] {
     // The client first, which would else go on to start what is removed.
     sys::PidfdSignal(child.pidfd.get(), SIGKILL);
-    watchdog->RemoveUnfinished();
+    watchdog.RemoveUnfinished();
   };
   ContainerSignals forwarded(client_, inputs.name);
   forwarded.Join(&watch);
   ContainerAccount account(client_, inputs.name, profile.limits,
                            inputs.init.empty());
   account.Join(&watch);
-  (*relay)->Started();
-  (*relay)->Join(&watch);
+  relay->Started();
+  relay->Join(&watch);
   files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
-  (*relay)->Drain(timed_out ? kGraceMs : -1);
+  relay->Drain(timed_out ? kGraceMs : -1);
 
   // The engine's word, not the client's exit code, which a command's may equal.
   ContainerState state;
-  if (!watchdog->over()) state = AskState(client_, inputs.name);
-  watchdog->Remove();
+  if (!watchdog.over()) state = AskState(client_, inputs.name);
+  watchdog.Remove();
   Outcome outcome;
   if (timed_out) {
-    outcome.status = OutcomeStatus::kTimeout;
-    outcome.reason = "the wall clock limit of " +
-                     std::to_string(profile.limits.wall_ms) + " ms";
+    SetTimedOut(profile.limits, &outcome);
   } else if (account.exceeded() != TreeLimit::kNone || state.out_of_memory) {
-    outcome.status = OutcomeStatus::kLimit;
-    outcome.signal = SIGKILL;
-    outcome.reason =
+    SetLimit(
         LimitText(state.out_of_memory ? TreeLimit::kMemory : account.exceeded(),
-                  SummedLimits(profile.limits));
-  } else if ((*relay)->exceeded()) {
+                  SummedLimits(profile.limits)),
+        &outcome);
+  } else if (relay->exceeded()) {
     // Judge, below, says so.
   } else if (state.word == "exited" ||
              state.word == "stopped") {  // podman's, until it looked at the end
-    outcome.status = OutcomeStatus::kExited;
-    outcome.exit_code = state.code;
+    SetExited(state.code, &outcome);
     outcome.not_found = state.code == 127 && lacking == ENOENT;
-    outcome.reason = "exited";
   } else if (!state.word.empty() && lacking != 0) {
     // Made, but its program could not be started.
     SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
@@ -380,18 +358,17 @@ Outcome EngineBackend::RunOnce(const Profile& profile, const Command& command,
         may_try_again && std::ranges::any_of(covered, [](const auto& path) {
           return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
         });
-    if (*again) (*relay)->DropHeld();
-    return Failed(std::string(Name()) + " could not run the container (" +
+    if (*again) relay->DropHeld();
+    return NotRun(std::string(Name()) + " could not run the container (" +
                   (state.word.empty() ? state.trouble
                                       : state.word + ", exit code " +
                                             std::to_string(state.code)) +
                   ")");
   }
-  (*relay)->Judge(&outcome);
+  relay->Judge(&outcome);
   files.Judge(&outcome);
   protected_paths.VerifyAndRestore(&outcome);
   ReportSockets(unknown_sockets, &outcome);
-  outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }
 

@@ -108,10 +108,10 @@ class GvisorBackend : public Backend {
   Strength GetStrength() const override { return Strength::kGvisor; }
   int Priority() const override { return 60; }
   Availability Probe() override;
-  Outcome Run(const Profile& profile, const Command& command,
-              const Io& io) override;
 
  private:
+  Result<Outcome> TryRun(const Profile& profile, const Command& command,
+                         const Io& io) override;
   std::string Runsc() const {
     for (const std::string& path : gvisor_.paths)
       if (access(path.c_str(), X_OK) == 0) return path;
@@ -191,44 +191,35 @@ bool Signal(const std::string& runsc, const std::string& bundle, bool rootless,
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
-                           const Io& io) {
-  const uint64_t begin = MonotonicMs();
+Result<Outcome> GvisorBackend::TryRun(const Profile& profile,
+                                      const Command& command, const Io& io) {
   const std::string runsc = Runsc();
-  if (runsc.empty()) return Failed("runsc is not installed");
-  if (const Status checked =
-          CheckRequest(Name(), kFeatureSet, profile, command, io);
-      !checked)
-    return Failed(checked.error().message);
-  if (const Status checked = CheckDirectory(command); !checked)
-    return Failed(checked.error().message);
+  if (runsc.empty()) return NotRun("runsc is not installed");
+  GATE_CHECK(CheckRequest(Name(), kFeatureSet, profile, command, io));
+  GATE_CHECK(CheckDirectory(command));
   const RunUser user = ChooseUser(profile);
-  if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
-  const Result<Fd> copy = CopyInput(io.in);
-  if (!copy) return Failed(copy.error().message);
+  if (user.all_ids) return NotRun("the workspace's owner cannot walk to it");
+  GATE_TRY(const Fd copy, CopyInput(io.in));
   Io streams = io;
-  if (*copy) streams.in = copy->get();
-  Result<ProtectedPaths> begun = ProtectedPaths::Begin(profile, command.cwd);
-  if (!begun) return Failed(begun.error().message);
-  ProtectedPaths& protected_paths = *begun;
-  Result<View> view = MakeView(profile, protected_paths, user, command.cwd);
-  if (!view) return Failed(view.error().message);
+  if (copy) streams.in = copy.get();
+  GATE_TRY(ProtectedPaths protected_paths,
+           ProtectedPaths::Begin(profile, command.cwd));
+  GATE_TRY(View view, MakeView(profile, protected_paths, user, command.cwd));
 
   const bool rootless = geteuid() != 0;
   const std::string place = Place();
-  const Result<std::string> bundle = MakeBundle(place);
-  if (!bundle) return Failed(bundle.error().message);
+  GATE_TRY(const std::string bundle, MakeBundle(place));
   Result<CleanupWatchdog> watchdog = CleanupWatchdog::Start(
-      kPrune, kRemove, {runsc, place, rootless ? "--rootless" : "", *bundle},
+      kPrune, kRemove, {runsc, place, rootless ? "--rootless" : "", bundle},
       RunscEnvironment());
   if (!watchdog) {
     std::error_code ignored;
-    std::filesystem::remove_all(*bundle, ignored);
-    return Failed(watchdog.error().message);
+    std::filesystem::remove_all(bundle, ignored);
+    return NotRun(watchdog.error().message);
   }
   BundleInputs inputs;
-  inputs.view = std::move(*view);
-  inputs.empty = *bundle + "/empty";
+  inputs.view = std::move(view);
+  inputs.empty = bundle + "/empty";
   inputs.argv = command.argv;
   inputs.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &inputs.environment);
@@ -237,31 +228,25 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   inputs.gid = rootless ? 0 : user.gid;
   inputs.network = profile.network;
   inputs.limits = profile.limits;
-  const Result<std::string> config = GvisorBundle(inputs);
-  if (!config) return Failed(config.error().message);
-  if (const Status written =
-          WriteFileAtomically(*bundle + "/config.json", *config, 0600);
-      !written)
-    return Failed(written.error().message);
+  GATE_TRY(const std::string config, GvisorBundle(inputs));
+  GATE_CHECK(WriteFileAtomically(bundle + "/config.json", config, 0600));
 
-  if (const Status permitted = command.permit.Ask(); !permitted)
-    return Failed(permitted.error().message);
+  GATE_CHECK(command.permit.Ask());
   const HeldSignals signals;
   SpawnRequest request;
-  request.argv = GvisorOptions(*bundle, profile.network, rootless);
+  request.argv = GvisorOptions(bundle, profile.network, rootless);
   request.argv.insert(request.argv.begin(), runsc);
   for (const std::string& word :
-       {std::string("run"), "--bundle=" + *bundle, ContainerId(*bundle)})
+       {std::string("run"), "--bundle=" + bundle, ContainerId(bundle)})
     request.argv.push_back(word);
   request.environment = RunscEnvironment();
   request.cwd = "/";
   uint64_t output = profile.limits.output_bytes;
   if (output == 0 && (IsFile(io.out) || IsFile(io.err))) output = UINT64_MAX;
-  Result<std::unique_ptr<OutputRelay>> relay =
-      OutputRelay::Make(streams, output);
-  if (!relay) return Failed(relay.error().message);
+  GATE_TRY(std::unique_ptr<OutputRelay> relay,
+           OutputRelay::Make(streams, output));
   FileCount files(profile);
-  std::optional<OwnStreams> own(std::in_place, (*relay)->io());
+  std::optional<OwnStreams> own(std::in_place, relay->io());
   request.io = own->io;
   request.mask = signals.before();
   request.die_with_parent = true;
@@ -269,18 +254,18 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   const Spawned child = Spawn(request);
   own.reset();
   if (child.error != 0)
-    return Failed("cannot start runsc: " + std::string(strerror(child.error)));
+    return NotRun("cannot start runsc: " + std::string(strerror(child.error)));
   Watch watch;
   watch.pidfd = child.pidfd.get();
   watch.wall_ms = profile.limits.wall_ms;
   watch.forward = [&](int signal) {
-    if (!Signal(runsc, *bundle, rootless, signal) &&
+    if (!Signal(runsc, bundle, rootless, signal) &&
         !IsNotice(signal))  // not up yet, or gone
       sys::PidfdSignal(child.pidfd.get(), SIGTERM);
   };
   watch.expire = [&] { watch.forward(SIGTERM); };
   Result<std::string> log = std::string();
-  const auto read_log = [&] { log = ReadFile(*bundle + "/log", kMaxLog); };
+  const auto read_log = [&] { log = ReadFile(bundle + "/log", kMaxLog); };
   watch.kill = [&] {
     read_log();
     // The sandbox dies with its runsc; the watchdog cleans up.
@@ -289,17 +274,17 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   };
   SandboxAccount account(child.pid, profile.limits);
   account.Join(&watch);
-  (*relay)->Started();
-  (*relay)->Join(&watch);
+  relay->Started();
+  relay->Join(&watch);
   files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
-  (*relay)->Drain(timed_out ? kGraceMs : -1);
+  relay->Drain(timed_out ? kGraceMs : -1);
   if (!watchdog->over()) read_log();
   // A clean end has removed the container; the watchdog sees to any other.
   if (WIFEXITED(status) && WEXITSTATUS(status) != kRunscFailed) {
     std::error_code ignored;
-    std::filesystem::remove_all(*bundle, ignored);
+    std::filesystem::remove_all(bundle, ignored);
     watchdog->Dismiss();
   } else {
     watchdog->Remove();
@@ -311,14 +296,10 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
   // cannot write to it.
   const bool failed = code == kRunscFailed && (!log || !log->empty());
   if (timed_out) {
-    outcome.status = OutcomeStatus::kTimeout;
-    outcome.reason = "the wall clock limit of " +
-                     std::to_string(profile.limits.wall_ms) + " ms";
+    SetTimedOut(profile.limits, &outcome);
   } else if (account.exceeded() != TreeLimit::kNone) {
-    outcome.status = OutcomeStatus::kLimit;
-    outcome.signal = SIGKILL;
-    outcome.reason =
-        LimitText(account.exceeded(), SummedLimits(profile.limits));
+    SetLimit(LimitText(account.exceeded(), SummedLimits(profile.limits)),
+             &outcome);
   } else if (const int lacking =
                  failed ? MissingProgram(command.argv[0], command.cwd,
                                          inputs.environment)
@@ -329,19 +310,14 @@ Outcome GvisorBackend::Run(const Profile& profile, const Command& command,
     outcome.reason = "gvisor could not run the command" +
                      (log ? ": " + log->substr(0, log->find('\n')) : "");
   } else if (WIFSIGNALED(status)) {
-    outcome.status = OutcomeStatus::kSignalled;
-    outcome.signal = WTERMSIG(status);
-    outcome.reason = "runsc was killed";
+    SetSignalled(WTERMSIG(status), "runsc was killed", &outcome);
   } else {
-    outcome.status = OutcomeStatus::kExited;
-    outcome.exit_code = code;
-    outcome.reason = "exited";
+    SetExited(code, &outcome);
   }
-  (*relay)->Judge(&outcome);
+  relay->Judge(&outcome);
   files.Judge(&outcome);
   // Also after a failure: how far it got is not known.
   protected_paths.VerifyAndRestore(&outcome);
-  outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }
 

@@ -147,8 +147,10 @@ class Landlock : public Backend {
   Strength GetStrength() const override { return Strength::kLandlock; }
   int Priority() const override { return 30; }
   Availability Probe() override;
-  Outcome Run(const Profile& profile, const Command& command,
-              const Io& io) override;
+
+ private:
+  Result<Outcome> TryRun(const Profile& profile, const Command& command,
+                         const Io& io) override;
 };
 
 Availability Landlock::Probe() {
@@ -215,64 +217,54 @@ Availability Landlock::Probe() {
   return availability;
 }
 
-Outcome Landlock::Run(const Profile& profile, const Command& command,
-                      const Io& io) {
-  const uint64_t begin = MonotonicMs();
+Result<Outcome> Landlock::TryRun(const Profile& profile, const Command& command,
+                                 const Io& io) {
   if (LandlockAbi() < kMinLandlockAbi)
-    return Failed("Landlock ABI 3 (Linux 6.2) is needed");
+    return NotRun("Landlock ABI 3 (Linux 6.2) is needed");
   if (profile.network != Network::kNone && profile.network != Network::kOpen)
-    return Failed("without namespaces the network is the host's or none");
-  if (const Status checked =
-          CheckRequest(Name(), kFeatureSet, profile, command, io);
-      !checked)
-    return Failed(checked.error().message);
+    return NotRun("without namespaces the network is the host's or none");
+  GATE_CHECK(CheckRequest(Name(), kFeatureSet, profile, command, io));
   const RunUser user = ChooseUser(profile);
   if (user.all_ids)
-    return Failed(
+    return NotRun(
         "the workspace's owner cannot walk to it, and without a user namespace "
         "nobody else may write there");
-  const Result<OwnTmp> tmp = OwnTmp::Make(profile, user);
-  if (!tmp) return Failed(tmp.error().message);
-  Result<LandlockView> view = MakeLandlockView(profile, tmp->path());
-  if (!view) return Failed(view.error().message);
+  GATE_TRY(const OwnTmp tmp, OwnTmp::Make(profile, user));
+  GATE_TRY(LandlockView view, MakeLandlockView(profile, tmp.path()));
   Kept kept;
-  kept.view = std::move(*view);
+  kept.view = std::move(view);
   kept.command = command;
   kept.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &kept.environment);
   kept.environment.push_back("PWD=" + command.cwd);
-  SetTemporaryPlace(tmp->path(), &kept.environment);
+  SetTemporaryPlace(tmp.path(), &kept.environment);
   kept.programs = Candidates(command.argv[0], kept.environment);
   const SupervisorPlan plan = [&] {
     SupervisorPlan made = MakePlan(profile, kept, user);
     made.terminal = isatty(io.in) == 1;
     return made;
   }();
-  Result<ProtectedPaths> begun =
-      ProtectedPaths::Begin(profile, command.cwd, /*held=*/false);
-  if (!begun) return Failed(begun.error().message);
-  ProtectedPaths& protected_paths = *begun;
-  Result<std::unique_ptr<OutputRelay>> relay =
-      OutputRelay::Make(io, profile.limits.output_bytes);
-  if (!relay) return Failed(relay.error().message);
+  GATE_TRY(ProtectedPaths protected_paths,
+           ProtectedPaths::Begin(profile, command.cwd, /*held=*/false));
+  GATE_TRY(std::unique_ptr<OutputRelay> relay,
+           OutputRelay::Make(io, profile.limits.output_bytes));
   FileCount files(profile);
-  if (const Status permitted = command.permit.Ask(); !permitted)
-    return Failed(permitted.error().message);
+  GATE_CHECK(command.permit.Ask());
 
   int report[2], control[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return Failed("cannot make a pipe");
+  if (pipe2(report, O_CLOEXEC) != 0) return NotRun("cannot make a pipe");
   const Fd report_read(report[0]);
   Fd report_write(report[1]);
-  if (pipe2(control, O_CLOEXEC) != 0) return Failed("cannot make a pipe");
+  if (pipe2(control, O_CLOEXEC) != 0) return NotRun("cannot make a pipe");
   // Kept, so that writing to a dead supervisor raises no SIGPIPE.
   const Fd control_read(control[0]);
   const Fd control_write(control[1]);
   const HeldSignals signals;
   SupervisorContext context;
   context.plan = &plan;
-  context.in = (*relay)->io().in;
-  context.out = (*relay)->io().out;
-  context.err = (*relay)->io().err;
+  context.in = relay->io().in;
+  context.out = relay->io().out;
+  context.err = relay->io().err;
   context.report = report_write.get();
   context.control = control_read.get();
   context.gate = getpid();
@@ -280,7 +272,7 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   int number = -1;
   const pid_t supervisor = sys::Clone(0, &number);
   if (supervisor == 0) RunSupervisor(context);
-  if (supervisor < 0) return Failed("cannot start a process");
+  if (supervisor < 0) return NotRun("cannot start a process");
   const Fd pidfd(number);
   report_write.reset();
 
@@ -294,8 +286,8 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   watch.forward = [&](int signal) { tell(static_cast<unsigned char>(signal)); };
   watch.expire = [&] { tell(kTerminateAll); };
   watch.kill = [&] { tell(kKillAll); };
-  (*relay)->Started();
-  (*relay)->Join(&watch);
+  relay->Started();
+  relay->Join(&watch);
   files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
@@ -306,12 +298,12 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
   } while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(sizeof(said))) said = SupervisorReport();
   // Where the supervisor was killed something may still write.
-  (*relay)->Drain(!timed_out && WIFEXITED(status) ? -1 : kGraceMs);
+  relay->Drain(!timed_out && WIFEXITED(status) ? -1 : kGraceMs);
 
   Outcome outcome;
   switch (said.kind) {
     case SupervisorReport::kFailed:
-      return Failed(
+      return NotRun(
           std::string("the sandbox could not be built: ") + said.step +
           (said.error == 0 ? "" : std::string(": ") + strerror(said.error)));
     case SupervisorReport::kNotExecuted:
@@ -321,20 +313,15 @@ Outcome Landlock::Run(const Profile& profile, const Command& command,
       SetEnd(said.wait_status, &outcome);
       break;
     default:
-      outcome.status = OutcomeStatus::kSignalled;
-      outcome.signal = SIGKILL;
-      outcome.reason = "the sandbox was killed";
+      SetSignalled(SIGKILL, "the sandbox was killed", &outcome);
       break;
   }
   if (timed_out) {
-    outcome.status = OutcomeStatus::kTimeout;
-    outcome.reason = "the wall clock limit of " +
-                     std::to_string(profile.limits.wall_ms) + " ms";
+    SetTimedOut(profile.limits, &outcome);
   }
-  (*relay)->Judge(&outcome);
+  relay->Judge(&outcome);
   files.Judge(&outcome);
   protected_paths.VerifyAndRestore(&outcome);
-  outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }
 

@@ -133,14 +133,14 @@ class Native : public Backend {
   int Priority() const override { return 10; }
   Availability Probe() override;
   void Prepare(const Profile& likely) override;
-  Outcome Run(const Profile& profile, const Command& command,
-              const Io& io) override;
 
  private:
+  Result<Outcome> TryRun(const Profile& profile, const Command& command,
+                         const Io& io) override;
   // `changed`: what was to be shown became something else before the command
   // was started.
-  Outcome RunOnce(const Profile& profile, const Command& command,
-                  const Permit& permit, const Io& io, bool* changed);
+  Result<Outcome> RunOnce(const Profile& profile, const Command& command,
+                          const Permit& permit, const Io& io, bool* changed);
   // Process 1 in its control group: the prepared one where it fits.
   Result<ProcessOne> Ready(const Beginning& beginning, const sigset_t& mask);
 
@@ -259,23 +259,19 @@ Availability Native::Probe() {
   return availability;
 }
 
-Outcome Native::Run(const Profile& profile, const Command& command,
-                    const Io& io) {
+Result<Outcome> Native::TryRun(const Profile& profile, const Command& command,
+                               const Io& io) {
   const int abi = LandlockAbi();
   FeatureSet given = NativeFeatures(abi);
   given.Add(Feature::kOverlay);
-  if (const Status checked =
-          CheckRequest("this machine", given, profile, command, io);
-      !checked)
-    return Failed(checked.error().message);
+  GATE_CHECK(CheckRequest("this machine", given, profile, command, io));
   Io streams = io;
-  Result<Fd> copy = Fd();
+  Fd copy;
   if (abi == 0 || IsProtected(profile, command.cwd, io.in)) {
     // As in bwrap: the file itself could be opened again, for writing. Landlock
     // refuses that outside the writable roots only.
-    copy = CopyInput(io.in);
-    if (!copy) return Failed(copy.error().message);
-    if (*copy) streams.in = copy->get();
+    GATE_TRY(copy, CopyInput(io.in));
+    if (copy) streams.in = copy.get();
   }
   bool permitted = false;
   const Permit once([&] {
@@ -283,7 +279,7 @@ Outcome Native::Run(const Profile& profile, const Command& command,
     permitted = status.has_value();
     return status;
   });
-  Outcome outcome;
+  Result<Outcome> outcome;
   bool changed = true;
   for (int attempt = 0; changed && attempt < kMaxAttempts; ++attempt) {
     changed = false;
@@ -292,48 +288,41 @@ Outcome Native::Run(const Profile& profile, const Command& command,
   return outcome;
 }
 
-Outcome Native::RunOnce(const Profile& profile, const Command& command,
-                        const Permit& permit, const Io& io, bool* changed) {
+Result<Outcome> Native::RunOnce(const Profile& profile, const Command& command,
+                                const Permit& permit, const Io& io,
+                                bool* changed) {
   const uint64_t begin = MonotonicMs();
-  Result<std::unique_ptr<OutputRelay>> relay =
-      OutputRelay::Make(io, profile.limits.output_bytes);
-  if (!relay) return Failed(relay.error().message);
+  GATE_TRY(std::unique_ptr<OutputRelay> relay,
+           OutputRelay::Make(io, profile.limits.output_bytes));
   auto files = std::make_unique<FileCount>(profile);
-  const Io streams = (*relay)->io();
+  const Io streams = relay->io();
 
   auto places = std::make_unique<MountPlaceholders>();
   const HeldSignals signals;
   const Beginning beginning = BeginningOf(profile, streams);
-  Result<ProcessOne> one = Ready(beginning, signals.before());
-  if (!one) return Failed(one.error().message);
-  const std::string not_joined = one->not_joined();
+  GATE_TRY(ProcessOne one, Ready(beginning, signals.before()));
+  const std::string not_joined = one.not_joined();
   // From here on process 1 works at the same time.
   ProtectedPaths protected_paths = ProtectedPaths::Snapshot(
-      profile, command.cwd, [&](const Bind& bind) { one->CloneEarly(bind); });
+      profile, command.cwd, [&](const Bind& bind) { one.CloneEarly(bind); });
   if (!protected_paths.refusal().empty())
-    return Failed(protected_paths.refusal());
-  NativePlan* plan = one->plan();
+    return NotRun(protected_paths.refusal());
+  NativePlan* plan = one.plan();
   plan->terminal = isatty(io.in) == 1;
   char terminal[PATH_MAX];
   if (plan->terminal && ttyname_r(io.in, terminal, sizeof(terminal)) == 0)
     plan->terminal_path = plan->Keep(terminal);
-  if (Status ready = MakeNativePlan(profile, command, protected_paths,
-                                    beginning.user, plan, places.get());
-      !ready)
-    return Failed(ready.error().message);
+  GATE_CHECK(MakeNativePlan(profile, command, protected_paths, beginning.user,
+                            plan, places.get()));
   plan->lasts = CanLast(profile, command, *plan);
-  const TreeLimits held = one->group().held();
+  const TreeLimits held = one.group().held();
   LeaveToGroup(held, plan);
-  if (Status handed = one->HandPlanOver(); !handed)
-    return Failed(handed.error().message);
-  if (Status ready = PlanCommand(profile, command, plan); !ready)
-    return Failed(ready.error().message);
-  if (const Status noted = protected_paths.Note(profile, one->pid()); !noted)
-    return Failed(noted.error().message);
-  if (const Status permitted = permit.Ask(); !permitted)
-    return Failed(permitted.error().message);
-  one->GiveProcessor();
-  one->Tell(kMayStart);
+  GATE_CHECK(one.HandPlanOver());
+  GATE_CHECK(PlanCommand(profile, command, plan));
+  GATE_CHECK(protected_paths.Note(profile, one.pid()));
+  GATE_CHECK(permit.Ask());
+  one.GiveProcessor();
+  one.Tell(kMayStart);
 
   InitReport report;
   bool reported = false, over = false, interrupted = false;
@@ -345,7 +334,7 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
     std::vector<Fd> listeners;
     ssize_t got = 0;
     const size_t index = plan->ports.size() - ports_left;
-    if (ReceivePortListeners(one->report(), &listeners, &report, sizeof(report),
+    if (ReceivePortListeners(one.report(), &listeners, &report, sizeof(report),
                              &got)) {
       --ports_left;
       command.take_listeners(plan->ports[index].number, std::move(listeners));
@@ -358,27 +347,27 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   };
   CallWatch calls(profile, command, *plan, protected_paths);
   Watch watch;
-  watch.pidfd = one->pidfd();
+  watch.pidfd = one.pidfd();
   watch.wall_ms = profile.limits.wall_ms;
   watch.terminal = plan->terminal;
   watch.forward = [&](int signal) {
-    one->Tell(static_cast<unsigned char>(signal));
+    one.Tell(static_cast<unsigned char>(signal));
   };
-  watch.expire = [&] { one->Tell(kExpired); };
-  watch.kill = [&] { one->Kill(); };
+  watch.expire = [&] { one.Tell(kExpired); };
+  watch.kill = [&] { one.Kill(); };
   watch.over = &over;
   watch.signalled = &interrupted;
   if (plan->asks.Any()) calls.Join(&watch);
-  one->group().Join(&watch);
+  one.group().Join(&watch);
   watch.served.push_back(
-      {[&] { return pollfd{reported ? -1 : one->report(), POLLIN, 0}; },
+      {[&] { return pollfd{reported ? -1 : one.report(), POLLIN, 0}; },
        [&](short) {
          if (ports_left > 0) {
            if (take_port()) return;
          } else if (!listening) {
            ssize_t got = 0;
            Result<Fd> listener =
-               ReceiveListener(one->report(), &report, sizeof(report), &got);
+               ReceiveListener(one.report(), &report, sizeof(report), &got);
            listening = true;
            if (listener) {
              calls.SetListener(std::move(*listener));
@@ -387,14 +376,14 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
            if (got != static_cast<ssize_t>(sizeof(report)))
              report = InitReport();
          } else {
-           report = ReadReport(one->report());
+           report = ReadReport(one.report());
          }
          reported = true;
          over = report.alone || report.stays;
        }});
-  FollowTerminalJob(io.in, [&] { return FirstChildOf(one->pid()); }, &watch);
-  (*relay)->Started();
-  (*relay)->Join(&watch);
+  FollowTerminalJob(io.in, [&] { return FirstChildOf(one.pid()); }, &watch);
+  relay->Started();
+  relay->Join(&watch);
   files->Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
@@ -405,39 +394,39 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
     outcome.left_listening = report.listening;
     files->Judge(&outcome);
     if (!timed_out && !interrupted && outcome.status != OutcomeStatus::kLimit &&
-        one->group().Exceeded() == TreeLimit::kNone) {
+        one.group().Exceeded() == TreeLimit::kNone) {
       protected_paths.SweepMeanwhile(&outcome);
       ReportSockets(plan->unknown_sockets, &outcome);
       outcome.duration_ms = MonotonicMs() - begin;
       outcome.lasts = true;
       *command.lasting = MakeNativeLasting(
-          {std::move(*one), std::move(protected_paths), std::move(files),
+          {std::move(one), std::move(protected_paths), std::move(files),
            std::move(places), begin, profile.limits.wall_ms});
       return outcome;
     }
     // A limit, or who waits for the line, ends all of it at the same time.
-    one->Kill();
-    one->Wait();
+    one.Kill();
+    one.Wait();
     over = false;
   }
-  if (!over) one->Forget();
+  if (!over) one.Forget();
   places->Remove();
-  (*relay)->Drain(timed_out ? kGraceMs : -1);
+  relay->Drain(timed_out ? kGraceMs : -1);
   while (!reported && ports_left > 0) reported = !take_port();
   if (!reported && !listening) {
     ssize_t got = 0;
     const Result<Fd> listener =
-        ReceiveListener(one->report(), &report, sizeof(report), &got);
+        ReceiveListener(one.report(), &report, sizeof(report), &got);
     reported = !listener && got == static_cast<ssize_t>(sizeof(report));
   }
-  if (!reported) report = ReadReport(one->report());
+  if (!reported) report = ReadReport(one.report());
 
   Outcome outcome;
   outcome.interrupted = interrupted;
   switch (report.kind) {
     case InitReport::kSetupFailed:
       *changed = !interrupted && !timed_out && MayGoNextTime(report.setup);
-      return Failed(Describe(*plan, report.setup));
+      return NotRun(Describe(*plan, report.setup));
     case InitReport::kNotExecuted:
       SetNotExecuted(command.argv[0], command.cwd, report.error, &outcome);
       break;
@@ -451,32 +440,24 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
       }
       break;
     case InitReport::kLimit:
-      outcome.status = OutcomeStatus::kLimit;
-      outcome.signal = SIGKILL;
-      outcome.reason = LimitText(report.limit, beginning.limits);
+      SetLimit(LimitText(report.limit, beginning.limits), &outcome);
       break;
     default:
-      outcome.status = OutcomeStatus::kSignalled;
-      outcome.signal = SIGKILL;
-      outcome.reason = "the sandbox was killed";
+      SetSignalled(SIGKILL, "the sandbox was killed", &outcome);
       break;
   }
-  const TreeLimit met = one->group().Exceeded();
+  const TreeLimit met = one.group().Exceeded();
   if (met != TreeLimit::kNone) {
-    outcome.status = OutcomeStatus::kLimit;
-    outcome.signal = SIGKILL;
     TreeLimits bounds = beginning.limits;
     bounds.processes = held.processes;  // of a group above, where that is less
-    outcome.reason = LimitText(met, bounds);
+    SetLimit(LimitText(met, bounds), &outcome);
   }
   if (timed_out) {
     outcome.left_running = outcome.left_listening = 0;
-    outcome.status = OutcomeStatus::kTimeout;
-    outcome.reason = "the wall clock limit of " +
-                     std::to_string(profile.limits.wall_ms) + " ms";
+    SetTimedOut(profile.limits, &outcome);
   }
   if (plan->asks.Any()) calls.Finish(&outcome);
-  (*relay)->Judge(&outcome);
+  relay->Judge(&outcome);
   files->Judge(&outcome);
   protected_paths.VerifyAndRestore(&outcome);
   ReportSockets(plan->unknown_sockets, &outcome);
@@ -490,8 +471,8 @@ Outcome Native::RunOnce(const Profile& profile, const Command& command,
   outcome.duration_ms = MonotonicMs() - begin;
   if (over) {
     if (command.ended) command.ended(outcome);
-    one->LetGo();
-    one->Wait();
+    one.LetGo();
+    one.Wait();
   }
   return outcome;
 }

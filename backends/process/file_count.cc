@@ -9,6 +9,7 @@
 #include <functional>
 #include <set>
 
+#include "backends/process/outcome.h"
 #include "backends/view/mounts.h"
 #include "base/paths.h"
 
@@ -95,10 +96,8 @@ void FileCount::Join(Watch* watch) {
 void FileCount::Judge(Outcome* outcome) {
   if (places_.empty() || outcome->status == OutcomeStatus::kSetupFailed) return;
   Look();
-  if (!exceeded_) return;
-  outcome->status = OutcomeStatus::kLimit;
-  outcome->signal = SIGKILL;
-  outcome->reason = "the limit of " + std::to_string(limit_) + " files";
+  if (exceeded_)
+    SetLimit("the limit of " + std::to_string(limit_) + " files", outcome);
 }
 
 void NameUncounted(const Profile& profile, std::vector<std::string>* lost) {

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "backends/process/outcome.h"
+
 namespace gate::backends {
 namespace {
 
@@ -182,10 +184,9 @@ void OutputRelay::Drain(int budget_ms) {
 }
 
 void OutputRelay::Judge(Outcome* outcome) const {
-  if (!exceeded_) return;
-  outcome->status = OutcomeStatus::kLimit;
-  outcome->signal = SIGKILL;
-  outcome->reason = "the output limit of " + std::to_string(limit_) + " bytes";
+  if (exceeded_)
+    SetLimit("the output limit of " + std::to_string(limit_) + " bytes",
+             outcome);
 }
 
 }  // namespace gate::backends

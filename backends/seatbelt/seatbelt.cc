@@ -78,10 +78,10 @@ class SeatbeltBackend : public Backend {
   Strength GetStrength() const override { return Strength::kLandlock; }
   int Priority() const override { return 40; }
   Availability Probe() override;
-  Outcome Run(const Profile& profile, const Command& command,
-              const Io& io) override;
 
  private:
+  Result<Outcome> TryRun(const Profile& profile, const Command& command,
+                         const Io& io) override;
   Seatbelt seatbelt_;
 };
 
@@ -108,27 +108,21 @@ Availability SeatbeltBackend::Probe() {
   return availability;
 }
 
-Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
-                             const Io& io) {
-  const uint64_t begin = MonotonicMs();
-  if (!seatbelt_.here) return Failed("this is not macOS");
+Result<Outcome> SeatbeltBackend::TryRun(const Profile& profile,
+                                        const Command& command, const Io& io) {
+  if (!seatbelt_.here) return NotRun("this is not macOS");
   if (profile.network != Network::kNone && profile.network != Network::kOpen)
-    return Failed("the network is the host's or none on macOS");
-  if (const Status checked =
-          CheckRequest(Name(), kFeatureSet, profile, command, io);
-      !checked)
-    return Failed(checked.error().message);
-  if (const Status checked = CheckDirectory(command); !checked)
-    return Failed(checked.error().message);
+    return NotRun("the network is the host's or none on macOS");
+  GATE_CHECK(CheckRequest(Name(), kFeatureSet, profile, command, io));
+  GATE_CHECK(CheckDirectory(command));
   const RunUser user = ChooseUser(profile);
-  if (user.all_ids) return Failed("the workspace's owner cannot walk to it");
+  if (user.all_ids) return NotRun("the workspace's owner cannot walk to it");
   const Temporary tmp(profile.private_tmp);
-  if (tmp.path().empty()) return Failed("no directory for temporary files");
+  if (tmp.path().empty()) return NotRun("no directory for temporary files");
   if (user.switched && chown(tmp.path().c_str(), user.uid, user.gid) != 0)
-    return Failed("cannot give `" + tmp.path() + "` to its user");
-  Result<ProtectedPaths> begun = ProtectedPaths::Begin(profile, command.cwd);
-  if (!begun) return Failed(begun.error().message);
-  ProtectedPaths& protected_paths = *begun;
+    return NotRun("cannot give `" + tmp.path() + "` to its user");
+  GATE_TRY(ProtectedPaths protected_paths,
+           ProtectedPaths::Begin(profile, command.cwd));
 
   SeatbeltInputs inputs;
   inputs.write = Canonical(profile.write);
@@ -144,25 +138,22 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
     if (bind.read_only) inputs.protect.push_back(bind.path);
   inputs.names = profile.protect_names;
   inputs.network = profile.network;
-  const Result<std::string> text = SeatbeltProfile(inputs);
-  if (!text) return Failed(text.error().message);
+  GATE_TRY(const std::string text, SeatbeltProfile(inputs));
 
-  if (const Status permitted = command.permit.Ask(); !permitted)
-    return Failed(permitted.error().message);
+  GATE_CHECK(command.permit.Ask());
   const HeldSignals signals;
   SpawnRequest request;
-  request.argv = {seatbelt_.program, "-p", *text, "--"};
+  request.argv = {seatbelt_.program, "-p", text, "--"};
   request.argv.insert(request.argv.end(), command.argv.begin(),
                       command.argv.end());
   request.environment = CleanEnvironment(command.environment, profile);
   SwitchEnvironment(user, &request.environment);
   SetTemporaryPlace(tmp.path(), &request.environment);
   request.cwd = command.cwd;
-  Result<std::unique_ptr<OutputRelay>> relay =
-      OutputRelay::Make(io, profile.limits.output_bytes);
-  if (!relay) return Failed(relay.error().message);
+  GATE_TRY(std::unique_ptr<OutputRelay> relay,
+           OutputRelay::Make(io, profile.limits.output_bytes));
   FileCount files(profile);
-  request.io = (*relay)->io();
+  request.io = relay->io();
   request.mask = signals.before();
   request.die_with_parent = true;
   const bool terminal = isatty(io.in) == 1;
@@ -173,7 +164,7 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   request.limits = ProcessLimits(profile.limits);
   const Spawned child = Spawn(request);
   if (child.error != 0)
-    return Failed("cannot start sandbox-exec: " +
+    return NotRun("cannot start sandbox-exec: " +
                   std::string(strerror(child.error)));
   Watch watch;
   watch.pidfd = child.pidfd.get();
@@ -188,37 +179,28 @@ Outcome SeatbeltBackend::Run(const Profile& profile, const Command& command,
   watch.forward = tell;
   watch.expire = [&] { tell(SIGTERM); };
   watch.kill = [&] { tell(SIGKILL); };
-  (*relay)->Started();
-  (*relay)->Join(&watch);
+  relay->Started();
+  relay->Join(&watch);
   files.Join(&watch);
   int status = 0;
   const bool timed_out = WatchUntilEnd(signals, watch, &status);
   if (!terminal) kill(-child.pid, SIGKILL);
-  (*relay)->Drain(timed_out ? kGraceMs : -1);
+  relay->Drain(timed_out ? kGraceMs : -1);
 
   Outcome outcome;
   const int lacking =
       MissingProgram(command.argv[0], command.cwd, request.environment);
   if (timed_out) {
-    outcome.status = OutcomeStatus::kTimeout;
-    outcome.reason = "the wall clock limit of " +
-                     std::to_string(profile.limits.wall_ms) + " ms";
-  } else if (WIFSIGNALED(status)) {
-    outcome.status = OutcomeStatus::kSignalled;
-    outcome.signal = WTERMSIG(status);
-    outcome.reason = std::string("ended by ") + strsignal(outcome.signal);
+    SetTimedOut(profile.limits, &outcome);
   } else {
-    outcome.status = OutcomeStatus::kExited;
-    outcome.exit_code = WEXITSTATUS(status);
-    outcome.reason = "exited";
+    SetPlainEnd(status, &outcome);
     // sandbox-exec's own codes, of a command that cannot have run.
-    if (lacking != 0 && outcome.exit_code != 0)
+    if (lacking != 0 && WIFEXITED(status) && outcome.exit_code != 0)
       SetNotExecuted(command.argv[0], command.cwd, lacking, &outcome);
   }
-  (*relay)->Judge(&outcome);
+  relay->Judge(&outcome);
   files.Judge(&outcome);
   protected_paths.VerifyAndRestore(&outcome);
-  outcome.duration_ms = MonotonicMs() - begin;
   return outcome;
 }
 
