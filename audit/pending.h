@@ -34,7 +34,6 @@
 #pragma once
 
 #include <sys/stat.h>
-#include <sys/types.h>
 
 #include <cstdint>
 #include <string>

@@ -5,7 +5,6 @@
 #include "audit/redact.h"
 
 #include <algorithm>
-#include <array>
 
 #include "audit/secret_names.h"
 #include "audit/secret_options.h"

@@ -1,5 +1,4 @@
 #include <array>
-#include <string_view>
 
 #include "backends/backend.h"
 

@@ -1,9 +1,6 @@
 #include "backends/none.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <optional>

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <exception>
 #include <string>
-#include <vector>
 
 #include "approvals/terminal.h"
 #include "backends/exec_words.h"

@@ -1,6 +1,5 @@
 #include "clients/extend.h"
 
-#include <algorithm>
 #include <sstream>
 
 namespace gate::clients {

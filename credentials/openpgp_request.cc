@@ -1,6 +1,5 @@
 #include "credentials/openpgp_request.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "credentials/agent_wire.h"

@@ -13,7 +13,6 @@
 #include <array>
 #include <cstring>
 
-#include "base/text.h"
 #include "credentials/outside_program.h"
 
 namespace gate::credentials {

@@ -1,5 +1,4 @@
 // The commands that lint tries. They are never run.
-#include <algorithm>
 
 #include "engine/lint.h"
 

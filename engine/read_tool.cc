@@ -1,7 +1,6 @@
 #include "engine/read_tool.h"
 
 #include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "engine/stages.h"

@@ -12,8 +12,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "engine/decision.h"
 #include "engine/evaluate.h"

@@ -2,8 +2,6 @@
 // before, or by a pause.
 #pragma once
 
-#include <string>
-
 #include "approvals/approvals.h"
 #include "gateway/gateway.h"
 

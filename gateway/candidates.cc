@@ -1,7 +1,6 @@
 #include "gateway/candidates.h"
 
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <charconv>

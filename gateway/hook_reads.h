@@ -2,9 +2,6 @@
 // sandbox.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "gateway/gateway.h"
 #include "hooks/adapter.h"
 

@@ -6,7 +6,6 @@
 // not be let run so in this environment.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 

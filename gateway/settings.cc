@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 
 #include "backends/engine_image.h"
 #include "base/file.h"

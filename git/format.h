@@ -5,7 +5,6 @@
 // differently, or would refuse, is unknown.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

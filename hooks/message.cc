@@ -1,7 +1,5 @@
 #include "hooks/message.h"
 
-#include <cstring>
-
 #include "base/text.h"
 
 namespace gate::hooks {

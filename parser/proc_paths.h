@@ -3,7 +3,6 @@
 // map_files, task), path_resolution(7).
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "parser/analysis.h"

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <set>
 
 #include "base/hash.h"

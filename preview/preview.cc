@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "backends/identity.h"
 #include "backends/symlinks.h"

@@ -10,7 +10,6 @@
 
 #include "backends/protected_paths.h"
 #include "base/file.h"
-#include "base/text.h"
 #include "preview/protect.h"
 #include "preview/tree.h"
 

@@ -1,5 +1,4 @@
 // What a person's yes makes writable beside the workspace.
-#include <algorithm>
 
 #include "base/paths.h"
 #include "router/plan.h"

@@ -1,7 +1,6 @@
 // What `gate rules list` and `gate rules show` tell.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -5,13 +5,11 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <optional>
 #include <utility>
 

@@ -9,7 +9,6 @@
 
 #include <signal.h>
 
-#include <array>
 #include <cstdint>
 #include <vector>
 

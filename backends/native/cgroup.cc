@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -15,8 +14,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
-#include <memory>
 #include <optional>
 
 #include "backends/process/sys.h"

@@ -8,7 +8,6 @@
 #include <memory>
 #include <memory_resource>
 #include <string_view>
-#include <vector>
 
 #include "backends/backend.h"
 #include "backends/identity.h"

@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "backends/native/network.h"
 #include "backends/process/sys.h"

@@ -9,8 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "backends/landlock.h"
 #include "backends/process/sys.h"
 

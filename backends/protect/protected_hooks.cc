@@ -13,8 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
-#include <cstdlib>
 #include <string_view>
 
 #include "backends/listing.h"

@@ -23,8 +23,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <map>
 #include <unordered_set>
 

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
-#include <utility>
 
 #include "backends/listing.h"
 #include "backends/protect/protected_walk.h"

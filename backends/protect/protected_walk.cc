@@ -2,7 +2,6 @@
 // what the last search wrote down (backends/protect/tree_index.h).
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,9 +1,7 @@
 #include "backends/seatbelt/seatbelt.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +17,6 @@
 #include "backends/process/relay.h"
 #include "backends/process/request.h"
 #include "backends/process/spawn.h"
-#include "backends/process/streams.h"
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
 #include "backends/protected_paths.h"

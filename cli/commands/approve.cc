@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
-#include "cli/output/render.h"
+#include "gateway/answer_texts.h"
 #include "gateway/settings.h"
 #include "hooks/person.h"
 

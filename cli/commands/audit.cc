@@ -1,7 +1,6 @@
 // gate audit list|show|stats|verify.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 

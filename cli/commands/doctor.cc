@@ -1,6 +1,5 @@
 // gate doctor: one screen that says what is enforced here and what is not.
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,7 +18,6 @@
 #include "gateway/client_health.h"
 #include "gateway/client_record.h"
 #include "gateway/gateway.h"
-#include "gateway/log.h"
 #include "gateway/settings_copies.h"
 
 namespace gate::app {

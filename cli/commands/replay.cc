@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include <cstdio>
-#include <map>
 
 #include "audit/log.h"
 #include "audit/time.h"

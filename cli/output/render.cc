@@ -1,7 +1,6 @@
 #include "cli/output/render.h"
 
 #include <algorithm>
-#include <array>
 
 #include "approvals/prompt_text.h"
 #include "approvals/terminal.h"

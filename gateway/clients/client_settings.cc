@@ -1,6 +1,5 @@
 #include "gateway/client_settings.h"
 
-#include "base/file.h"
 #include "base/paths.h"
 #include "hooks/capabilities.h"
 #include "hooks/installed.h"

@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/paths.h"
-#include "base/text.h"
 #include "credentials/gpg_stub.h"
 #include "credentials/signing_config.h"
 #include "gateway/grants/lending.h"

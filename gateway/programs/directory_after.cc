@@ -1,8 +1,6 @@
 #include "gateway/directory_after.h"
 #include "base/file.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <vector>
 

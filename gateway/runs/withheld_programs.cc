@@ -1,7 +1,5 @@
 #include "gateway/runs/withheld_programs.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 

@@ -1,7 +1,6 @@
 #include "parser/crosscheck/tree_check.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 

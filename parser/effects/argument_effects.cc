@@ -2,8 +2,6 @@
 // hosts, with the directories that they are relative to.
 #include <sys/stat.h>
 
-#include <algorithm>
-
 #include "base/paths.h"
 #include "parser/eval/evaluate.h"
 

@@ -1,8 +1,6 @@
 // Effects: paths against directories, and hosts.
 #include <glob.h>
-#include <stdlib.h>
 
-#include <algorithm>
 #include <set>
 
 #include "base/host.h"

@@ -1,9 +1,7 @@
 #include "parser/embedded/files.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
-#include <iterator>
 #include <vector>
 
 #include "base/host.h"

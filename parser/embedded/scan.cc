@@ -2,8 +2,6 @@
 //
 // Code that names nothing that starts programs starts none. A call whose
 // arguments are plain literals is listed. Everything else is unclear.
-#include <algorithm>
-#include <cctype>
 
 #include "parser/embedded/characters.h"
 #include "parser/embedded/files.h"

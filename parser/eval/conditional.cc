@@ -1,5 +1,4 @@
 // test, [ and [[.
-#include <algorithm>
 #include <charconv>
 
 #include "parser/eval/evaluate.h"

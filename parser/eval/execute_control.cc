@@ -1,5 +1,4 @@
 // Lists, branches and pipelines.
-#include <algorithm>
 
 #include "parser/eval/evaluate.h"
 

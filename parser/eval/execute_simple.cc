@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/paths.h"
 #include "parser/eval/builtins/builtins.h"
 
 namespace gate::parser {

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "parser/analysis.h"
 #include "parser/expand/expand.h"

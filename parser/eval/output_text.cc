@@ -1,7 +1,6 @@
 // What programs print, as far as their words and their input say it.
 #include <algorithm>
 
-#include "base/paths.h"
 #include "parser/eval/builtins/builtins.h"
 #include "parser/filters/filters.h"
 

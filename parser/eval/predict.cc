@@ -1,6 +1,5 @@
 #include "parser/predict.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "base/text.h"

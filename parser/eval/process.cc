@@ -1,5 +1,4 @@
 // Processes: subshells, substitutions, traps, and paths that leave.
-#include <algorithm>
 
 #include "parser/eval/evaluate.h"
 

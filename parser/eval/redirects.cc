@@ -2,7 +2,6 @@
 #include <cstdlib>
 
 #include "base/host.h"
-#include "base/paths.h"
 #include "parser/eval/evaluate.h"
 
 namespace gate::parser {

@@ -1,8 +1,6 @@
 // What becomes of what a program reads: flows, its output, its files.
 #include <algorithm>
 
-#include "base/paths.h"
-#include "base/text.h"
 #include "parser/eval/builtins/builtins.h"
 #include "parser/filters/filters.h"
 

@@ -1,5 +1,4 @@
 // GNU parallel with its arguments on the command line: `parallel rm ::: a b`.
-#include <algorithm>
 #include <array>
 
 #include "base/paths.h"

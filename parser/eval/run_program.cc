@@ -2,7 +2,6 @@
 #include <glob.h>
 
 #include <algorithm>
-#include <climits>
 
 #include "base/paths.h"
 #include "base/text.h"

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "base/paths.h"
 #include "parser/eval/evaluate.h"
 #include "parser/eval/fields_by_text.h"
 

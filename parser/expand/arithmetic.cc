@@ -5,7 +5,6 @@
 // so that they can run commands. Where a value is not known the result is not
 // either, and every part that could be evaluated is.
 #include <cctype>
-#include <climits>
 
 #include "parser/expand/internal.h"
 

@@ -1,6 +1,5 @@
 // Numbers of arithmetic: how they are written and what operators make of them.
 #include <cctype>
-#include <climits>
 
 #include "parser/expand/internal.h"
 

@@ -1,7 +1,6 @@
 // Brace expansion over a word whose quoted parts are opaque.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "parser/ast.h"

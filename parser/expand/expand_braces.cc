@@ -1,5 +1,4 @@
 // Brace expansion of words, and what it makes of the parameters beside it.
-#include <algorithm>
 
 #include "parser/expand/internal.h"
 

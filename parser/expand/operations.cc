@@ -3,7 +3,6 @@
 //
 // Text with characters beyond ASCII is read in both manners that a locale may
 // ask for, characters and bytes; where the results differ both are kept.
-#include <algorithm>
 #include <cctype>
 
 #include "base/ascii.h"

@@ -2,9 +2,7 @@
 // Expansion). Which parameter is meant is decided once, with its subscript;
 // then one function does the rest, for names, elements and what ${!x} names.
 #include <algorithm>
-#include <cctype>
 
-#include "base/text.h"
 #include "parser/expand/internal.h"
 
 namespace gate::parser {

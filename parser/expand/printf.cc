@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/text.h"
 #include "parser/expand/escapes.h"
 #include "parser/expand/expand.h"
 

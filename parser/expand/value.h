@@ -7,7 +7,6 @@
 // Value that is an unknown part.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,5 @@
 // Encodings: base64, base32, hexadecimal, gzip.
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 

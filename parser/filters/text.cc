@@ -1,7 +1,6 @@
 // Filters over lines and characters (GNU coreutils, util-linux rev).
 
 #include <algorithm>
-#include <array>
 
 #include "parser/filters/filters.h"
 #include "parser/filters/internal.h"

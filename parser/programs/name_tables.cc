@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "parser/programs/effects.h"
 
 namespace gate::parser::programs {

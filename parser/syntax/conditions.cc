@@ -1,5 +1,4 @@
 // [[ … ]]: bash reads it by a small parser of its own.
-#include <utility>
 
 #include "parser/syntax/lexer.h"
 

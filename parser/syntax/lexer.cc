@@ -1,7 +1,6 @@
 #include "parser/syntax/lexer.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace gate::parser::reading {
 namespace {

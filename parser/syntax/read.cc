@@ -1,6 +1,5 @@
 #include "parser/read.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "parser/crosscheck/tree_check.h"

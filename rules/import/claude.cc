@@ -1,5 +1,4 @@
 // Claude Code's settings.json.
-#include <algorithm>
 
 #include "base/text.h"
 #include "rules/glob.h"

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "rules/glob.h"
 #include "rules/import/importer.h"
-#include "rules/names.h"
 
 namespace gate::rules {
 namespace {

@@ -1,10 +1,7 @@
 // cc-safety-net's JSON.
-#include <algorithm>
 
 #include "base/text.h"
-#include "rules/glob.h"
 #include "rules/import/importer.h"
-#include "rules/names.h"
 
 namespace gate::rules {
 namespace {

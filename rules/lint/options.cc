@@ -1,6 +1,5 @@
 // Names of options that the program's description (rules.d/programs) does not
 // know. Shipped rules are not looked at: they have examples of what they name.
-#include <algorithm>
 #include <string>
 #include <string_view>
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,13 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "backends/native/calls/sockets.h"
 #include "backends/native/calls/target.h"
 #include "backends/process/sys.h"
 #include "base/paths.h"
-#include "base/text.h"
 
 namespace gate::backends {
 namespace {

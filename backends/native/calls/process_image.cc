@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <vector>
-
 #include "backends/listing.h"
 #include "backends/native/calls/target.h"
 #include "base/file.h"

@@ -14,10 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <span>
 
 #include "backends/native/calls/filter_writer.h"
 

@@ -3,14 +3,12 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "backends/native/calls/target.h"
-#include "base/file.h"
 #include "base/paths.h"
 
 namespace gate::backends {

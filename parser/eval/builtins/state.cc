@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/file.h"
 #include "base/paths.h"
 #include "parser/eval/builtins/builtins.h"
