@@ -5,37 +5,16 @@
 
 #include "audit/log.h"
 #include "audit/redact.h"
+#include "base/ascii.h"
+#include "base/text.h"
 
 namespace gate::audit {
 namespace {
 
-void AppendUtf8(uint32_t code, std::string* out) {
-  if (code < 0x80) {
-    out->push_back(static_cast<char>(code));
-  } else if (code < 0x800) {
-    out->push_back(static_cast<char>(0xc0 | code >> 6));
-    out->push_back(static_cast<char>(0x80 | (code & 0x3f)));
-  } else if (code < 0x10000) {
-    out->push_back(static_cast<char>(0xe0 | code >> 12));
-    out->push_back(static_cast<char>(0x80 | (code >> 6 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (code & 0x3f)));
-  } else {
-    out->push_back(static_cast<char>(0xf0 | code >> 18));
-    out->push_back(static_cast<char>(0x80 | (code >> 12 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (code >> 6 & 0x3f)));
-    out->push_back(static_cast<char>(0x80 | (code & 0x3f)));
-  }
-}
-
 uint32_t HexDigits(std::string_view text) {
   uint32_t value = 0;
-  for (const char c : text.substr(0, 4)) {
-    const uint32_t digit = c >= '0' && c <= '9'   ? uint32_t(c - '0')
-                           : c >= 'a' && c <= 'f' ? uint32_t(c - 'a' + 10)
-                           : c >= 'A' && c <= 'F' ? uint32_t(c - 'A' + 10)
-                                                  : 0;
-    value = value * 16 + digit;
-  }
+  for (const char c : text.substr(0, 4))
+    value = value * 16 + static_cast<uint32_t>(std::max(HexValue(c), 0));
   return value;
 }
 

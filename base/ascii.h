@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,20 @@ constexpr bool IsAscii(std::string_view text) {
 constexpr char LowerAscii(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+// The value of a hexadecimal digit of either case; -1 for any other character.
+constexpr int HexValue(char c) {
+  if (IsDigit(c)) return c - '0';
+  c = LowerAscii(c);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+// What `\c` is in a string of C, of a control character: \n, \t, ….
+constexpr std::optional<char> ControlEscape(char c) {
+  constexpr std::string_view kLetters = "abfnrtv", kMeant = "\a\b\f\n\r\t\v";
+  const size_t at = kLetters.find(c);
+  return at == kLetters.npos ? std::nullopt : std::optional(kMeant[at]);
+}
+
 inline std::string LowerAscii(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = LowerAscii(c);

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <exception>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -28,13 +29,6 @@ static_assert(crypto_generichash_KEYBYTES == kHashBytes);
 
 const unsigned char* Bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
-}
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 Result<Hash> ReadKey(const std::string& path) {

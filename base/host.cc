@@ -17,18 +17,12 @@ using AddressBytes = std::array<uint8_t, 16>;
 
 constexpr size_t kMaxAlso = 4;
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = LowerAscii(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 // Once, as URL parsers do. What is no %XX stays.
 std::string PercentDecoded(string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%' && i + 2 < text.size()) {
-      const int high = HexDigit(text[i + 1]), low = HexDigit(text[i + 2]);
+      const int high = HexValue(text[i + 1]), low = HexValue(text[i + 2]);
       if (high >= 0 && low >= 0) {
         out += static_cast<char>(high * 16 + low);
         i += 2;
@@ -201,7 +195,7 @@ std::optional<Number> ReadNumber(string_view text, Zeros zeros) {
   uint64_t value = 0;
   Number number;
   for (const char c : text) {
-    const int digit = HexDigit(c);
+    const int digit = HexValue(c);
     if (digit < 0 || static_cast<unsigned>(digit) >= base) return std::nullopt;
     value = value * base + static_cast<unsigned>(digit);
     number.large |= value > UINT32_MAX;

@@ -310,6 +310,18 @@ bool DecodeBase64(std::string_view text, std::string* out) {
   return true;
 }
 
+void AppendUtf8(uint32_t code, std::string* out) {
+  const auto add = [out](uint32_t byte) { *out += static_cast<char>(byte); };
+  if (code < 0x80) {
+    add(code);
+    return;
+  }
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  constexpr uint32_t kStart[] = {0xC0, 0xE0, 0xF0};
+  add(kStart[more - 1] | (code >> 6 * more & (0x3Fu >> more)));
+  for (int k = more - 1; k >= 0; --k) add(0x80 | (code >> 6 * k & 0x3F));
+}
+
 std::string Hex(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size() * 2);

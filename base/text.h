@@ -50,6 +50,9 @@ std::string Base64(std::string_view bytes);
 // White space is skipped; missing padding is accepted.
 bool DecodeBase64(std::string_view text, std::string* out);
 
+// Appends the character `code`, at most U+1FFFFF, in UTF-8's way.
+void AppendUtf8(uint32_t code, std::string* out);
+
 // Lower-case hexadecimal.
 std::string Hex(std::string_view bytes);
 

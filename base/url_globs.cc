@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/ascii.h"
+
 namespace gate {
 namespace {
 
@@ -13,7 +15,6 @@ using std::string_view;
 // some hundred bytes.
 constexpr size_t kMaxBytesRead = 1 << 21;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }

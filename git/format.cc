@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace gate {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n\r";  // git's isspace()
-
-bool IsHexDigit(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
-         (c >= 'A' && c <= 'F');
-}
 
 }  // namespace
 
@@ -57,8 +54,10 @@ GitRef ParseGitRef(std::string_view text) {
   }
   // git takes a name by its first digits and lets a blank and more follow;
   // which number of digits depends on the repository's hash.
-  const size_t digits = static_cast<size_t>(
-      std::find_if_not(text.begin(), text.end(), IsHexDigit) - text.begin());
+  const size_t digits =
+      static_cast<size_t>(std::find_if(text.begin(), text.end(),
+                                       [](char c) { return HexValue(c) < 0; }) -
+                          text.begin());
   constexpr size_t kDigitsAByte = 2;
   if (digits == text.size() &&
       (digits == kDigitsAByte * static_cast<size_t>(GitHash::kSha1) ||

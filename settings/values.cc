@@ -4,6 +4,7 @@
 #include <array>
 
 #include "backends/environment.h"
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace gate::settings {
@@ -18,7 +19,6 @@ constexpr size_t kMaxTextBytes = 1024;
 constexpr size_t kMaxTurns = 4, kShortestTurning = 12;
 constexpr size_t kMaxNameBytes = 128;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool HasDigit(Text text) { return std::ranges::any_of(text, IsDigit); }

@@ -138,7 +138,6 @@ string_view Trim(string_view text) {
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // In quotes, with nothing in it that ends them sooner for some reader.
 bool IsQuoted(string_view text) {

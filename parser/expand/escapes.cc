@@ -3,35 +3,10 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/ascii.h"
+#include "base/text.h"
+
 namespace gate::parser {
-namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-void AppendUtf8(uint32_t code, std::string* out) {
-  if (code < 0x80) {
-    *out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    *out += static_cast<char>(0xC0 | (code >> 6));
-    *out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    *out += static_cast<char>(0xE0 | (code >> 12));
-    *out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    *out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    *out += static_cast<char>(0xF0 | ((code >> 18) & 0x07));
-    *out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
-    *out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    *out += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
-
-}  // namespace
 
 size_t DecodeEscape(std::string_view text, EscapeStyle style, std::string* out,
                     bool* stop) {
@@ -56,38 +31,21 @@ size_t DecodeEscape(std::string_view text, EscapeStyle style, std::string* out,
   const auto hex = [&](size_t most, uint32_t* value) {
     size_t digits = 0;
     *value = 0;
-    while (digits < most && i < text.size() && HexDigit(text[i]) >= 0) {
-      *value = *value * 16 + static_cast<uint32_t>(HexDigit(text[i++]));
+    while (digits < most && i < text.size() && HexValue(text[i]) >= 0) {
+      *value = *value * 16 + static_cast<uint32_t>(HexValue(text[i++]));
       ++digits;
     }
     return digits > 0;
   };
+  if (const auto control = ControlEscape(c)) {
+    *out += *control;
+    return 2;
+  }
   uint32_t value = 0;
   switch (c) {
-    case 'a':
-      *out += '\a';
-      return 2;
-    case 'b':
-      *out += '\b';
-      return 2;
     case 'e':
     case 'E':
       *out += '\x1b';
-      return 2;
-    case 'f':
-      *out += '\f';
-      return 2;
-    case 'n':
-      *out += '\n';
-      return 2;
-    case 'r':
-      *out += '\r';
-      return 2;
-    case 't':
-      *out += '\t';
-      return 2;
-    case 'v':
-      *out += '\v';
       return 2;
     case '\\':
       *out += '\\';
@@ -139,39 +97,12 @@ std::string AnsiQuote(std::string_view word) {
   std::string out = "$'";
   for (const char c : word) {
     const auto u = static_cast<unsigned char>(c);
-    switch (c) {
-      case '\a':
-        out += "\\a";
-        continue;
-      case '\b':
-        out += "\\b";
-        continue;
-      case '\x1b':
-        out += "\\E";
-        continue;
-      case '\f':
-        out += "\\f";
-        continue;
-      case '\n':
-        out += "\\n";
-        continue;
-      case '\r':
-        out += "\\r";
-        continue;
-      case '\t':
-        out += "\\t";
-        continue;
-      case '\v':
-        out += "\\v";
-        continue;
-      case '\\':
-        out += "\\\\";
-        continue;
-      case '\'':
-        out += "\\'";
-        continue;
-      default:
-        break;
+    constexpr std::string_view kFrom = "\a\b\x1b\f\n\r\t\v\\'";
+    constexpr std::string_view kTo = "abEfnrtv\\'";
+    if (const size_t at = kFrom.find(c); at != kFrom.npos) {
+      out += '\\';
+      out += kTo[at];
+      continue;
     }
     if (u < 0x20 || u == 0x7f) {
       char octal[8];

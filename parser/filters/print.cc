@@ -1,5 +1,6 @@
 // Programs that print and do not read: echo, printf, seq, yes.
 
+#include "base/ascii.h"
 #include "parser/filters/filters.h"
 #include "parser/filters/internal.h"
 
@@ -66,30 +67,13 @@ bool Escape(std::string_view text, size_t* at, bool octal_needs_zero,
   if (*at + 1 >= text.size()) return false;
   const char c = text[*at + 1];
   *at += 2;
+  if (const auto control = ControlEscape(c)) {
+    *out += *control;
+    return true;
+  }
   switch (c) {
     case '\\':
       *out += '\\';
-      return true;
-    case 'a':
-      *out += '\a';
-      return true;
-    case 'b':
-      *out += '\b';
-      return true;
-    case 'f':
-      *out += '\f';
-      return true;
-    case 'n':
-      *out += '\n';
-      return true;
-    case 'r':
-      *out += '\r';
-      return true;
-    case 't':
-      *out += '\t';
-      return true;
-    case 'v':
-      *out += '\v';
       return true;
     case 'e':
       *out += '\x1b';
@@ -99,11 +83,7 @@ bool Escape(std::string_view text, size_t* at, bool octal_needs_zero,
   }
   const auto digit = [&](int base) -> int {
     if (*at >= text.size()) return -1;
-    const char d = text[*at];
-    int value = -1;
-    if (d >= '0' && d <= '9') value = d - '0';
-    if (d >= 'a' && d <= 'f') value = d - 'a' + 10;
-    if (d >= 'A' && d <= 'F') value = d - 'A' + 10;
+    const int value = HexValue(text[*at]);
     return value < base ? value : -1;
   };
   int value = 0, count = 0;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/ascii.h"
 #include "parser/filters/internal.h"
 
 namespace gate::parser::filters {
@@ -57,40 +58,17 @@ bool Unescape(std::string_view text, std::vector<Character>* out) {
     if (i + 1 >= text.size()) return false;  // a warning, then a backslash
     const char c = text[++i];
     unsigned char byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case 'a':
-        byte = '\a';
-        break;
-      case 'b':
-        byte = '\b';
-        break;
-      case 'f':
-        byte = '\f';
-        break;
-      case 'n':
-        byte = '\n';
-        break;
-      case 'r':
-        byte = '\r';
-        break;
-      case 't':
-        byte = '\t';
-        break;
-      case 'v':
-        byte = '\v';
-        break;
-      default:
-        if (c >= '0' && c <= '7') {
-          int value = 0, digits = 0;
-          for (; digits < 3 && i < text.size() && text[i] >= '0' &&
-                 text[i] <= '7';
-               ++digits, ++i) {
-            value = value * 8 + (text[i] - '0');
-          }
-          --i;
-          if (value > 255) return false;
-          byte = static_cast<unsigned char>(value);
-        }
+    if (const auto control = ControlEscape(c)) {
+      byte = static_cast<unsigned char>(*control);
+    } else if (c >= '0' && c <= '7') {
+      int value = 0, digits = 0;
+      for (; digits < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7';
+           ++digits, ++i) {
+        value = value * 8 + (text[i] - '0');
+      }
+      --i;
+      if (value > 255) return false;
+      byte = static_cast<unsigned char>(value);
     }
     out->push_back({byte, true});
   }
@@ -178,13 +156,8 @@ std::array<bool, 256> Members(const Bytes& bytes) {
 Output Tr(const Argv& argv, std::string_view input) {
   Parsed p;
   if (!Parse(argv, "cCdst",
-             {{"complement", 'c'},
-              {"delete", 'd'},
-              {"squeeze-repeats", 's'},
-              {"truncate-set1", 't'},
-              {"help", '\0'},
-              {"version", '\0'}},
-             &p, /*posix=*/true)) {
+             "complement=c delete=d squeeze-repeats=s truncate-set1=t", &p,
+             /*posix=*/true)) {
     return std::nullopt;
   }
   const bool complement = p.Has('c') || p.Has('C');

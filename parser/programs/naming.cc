@@ -1,16 +1,10 @@
 // The names of files that programs make of what a word names: what wget calls
 // a download, where git puts a clone.
+#include "base/ascii.h"
 #include "parser/programs/image.h"
 
 namespace gate::parser::programs {
 namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // %41 is A. What would be a `/` or a control character stays as it is: it
 // cannot stand in a name.
@@ -18,7 +12,7 @@ std::string Decode(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%' && i + 2 < text.size()) {
-      const int high = HexDigit(text[i + 1]), low = HexDigit(text[i + 2]);
+      const int high = HexValue(text[i + 1]), low = HexValue(text[i + 2]);
       const int value = high * 16 + low;
       if (high >= 0 && low >= 0 && value >= 0x20 && value != '/') {
         out += static_cast<char>(value);

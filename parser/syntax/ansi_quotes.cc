@@ -1,37 +1,9 @@
 // $'…': the escapes of bash(1), QUOTING.
+#include "base/ascii.h"
+#include "base/text.h"
 #include "parser/syntax/lexer.h"
 
 namespace gate::parser::reading {
-namespace {
-
-void AppendUtf8(uint32_t value, std::string* out) {
-  auto add = [&](uint32_t byte) { *out += static_cast<char>(byte); };
-  if (value < 0x80) {
-    add(value);
-  } else if (value < 0x800) {
-    add(0xC0 | value >> 6);
-    add(0x80 | (value & 0x3F));
-  } else if (value < 0x10000) {
-    add(0xE0 | value >> 12);
-    add(0x80 | ((value >> 6) & 0x3F));
-    add(0x80 | (value & 0x3F));
-  } else {
-    add(0xF0 | ((value >> 18) & 7));
-    add(0x80 | ((value >> 12) & 0x3F));
-    add(0x80 | ((value >> 6) & 0x3F));
-    add(0x80 | (value & 0x3F));
-  }
-}
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
-
 // $'…': bash(1), QUOTING. An escape that gives NUL ends the string.
 std::string Reader::DecodeAnsi(uint32_t begin, uint32_t end) const {
   std::string out;

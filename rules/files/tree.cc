@@ -163,27 +163,6 @@ class TreeReader {
     return true;
   }
 
-  static void AppendUtf8(uint32_t c, std::string* out) {
-    const auto put = [out](uint32_t byte) {
-      out->push_back(static_cast<char>(byte));
-    };
-    if (c < 0x80) {
-      put(c);
-    } else if (c < 0x800) {
-      put(0xC0 | (c >> 6));
-      put(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-      put(0xE0 | (c >> 12));
-      put(0x80 | ((c >> 6) & 0x3F));
-      put(0x80 | (c & 0x3F));
-    } else {
-      put(0xF0 | (c >> 18));
-      put(0x80 | ((c >> 12) & 0x3F));
-      put(0x80 | ((c >> 6) & 0x3F));
-      put(0x80 | (c & 0x3F));
-    }
-  }
-
   bool Escape(std::string* out) {
     if (pos_ >= text_.size()) return Fail(pos_, "the string is not closed");
     const char c = text_[pos_++];

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "parser/programs.h"
 #include "rules/compile/compiler.h"
 #include "rules/matchers/proofs.h"
@@ -76,7 +77,6 @@ Prefilter MakePrefilter(const Compiler& compiler, const Node& node) {
   return prefilter;
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
