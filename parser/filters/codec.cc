@@ -82,13 +82,7 @@ std::string Wrap(std::string_view text, size_t width, bool last_newline) {
 
 Output Base(const Argv& argv, std::string_view input, bool base32) {
   Parsed p;
-  if (!Parse(argv, "diw:",
-             {{"decode", 'd'},
-              {"ignore-garbage", 'i'},
-              {"wrap", 'w'},
-              {"help", '\0'},
-              {"version", '\0'}},
-             &p) ||
+  if (!Parse(argv, "diw:", "decode=d ignore-garbage=i wrap=w", &p) ||
       !OnlyStdin(p)) {
     return std::nullopt;
   }
@@ -464,11 +458,7 @@ Output Inflated(std::string_view data) {
 // gunzip, gzip -d, zcat over standard input.
 Output Unpack(const Argv& argv, std::string_view input, bool needs_option) {
   Parsed p;
-  if (!Parse(argv, "cdfkqn",
-             {{"stdout", 'c'},
-              {"to-stdout", 'c'},
-              {"decompress", 'd'},
-              {"uncompress", 'd'}},
+  if (!Parse(argv, "cdfkqn", "stdout=c to-stdout=c decompress=d uncompress=d",
              &p) ||
       !OnlyStdin(p)) {
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include "parser/filters/filters.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "parser/filters/internal.h"
 
@@ -21,8 +22,34 @@ const std::string* Parsed::Value(char option) const {
   return nullptr;
 }
 
-bool Parse(const Argv& argv, std::string_view shorts,
-           std::initializer_list<std::pair<std::string_view, char>> longs,
+namespace {
+
+// The letter that `name`, perhaps cut short, stands for among `longs`; '\0' for
+// none that is supported.
+char LongOption(std::string_view name, std::string_view longs) {
+  char letter = '\0';
+  int matches = 0;
+  const auto look = [&](std::string_view option, char stands_for) {
+    if (!option.starts_with(name)) return false;
+    ++matches;
+    letter = stands_for;
+    return option == name;
+  };
+  while (!longs.empty()) {
+    const std::string_view word = longs.substr(0, longs.find(' '));
+    longs.remove_prefix(std::min(word.size() + 1, longs.size()));
+    const size_t equals = word.find('=');
+    if (look(word.substr(0, equals), equals == word.npos ? '\0' : word.back()))
+      return letter;
+  }
+  look("help", '\0');
+  look("version", '\0');
+  return matches == 1 ? letter : '\0';
+}
+
+}  // namespace
+
+bool Parse(const Argv& argv, std::string_view shorts, std::string_view longs,
            Parsed* parsed, bool posix) {
   // 0: unknown, 1: flag, 2: takes a value.
   const auto kind = [&](char c) {
@@ -46,26 +73,16 @@ bool Parse(const Argv& argv, std::string_view shorts,
       const size_t equals = word.find('=');
       const std::string_view name = std::string_view(word).substr(
           2, equals == std::string::npos ? std::string::npos : equals - 2);
-      const std::pair<std::string_view, char>* found = nullptr;
-      int matches = 0;
-      for (const auto& option : longs) {
-        if (!option.first.starts_with(name)) continue;
-        ++matches;
-        found = &option;
-        if (option.first == name) {
-          matches = 1;
-          break;
-        }
-      }
-      if (matches != 1 || found->second == '\0') return false;
-      const int k = kind(found->second);
+      const char found = LongOption(name, longs);
+      if (found == '\0') return false;
+      const int k = kind(found);
       if (k == 2 && equals != std::string::npos) {
-        parsed->options.emplace_back(found->second, word.substr(equals + 1));
+        parsed->options.emplace_back(found, word.substr(equals + 1));
       } else if (k == 2) {
         if (++i >= argv.size()) return false;
-        parsed->options.emplace_back(found->second, argv[i]);
+        parsed->options.emplace_back(found, argv[i]);
       } else if (k == 1 && equals == std::string::npos) {
-        parsed->options.emplace_back(found->second, "");
+        parsed->options.emplace_back(found, "");
       } else {
         return false;
       }
@@ -132,74 +149,37 @@ bool ParseCount(std::string_view text, size_t* value) {
 
 namespace {
 
-using Function = filters::Output (*)(const filters::Argv&, std::string_view);
+using enum OutputModel;
 
-Function FunctionOf(OutputModel model) {
-  switch (model) {
-    case OutputModel::kAwkScript:
-      return filters::Awk;
-    case OutputModel::kBase32:
-      return filters::Base32;
-    case OutputModel::kBase64:
-      return filters::Base64;
-    case OutputModel::kCipher:
-      return filters::Openssl;
-    case OutputModel::kColumns:
-      return filters::Cut;
-    case OutputModel::kCopy:
-      return filters::Cat;
-    case OutputModel::kDistinctLines:
-      return filters::Uniq;
-    case OutputModel::kFirstLines:
-      return filters::Head;
-    case OutputModel::kFormat:
-      return filters::Printf;
-    case OutputModel::kHexadecimal:
-      return filters::Xxd;
-    case OutputModel::kInput:
-      return filters::Tee;
-    case OutputModel::kJoinedLines:
-      return filters::Paste;
-    case OutputModel::kLastLines:
-      return filters::Tail;
-    case OutputModel::kLinesReversed:
-      return filters::Tac;
-    case OutputModel::kMatchingLines:
-      return filters::Grep;
-    case OutputModel::kNumbers:
-      return filters::Seq;
-    case OutputModel::kPacked:
-      return filters::Gzip;
-    case OutputModel::kReplacedCharacters:
-      return filters::Tr;
-    case OutputModel::kReversedLines:
-      return filters::Rev;
-    case OutputModel::kSedScript:
-      return filters::Sed;
-    case OutputModel::kSortedLines:
-      return filters::Sort;
-    case OutputModel::kUnpacked:
-      return filters::Gunzip;
-    case OutputModel::kWords:
-      return filters::Echo;
-    case OutputModel::kWrappedLines:
-      return filters::Fold;
-    case OutputModel::kEndlessLine:
-      return filters::Yes;
-    default:
-      return nullptr;
-  }
-}
+constexpr struct {
+  OutputModel model;
+  filters::Output (*run)(const filters::Argv&, std::string_view);
+} kFilters[] = {
+    {kAwkScript, filters::Awk},      {kBase32, filters::Base32},
+    {kBase64, filters::Base64},      {kCipher, filters::Openssl},
+    {kColumns, filters::Cut},        {kCopy, filters::Cat},
+    {kDistinctLines, filters::Uniq}, {kFirstLines, filters::Head},
+    {kFormat, filters::Printf},      {kHexadecimal, filters::Xxd},
+    {kInput, filters::Tee},          {kJoinedLines, filters::Paste},
+    {kLastLines, filters::Tail},     {kLinesReversed, filters::Tac},
+    {kMatchingLines, filters::Grep}, {kNumbers, filters::Seq},
+    {kPacked, filters::Gzip},        {kReplacedCharacters, filters::Tr},
+    {kReversedLines, filters::Rev},  {kSedScript, filters::Sed},
+    {kSortedLines, filters::Sort},   {kUnpacked, filters::Gunzip},
+    {kWords, filters::Echo},         {kWrappedLines, filters::Fold},
+    {kEndlessLine, filters::Yes}};
 
 }  // namespace
 
 std::optional<std::string> RunFilter(OutputModel model,
                                      const std::vector<std::string>& argv,
                                      std::string_view input) {
-  const Function run = FunctionOf(model);
-  if (run == nullptr || argv.empty() || input.size() > kMaxFilterBytes)
+  const auto filter = std::ranges::find(
+      kFilters, model, [](const auto& row) { return row.model; });
+  if (filter == std::end(kFilters) || argv.empty() ||
+      input.size() > kMaxFilterBytes)
     return std::nullopt;
-  filters::Output output = run(argv, input);
+  filters::Output output = filter->run(argv, input);
   if (output && output->size() > kMaxFilterBytes) return std::nullopt;
   return output;
 }

@@ -1,7 +1,6 @@
 // Shared by filters_*.cc: one function a program, and what they need.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,11 +49,11 @@ struct Parsed {
 };
 
 // `shorts` as getopt's string ("n:c:q"); `longs` are all long options of the
-// program (so that abbreviations are judged right) with the short letter they
-// stand for, '\0' for those that are not supported. False for anything else.
+// program but help and version (so that abbreviations are judged right), with
+// the short letter that they stand for where they are supported: "lines=n
+// verbose". False for anything else.
 // `posix`: options end at the first operand.
-bool Parse(const Argv& argv, std::string_view shorts,
-           std::initializer_list<std::pair<std::string_view, char>> longs,
+bool Parse(const Argv& argv, std::string_view shorts, std::string_view longs,
            Parsed* parsed, bool posix = false);
 
 // True when the operands say "standard input" and nothing else.

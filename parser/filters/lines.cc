@@ -98,13 +98,8 @@ bool CompileAlternatives(std::string_view text, bool extended, bool ignore_case,
 Output Grep(const Argv& argv, std::string_view input) {
   Parsed p;
   if (!Parse(argv, "vFEGixoce:am:h",
-             {{"invert-match", 'v'},
-              {"fixed-strings", 'F'},
-              {"extended-regexp", 'E'},
-              {"ignore-case", 'i'},
-              {"only-matching", 'o'},
-              {"line-regexp", 'x'},
-              {"count", 'c'}},
+             "invert-match=v fixed-strings=F extended-regexp=E "
+             "ignore-case=i only-matching=o line-regexp=x count=c",
              &p) ||
       !IsAscii(input)) {
     return std::nullopt;
@@ -302,7 +297,7 @@ std::vector<std::string_view> SplitFields(std::string_view line,
 // Programs of awk differ in much; not in printing fields of ASCII lines.
 Output Awk(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "F:", {}, &p, /*posix=*/true) || p.operands.empty() ||
+  if (!Parse(argv, "F:", "", &p, /*posix=*/true) || p.operands.empty() ||
       !IsAscii(input)) {
     return std::nullopt;
   }

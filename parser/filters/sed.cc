@@ -326,24 +326,9 @@ int Substitute(const Command& command, std::string* space) {
 Output Sed(const Argv& argv, std::string_view input) {
   Parsed p;
   if (!Parse(argv, "nEre:su",
-             {{"quiet", 'n'},
-              {"silent", 'n'},
-              {"regexp-extended", 'E'},
-              {"expression", 'e'},
-              {"separate", '\0'},
-              {"unbuffered", 'u'},
-              {"null-data", '\0'},
-              {"posix", '\0'},
-              {"debug", '\0'},
-              {"in-place", '\0'},
-              {"file", '\0'},
-              {"line-length", '\0'},
-              {"follow-symlinks", '\0'},
-              {"sandbox", '\0'},
-              {"binary", '\0'},
-              {"zero-terminated", '\0'},
-              {"help", '\0'},
-              {"version", '\0'}},
+             "quiet=n silent=n regexp-extended=E expression=e separate "
+             "unbuffered=u null-data posix debug in-place file "
+             "line-length follow-symlinks sandbox binary zero-terminated",
              &p) ||
       !IsAscii(input)) {
     return std::nullopt;

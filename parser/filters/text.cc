@@ -9,20 +9,14 @@ namespace gate::parser::filters {
 
 Output Cat(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "u", {}, &p) || !OnlyStdin(p)) return std::nullopt;
+  if (!Parse(argv, "u", "", &p) || !OnlyStdin(p)) return std::nullopt;
   return std::string(input);
 }
 
 // What tee prints does not depend on the files it writes.
 Output Tee(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "aip",
-             {{"append", 'a'},
-              {"ignore-interrupts", 'i'},
-              {"output-error", '\0'},
-              {"help", '\0'},
-              {"version", '\0'}},
-             &p)) {
+  if (!Parse(argv, "aip", "append=a ignore-interrupts=i output-error", &p)) {
     return std::nullopt;
   }
   // `tee -` writes a file called `-`; /dev/stdout would print twice.
@@ -35,7 +29,7 @@ Output Tee(const Argv& argv, std::string_view input) {
 
 Output Tac(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "", {}, &p) || !OnlyStdin(p)) return std::nullopt;
+  if (!Parse(argv, "", "", &p) || !OnlyStdin(p)) return std::nullopt;
   const auto lines = Lines(input);
   std::string out;
   for (size_t k = lines.size(); k-- > 0;) out += lines[k];
@@ -44,7 +38,7 @@ Output Tac(const Argv& argv, std::string_view input) {
 
 Output Rev(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "", {}, &p) || !p.operands.empty() || !IsAscii(input)) {
+  if (!Parse(argv, "", "", &p) || !p.operands.empty() || !IsAscii(input)) {
     return std::nullopt;
   }
   std::string out;
@@ -69,91 +63,72 @@ Argv Modern(const Argv& argv) {
   return modern;
 }
 
-}  // namespace
+// How much of its input head or tail prints.
+struct Amount {
+  bool bytes = false;      // else lines
+  bool other_end = false;  // counted from the end that it does not print
+  size_t count = 0;
 
-Output Head(const Argv& argv, std::string_view input) {
+  // How many of `size` stand before the cut.
+  size_t Before(size_t size, bool head) const {
+    if (head == other_end) return size - std::min(count, size);
+    return std::min(head || count == 0 ? count : count - 1, size);
+  }
+};
+
+// `other_end`: the sign that says so. `more`: long options that only this one
+// has.
+std::optional<Amount> ReadAmount(const Argv& argv, const std::string& more,
+                                 char other_end) {
   Parsed p;
   if (!Parse(Modern(argv), "n:c:q",
-             {{"lines", 'n'},
-              {"bytes", 'c'},
-              {"quiet", 'q'},
-              {"silent", 'q'},
-              {"verbose", '\0'},
-              {"zero-terminated", '\0'},
-              {"help", '\0'},
-              {"version", '\0'}},
+             "lines=n bytes=c quiet=q silent=q verbose zero-terminated" + more,
              &p) ||
       !OnlyStdin(p) || (p.Has('n') && p.Has('c'))) {
     return std::nullopt;
   }
-  const bool bytes = p.Has('c');
-  const std::string* value = p.Value(bytes ? 'c' : 'n');
-  const std::string_view ten = "10";
-  std::string_view number = value == nullptr ? ten : std::string_view(*value);
-  const bool from_end = number.starts_with('-');
-  if (from_end) number.remove_prefix(1);
-  size_t count = 0;
-  if (!ParseCount(number, &count)) return std::nullopt;
-  if (bytes) {
-    if (from_end) count = input.size() - std::min(count, input.size());
-    return std::string(input.substr(0, count));
-  }
-  const auto lines = Lines(input);
-  if (from_end) count = lines.size() - std::min(count, lines.size());
+  Amount amount;
+  amount.bytes = p.Has('c');
+  const std::string* value = p.Value(amount.bytes ? 'c' : 'n');
+  std::string_view number = value == nullptr ? "10" : std::string_view(*value);
+  amount.other_end = number.starts_with(other_end);
+  if (amount.other_end || number.starts_with('-')) number.remove_prefix(1);
+  if (!ParseCount(number, &amount.count)) return std::nullopt;
+  return amount;
+}
+
+// The lines of `all` from `begin` to `end`.
+std::string Joined(const std::vector<std::string_view>& all, size_t begin,
+                   size_t end) {
   std::string out;
-  for (size_t k = 0; k < std::min(count, lines.size()); ++k) out += lines[k];
+  for (size_t k = begin; k < end; ++k) out += all[k];
   return out;
 }
 
-Output Tail(const Argv& argv, std::string_view input) {
-  Parsed p;
-  if (!Parse(Modern(argv), "n:c:q",
-             {{"lines", 'n'},
-              {"bytes", 'c'},
-              {"quiet", 'q'},
-              {"silent", 'q'},
-              {"follow", '\0'},
-              {"verbose", '\0'},
-              {"retry", '\0'},
-              {"zero-terminated", '\0'},
-              {"pid", '\0'},
-              {"max-unchanged-stats", '\0'},
-              {"sleep-interval", '\0'},
-              {"help", '\0'},
-              {"version", '\0'}},
-             &p) ||
-      !OnlyStdin(p) || (p.Has('n') && p.Has('c'))) {
-    return std::nullopt;
-  }
-  const bool bytes = p.Has('c');
-  const std::string* value = p.Value(bytes ? 'c' : 'n');
-  const std::string_view ten = "10";
-  std::string_view number = value == nullptr ? ten : std::string_view(*value);
-  const bool from_start = number.starts_with('+');
-  if (from_start || number.starts_with('-')) number.remove_prefix(1);
-  size_t count = 0;
-  if (!ParseCount(number, &count)) return std::nullopt;
-  const auto first = [&](size_t size) {
-    if (from_start) return std::min(count == 0 ? 0 : count - 1, size);
-    return size - std::min(count, size);
-  };
-  if (bytes) return std::string(input.substr(first(input.size())));
+}  // namespace
+
+Output Head(const Argv& argv, std::string_view input) {
+  const auto amount = ReadAmount(argv, "", '-');
+  if (!amount) return std::nullopt;
+  if (amount->bytes)
+    return std::string(input.substr(0, amount->Before(input.size(), true)));
   const auto lines = Lines(input);
-  std::string out;
-  for (size_t k = first(lines.size()); k < lines.size(); ++k) out += lines[k];
-  return out;
+  return Joined(lines, 0, amount->Before(lines.size(), true));
+}
+
+Output Tail(const Argv& argv, std::string_view input) {
+  const auto amount = ReadAmount(
+      argv, " follow retry pid max-unchanged-stats sleep-interval", '+');
+  if (!amount) return std::nullopt;
+  if (amount->bytes)
+    return std::string(input.substr(amount->Before(input.size(), false)));
+  const auto lines = Lines(input);
+  return Joined(lines, amount->Before(lines.size(), false), lines.size());
 }
 
 Output Fold(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "bw:",
-             {{"bytes", 'b'},
-              {"spaces", '\0'},
-              {"width", 'w'},
-              {"characters", '\0'},
-              {"help", '\0'},
-              {"version", '\0'}},
-             &p) ||
+  if (!Parse(argv, "bw:", "bytes=b spaces width=w characters", &p) ||
       !OnlyStdin(p) || !IsAscii(input) ||
       input.find_first_of("\t\b\r") != std::string_view::npos) {
     return std::nullopt;
@@ -210,16 +185,8 @@ bool ParseRanges(std::string_view text,
 Output Cut(const Argv& argv, std::string_view input) {
   Parsed p;
   if (!Parse(argv, "b:c:d:f:nsCo:",
-             {{"bytes", 'b'},
-              {"characters", 'c'},
-              {"fields", 'f'},
-              {"delimiter", 'd'},
-              {"only-delimited", 's'},
-              {"output-delimiter", 'o'},
-              {"complement", 'C'},
-              {"zero-terminated", '\0'},
-              {"help", '\0'},
-              {"version", '\0'}},
+             "bytes=b characters=c fields=f delimiter=d only-delimited=s "
+             "output-delimiter=o complement=C zero-terminated",
              &p) ||
       !OnlyStdin(p) || !IsAscii(input)) {
     return std::nullopt;
@@ -284,13 +251,7 @@ Output Cut(const Argv& argv, std::string_view input) {
 
 Output Paste(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "sd:",
-             {{"serial", 's'},
-              {"delimiters", 'd'},
-              {"zero-terminated", '\0'},
-              {"help", '\0'},
-              {"version", '\0'}},
-             &p) ||
+  if (!Parse(argv, "sd:", "serial=s delimiters=d zero-terminated", &p) ||
       input.empty() || !IsAscii(input)) {
     return std::nullopt;
   }
@@ -328,8 +289,7 @@ Output Paste(const Argv& argv, std::string_view input) {
 // letters, and for -n over numbers that are all different.
 Output Sort(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "rnu",
-             {{"reverse", 'r'}, {"numeric-sort", 'n'}, {"unique", 'u'}}, &p) ||
+  if (!Parse(argv, "rnu", "reverse=r numeric-sort=n unique=u", &p) ||
       !OnlyStdin(p)) {
     return std::nullopt;
   }
@@ -377,7 +337,7 @@ Output Sort(const Argv& argv, std::string_view input) {
 
 Output Uniq(const Argv& argv, std::string_view input) {
   Parsed p;
-  if (!Parse(argv, "cdu", {}, &p) || !OnlyStdin(p) || !IsAscii(input)) {
+  if (!Parse(argv, "cdu", "", &p) || !OnlyStdin(p) || !IsAscii(input)) {
     return std::nullopt;
   }
   const auto lines = Lines(input);
