@@ -3,9 +3,12 @@
 
 #include <cstdint>
 
+#include "base/clock.h"
+
 namespace gate::audit {
 
-uint64_t NowNanoseconds();         // UTC, since 1970
-uint64_t MonotonicMicroseconds();  // for deadlines
+// UTC, since 1970.
+inline uint64_t NowNanoseconds() { return ClockNs(CLOCK_REALTIME); }
+inline uint64_t MonotonicMicroseconds() { return MonotonicUs(); }
 
 }  // namespace gate::audit

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 namespace gate::credentials {
@@ -27,8 +28,5 @@ void EndProgram(pid_t pid);
 bool MakePipe(Fd* reader, Fd* writer);
 // Reads and writes of `fd` return at once.
 void DoNotWait(const Fd& fd);
-
-// For deadlines: a clock that nobody sets.
-uint64_t MonotonicMs();
 
 }  // namespace gate::credentials

@@ -25,13 +25,6 @@ std::string Directory(const char* name) {
   return value.starts_with('/') ? Normalise(value, "/") : "";
 }
 
-uint64_t Clock(clockid_t id) {
-  timespec now{};
-  ::clock_gettime(id, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
-         static_cast<uint64_t>(now.tv_nsec);
-}
-
 }  // namespace
 
 ProcessFacts ReadProcessFacts(const GlobalOptions& options) {
@@ -99,9 +92,6 @@ parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd) {
   context.path = facts.path;
   return context;
 }
-
-uint64_t NowNs() { return Clock(CLOCK_REALTIME); }
-uint64_t MonotonicUs() { return Clock(CLOCK_MONOTONIC) / 1000; }
 
 bool IsThisBinary(const ProcessFacts& facts, const std::string& path) {
   struct stat ours{};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/result.h"
@@ -66,9 +67,8 @@ std::string FileIdentity(const std::string& path);
 // The parser's context for a command that runs in `cwd`.
 parser::Context MakeContext(const ProcessFacts& facts, const std::string& cwd);
 
-uint64_t NowNs();  // UTC
+inline uint64_t NowNs() { return ClockNs(CLOCK_REALTIME); }  // UTC
 inline uint64_t NowMs() { return NowNs() / 1000000; }
-uint64_t MonotonicUs();
 
 // True when `path` is the same file as this very binary.
 bool IsThisBinary(const ProcessFacts& facts, const std::string& path);

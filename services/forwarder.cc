@@ -19,6 +19,7 @@
 #include <list>
 #include <sstream>
 
+#include "base/clock.h"
 #include "services/relayed.h"
 
 namespace gate::services {
@@ -28,13 +29,6 @@ constexpr size_t kMaxListenersOfPort = 2;  // IPv4 and IPv6
 constexpr size_t kMaxReportBytes = size_t{64} << 10;
 // Descriptors that are no connection's.
 constexpr rlim_t kOtherDescriptors = 96;
-
-uint64_t NowMs() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000 +
-         static_cast<uint64_t>(now.tv_nsec) / 1000000;
-}
 
 // A port that is forwarded, and who was seen to listen there last.
 struct Port {
@@ -130,10 +124,11 @@ class Server {
     while (Turn(-1)) {
     }
     // What the run sent before its end is passed on.
-    const uint64_t end = NowMs() + kForwardDrainMs;
+    const uint64_t end = MonotonicMs() + kForwardDrainMs;
     ended_ = true;
     for (Inner& inner : listeners_) AcceptAll(inner);
-    for (uint64_t now = NowMs(); now < end && IsSending(); now = NowMs())
+    for (uint64_t now = MonotonicMs(); now < end && IsSending();
+         now = MonotonicMs())
       Turn(static_cast<int>(end - now));
     for (Open& open : open_) Count(open);
   }

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+
 namespace gate::backends {
 namespace {
 
@@ -89,13 +91,6 @@ bool HasMemory(int proc, int pid) {
   if (ReadProcFile(proc, pid, "statm", text, sizeof(text)) > 0)
     return ParseNumber(text) != 0;
   return errno != ENOENT && errno != ESRCH;
-}
-
-uint64_t MicrosecondsNow() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000 +
-         static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
 }  // namespace
@@ -178,7 +173,7 @@ uint64_t TreeAccount::ExactMemory() {
 }
 
 TreeLimit TreeAccount::Check() {
-  const uint64_t begin = MicrosecondsNow();
+  const uint64_t begin = MonotonicUs();
   Sums sums;
   hidden_ = 0;
   const bool complete = ForEach([&](int pid) {
@@ -203,7 +198,7 @@ TreeLimit TreeAccount::Check() {
   if (limits_.memory_bytes != 0 && sums.resident > limits_.memory_bytes &&
       ExactMemory() > limits_.memory_bytes)
     return TreeLimit::kMemory;
-  const uint64_t cost_ms = (MicrosecondsNow() - begin) * kShare / 1000;
+  const uint64_t cost_ms = (MonotonicUs() - begin) * kShare / 1000;
   wait_ms_ =
       std::max(kSampleMs, static_cast<int>(std::min<uint64_t>(cost_ms, 2000)));
   return TreeLimit::kNone;

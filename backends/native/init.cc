@@ -23,6 +23,7 @@
 #include "backends/native/overlay.h"
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
+#include "base/clock.h"
 
 // The linker's, around the program's text (ld's default scripts).
 extern "C" const char __executable_start[], etext[];
@@ -101,13 +102,6 @@ uint32_t TryWalls(uint64_t outside) {
   return works;
 }
 
-uint64_t MillisecondsNow() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000 +
-         static_cast<uint64_t>(now.tv_nsec) / 1000000;
-}
-
 // The next word of gate's; gate's end ends this.
 unsigned char NextWord() {
   unsigned char got = 0;
@@ -177,13 +171,13 @@ constexpr int kStragglersMs = 10;
 // Whether something goes on now that the command has ended. `wake`: of
 // children.
 bool OthersGoOn(int wake) {
-  const uint64_t end = MillisecondsNow() + kStragglersMs;
+  const uint64_t end = MonotonicMs() + kStragglersMs;
   while (true) {
     pid_t ended = 1;
     for (int i = 0; i < kMaxEnded && ended > 0; ++i)
       ended = waitpid(-1, nullptr, WNOHANG | __WALL);
     if (ended < 0 && errno == ECHILD) return false;
-    const uint64_t now = MillisecondsNow();
+    const uint64_t now = MonotonicMs();
     if (now >= end) return true;
     pollfd child = {wake, POLLIN, 0};
     poll(&child, 1, static_cast<int>(end - now));
@@ -367,7 +361,7 @@ void RunInit(const InitContext& context) {
     report.limit = limit;
     SendReport(report);
   };
-  uint64_t sampled = MillisecondsNow();
+  uint64_t sampled = MonotonicMs();
   pollfd fds[] = {{kControl, POLLIN, 0}, {wake, POLLIN, 0}};
   while (true) {
     int status = 0;
@@ -403,7 +397,7 @@ void RunInit(const InitContext& context) {
     if (gone > 0) continue;
     poll(fds, 2, account.Wait());
     if (account.Wait() >= 0) {
-      const uint64_t now = MillisecondsNow();
+      const uint64_t now = MonotonicMs();
       if (now - sampled >= static_cast<uint64_t>(account.Wait())) {
         const TreeLimit limit = account.Check();
         if (limit != TreeLimit::kNone) at_limit(limit);

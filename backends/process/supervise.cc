@@ -21,13 +21,6 @@ int StatusOf(const siginfo_t& info) {
 
 }  // namespace
 
-uint64_t MonotonicMs() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000 +
-         static_cast<uint64_t>(now.tv_nsec) / 1000000;
-}
-
 HeldSignals::HeldSignals() {
   sigset_t held;
   sigemptyset(&held);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 namespace gate::backends {
@@ -85,7 +86,5 @@ bool WatchUntilEnd(const HeldSignals& signals, const Watch& watch, int* status);
 
 // Adds what is done before each wait of `watch`.
 void AddTick(Watch* watch, std::function<int()> tick);
-
-uint64_t MonotonicMs();
 
 }  // namespace gate::backends
