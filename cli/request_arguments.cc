@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "cli/exit_codes.h"
 #include "cli/options.h"
 
@@ -16,6 +17,8 @@ namespace {
 // More than any command that is read, so that `too_large` is the parser's to
 // say; still bounded.
 constexpr size_t kMaxStdin = 64u << 20;
+constexpr size_t kMaxBatchLine = 8u << 20;
+constexpr size_t kFlushBytes = 64 * 1024;
 
 }  // namespace
 
@@ -83,6 +86,11 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
   return std::nullopt;
 }
 
+namespace {
+
+// Calls `line` for each line of stdin with its 1-based number; a line longer
+// than kMaxBatchLine comes as an empty optional. Returns false on a read
+// error.
 bool ForEachLine(
     const std::function<void(size_t, std::optional<std::string_view>)>& line) {
   std::string buffer;
@@ -144,6 +152,40 @@ BatchItem ReadBatchItem(std::string_view line) {
     item.cwd = cwd->get<std::string>();
   }
   return item;
+}
+
+}  // namespace
+
+int AnswerBatch(
+    const std::function<std::string(size_t number, const BatchItem&)>& answer) {
+  std::string out;
+  bool written = true;
+  const auto flush = [&out, &written] {
+    written = written && WriteAll(STDOUT_FILENO, out).has_value();
+    out.clear();
+  };
+  const bool read =
+      ForEachLine([&](size_t number, std::optional<std::string_view> line) {
+        if (line && line->find_first_not_of(" \t\r") == std::string_view::npos)
+          return;
+        out += answer(number,
+                      line ? ReadBatchItem(*line)
+                           : BatchItem{"null", "", "", "the line is too long"});
+        out += '\n';
+        if (out.size() > kFlushBytes) flush();
+      });
+  flush();
+  if (read && written) return 0;
+  Complain(read ? "the answers could not be written" : "stdin is unreadable");
+  return kExitInternal;
+}
+
+Request RequestOf(const LookOptions& options, const BatchItem& item) {
+  Request request = options.request;
+  request.on_this_machine = false;
+  request.command = item.command;
+  if (!item.cwd.empty()) request.cwd = Normalise(item.cwd, "/");
+  return request;
 }
 
 }  // namespace gate::app

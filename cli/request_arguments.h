@@ -1,6 +1,8 @@
 // What `check`, `explain` and `parse` are given to look at.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "cli/commands.h"
@@ -26,13 +28,6 @@ std::optional<int> ReadLookArguments(const char* name, const char* help,
                                      const Arguments& arguments,
                                      LookOptions* options);
 
-// Calls `line` for each line of stdin with its 1-based number; a line longer
-// than kMaxBatchLine comes as an empty optional. Returns false on a read
-// error.
-inline constexpr size_t kMaxBatchLine = 8u << 20;
-bool ForEachLine(
-    const std::function<void(size_t, std::optional<std::string_view>)>& line);
-
 // One line of a batch: {"id", "cmd"[, "cwd"]}.
 struct BatchItem {
   std::string id_json;  // the id as JSON text; "null" when there is none
@@ -40,6 +35,12 @@ struct BatchItem {
   std::string cwd;    // empty: the process's
   std::string error;  // why the line cannot be used; empty when it can
 };
-BatchItem ReadBatchItem(std::string_view line);
+
+// Answers each line of stdin that is not blank by what `answer` says of it, a
+// line each; the exit code.
+int AnswerBatch(
+    const std::function<std::string(size_t number, const BatchItem&)>& answer);
+// What `options` ask for, of the command of one line.
+Request RequestOf(const LookOptions& options, const BatchItem& item);
 
 }  // namespace gate::app

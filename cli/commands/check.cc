@@ -14,42 +14,16 @@
 namespace gate::app {
 namespace {
 
-constexpr size_t kFlushBytes = 64 * 1024;
-
 int CheckBatch(const GlobalOptions& globals, const LookOptions& options) {
   Gateway gateway(ReadProcessFacts(globals));
-  std::string out;
-  bool written = true;
-  const auto flush = [&out, &written] {
-    written = written && WriteAll(STDOUT_FILENO, out).has_value();
-    out.clear();
-  };
-  const bool read =
-      ForEachLine([&](size_t number, std::optional<std::string_view> line) {
-        if (line && line->find_first_not_of(" \t\r") == std::string_view::npos)
-          return;
-        const BatchItem item =
-            line ? ReadBatchItem(*line)
-                 : BatchItem{"null", "", "", "the line is too long"};
-        if (!item.error.empty()) {
-          out += BatchErrorToJson(item.id_json, number, "bad_line", item.error);
-        } else {
-          Request request = options.request;
-          request.on_this_machine = false;
-          request.command = item.command;
-          if (!item.cwd.empty()) request.cwd = Normalise(item.cwd, "/");
-          Authorization authorization =
-              gateway.Authorize(request, /*pin=*/false);
-          JoinWithPlan(&authorization);
-          out += DecisionToJson(authorization, item.id_json);
-        }
-        out += '\n';
-        if (out.size() > kFlushBytes) flush();
-      });
-  flush();
-  if (read && written) return 0;
-  Complain(read ? "the answers could not be written" : "stdin is unreadable");
-  return kExitInternal;
+  return AnswerBatch([&](size_t number, const BatchItem& item) {
+    if (!item.error.empty())
+      return BatchErrorToJson(item.id_json, number, "bad_line", item.error);
+    Authorization authorization =
+        gateway.Authorize(RequestOf(options, item), /*pin=*/false);
+    JoinWithPlan(&authorization);
+    return DecisionToJson(authorization, item.id_json);
+  });
 }
 
 int Look(const char* name, bool record, const GlobalOptions& globals,

@@ -16,8 +16,6 @@
 namespace gate::app {
 namespace {
 
-constexpr size_t kFlushParsedBytes = 64 * 1024;
-
 parser::Analysis Read(const ProcessFacts& facts, const Request& request) {
   parser::Context context = MakeContext(facts, request.cwd);
   context.look_at_files = request.on_this_machine;
@@ -26,34 +24,11 @@ parser::Analysis Read(const ProcessFacts& facts, const Request& request) {
 }
 
 int ParseBatch(const ProcessFacts& facts, const LookOptions& options) {
-  std::string out;
-  bool written = true;
-  const auto flush = [&out, &written] {
-    written = written && WriteAll(STDOUT_FILENO, out).has_value();
-    out.clear();
-  };
-  const bool read =
-      ForEachLine([&](size_t, std::optional<std::string_view> line) {
-        if (line && line->find_first_not_of(" \t\r") == std::string_view::npos)
-          return;
-        BatchItem item =
-            line ? ReadBatchItem(*line) : BatchItem{"null", "", "", "too long"};
-        if (!item.error.empty()) {
-          out += parser::UnreadablePrediction(item.id_json);
-        } else {
-          Request request = options.request;
-          request.on_this_machine = false;
-          request.command = std::move(item.command);
-          if (!item.cwd.empty()) request.cwd = Normalise(item.cwd, "/");
-          out += parser::PredictionToJson(Read(facts, request), item.id_json);
-        }
-        out += '\n';
-        if (out.size() > kFlushParsedBytes) flush();
-      });
-  flush();
-  if (read && written) return 0;
-  Complain(read ? "the answers could not be written" : "stdin is unreadable");
-  return kExitInternal;
+  return AnswerBatch([&](size_t, const BatchItem& item) {
+    if (!item.error.empty()) return parser::UnreadablePrediction(item.id_json);
+    return parser::PredictionToJson(Read(facts, RequestOf(options, item)),
+                                    item.id_json);
+  });
 }
 
 }  // namespace
