@@ -62,6 +62,10 @@ class FlatWriter {
   std::vector<Bytes> sections_;
 };
 
+// C++ in whose namespace `space` the function `function` returns `image`.
+std::string SourceOfImage(std::string_view image, std::string_view space,
+                          std::string_view function);
+
 // A view of an image; the bytes must outlive it and be 8-byte aligned.
 class FlatFile {
  public:

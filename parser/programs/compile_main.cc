@@ -5,43 +5,19 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "base/flat_file.h"
 #include "clients/extend.h"
 #include "parser/programs.h"
 
 namespace {
 
 constexpr size_t kMaxDescriptionBytes = 4u << 20;
-
-// Eight bytes a number: compilers read that far faster than characters.
-std::string SourceOf(const std::string& image) {
-  std::string out =
-      "// Made by gate_compile_programs. Do not edit.\n"
-      "#include \"parser/programs.h\"\n\n"
-      "namespace gate::parser {\nnamespace {\n\n"
-      "alignas(8) constexpr unsigned long long kImage[] = {\n";
-  char number[32];
-  for (size_t i = 0; i < image.size(); i += 8) {
-    unsigned long long value = 0;
-    std::memcpy(&value, image.data() + i,
-                std::min<size_t>(8, image.size() - i));
-    std::snprintf(number, sizeof number, "0x%llxu,%c", value,
-                  i % 32 == 24 ? '\n' : ' ');
-    out += number;
-  }
-  out +=
-      "\n};\n\n}  // namespace\n\n"
-      "std::string_view EmbeddedPrograms() {\n"
-      "  return {reinterpret_cast<const char*>(kImage), " +
-      std::to_string(image.size()) + "};\n}\n\n}  // namespace gate::parser\n";
-  return out;
-}
 
 }  // namespace
 
@@ -84,8 +60,9 @@ int main(int argc, char** argv) {
                  image.error().message.c_str());
     return 1;
   }
-  const auto written =
-      gate::WriteFileAtomically(argv[1], SourceOf(*image), 0644);
+  const auto written = gate::WriteFileAtomically(
+      argv[1], gate::SourceOfImage(*image, "gate::parser", "EmbeddedPrograms"),
+      0644);
   if (!written) {
     std::fprintf(stderr, "%s: %s\n", argv[1], written.error().message.c_str());
     return 1;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/flat_file.h"
 #include "rules/lending.h"
 
 namespace gate::rules {
@@ -28,20 +29,10 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "%s: %s\n", argv[2], image.error().message.c_str());
     return 1;
   }
-  std::string out =
-      "// Made by gate_compile_lending.\n#include <string_view>\n"
-      "namespace gate::rules {\nnamespace {\n"
-      "constexpr unsigned char kImage[] = {\n";
-  for (size_t i = 0; i < image->size(); ++i) {
-    out += std::to_string(static_cast<unsigned char>((*image)[i]));
-    out += i % 32 == 31 ? ",\n" : ",";
-  }
-  out +=
-      "};\n}  // namespace\nstd::string_view EmbeddedLending();\n"
-      "std::string_view EmbeddedLending() {\n"
-      "  return {reinterpret_cast<const char*>(kImage), sizeof(kImage)};\n"
-      "}\n}  // namespace gate::rules\n";
-  if (const auto written = WriteFileAtomically(argv[1], out, 0644); !written) {
+  if (const auto written = WriteFileAtomically(
+          argv[1], SourceOfImage(*image, "gate::rules", "EmbeddedLending"),
+          0644);
+      !written) {
     std::fprintf(stderr, "%s: %s\n", argv[1], written.error().message.c_str());
     return 1;
   }

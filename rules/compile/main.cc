@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/flat_file.h"
 #include "base/paths.h"
 #include "clients/extend.h"
 #include "rules/compile/compile.h"
@@ -52,20 +53,10 @@ int Main(int argc, char** argv) {
     std::fputs(Render(diagnostic).c_str(), stderr);
   if (!compiled.diagnostics.empty()) return 1;
 
-  std::string out =
-      "// Made by gate_compile_rules from rules.d/*.json and rules.d/clients.\n"
-      "#include \"rules/policy_impl.h\"\n"
-      "namespace gate::rules {\nnamespace {\n"
-      "alignas(16) constexpr unsigned char kImage[] = {\n";
-  for (size_t i = 0; i < compiled.image.size(); ++i) {
-    out += std::to_string(static_cast<unsigned char>(compiled.image[i]));
-    out += i % 32 == 31 ? ",\n" : ",";
-  }
-  out +=
-      "};\n}  // namespace\nstd::string_view EmbeddedRules() {\n"
-      "  return {reinterpret_cast<const char*>(kImage), sizeof(kImage)};\n"
-      "}\n}  // namespace gate::rules\n";
-  if (const auto written = WriteFileAtomically(argv[1], out, 0644); !written) {
+  if (const auto written = WriteFileAtomically(
+          argv[1],
+          SourceOfImage(compiled.image, "gate::rules", "EmbeddedRules"), 0644);
+      !written) {
     std::fprintf(stderr, "%s: %s\n", argv[1], written.error().message.c_str());
     return 1;
   }
