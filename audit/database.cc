@@ -183,19 +183,10 @@ Transaction::~Transaction() {
   if (open_) sqlite3_exec(db_->handle, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
-Status Transaction::Begin() {
-  const int code =
-      sqlite3_exec(db_->handle, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) return db_->Failed(code, "begin");
-  open_ = true;
-  return {};
-}
-
-Status Transaction::Commit() {
-  const int code =
-      sqlite3_exec(db_->handle, "COMMIT", nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) return db_->Failed(code, "commit");
-  open_ = false;
+Status Transaction::Run(const char* sql, const char* doing) {
+  const int code = sqlite3_exec(db_->handle, sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return db_->Failed(code, doing);
+  open_ = !open_;
   return {};
 }
 

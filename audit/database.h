@@ -120,10 +120,11 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
   ~Transaction();
-  Status Begin();  // BEGIN IMMEDIATE
-  Status Commit();
+  Status Begin() { return Run("BEGIN IMMEDIATE", "begin"); }
+  Status Commit() { return Run("COMMIT", "commit"); }
 
  private:
+  Status Run(const char* sql, const char* doing);
   Database* db_;
   bool open_ = false;
 };

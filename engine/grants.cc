@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "parser/programs.h"
 
@@ -136,6 +137,21 @@ bool IsKnown(const Invocation& invocation) {
          });
 }
 
+// Why what is named may be other than it looks, whatever runs.
+std::optional<Grants> DoubtOf(const Decision& decision,
+                              const GrantFacts& facts) {
+  if (!decision.harmless_variables)
+    return ByHand(
+        "the line sets variables that gate does not know to be "
+        "harmless",
+        "leave them out");
+  if (!facts.names.verified)
+    return ByHand(facts.names.why.empty()
+                      ? "a program may not be what its name says"
+                      : facts.names.why);
+  return std::nullopt;
+}
+
 Grants JudgeAsIs(const Analysis& analysis, const Decision& decision,
                  const GrantFacts& facts) {
   if (analysis.hides_commands || analysis.parse_error || !analysis.read_whole)
@@ -169,15 +185,7 @@ Grants JudgeAsIs(const Analysis& analysis, const Decision& decision,
       }))
     return ByHand("a part of the line is only known when it runs",
                   "write it out");
-  if (!decision.harmless_variables)
-    return ByHand(
-        "the line sets variables that gate does not know to be "
-        "harmless",
-        "leave them out");
-  if (!facts.names.verified)
-    return ByHand(facts.names.why.empty()
-                      ? "a program may not be what its name says"
-                      : facts.names.why);
+  if (auto why = DoubtOf(decision, facts)) return *std::move(why);
   if (!facts.hooks.empty()) return ByHand(facts.hooks);
   return {GrantKind::kAsIs, "", ""};
 }
@@ -206,15 +214,7 @@ Grants JudgePlaces(const Analysis& analysis, const Decision& decision,
                       " beside it could write where programs are found, too",
                   kAskedAlone);
   }
-  if (!decision.harmless_variables)
-    return ByHand(
-        "the line sets variables that gate does not know to be "
-        "harmless",
-        "leave them out");
-  if (!facts.names.verified)
-    return ByHand(facts.names.why.empty()
-                      ? "a program may not be what its name says"
-                      : facts.names.why);
+  if (auto why = DoubtOf(decision, facts)) return *std::move(why);
   return {GrantKind::kPlaces, "", ""};
 }
 

@@ -210,16 +210,20 @@ void Exec(Evaluator& e, Shell& shell, Call& call) {
   e.LeaveProcess(shell);
 }
 
-void Exit(Evaluator& e, Shell& shell, Call& call) {
-  if (call.fields.size() > 1) {
-    std::optional<std::string> word = Known(call.fields[1]);
-    if (word && !word->empty() && word->size() < 5 &&
-        word->find_first_not_of("0123456789") == std::string::npos) {
-      shell.status = std::stoi(*word) & 255;
-    } else {
-      shell.status.reset();
-    }
+// The status that the word behind `exit` or `return` says, if there is one.
+void TakeStatus(Shell& shell, const Call& call) {
+  if (call.fields.size() <= 1) return;
+  std::optional<std::string> word = Known(call.fields[1]);
+  if (word && !word->empty() && word->size() < 5 &&
+      word->find_first_not_of("0123456789") == std::string::npos) {
+    shell.status = std::stoi(*word) & 255;
+  } else {
+    shell.status.reset();
   }
+}
+
+void Exit(Evaluator& e, Shell& shell, Call& call) {
+  TakeStatus(shell, call);
   e.LeaveProcess(shell);
 }
 
@@ -232,15 +236,7 @@ void Logout(Evaluator& e, Shell& shell, Call& call) {
 }
 
 void Return(Evaluator& e, Shell& shell, Call& call) {
-  if (call.fields.size() > 1) {
-    std::optional<std::string> word = Known(call.fields[1]);
-    if (word && !word->empty() && word->size() < 5 &&
-        word->find_first_not_of("0123456789") == std::string::npos) {
-      shell.status = std::stoi(*word) & 255;
-    } else {
-      shell.status.reset();
-    }
-  }
+  TakeStatus(shell, call);
   // Outside of functions and sourced files it is an error that the shell
   // survives.
   if (!e.LeaveFunction(shell)) shell.status = 2;
