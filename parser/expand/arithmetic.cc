@@ -6,6 +6,7 @@
 // either, and every part that could be evaluated is.
 #include <cctype>
 
+#include "base/ascii.h"
 #include "parser/expand/internal.h"
 
 namespace gate::parser {
@@ -156,9 +157,7 @@ class Arithmetic {
     bool has_subscript = false;
     if (IsAssignment(start) && TakeName(&name, &subscript, &has_subscript)) {
       Skip();
-      static constexpr std::string_view kOperators[] = {
-          "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "="};
-      for (const std::string_view op : kOperators) {
+      for (const std::string_view op : kAssigning) {
         if (!Take(op)) continue;
         const Number right = Assignment();
         Number value = right;
@@ -173,6 +172,9 @@ class Arithmetic {
     at_ = start;
     return Ternary();
   }
+
+  static constexpr std::string_view kAssigning[] = {
+      "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "="};
 
   // Looks ahead without evaluating: NAME[…] OP= .
   bool IsAssignment(size_t from) const {
@@ -198,11 +200,7 @@ class Arithmetic {
            std::isspace(static_cast<unsigned char>(text_[i])) != 0)
       ++i;
     const std::string_view rest = text_.substr(i);
-    if (rest.starts_with("==")) return false;
-    for (const std::string_view op :
-         {"=", "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>="})
-      if (rest.starts_with(op)) return true;
-    return false;
+    return !rest.starts_with("==") && StartsWithAny(kAssigning, rest);
   }
 
   void Store(const std::string& name, const Values& subscript,
@@ -270,10 +268,10 @@ class Arithmetic {
   }
 
   Number And() {
-    Number value = BitOr();
+    Number value = Joined();
     while (!error_ && Take("&&")) {
       Guard guard(*this, value && *value == 0, !value);
-      const Number right = BitOr();
+      const Number right = Joined();
       guard.End();
       if (value && *value == 0)
         value = 0;
@@ -284,105 +282,44 @@ class Arithmetic {
     return value;
   }
 
-  bool TakeSingle(char c) {
+  // Operators that join two operands, from the loosest level to the tightest;
+  // each is none where one of `not_before` follows.
+  struct Operator {
+    int level;
+    std::string_view text;
+    std::string_view not_before;
+  };
+  static constexpr int kTightest = 8;
+  static constexpr Operator kJoining[] = {
+      {0, "|", "|="}, {1, "^", "^="}, {2, "&", "&="}, {3, "==", ""},
+      {3, "!=", ""},  {4, "<=", ""},  {4, ">=", ""},  {4, "<", "<"},
+      {4, ">", ">"},  {5, "<<", "="}, {5, ">>", "="}, {6, "+", "="},
+      {6, "-", "="},  {7, "*", "*="}, {7, "/", "="},  {7, "%", "="}};
+
+  std::string_view TakeOperator(int level) {
     Skip();
-    if (Peek() != c || Peek(1) == c || Peek(1) == '=') return false;
-    ++at_;
-    return true;
+    const std::string_view rest = text_.substr(at_);
+    for (const Operator& op : kJoining) {
+      if (op.level != level || !rest.starts_with(op.text) ||
+          op.not_before.find(Peek(op.text.size())) != std::string_view::npos)
+        continue;
+      at_ += op.text.size();
+      return op.text;
+    }
+    return {};
   }
 
-  Number BitOr() {
-    Number value = BitXor();
-    while (!error_ && TakeSingle('|')) value = Binary("|", value, BitXor());
-    return value;
-  }
-  Number BitXor() {
-    Number value = BitAnd();
-    while (!error_ && TakeSingle('^')) value = Binary("^", value, BitAnd());
-    return value;
-  }
-  Number BitAnd() {
-    Number value = Equality();
-    while (!error_ && TakeSingle('&')) value = Binary("&", value, Equality());
-    return value;
-  }
-  Number Equality() {
-    Number value = Compare();
+  Number Joined(int level = 0) {
+    if (level == kTightest) return Power();
+    Number value = Joined(level + 1);
     while (!error_) {
-      if (Take("=="))
-        value = Binary("==", value, Compare());
-      else if (Take("!="))
-        value = Binary("!=", value, Compare());
-      else
-        break;
+      const std::string_view op = TakeOperator(level);
+      if (op.empty()) break;
+      value = Binary(op, value, Joined(level + 1));
     }
     return value;
   }
-  Number Compare() {
-    Number value = Shift();
-    while (!error_) {
-      Skip();
-      const std::string_view rest = text_.substr(at_);
-      if (rest.starts_with("<<") || rest.starts_with(">>")) break;
-      if (Take("<="))
-        value = Binary("<=", value, Shift());
-      else if (Take(">="))
-        value = Binary(">=", value, Shift());
-      else if (Take("<"))
-        value = Binary("<", value, Shift());
-      else if (Take(">"))
-        value = Binary(">", value, Shift());
-      else
-        break;
-    }
-    return value;
-  }
-  Number Shift() {
-    Number value = Sum();
-    while (!error_) {
-      Skip();
-      const std::string_view rest = text_.substr(at_);
-      if (rest.starts_with("<<=") || rest.starts_with(">>=")) break;
-      if (Take("<<"))
-        value = Binary("<<", value, Sum());
-      else if (Take(">>"))
-        value = Binary(">>", value, Sum());
-      else
-        break;
-    }
-    return value;
-  }
-  Number Sum() {
-    Number value = Product();
-    while (!error_) {
-      if (TakeSign('+'))
-        value = Binary("+", value, Product());
-      else if (TakeSign('-'))
-        value = Binary("-", value, Product());
-      else
-        break;
-    }
-    return value;
-  }
-  bool TakeSign(char c) {
-    Skip();
-    if (Peek() != c || Peek(1) == '=') return false;
-    ++at_;
-    return true;
-  }
-  Number Product() {
-    Number value = Power();
-    while (!error_) {
-      Skip();
-      const char c = Peek();
-      if ((c != '*' && c != '/' && c != '%') || Peek(1) == '=' ||
-          (c == '*' && Peek(1) == '*'))
-        break;
-      ++at_;
-      value = Binary(std::string_view(&c, 1), value, Power());
-    }
-    return value;
-  }
+
   Number Power() {
     Nested nested(*this);
     if (depth_ > kMaxExpressionDepth * 4) {
