@@ -43,7 +43,6 @@ void DateFromDays(int64_t days, int* year, int* month, int* day) {
   *year = static_cast<int>(year_of_era + era * 400 + (*month <= 2));
 }
 
-
 // Takes exactly `digits` digits from the front of `text`.
 bool Take(std::string_view* text, size_t digits, int64_t* out) {
   if (text->size() < digits) return false;

@@ -14,6 +14,7 @@
 #include "backends/file_count.h"
 #include "backends/landlock/supervisor.h"
 #include "backends/process/outcome.h"
+#include "backends/process/program_search.h"
 #include "backends/process/relay.h"
 #include "backends/process/request.h"
 #include "backends/process/streams.h"
@@ -125,22 +126,6 @@ SupervisorPlan MakePlan(const Profile& profile, const Kept& kept,
   return plan;
 }
 
-std::vector<std::string> Candidates(
-    const std::string& program, const std::vector<std::string>& environment) {
-  if (program.find('/') != std::string::npos) return {program};
-  std::string_view search = "/usr/local/bin:/usr/bin:/bin";
-  for (const std::string& entry : environment)
-    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
-  std::vector<std::string> all;
-  while (true) {
-    const size_t colon = search.find(':');
-    const std::string directory(search.substr(0, colon));
-    all.push_back((directory.empty() ? "." : directory) + "/" + program);
-    if (colon == std::string_view::npos) return all;
-    search.remove_prefix(colon + 1);
-  }
-}
-
 class Landlock : public Backend {
  public:
   const char* Name() const override { return "landlock"; }
@@ -238,7 +223,7 @@ Result<Outcome> Landlock::TryRun(const Profile& profile, const Command& command,
   SwitchEnvironment(user, &kept.environment);
   kept.environment.push_back("PWD=" + command.cwd);
   SetTemporaryPlace(tmp.path(), &kept.environment);
-  kept.programs = Candidates(command.argv[0], kept.environment);
+  kept.programs = ProgramCandidates(command.argv[0], kept.environment);
   const SupervisorPlan plan = [&] {
     SupervisorPlan made = MakePlan(profile, kept, user);
     made.terminal = isatty(io.in) == 1;

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
+#include "backends/process/program_search.h"
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
 
@@ -105,19 +106,10 @@ bool RestrictReads(const SupervisorPlan& plan) {
     if (ApplyLimit(limit) != 0) FailAt("the limits", errno);
   if (InstallFilter(plan.filter) != 0 || InstallFilter(plan.more) != 0)
     FailAt("seccomp", errno);
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  sigaction(SIGPIPE, &action, nullptr);
-  sigprocmask(SIG_SETMASK, &context.mask, nullptr);
-  int seen = ENOENT;
-  for (const char* program : plan.programs) {
-    execve(program, plan.argv.data(), plan.envp.data());
-    if (errno != ENOENT && errno != ENOTDIR) seen = errno;
-    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
-  }
   SupervisorReport report;
   report.kind = SupervisorReport::kNotExecuted;
-  report.error = seen;
+  report.error = ExecuteFirst(plan.programs, plan.argv.data(), plan.envp.data(),
+                              context.mask);
   Send(report);
   _exit(127);
 }

@@ -21,6 +21,7 @@
 #include "backends/native/calls/calls.h"
 #include "backends/native/network.h"
 #include "backends/native/overlay.h"
+#include "backends/process/program_search.h"
 #include "backends/process/supervise.h"
 #include "backends/process/sys.h"
 #include "base/clock.h"
@@ -52,25 +53,14 @@ constexpr int kControl = 4;
   const NativePlan& plan = *context.space->plan();
   if (!plan.terminal) setsid();
   setrlimit(RLIMIT_NOFILE, &context.open_files);
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  sigaction(SIGPIPE, &action, nullptr);
   for (const Limit& limit : plan.limits) {
     if (ApplyLimit(limit) != 0) {
       *limit_error = errno;
       _exit(127);
     }
   }
-  sigprocmask(SIG_SETMASK, &context.mask, nullptr);
-  int seen = ENOENT;
-  for (const char* program : plan.programs) {
-    execve(program, plan.argv.data(), plan.envp.data());
-    // As a shell's search does: a file that may not be run is remembered, a
-    // missing one is passed over.
-    if (errno != ENOENT && errno != ENOTDIR) seen = errno;
-    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
-  }
-  *error = seen;
+  *error = ExecuteFirst(plan.programs, plan.argv.data(), plan.envp.data(),
+                        context.mask);
   _exit(127);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/process/limits.h"
+#include "backends/process/program_search.h"
 #include "backends/view/view.h"
 
 namespace gate::backends {
@@ -22,8 +23,6 @@ constexpr size_t kSpaceBytes = size_t{64} << 20;
 // Files and directories of the private tmpfs that are the view's own, so that a
 // limit of the run's files leaves them room.
 constexpr uint64_t kOwnNodes = 4096;
-
-constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 class Planner {
  public:
@@ -267,22 +266,9 @@ void SetCommand(const Profile& profile, const Command& command,
       CleanEnvironment(command.environment, profile, TracingOf(profile));
   SwitchEnvironment(plan->user, &environment);
   environment.push_back("PWD=" + command.cwd);
-  std::string_view search = kDefaultPath;
-  for (const std::string& entry : environment)
-    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
-  const std::string& program = command.argv[0];
-  if (program.find('/') != std::string::npos) {
+  for (const std::string& program :
+       ProgramCandidates(command.argv[0], environment))
     plan->programs.push_back(plan->Keep(program));
-  } else {
-    while (true) {
-      const size_t colon = search.find(':');
-      std::string directory(search.substr(0, colon));
-      if (directory.empty()) directory = ".";
-      plan->programs.push_back(plan->Keep(directory + "/" + program));
-      if (colon == std::string_view::npos) break;
-      search.remove_prefix(colon + 1);
-    }
-  }
   for (const std::string& word : command.argv)
     plan->argv.push_back(const_cast<char*>(plan->Keep(word)));
   plan->argv.push_back(nullptr);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backends/landlock.h"
+#include "backends/process/program_search.h"
 #include "backends/process/sys.h"
 
 namespace gate::backends {
@@ -23,28 +24,13 @@ struct Prepared {
 
 Prepared Prepare(const SpawnRequest& request) {
   Prepared prepared;
-  std::string_view search = "/usr/local/bin:/usr/bin:/bin";
-  for (const std::string& entry : request.environment) {
-    if (entry.starts_with("PATH=")) search = std::string_view(entry).substr(5);
+  for (const std::string& entry : request.environment)
     prepared.envp.push_back(const_cast<char*>(entry.c_str()));
-  }
   prepared.envp.push_back(nullptr);
   for (const std::string& word : request.argv)
     prepared.argv.push_back(const_cast<char*>(word.c_str()));
   prepared.argv.push_back(nullptr);
-  const std::string& program = request.argv[0];
-  if (program.find('/') != std::string::npos) {
-    prepared.programs.push_back(program);
-  } else if (!program.empty()) {
-    while (true) {
-      const size_t colon = search.find(':');
-      std::string directory(search.substr(0, colon));
-      prepared.programs.push_back((directory.empty() ? "." : directory) + "/" +
-                                  program);
-      if (colon == std::string_view::npos) break;
-      search.remove_prefix(colon + 1);
-    }
-  }
+  prepared.programs = ProgramCandidates(request.argv[0], request.environment);
   for (const std::string& path : prepared.programs)
     prepared.candidates.push_back(path.c_str());
   return prepared;
@@ -94,17 +80,9 @@ struct Trouble {
         (abi > 0 && RestrictScope(abi) != 0))
       Report(report, SpawnStage::kWalls, errno);
   }
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  sigaction(SIGPIPE, &action, nullptr);
-  sigprocmask(SIG_SETMASK, &request.mask, nullptr);
-  int seen = ENOENT;
-  for (const char* program : prepared.candidates) {
-    execve(program, prepared.argv.data(), prepared.envp.data());
-    if (errno != ENOENT && errno != ENOTDIR) seen = errno;
-    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
-  }
-  Report(report, SpawnStage::kExec, seen);
+  Report(report, SpawnStage::kExec,
+         ExecuteFirst(prepared.candidates, prepared.argv.data(),
+                      prepared.envp.data(), request.mask));
 }
 
 // SIGKILL to every child of this process.
