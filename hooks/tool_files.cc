@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace gate::hooks {
@@ -98,19 +99,10 @@ constexpr auto kTexts =
     std::to_array<string_view>({"content", "contents", "edits", "newtext",
                                 "newstring", "newcontent", "filetext"});
 
-template <class List>
-bool Has(const List& list, string_view word) {
-  return std::ranges::find(list, word) != list.end();
-}
-
-char LowerOf(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-
 std::string PlainName(string_view name) {
   std::string plain;
   for (const char c : name)
-    if (c != '_' && c != '-') plain += LowerOf(c);
+    if (c != '_' && c != '-') plain += LowerAscii(c);
   return plain;
 }
 
@@ -129,11 +121,11 @@ struct Verbs {
   bool changes = false;
 
   void Take(string_view word) {
-    lists |= Has(kLists, word);
-    searches |= Has(kSearches, word);
-    reads |= Has(kReads, word);
-    writes |= Has(kWrites, word);
-    changes |= Has(kChanges, word);
+    lists |= Contains(kLists, word);
+    searches |= Contains(kSearches, word);
+    reads |= Contains(kReads, word);
+    writes |= Contains(kWrites, word);
+    changes |= Contains(kChanges, word);
   }
 };
 
@@ -150,7 +142,7 @@ Verbs VerbsOf(string_view tool) {
       verbs.Take(word);
       word.clear();
     }
-    if (letter) word += LowerOf(c);
+    if (letter) word += LowerAscii(c);
   }
   verbs.Take(word);
   return verbs;
@@ -168,7 +160,7 @@ class Reader {
   Reader(string_view tool, const Json& input)
       : mcp_(tool.starts_with("mcp__")), verbs_(VerbsOf(tool)) {
     for (const auto& member : input.items())
-      brings_text_ |= Has(kTexts, PlainName(member.key()));
+      brings_text_ |= Contains(kTexts, PlainName(member.key()));
   }
 
   Result<ToolFiles> Read(const Json& input) {
@@ -188,7 +180,8 @@ class Reader {
         for (const auto& member : value->items()) {
           const std::string plain = PlainName(member.key());
           const Json& inner = member.value();
-          if (!mcp_ && value == &input && Has(kText, plain) && !IsText(inner))
+          if (!mcp_ && value == &input && Contains(kText, plain) &&
+              !IsText(inner))
             return Fail(ErrorCode::kInvalid, "`" + Visible(member.key()) +
                                                  "` is not text in the event");
           open.emplace_back(&inner, PartOf(plain));

@@ -110,11 +110,6 @@ constexpr auto kEditorKeys = std::to_array<string_view>({
     "workbench.iconTheme",
 });
 
-template <class Values>
-bool Has(const Values& list, string_view value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 bool HasPath(List list, string_view path) {
   return std::ranges::any_of(known::Names(list), [&](string_view name) {
     return IsOrBelow(path, name);
@@ -152,7 +147,7 @@ bool IsNpmPair(string_view line) {
   const size_t equals = std::min(line.find('='), line.size());
   const string_view value =
       Trim(line.substr(std::min(equals + 1, line.size())));
-  return Has(kPackageKeys, Trim(line.substr(0, equals))) &&
+  return Contains(kPackageKeys, Trim(line.substr(0, equals))) &&
          (IsQuoted(value) || value.find_first_of("\"'\\") == string_view::npos);
 }
 
@@ -161,7 +156,8 @@ bool IsNpmPair(string_view line) {
 // of a line are a level, at which it stops reading.
 bool IsYarnPair(string_view line) {
   const size_t space = line.find(' ');
-  if (space == string_view::npos || !Has(kPackageKeys, line.substr(0, space)))
+  if (space == string_view::npos ||
+      !Contains(kPackageKeys, line.substr(0, space)))
     return false;
   const string_view value = Trim(line.substr(space));
   if (value == "true" || value == "false") return true;
@@ -236,7 +232,7 @@ std::optional<std::vector<std::string>> EditorEntries(string_view content,
 
 NameClass ClassOf(string_view relative) {
   const std::string path = LowerAscii(relative);
-  if (Has(known::Names(List::kJudged), path)) return NameClass::kSettings;
+  if (Contains(known::Names(List::kJudged), path)) return NameClass::kSettings;
   return HasPath(List::kReadElsewhere, path) ? NameClass::kElsewhere
                                              : NameClass::kObeyed;
 }

@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "credentials/gpg_stub.h"
@@ -27,10 +28,6 @@ using credentials::SigningKey;
 using parser::Invocation;
 
 constexpr size_t kMaxDirectories = 8;
-bool IsOneOf(std::string_view word, const auto& list) {
-  return std::ranges::find(list, word) != list.end();
-}
-
 enum class Signs : unsigned char { kNever, kCommits, kTags };
 
 // What of git's commands can be signed (git-commit(1) and the others, -S;
@@ -43,9 +40,9 @@ Signs SignedBy(const Invocation& invocation) {
       invocation.subcommand.empty())
     return Signs::kNever;
   const std::string_view name = invocation.subcommand.front();
-  return name == "tag"             ? Signs::kTags
-         : IsOneOf(name, kCommits) ? Signs::kCommits
-                                   : Signs::kNever;
+  return name == "tag"              ? Signs::kTags
+         : Contains(kCommits, name) ? Signs::kCommits
+                                    : Signs::kNever;
 }
 
 // Whether the words say that it is signed. A word that only looks like such an
@@ -159,7 +156,7 @@ SigningGrant FindSigning(Gateway& gateway, const Authorization& authorization,
     grant.wanted |= SaysSo(invocation, what);
     const std::string& directory =
         invocation.cwd.known ? invocation.cwd.text : authorization.request.cwd;
-    if (!IsOneOf(directory, directories) &&
+    if (!Contains(directories, directory) &&
         directories.size() < kMaxDirectories)
       directories.push_back(directory);
   }
