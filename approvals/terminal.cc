@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -152,9 +153,7 @@ std::optional<char> AskChoice(const std::string& prompt,
                               std::initializer_list<std::string_view> words) {
   const std::optional<std::string> line = AskLine(prompt);
   if (!line) return std::nullopt;
-  std::string typed = *line;
-  for (char& c : typed)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string typed = LowerAscii(*line);
   for (const std::string_view word : words)
     if (typed == word || typed == word.substr(0, 1)) return word[0];
   if (!typed.empty() && typed != "n" && typed != "no" && typed != "nothing")

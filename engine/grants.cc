@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/ascii.h"
 #include "parser/programs.h"
 
 namespace gate::engine {
@@ -103,10 +104,7 @@ bool IsDatabaseCode(const Analysis& analysis, const Decision& decision,
   constexpr auto kElsewhere = std::to_array<std::string_view>(
       {"\\", "system", "source", "pager", "edit", "tee", "plugin", "program",
        "load", "outfile", "dumpfile", "module", "eval", "script", "config"});
-  std::string text = unknown.text;
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string text = LowerAscii(unknown.text);
   if (unknown.code != parser::UnknownCode::kForeignCode ||
       std::ranges::any_of(kElsewhere, [&](std::string_view word) {
         return text.find(word) != std::string::npos;

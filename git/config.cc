@@ -27,18 +27,9 @@ using known::List;
 // NUL, or makes the path too long for the kernel.
 constexpr size_t kMaxCommonBytes = size_t{1} << 16;
 
-char LowerCase(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return LowerCase(c); });
-  return lower;
-}
 // git's isspace(): no form feed, no vertical tab.
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool IsAlpha(char c) { return LowerCase(c) >= 'a' && LowerCase(c) <= 'z'; }
+bool IsAlpha(char c) { return LowerAscii(c) >= 'a' && LowerAscii(c) <= 'z'; }
 bool IsKeyChar(char c) {
   return IsAlpha(c) || (c >= '0' && c <= '9') || c == '-';
 }
@@ -110,7 +101,7 @@ class Parser {
         return true;
       }
       if (!IsKeyChar(c) && c != '.') return false;
-      section_ += LowerCase(c);
+      section_ += LowerAscii(c);
     }
   }
 
@@ -131,10 +122,10 @@ class Parser {
   bool Entry(size_t begin) {
     GitEntry entry;
     entry.begin = begin;
-    entry.key = section_ + LowerCase(text_[begin]);
+    entry.key = section_ + LowerAscii(text_[begin]);
     char c = Next();
     while (!end_ && IsKeyChar(c)) {
-      entry.key += LowerCase(c);
+      entry.key += LowerAscii(c);
       c = Next();
     }
     while (c == ' ' || c == '\t') c = Next();
@@ -332,7 +323,7 @@ bool IsPlainGitOption(std::string_view word, bool merges) {
 bool IsTruthValue(std::string_view value) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"", "true", "false", "yes", "no", "on", "off", "0", "1"});
-  return Contains(kWords, LowerCase(value));
+  return Contains(kWords, LowerAscii(value));
 }
 
 // Where a path of GitPathIn leads. `..` is that of the directory that a link
@@ -346,10 +337,8 @@ std::string Resolve(std::string_view path, const std::string& directory) {
 bool IsObjectName(std::string_view text) {
   constexpr size_t kSha1Digits = 40;
   return text.size() >= kSha1Digits &&
-         std::all_of(text.begin(), text.begin() + kSha1Digits, [](char c) {
-           return (c >= '0' && c <= '9') ||
-                  (LowerCase(c) >= 'a' && LowerCase(c) <= 'f');
-         });
+         std::all_of(text.begin(), text.begin() + kSha1Digits,
+                     [](char c) { return HexValue(c) >= 0; });
 }
 
 // A pipe or a device: git waits for whoever writes into it.
@@ -508,7 +497,7 @@ bool RunsProgram(const GitEntry& entry) {
     return false;
   }
   if (key == "extensions.worktreeconfig" && !entry.boolean &&
-      (LowerCase(entry.value) == "false" || entry.value == "0")) {
+      (LowerAscii(entry.value) == "false" || entry.value == "0")) {
     return false;
   }
   if (key == "color.pager" || name == "partialclonefilter") return false;

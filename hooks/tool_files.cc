@@ -152,7 +152,7 @@ bool IsFileUri(string_view text) {
   constexpr string_view kScheme = "file:";
   return text.size() > kScheme.size() &&
          std::ranges::equal(text.substr(0, kScheme.size()), kScheme, {},
-                            LowerOf);
+                            [](char c) { return LowerAscii(c); });
 }
 
 class Reader {

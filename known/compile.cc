@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/paths.h"
 #include "known/known.h"
@@ -52,8 +53,7 @@ bool IsText(const Json& value) {
 // anything, directories without their slash.
 std::string Plain(std::string_view file, std::string text) {
   if (file == "git") {
-    for (char& c : text)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    text = LowerAscii(text);
     if (text.ends_with(".*")) text.resize(text.size() - 2);
     if (text.starts_with('*')) text.erase(0, 1);
   } else if (text.size() > 1 && text.ends_with('/') && file != "secrets") {
@@ -193,9 +193,7 @@ std::string MembersOf(const Lists& lists) {
     out += "    " + Quoted(":" + name + "\n") + "\n";
     for (const Name& one : members) {
       out += "    " + Quoted(one.text + "\n") + "\n";
-      std::string lower = one.text;
-      for (char& c : lower)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+      const std::string lower = LowerAscii(one.text);
       if (name.starts_with("git/") && lower != one.text)
         out += "    " + Quoted(lower + "\n") + "\n";
     }

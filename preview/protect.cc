@@ -4,6 +4,7 @@
 
 #include "backends/git_config.h"
 #include "backends/protected_content.h"
+#include "base/ascii.h"
 #include "base/paths.h"
 
 namespace gate::backends {
@@ -11,13 +12,6 @@ namespace {
 
 // As if the root were deep enough for "..": what leaves it is told by name.
 constexpr char kRoot[] = "/\x01/";
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 std::vector<std::string> Split(const std::string& path) {
   std::vector<std::string> parts;
@@ -89,9 +83,9 @@ std::string RefusedName(const Profile& profile, const std::string& root,
                         const PreviewEntry& entry,
                         const std::function<std::string(bool)>& content) {
   const bool directory = entry.type == PreviewType::kDirectory;
-  const std::vector<std::string> parts = Split(Lower(entry.path));
+  const std::vector<std::string> parts = Split(LowerAscii(entry.path));
   for (const std::string& name : profile.protect_names) {
-    const std::vector<std::string> wanted = Split(Lower(name));
+    const std::vector<std::string> wanted = Split(LowerAscii(name));
     if (wanted.empty()) continue;
     for (size_t at = 0;
          (at = FindName(parts, wanted, directory, at)) < parts.size(); ++at) {
@@ -121,13 +115,13 @@ std::string RefusedName(const Profile& profile, const std::string& root,
 bool IsGitData(std::string_view rest) {
   // Branches and their logs may be called anything.
   const std::string first =
-      Lower(rest.substr(0, std::min(rest.find('/'), rest.size())));
+      LowerAscii(rest.substr(0, std::min(rest.find('/'), rest.size())));
   return first == "refs" || first == "logs" || first == "objects";
 }
 
 std::string AfterGit(const std::string& path) {
   // The file systems of other machines fold case; git refuses such names too.
-  const std::string lower = "/" + Lower(path);
+  const std::string lower = "/" + LowerAscii(path);
   size_t at = lower.find("/.git/");
   if (at == std::string::npos) return "";
   // Among git's data there may be another repository.
@@ -140,7 +134,7 @@ std::string AfterGit(const std::string& path) {
 }
 
 GitPart GitPartOf(const std::string& rest, PreviewType type) {
-  const std::vector<std::string> parts = Split(Lower(rest));
+  const std::vector<std::string> parts = Split(LowerAscii(rest));
   if (parts.empty() || IsGitData(rest)) return GitPart::kNothing;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i] != "hooks") continue;

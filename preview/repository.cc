@@ -9,6 +9,7 @@
 #include <set>
 
 #include "backends/protected_paths.h"
+#include "base/ascii.h"
 #include "base/file.h"
 #include "preview/protect.h"
 #include "preview/tree.h"
@@ -62,7 +63,7 @@ class Judge {
         added_[parent].Add(name);
       }
       if (entry->type == PreviewType::kFile &&
-          (LowerCase(name) == ".git" || one.common))
+          (LowerAscii(name) == ".git" || one.common))
         naming.push_back(entry);
       if (Owner(*entry)) parts.push_back(entry);
       if (entry->type == PreviewType::kLink) LinkAt(*entry);
@@ -74,21 +75,15 @@ class Judge {
   }
 
  private:
-  static std::string LowerCase(std::string text) {
-    for (char& c : text)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return text;
-  }
-
   void Refuse(const PreviewEntry& entry, const std::string& why) {
     refused_.emplace(&entry, why);
   }
 
   // The directory whose git part the entry is, if that directory is git's.
   static std::optional<std::string> Owner(const PreviewEntry& entry) {
-    const std::string name = LowerCase(NameOf(entry.path));
+    const std::string name = LowerAscii(NameOf(entry.path));
     const std::string parent = ParentOf(entry.path);
-    const std::string above = LowerCase(NameOf(parent));
+    const std::string above = LowerAscii(NameOf(parent));
     if (name == "config" || name == "config.worktree" || name == "commondir")
       return entry.type == PreviewType::kDirectory ? std::nullopt
                                                    : std::optional(parent);
@@ -289,10 +284,10 @@ class Judge {
     const GitNames names = Both(*owner);
     const bool whole = names.Whole() || named_.contains(*owner);
     if (!whole && !names.Usable()) return;
-    const std::string name = LowerCase(NameOf(entry.path));
+    const std::string name = LowerAscii(NameOf(entry.path));
     const bool config = name == "config" || name == "config.worktree";
     if (!config && name != "commondir") {
-      if (LowerCase(NameOf(ParentOf(entry.path))) != "hooks" ||
+      if (LowerAscii(NameOf(ParentOf(entry.path))) != "hooks" ||
           IsHookName(name, whole))
         Refuse(entry, kRunsPrograms);
       return;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "backends/environment.h"
+#include "base/ascii.h"
 #include "base/text.h"
 #include "git/config.h"
 #include "settings/values.h"
@@ -55,7 +56,7 @@ bool NamesLogin(Text value) {
   constexpr std::array<Text, 12> kWords = {
       "passw",  "passphr", "token",   "secret", "bearer", "authori",
       "apikey", "api_key", "api-key", "header", "--user", "credential"};
-  const std::string lower = Lower(value);
+  const std::string lower = LowerAscii(value);
   return std::ranges::any_of(kWords,
                              [&](Text word) { return lower.contains(word); });
 }

@@ -2,6 +2,7 @@
 // that begin with a blank (Python's configparser). A value is a list of words.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "settings/values.h"
 
 namespace gate::settings {
@@ -42,7 +43,7 @@ void CopyIni(const rules::SettingsFile& file, Text text, Copy* copy) {
     }
     const size_t separator = line.find_first_of("=:");
     if (separator == Text::npos || !section) return false;
-    key = Lower(Trim(line.substr(0, separator)));
+    key = LowerAscii(Trim(line.substr(0, separator)));
     std::ranges::replace(key, '_', '-');
     if (!IsOf(key, ".-")) return false;
     begun = true;

@@ -1,6 +1,7 @@
 // ssh_config(5). What follows `Match` belongs to it up to the next `Host`.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "settings/values.h"
 
 namespace gate::settings {
@@ -16,7 +17,7 @@ void CopySsh(const rules::SettingsFile& file, Text text, Copy* copy) {
     Text rest = Trim(line.substr(end));
     if (rest.starts_with('=')) rest = Trim(rest.substr(1));
     if (rest.empty()) return false;
-    const std::string lower = Lower(key);
+    const std::string lower = LowerAscii(key);
     if (lower == "host" || lower == "match") shown = lower == "host";
     std::string words;
     bool plain =

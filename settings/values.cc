@@ -135,13 +135,6 @@ Text Trim(Text text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
-std::string Lower(Text text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (IsUpper(c)) c = static_cast<char>(c + 32);
-  return lower;
-}
-
 bool IsLetter(char c) { return IsLower(c) || IsUpper(c); }
 
 bool IsOf(Text text, Text more) {
@@ -248,7 +241,7 @@ bool GivesLogin(Text text) {
 }
 
 bool IsPlainUrl(Text url) {
-  const std::string lower = Lower(url);
+  const std::string lower = LowerAscii(url);
   const size_t scheme = lower.starts_with("https://")  ? 8
                         : lower.starts_with("http://") ? 7
                                                        : 0;
@@ -291,7 +284,7 @@ std::optional<Text> Unquoted(Text value) {
 KeyKind KindOfName(const rules::SettingsFile& file, Text key) {
   return KindOf(file, [&](Text pattern) {
     const size_t star = pattern.find('*');
-    if (star == Text::npos) return Lower(pattern) == Lower(key);
+    if (star == Text::npos) return LowerAscii(pattern) == LowerAscii(key);
     return MatchesPart(pattern, key) && IsOf(key, "@:-_.~") &&
            IsPlainWord(key.substr(star, key.size() + 1 - pattern.size()));
   });

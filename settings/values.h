@@ -18,7 +18,6 @@ inline constexpr Text kBlanks = " \t\r\f\v";
 inline constexpr size_t kMaxLetters = 20;
 
 Text Trim(Text text);
-std::string Lower(Text text);
 bool IsLetter(char c);
 // Whether all of `text`, which is not empty, are letters, digits and `more`.
 bool IsOf(Text text, Text more);

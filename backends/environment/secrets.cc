@@ -62,10 +62,7 @@ string_view Bare(string_view text) {
 }
 
 bool IsSwitch(string_view value) {
-  std::string lower(value);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return Contains(kSwitches, lower);
+  return Contains(kSwitches, LowerAscii(value));
 }
 
 bool HasSecretName(string_view name, string_view value) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -28,10 +29,7 @@ int HexOf(char c) {
 std::string PathOfFileUrl(std::string_view url) {
   constexpr std::string_view kScheme = "file:";
   if (url.size() <= kScheme.size() ||
-      !std::ranges::equal(
-          url.substr(0, kScheme.size()), kScheme, {}, [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-          }))
+      LowerAscii(url.substr(0, kScheme.size())) != kScheme)
     return "";
   url.remove_prefix(kScheme.size());
   if (url.starts_with("//")) {

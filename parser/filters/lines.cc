@@ -2,20 +2,13 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "parser/filters/filters.h"
 #include "parser/filters/internal.h"
 #include "parser/filters/regex.h"
 
 namespace gate::parser::filters {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return lower;
-}
 
 // One pattern of grep: a fixed string, or alternatives of expressions.
 struct Pattern {
@@ -28,7 +21,8 @@ struct Pattern {
   int Find(std::string_view line, size_t from,
            SimpleRegex::Match* match) const {
     if (fixed) {
-      const std::string subject = ignore_case ? Lower(line) : std::string(line);
+      const std::string subject =
+          ignore_case ? LowerAscii(line) : std::string(line);
       const size_t at = subject.find(text, from);
       if (at == std::string::npos) return 0;
       match->begin = at;
@@ -140,7 +134,7 @@ Output Grep(const Argv& argv, std::string_view input) {
     return std::nullopt;
   }
   if (pattern.fixed) {
-    pattern.text = pattern.ignore_case ? Lower(text) : text;
+    pattern.text = pattern.ignore_case ? LowerAscii(text) : text;
   } else if (!CompileAlternatives(text, p.Has('E'), p.Has('i'), &pattern)) {
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/ascii.h"
 #include "base/host.h"
 #include "known/known.h"
 #include "rules/compile/compiler.h"
@@ -214,9 +215,7 @@ Range Compiler::AddHosts(const std::vector<std::string_view>& hosts) {
   for (const std::string_view host : hosts) {
     std::string form;
     if (!HasWildcard(host)) form = NormaliseHost(host).normal;
-    if (form.empty())
-      for (const char c : host)
-        form += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    if (form.empty()) form = LowerAscii(host);
     forms.push_back(std::move(form));
   }
   return AddStrings({forms.begin(), forms.end()});

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "rules/policy.h"
@@ -46,9 +47,7 @@ bool LeadsNowhere(const std::string& path) {
 bool IsMisnamed(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || name.ends_with(".json")) return false;
-  std::string ending(name.substr(dot + 1));
-  for (char& c : ending)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string ending = LowerAscii(name.substr(dot + 1));
   return ending == "json" || ending == "jsonc" || ending == "json5";
 }
 
