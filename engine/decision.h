@@ -7,10 +7,13 @@
 
 #include "base/span.h"
 #include "rules/action.h"
+#include "rules/profile.h"
 
 namespace gate::engine {
 
 using rules::Action;
+using rules::NetworkAccess;
+using rules::ProfileKind;
 
 // Why the decision is what it is, when no single rule says it.
 enum class ReasonCode : uint8_t {
@@ -58,9 +61,9 @@ struct Decision {
   // so that an approved ask which needed a sandbox still runs in one.
   bool contain = true;
   // The sandbox profile asked for: the join of what the matches name.
-  std::string profile = "workspace-write";
-  // Network the profile gives: none, loopback or open.
-  std::string network = "none";
+  ProfileKind profile = ProfileKind::kWorkspaceWrite;
+  // Network the profile gives.
+  NetworkAccess network = NetworkAccess::kNone;
   // For an ask, the most that any rule that asks says.
   YesNeeds yes = YesNeeds::kSandbox;
   // For a yes that needs places, those that the rules name ($HOME/…, with a

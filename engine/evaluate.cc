@@ -37,7 +37,7 @@ using rules::Tri;
 
 // More commands than this in one line are not judged one by one.
 constexpr size_t kMaxInvocations = 20000;
-constexpr uint8_t kDefaultProfile = rules::kWorkspaceWrite;
+constexpr ProfileKind kDefaultProfile = ProfileKind::kWorkspaceWrite;
 
 // What stands for one subject after its rules were tried.
 struct Judged {
@@ -373,10 +373,11 @@ void Evaluation::Floor(Action action, ReasonCode code, std::string reason,
 // reason loses nothing by it.
 void Evaluation::Place(const std::vector<Judged>& all,
                        Decision* decision) const {
-  uint8_t profile = 0, network = 1, most = 3;
+  ProfileKind profile = ProfileKind::kUnsaid;
+  NetworkAccess network = NetworkAccess::kNone, most = NetworkAccess::kOpen;
   for (const Judged& judged : all) {
     const bool line = &judged == &all.back();
-    uint8_t mine = 0;
+    ProfileKind mine = ProfileKind::kUnsaid;
     const auto index = static_cast<size_t>(&judged - all.data());
     const bool by_name =
         line || (index < analysis_.invocations.size() &&
@@ -392,7 +393,8 @@ void Evaluation::Place(const std::vector<Judged>& all,
           network = std::max(network, record.network);
         continue;
       }
-      if (record.network_max != 0) most = std::min(most, record.network_max);
+      if (record.network_max != NetworkAccess::kUnsaid)
+        most = std::min(most, record.network_max);
       if (hit.action == Action::kAllow) continue;
       // What only may match, or could not be evaluated, gives nothing more.
       const bool sure = hit.certain && !hit.error;
@@ -400,17 +402,20 @@ void Evaluation::Place(const std::vector<Judged>& all,
       if (wide && !by_name && hit.action == Action::kSandbox &&
           hit.layer->layer == rules::Layer::kBuiltin)
         continue;
-      if (record.profile != 0 && (sure || !wide))
-        mine = mine == 0 ? record.profile : std::min(mine, record.profile);
+      if (record.profile != ProfileKind::kUnsaid && (sure || !wide))
+        mine = mine == ProfileKind::kUnsaid ? record.profile
+                                            : std::min(mine, record.profile);
       if (sure) network = std::max(network, record.network);
     }
-    if (judged.action == Action::kAllow || (line && mine == 0)) continue;
-    if (mine == 0) mine = kDefaultProfile;
-    profile = profile == 0 ? mine : std::min(profile, mine);
+    if (judged.action == Action::kAllow ||
+        (line && mine == ProfileKind::kUnsaid))
+      continue;
+    if (mine == ProfileKind::kUnsaid) mine = kDefaultProfile;
+    profile = profile == ProfileKind::kUnsaid ? mine : std::min(profile, mine);
   }
   decision->profile =
-      rules::ProfileNames()[profile == 0 ? kDefaultProfile : profile];
-  decision->network = rules::NetworkNames()[std::min(network, most)];
+      profile == ProfileKind::kUnsaid ? kDefaultProfile : profile;
+  decision->network = std::min(network, most);
 }
 
 // The places that the rule of `hit` names for a yes. A path that is only known
@@ -450,12 +455,12 @@ void Evaluation::SayYes(const std::vector<Judged>& all,
       YesNeeds needs = YesNeeds::kSandbox;
       if (record.yes != 0)
         needs = static_cast<YesNeeds>(record.yes - 1);
-      else if (rules::ProfileNames()[record.profile] == "full-access")
+      else if (record.profile == ProfileKind::kFullAccess)
         needs = YesNeeds::kAsIs;
       // What is only possible, the sandbox keeps from happening elsewhere, and
       // nothing else needs more.
-      if (!hit.certain && record.profile == 0 && record.network == 0 &&
-          needs == YesNeeds::kAsIs)
+      if (!hit.certain && record.profile == ProfileKind::kUnsaid &&
+          record.network == NetworkAccess::kUnsaid && needs == YesNeeds::kAsIs)
         needs = YesNeeds::kSandbox;
       decision->yes = std::max(decision->yes, needs);
       if (record.binds != 0)

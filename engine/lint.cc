@@ -175,8 +175,10 @@ void Linter::AddWitness(Finding* finding) const {
 void Linter::OwnExamples(const RulePlace& place,
                          const std::vector<std::string>& commands) {
   const RuleRecord& record = place.record();
-  if (record.except.count > 0 || record.profile != 0 || record.network != 0 ||
-      record.network_max != 0 || record.yes != 0 || record.observe != 0)
+  if (record.except.count > 0 || record.profile != ProfileKind::kUnsaid ||
+      record.network != NetworkAccess::kUnsaid ||
+      record.network_max != NetworkAccess::kUnsaid || record.yes != 0 ||
+      record.observe != 0)
     return;
   if (Has(place, {"lint-shadowed", "lint-weaker", "lint-conflict"})) return;
   const bool shown = place.record().examples.count > 0;

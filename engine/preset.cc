@@ -52,7 +52,7 @@ void BeCareful(const Analysis& analysis, Decision* decision) {
     return ask(
         "the line may run commands that cannot be seen in it, and the preset "
         "is careful");
-  if (decision->network == "open" && !IsOrdinary(*decision))
+  if (decision->network == NetworkAccess::kOpen && !IsOrdinary(*decision))
     ask("would get the open network, and the preset is careful");
 }
 
@@ -92,10 +92,10 @@ void BeAutonomous(const Analysis& analysis, bool containable,
   }
   decision->action = Action::kSandbox;
   decision->contain = true;
-  decision->network = "none";
+  decision->network = NetworkAccess::kNone;
   // Without network no credentials are of use.
-  if (decision->profile == "full-access" || decision->profile == kToolProfile)
-    decision->profile = "workspace-write";
+  if (decision->profile > ProfileKind::kWorkspaceWrite)
+    decision->profile = ProfileKind::kWorkspaceWrite;
   decision->reason +=
       "; nobody can be asked (preset autonomous), so it runs in a sandbox "
       "without network";

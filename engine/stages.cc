@@ -125,13 +125,9 @@ void ShellState(Context& c) {
 
 // Whether the profile of the line is that of a tool: what it asks for or what
 // the caller does, where neither takes something away.
-bool WantsTool(const std::string& decided, const std::string& asked) {
-  const auto wide = [](const std::string& profile) {
-    return profile == kToolProfile || profile == "full-access";
-  };
-  if (asked.empty()) return decided == kToolProfile;
-  return wide(decided) && wide(asked) &&
-         (decided == kToolProfile || asked == kToolProfile);
+bool WantsTool(ProfileKind decided, ProfileKind asked) {
+  if (asked == ProfileKind::kUnsaid) return decided == ProfileKind::kTool;
+  return std::min(decided, asked) == ProfileKind::kTool;
 }
 
 void ToolProfile(Context& c) {
@@ -150,7 +146,7 @@ void ToolProfile(Context& c) {
     access.suggestion =
         "tell the person, who can run it in a terminal of their own";
   }
-  if (c.decision.profile == kToolProfile)
+  if (c.decision.profile == ProfileKind::kTool)
     AskInsteadOfTool(c.inputs.analysis, access, &c.decision);
 }
 
@@ -184,8 +180,9 @@ void PrintedSecret(Context& c) {
 // about for another reason says what it gives.
 void Remotes(Context& c) {
   if (!c.is_command() || !c.inputs.on_this_machine ||
-      c.decision.action != Action::kSandbox || c.decision.network != "open" ||
-      c.decision.profile == kToolProfile)
+      c.decision.action != Action::kSandbox ||
+      c.decision.network != NetworkAccess::kOpen ||
+      c.decision.profile == ProfileKind::kTool)
     return;
   const std::string remotes = c.facts.UnpinnedRemotes();
   if (remotes.empty()) return;
@@ -283,7 +280,7 @@ bool ApplyLocalServices(const std::string& why, Preset preset,
   const Decision before = trace != nullptr ? *decision : Decision{};
   const bool makes = decision->action != Action::kAsk;
   if (preset == Preset::kAutonomous) {
-    if (makes) decision->network = "none";
+    if (makes) decision->network = NetworkAccess::kNone;
     return false;
   }
   if (makes) {

@@ -96,8 +96,8 @@ struct StageInputs {
   // Why the settings count as broken; empty: they loaded.
   std::string settings_trouble;
   Preset preset = Preset::kStandard;
-  // The profile that the caller asks for; empty: none.
-  std::string asked_profile;
+  // The profile that the caller asks for.
+  ProfileKind asked_profile = ProfileKind::kUnsaid;
   // What a tool of the agent writes (absolute), where no command is asked
   // about.
   std::span<const std::string> file_writes;

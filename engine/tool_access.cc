@@ -365,7 +365,7 @@ ToolAccess JudgeToolAccess(const Analysis& analysis, const Decision& decision,
 
 void AskInsteadOfTool(const Analysis& analysis, const ToolAccess& access,
                       Decision* decision) {
-  decision->profile = "full-access";
+  decision->profile = ProfileKind::kFullAccess;
   decision->yes = std::max(decision->yes, YesNeeds::kAsIs);
   if (decision->action > Action::kSandbox) return;
   decision->action = Action::kAsk;

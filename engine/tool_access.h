@@ -32,9 +32,6 @@ struct ToolAccess {
   std::string why, suggestion;
 };
 
-// The name under which `decision` asks for it.
-inline constexpr const char* kToolProfile = "tool";
-
 // `decision`: of `analysis`, by Evaluate. Linear in the commands and effects.
 ToolAccess JudgeToolAccess(const parser::Analysis& analysis,
                            const Decision& decision, const ToolFacts& facts);

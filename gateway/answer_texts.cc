@@ -54,23 +54,22 @@ std::string AfterYes(const Authorization& authorization) {
                 : authorization.binding.text);
   if (authorization.grants.kind == GrantKind::kAsIs &&
       !authorization.in_sandbox)
-    return request.profile.empty() && request.backend.empty()
+    return request.profile == rules::ProfileKind::kUnsaid &&
+                   request.backend.empty()
                ? "as the person would run it, without a sandbox" +
                      authorization.binding.text
                : "in the sandbox that the line names";
-  const std::string profile =
-      request.profile.empty()
-          ? decision.profile
-          : router::JoinProfiles(decision.profile, request.profile);
-  if (profile == "full-access" &&
+  const rules::ProfileKind profile =
+      router::JoinProfiles(decision.profile, request.profile);
+  if (profile == rules::ProfileKind::kFullAccess &&
       authorization.grants.kind == GrantKind::kSandbox)
     return ServicesText(authorization) +
            "in a sandbox with full access to files";
-  if (profile == "tool")
+  if (profile == rules::ProfileKind::kTool)
     return ServicesText(authorization) +
            "in a sandbox with the credentials of its one program" +
            authorization.binding.text;
-  if (profile == "read-only")
+  if (profile == rules::ProfileKind::kReadOnly)
     return ServicesText(authorization) + "in a sandbox that changes no file";
   if (authorization.grants.kind == GrantKind::kPlaces &&
       !authorization.in_sandbox && request.preview.empty())

@@ -53,7 +53,9 @@ struct Request {
   bool interactive = false;  // a person can be asked here and now
   bool approved = false;     // a person has said yes already
   // What the person wants beyond policy; joined, never weaker.
-  std::string profile, backend, network;
+  rules::ProfileKind profile = rules::ProfileKind::kUnsaid;
+  std::string backend;
+  std::optional<backends::Network> network;
   std::string preview;  // "": none; "ask", "auto" (gateway/preview_run.h)
   uint64_t timeout_ms = 0;
   // A tool of the agent that writes these files (absolute), not a command.

@@ -29,9 +29,9 @@ Decision AsGranted(const Authorization& authorization) {
                      !authorization.in_sandbox &&
                      authorization.request.preview.empty();
   decision.contain = !as_is;
-  if (authorization.in_sandbox && decision.profile != engine::kToolProfile)
-    decision.profile =
-        router::JoinProfiles(decision.profile, "workspace-write");
+  if (authorization.in_sandbox && decision.profile != rules::ProfileKind::kTool)
+    decision.profile = router::JoinProfiles(
+        decision.profile, rules::ProfileKind::kWorkspaceWrite);
   return decision;
 }
 
@@ -153,7 +153,7 @@ void Gateway::JudgeYes(Authorization* authorization) {
   // A sandbox without credentials does no more with another file.
   if (grants.kind == engine::GrantKind::kByHand ||
       (grants.kind == engine::GrantKind::kSandbox &&
-       authorization->decision.profile != engine::kToolProfile))
+       authorization->decision.profile != rules::ProfileKind::kTool))
     return;
   authorization->binding =
       BindYes(authorization->analysis, authorization->decision,
@@ -180,8 +180,7 @@ void Gateway::Replan(Authorization* authorization, bool approved) {
   router::Settings asked = router::Unasked();
   asked.profile = request.profile;
   asked.backend = request.backend;
-  asked.network = backends::ParseNetwork(request.network)
-                      .value_or(backends::Network::kOpen);
+  asked.network = request.network.value_or(backends::Network::kOpen);
   asked.limits.wall_ms = request.timeout_ms;
   router::Settings wanted = router::Join(settings().router, asked);
   const auto agent = settings().agents.find(request.agent);
@@ -194,9 +193,9 @@ void Gateway::Replan(Authorization* authorization, bool approved) {
   programs.complete = !authorization->analysis.hides_commands;
   // What a name computed at run time stands for is known when it starts.
   wanted.watch_execs |= authorization->analysis.hides_commands;
-  const bool needs_backend = decision.contain || !wanted.profile.empty() ||
-                             !wanted.backend.empty() ||
-                             !wanted.always_sandbox.empty();
+  const bool needs_backend =
+      decision.contain || wanted.profile != rules::ProfileKind::kUnsaid ||
+      !wanted.backend.empty() || !wanted.always_sandbox.empty();
   static const std::vector<router::Candidate> kNoCandidates;
   router::ProfileInputs inputs;
   if (needs_backend)

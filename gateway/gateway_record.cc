@@ -49,7 +49,9 @@ void PutEffects(const Authorization& authorization, JsonWriter* json) {
 // What is lent, by its names; never a value.
 void PutLending(const Authorization& authorization, JsonWriter* json) {
   const backends::Profile& profile = authorization.plan.profile;
-  if (!authorization.lending || profile.name != engine::kToolProfile) return;
+  if (!authorization.lending ||
+      router::KindOf(profile) != rules::ProfileKind::kTool)
+    return;
   json->Key("lent").BeginObject();
   json->Field("program", authorization.lending->program);
   json->Key("files").BeginArray();
@@ -66,7 +68,8 @@ std::string DecisionDetail(const Authorization& authorization) {
   json.BeginObject();
   json.Field("code", engine::Name(decision.code));
   json.Flag("contain", decision.contain);
-  json.Field("profile", decision.profile).Field("network", decision.network);
+  json.Field("profile", rules::Name(decision.profile))
+      .Field("network", rules::Name(decision.network));
   if (decision.action == rules::Action::kAsk)
     json.Field("grants", !authorization.left_to.empty() ? "client"
                          : authorization.in_sandbox

@@ -41,11 +41,11 @@ std::vector<Finding> HostFindings(Gateway& gateway,
   Writable(facts.places.system + "/rules.d", 0, &found);
 
   // A command that no rule knows, under each profile that a rule names.
-  std::vector<std::string> tried;
+  std::vector<rules::ProfileKind> tried;
   for (const rules::RuleInfo& rule :
        rules::ListRules(gateway.PolicyFor(workspace))) {
-    if (rule.disabled || rule.profile.empty() ||
-        rule.profile == "full-access" || rule.profile == "tool" ||
+    if (rule.disabled || rule.profile == rules::ProfileKind::kUnsaid ||
+        rule.profile > rules::ProfileKind::kWorkspaceWrite ||
         std::find(tried.begin(), tried.end(), rule.profile) != tried.end())
       continue;
     tried.push_back(rule.profile);
@@ -59,7 +59,7 @@ std::vector<Finding> HostFindings(Gateway& gateway,
     const size_t colon = rule.source.rfind(':');
     Finding finding = Make(
         "lint-no-backend", Severity::kWarning, rule.source.substr(0, colon),
-        "the profile `" + rule.profile +
+        "the profile `" + std::string(rules::Name(rule.profile)) +
             "` cannot be given here: " + Visible(authorization.plan_error));
     finding.diagnostic.line =
         static_cast<size_t>(std::stoul(rule.source.substr(colon + 1)));

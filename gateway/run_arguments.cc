@@ -5,16 +5,18 @@
 #include <cstddef>
 #include <iterator>
 
+#include "router/plan.h"
+
 namespace gate::app {
 namespace {
 
 struct Option {
   const char* name;
-  std::string RunArguments::* field;
+  std::string RunArguments::* field;  // null: it has names of its own
 };
-constexpr Option kOptions[] = {{"--profile", &RunArguments::profile},
+constexpr Option kOptions[] = {{"--profile", nullptr},
                                {"--backend", &RunArguments::backend},
-                               {"--network", &RunArguments::network},
+                               {"--network", nullptr},
                                {"--ticket", &RunArguments::ticket},
                                {"--cwd", &RunArguments::cwd},
                                {"--agent", &RunArguments::agent},
@@ -104,16 +106,21 @@ Result<RunArguments> ParseRunArguments(
           return usage("`" + value + "` is not a number of seconds");
         continue;
       }
-      parsed.*option->field = value;
-      if (name == "--network" && value != "none" && value != "loopback" &&
-          value != "open")
-        return usage("`" + value + "` is not none, loopback or open");
-      if (name == "--profile" && value != "read-only" &&
-          value != "workspace-write" && value != "tool" &&
-          value != "full-access")
-        return usage(
-            "`" + value +
-            "` is not read-only, workspace-write, tool or full-access");
+      if (name == "--network") {
+        const auto network = rules::ParseNetworkAccess(value);
+        if (!network)
+          return usage("`" + value + "` is not none, loopback or open");
+        parsed.network = router::NetworkOf(*network);
+      } else if (name == "--profile") {
+        const auto profile = rules::ParseProfileKind(value);
+        if (!profile)
+          return usage(
+              "`" + value +
+              "` is not read-only, workspace-write, tool or full-access");
+        parsed.profile = *profile;
+      } else {
+        parsed.*option->field = value;
+      }
       continue;
     }
     if (has_command)

@@ -5,16 +5,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "backends/backend.h"
 #include "base/result.h"
+#include "rules/profile.h"
 
 namespace gate::app {
 
 struct RunArguments {
   bool json = false;
-  std::string profile, backend, network, ticket, cwd, agent, session;
+  rules::ProfileKind profile = rules::ProfileKind::kUnsaid;
+  std::optional<backends::Network> network;
+  std::string backend, ticket, cwd, agent, session;
   std::string preview;  // "", "ask" or "auto"
   uint64_t timeout_ms = 0;
   std::string command;            // one shell line

@@ -1,27 +1,31 @@
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "router/plan.h"
 
 namespace gate::router {
-namespace {
+using rules::ProfileKind;
 
-// From the freest to the strictest.
-constexpr auto kProfiles = std::to_array<std::string_view>(
-    {"full-access", "tool", "workspace-write", "read-only"});
-
-// An unknown name is the strictest.
-size_t Rank(const std::string& name) {
-  for (size_t i = 0; i < kProfiles.size(); ++i)
-    if (name == kProfiles[i]) return i;
-  return kProfiles.size() - 1;
+ProfileKind JoinProfiles(ProfileKind a, ProfileKind b) {
+  if (a == ProfileKind::kUnsaid || b == ProfileKind::kUnsaid)
+    return std::max(a, b);
+  return std::min(a, b);
 }
 
-}  // namespace
+ProfileKind KindOf(const backends::Profile& profile) {
+  return rules::ParseProfileKind(profile.name).value_or(ProfileKind::kReadOnly);
+}
 
-std::string JoinProfiles(const std::string& a, const std::string& b) {
-  return std::string(kProfiles[std::max(Rank(a), Rank(b))]);
+backends::Network NetworkOf(rules::NetworkAccess network) {
+  switch (network) {
+    case rules::NetworkAccess::kOpen:
+      return backends::Network::kOpen;
+    case rules::NetworkAccess::kLoopback:
+      return backends::Network::kLoopback;
+    case rules::NetworkAccess::kNone:
+    case rules::NetworkAccess::kUnsaid:
+      break;
+  }
+  return backends::Network::kNone;
 }
 
 backends::Network JoinNetworks(backends::Network a, backends::Network b) {
@@ -65,10 +69,7 @@ Settings Join(const Settings& a, const Settings& b) {
       joined.overridden.push_back(a.backend);
     joined.backend = b.backend;
   }
-  if (a.profile.empty() || b.profile.empty())
-    joined.profile = a.profile + b.profile;
-  else
-    joined.profile = JoinProfiles(a.profile, b.profile);
+  joined.profile = JoinProfiles(a.profile, b.profile);
   joined.network = JoinNetworks(a.network, b.network);
   joined.accept_loss = {};
   for (int i = 0; i < backends::kFeatures; ++i) {

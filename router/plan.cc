@@ -16,6 +16,7 @@ using backends::FeatureSet;
 using backends::Network;
 using backends::Profile;
 using backends::Strength;
+using rules::ProfileKind;
 
 FeatureSet RequiredFeatures(const Profile& profile) {
   FeatureSet required = {Feature::kPrivateTmp, Feature::kProcessIsolation,
@@ -148,10 +149,10 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
     return plan;
   }
   // Whoever names a profile or a backend wants the command contained.
-  const bool contain = decision.contain ||
-                       decision.action == Action::kSandbox ||
-                       !settings.profile.empty() || !settings.backend.empty() ||
-                       !Listed(settings.always_sandbox, programs).empty();
+  const bool contain =
+      decision.contain || decision.action == Action::kSandbox ||
+      settings.profile != ProfileKind::kUnsaid || !settings.backend.empty() ||
+      !Listed(settings.always_sandbox, programs).empty();
   if (!contain) {
     plan.mode = Mode::kDirect;
     plan.why = decision.reason;
@@ -172,20 +173,19 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
     return plan;
   }
 
-  std::string name = decision.profile;
-  if (!settings.profile.empty()) {
-    name = settings.profile;
-    // MakeProfile() says it of a name that is none.
-    const bool exists = JoinProfiles(name, name) == name;
-    if (exists && JoinProfiles(decision.profile, name) != name)
+  ProfileKind kind = decision.profile;
+  if (settings.profile != ProfileKind::kUnsaid) {
+    kind = settings.profile;
+    if (JoinProfiles(decision.profile, kind) != kind)
       return Fail(ErrorCode::kInvalid,
-                  "profile `" + settings.profile + "` is not as strict as `" +
-                      decision.profile + "`, which the policy asks for");
+                  "profile `" + std::string(rules::Name(kind)) +
+                      "` is not as strict as `" +
+                      std::string(rules::Name(decision.profile)) +
+                      "`, which the policy asks for");
   }
-  const Network asked =
-      backends::ParseNetwork(decision.network).value_or(Network::kNone);
-  GATE_TRY(plan.profile,
-           MakeProfile(name, inputs, JoinNetworks(asked, settings.network)));
+  GATE_TRY(plan.profile, MakeProfile(kind, inputs,
+                                     JoinNetworks(NetworkOf(decision.network),
+                                                  settings.network)));
   // Whoever asks for a stricter profile than writes the workspace wants no
   // more.
   if (!inputs.opened.empty() && !plan.profile.write.empty() &&
@@ -235,8 +235,8 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
          &Profile::report_reads);
   plan.mode = Mode::kSandbox;
   plan.backend = chosen->name;
-  plan.why = "profile " + name + ", network " + Name(plan.profile.network) +
-             ": " + chosen->name +
+  plan.why = "profile " + plan.profile.name + ", network " +
+             Name(plan.profile.network) + ": " + chosen->name +
              (settings.backend.empty() ? "" : " (asked for)");
   if (chosen->strength == Strength::kContainer && !settings.image.empty()) {
     plan.profile.image = settings.image;

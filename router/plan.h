@@ -36,7 +36,8 @@ struct Settings {
   std::string backend;    // explicit, by name; empty: auto
   // Backends that other layers named; the plan's is not weaker than any.
   std::vector<std::string> overridden;
-  std::string profile;  // explicit; joined with the decision's
+  // Explicit; joined with the decision's.
+  rules::ProfileKind profile = rules::ProfileKind::kUnsaid;
   backends::Network network = backends::Network::kOpen;  // at most this
   backends::FeatureSet accept_loss;  // features that policy can do without
   backends::Limits limits;
@@ -121,9 +122,9 @@ struct RestrictedHomeDir {
 };
 std::vector<RestrictedHomeDir> RestrictedHomeDirs();
 
-// The profile called `name`. kInvalid for an unknown name, and for `tool` when
-// `inputs` say nothing of what is lent.
-Result<backends::Profile> MakeProfile(const std::string& name,
+// What `kind` stands for. kInvalid for kUnsaid, and for `tool` when `inputs`
+// say nothing of what is lent.
+Result<backends::Profile> MakeProfile(rules::ProfileKind kind,
                                       const ProfileInputs& inputs,
                                       backends::Network network);
 
@@ -132,8 +133,15 @@ Result<backends::Profile> MakeProfile(const std::string& name,
 Status OpenPlaces(const std::vector<std::string>& opened,
                   backends::Profile* profile);
 
-// The stricter of two profile names and of two networks.
-std::string JoinProfiles(const std::string& a, const std::string& b);
+// The kind that a profile was made of: kReadOnly for a name that is none.
+rules::ProfileKind KindOf(const backends::Profile& profile);
+
+// What backends give of a network that a decision says.
+backends::Network NetworkOf(rules::NetworkAccess network);
+
+// The stricter of two profiles and of two networks; what is not said is joined
+// as the freest.
+rules::ProfileKind JoinProfiles(rules::ProfileKind a, rules::ProfileKind b);
 backends::Network JoinNetworks(backends::Network a, backends::Network b);
 
 // The plan. kUnavailable when an explicit backend is absent, kInvalid when

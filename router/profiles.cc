@@ -45,8 +45,6 @@ constexpr auto kProtectedSystem = std::to_array<std::string_view>({
     "/var/spool",
 });
 
-constexpr std::string_view kTool = "tool";
-
 // The one cache that holds its program's settings, which may name a program
 // that runs with every compilation (prefix_command).
 constexpr std::string_view kCcache = "ccache", kCcacheSettings = "ccache.conf";
@@ -140,11 +138,11 @@ std::vector<std::string> SecretsAt(const std::vector<RelocatedDir>& places,
   return secrets;
 }
 
-Result<backends::Profile> MakeProfile(const std::string& name,
+Result<backends::Profile> MakeProfile(rules::ProfileKind kind,
                                       const ProfileInputs& inputs,
                                       backends::Network network) {
   backends::Profile profile;
-  profile.name = name;
+  profile.name = rules::Name(kind);
   profile.network = network;
   profile.workspace = inputs.workspace;
   profile.private_tmp = inputs.private_tmp;
@@ -154,14 +152,16 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     profile.state_dir = inputs.state_dir;
   }
 
-  const bool full = name == "full-access", tool = name == kTool;
+  using rules::ProfileKind;
+  const bool full = kind == ProfileKind::kFullAccess,
+             tool = kind == ProfileKind::kTool;
   if (tool && !inputs.lending)
     return Fail(ErrorCode::kInvalid,
                 "the profile `tool` lends the credentials of one program: only "
                 "the policy gives it, to a line that runs that program alone");
   if (full) {
     profile.write.push_back("/");
-  } else if (name == "workspace-write" || tool) {
+  } else if (kind == ProfileKind::kWorkspaceWrite || tool) {
     if (!inputs.workspace.empty()) {
       profile.write.push_back(inputs.workspace);
       profile.write.insert(profile.write.end(), inputs.git_dirs.begin(),
@@ -169,11 +169,8 @@ Result<backends::Profile> MakeProfile(const std::string& name,
     }
     profile.write.insert(profile.write.end(), inputs.caches.begin(),
                          inputs.caches.end());
-  } else if (name != "read-only") {
-    return Fail(ErrorCode::kInvalid, "no profile is called `" + name +
-                                         "`; there are read-only, "
-                                         "workspace-write, tool and "
-                                         "full-access");
+  } else if (kind != ProfileKind::kReadOnly) {
+    return Fail(ErrorCode::kInvalid, "no profile is asked for");
   }
 
   // Tickets, keys and the record are out of reach in every profile.

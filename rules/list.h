@@ -7,6 +7,7 @@
 
 #include "rules/action.h"
 #include "rules/policy.h"
+#include "rules/profile.h"
 
 namespace gate::rules {
 
@@ -21,7 +22,8 @@ struct RuleInfo {
   Layer layer = Layer::kBuiltin;
   Action action = Action::kDeny;
   std::string reason, suggestion, severity, description;
-  std::string profile, network;
+  ProfileKind profile = ProfileKind::kUnsaid;
+  NetworkAccess network = NetworkAccess::kUnsaid;
   // By the words of the commands that they are for; `suggestion` is for all
   // others.
   std::vector<std::pair<std::string, std::string>> suggestions;

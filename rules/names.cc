@@ -4,6 +4,7 @@
 #include <array>
 
 #include "parser/effect_names.h"
+#include "rules/profile.h"
 
 namespace gate::rules {
 namespace {
@@ -32,6 +33,19 @@ constexpr std::array<Text, 3> kLifts = {"", "allow", "except"};
 constexpr std::array<Text, 2> kBinds = {"", "directory"};
 constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
 
+static_assert(static_cast<size_t>(ProfileKind::kFullAccess) + 1 ==
+              kProfiles.size());
+static_assert(static_cast<size_t>(NetworkAccess::kOpen) + 1 ==
+              kNetworks.size());
+
+// The value that `names` calls `name`; its first stands for nothing said.
+template <class Value, size_t kCount>
+std::optional<Value> Parse(const std::array<Text, kCount>& names, Text name) {
+  for (size_t i = 1; i < kCount; ++i)
+    if (names[i] == name) return static_cast<Value>(i);
+  return std::nullopt;
+}
+
 constexpr std::array<Text, 56> kRunners = {
     "bash",     "sh",      "dash",    "zsh",     "ksh",    "fish",    "python",
     "python3",  "perl",    "ruby",    "node",    "deno",   "bun",     "php",
@@ -55,6 +69,19 @@ std::span<const Text> LiftNames() { return kLifts; }
 std::span<const Text> BindsNames() { return kBinds; }
 std::span<const Text> ProfileNames() { return kProfiles; }
 std::span<const Text> NetworkNames() { return kNetworks; }
+
+Text Name(ProfileKind profile) {
+  return kProfiles[static_cast<size_t>(profile) % kProfiles.size()];
+}
+Text Name(NetworkAccess network) {
+  return kNetworks[static_cast<size_t>(network) % kNetworks.size()];
+}
+std::optional<ProfileKind> ParseProfileKind(Text name) {
+  return Parse<ProfileKind>(kProfiles, name);
+}
+std::optional<NetworkAccess> ParseNetworkAccess(Text name) {
+  return Parse<NetworkAccess>(kNetworks, name);
+}
 
 std::optional<size_t> FindName(std::span<const Text> names, Text name) {
   const auto found = std::find(names.begin(), names.end(), name);

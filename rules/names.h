@@ -26,12 +26,9 @@ std::span<const std::string_view> YesNames();
 std::span<const std::string_view> LiftNames();
 // What the yes to a question holds for besides: "", directory.
 std::span<const std::string_view> BindsNames();
+// Parallel to ProfileKind and NetworkAccess (rules/profile.h).
 std::span<const std::string_view> ProfileNames();  // "", read-only …
 std::span<const std::string_view> NetworkNames();  // "", none, loopback, open
-
-// Up to here a profile gives no more than a command gets that no rule knows; of
-// ProfileNames().
-inline constexpr unsigned char kWorkspaceWrite = 2;
 
 // The position of `name` in `names`.
 std::optional<size_t> FindName(std::span<const std::string_view> names,

@@ -15,6 +15,7 @@
 #include "base/flat_file.h"
 #include "clients/clients.h"
 #include "rules/match/prefilter.h"
+#include "rules/profile.h"
 
 namespace gate::rules {
 
@@ -63,9 +64,9 @@ struct RuleRecord {
   uint8_t action = 3;      // rules::Action
   uint8_t when_unknown = kUnset;
   uint8_t severity = 0;
-  uint8_t profile = 0;
-  uint8_t network = 0;      // grants at least
-  uint8_t network_max = 0;  // grants at most
+  ProfileKind profile = ProfileKind::kUnsaid;
+  NetworkAccess network = NetworkAccess::kUnsaid;      // grants at least
+  NetworkAccess network_max = NetworkAccess::kUnsaid;  // grants at most
   uint8_t locked = 0;
   uint8_t observe = 0;
   // For an allow rule: whether it says which command it means, and the kinds of

@@ -99,7 +99,7 @@ std::string ClientNames() {
 
 // Whether a contained line can change anything, as far as its profile tells.
 bool ChangesThings(const router::Plan& plan) {
-  return plan.profile.name != "read-only" ||
+  return router::KindOf(plan.profile) != rules::ProfileKind::kReadOnly ||
          plan.profile.network == backends::Network::kOpen;
 }
 

@@ -140,10 +140,10 @@ int ShowRule(const rules::Policy& policy, const Arguments& arguments) {
       std::printf("  instead   %s\n", Visible(rule.suggestion).c_str());
     if (!rule.severity.empty())
       std::printf("  severity  %s\n", rule.severity.c_str());
-    if (!rule.profile.empty())
-      std::printf("  profile   %s\n", rule.profile.c_str());
-    if (!rule.network.empty())
-      std::printf("  network   %s\n", rule.network.c_str());
+    if (rule.profile != rules::ProfileKind::kUnsaid)
+      std::printf("  profile   %s\n", Name(rule.profile).data());
+    if (rule.network != rules::NetworkAccess::kUnsaid)
+      std::printf("  network   %s\n", Name(rule.network).data());
     for (const rules::RuleExample& example : rule.examples)
       std::printf("  %s  %s\n", example.matches ? "matches " : "leaves  ",
                   Visible(example.command).c_str());

@@ -321,7 +321,7 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     return 0;
   }
   const auto arguments = ParseRunArguments(words);
-  const bool open = arguments && arguments->network == "open";
+  const bool open = arguments && arguments->network == backends::Network::kOpen;
   const bool ticket = arguments && !arguments->ticket.empty();
   if (!arguments || !arguments->preview.empty() || open || ticket) {
     Complain(!arguments ? arguments.error().message
@@ -365,9 +365,11 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
   decision.code = engine::ReasonCode::kDefault;
   decision.reason = "asked for by gate sandbox";
   // The profile asked for is the profile; there is no decision to join with.
-  if (!arguments->profile.empty()) decision.profile = arguments->profile;
-  authorization.request.profile.clear();
-  if (!arguments->network.empty()) decision.network = arguments->network;
+  if (arguments->profile != rules::ProfileKind::kUnsaid)
+    decision.profile = arguments->profile;
+  authorization.request.profile = rules::ProfileKind::kUnsaid;
+  if (arguments->network == backends::Network::kLoopback)
+    decision.network = rules::NetworkAccess::kLoopback;
   gateway.NoteGitOnly(&authorization);
   gateway.Replan(&authorization, /*approved=*/false);
   if (authorization.plan.mode != router::Mode::kSandbox) {

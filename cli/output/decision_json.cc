@@ -58,7 +58,8 @@ void WritePlan(const Authorization& authorization, JsonWriter* json) {
   } else {
     json->Key("backend").Null().Key("profile").Null();
   }
-  if (authorization.lending && plan.profile.name == engine::kToolProfile)
+  if (authorization.lending &&
+      router::KindOf(plan.profile) == rules::ProfileKind::kTool)
     json->Field("lends", authorization.lending->program);
   if (!plan.profile.services.empty())
     WriteServices(plan.profile.services, "services", json);

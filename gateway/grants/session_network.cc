@@ -25,8 +25,9 @@ backends::SessionNetwork SessionNetworkOf(const ProcessFacts& facts,
   if (request.session.empty() || plan.mode != router::Mode::kSandbox ||
       (network != backends::Network::kNone &&
        network != backends::Network::kLoopback) ||
-      plan.profile.name == engine::kToolProfile || authorization.lending ||
-      !plan.profile.lend.empty() || !plan.profile.environment_lend.empty() ||
+      router::KindOf(plan.profile) == rules::ProfileKind::kTool ||
+      authorization.lending || !plan.profile.lend.empty() ||
+      !plan.profile.environment_lend.empty() ||
       !plan.profile.services.empty() || !plan.opened.empty() ||
       !authorization.signing.keys.empty() || !request.preview.empty())
     return {};

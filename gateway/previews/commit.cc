@@ -100,9 +100,9 @@ PreviewCommit CommitKept(Gateway& gateway, const KeptPreview& preview,
   }
   Session session;
   session.workspace = preview.workspace;
-  auto profile =
-      router::MakeProfile("workspace-write", gateway.MakeProfileInputs(session),
-                          backends::Network::kNone);
+  auto profile = router::MakeProfile(rules::ProfileKind::kWorkspaceWrite,
+                                     gateway.MakeProfileInputs(session),
+                                     backends::Network::kNone);
   if (!profile) {
     commit.refused = profile.error().message;
     return commit;

@@ -25,11 +25,11 @@ Authorization JoinTicket(Gateway& gateway, Request request,
   const bool contained = ticket.mode == router::Mode::kSandbox;
   request.approved = asked || contained;
   // Contained, as the ticket says, whatever the caller asks for.
-  if (contained && request.profile.empty())
-    request.profile = ticket.profile.name;
-  request.network = backends::Name(router::JoinNetworks(
-      ticket.profile.network, backends::ParseNetwork(request.network)
-                                  .value_or(backends::Network::kOpen)));
+  if (contained && request.profile == rules::ProfileKind::kUnsaid)
+    request.profile = router::KindOf(ticket.profile);
+  request.network =
+      router::JoinNetworks(ticket.profile.network,
+                           request.network.value_or(backends::Network::kOpen));
   return gateway.Authorize(request, /*pin=*/true);
 }
 
@@ -52,7 +52,7 @@ std::optional<Authorization> JudgeToolHere(Gateway& gateway, Request request,
   request.approved = asked;
   Authorization here = gateway.Authorize(request, /*pin=*/true);
   if (!here.lending || here.plan.mode != router::Mode::kSandbox ||
-      here.plan.profile.name != engine::kToolProfile ||
+      router::KindOf(here.plan.profile) != rules::ProfileKind::kTool ||
       (here.decision.action > Action::kSandbox && !asked))
     return std::nullopt;
   return here;
@@ -128,9 +128,11 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
   }
   Authorization authorization;
   authorization.request = *request;
-  const bool joins = !arguments.profile.empty() || !arguments.backend.empty() ||
-                     !arguments.network.empty() || arguments.timeout_ms != 0;
-  if (joins && !ticket->asked && plan->profile.name == engine::kToolProfile &&
+  const bool joins = arguments.profile != rules::ProfileKind::kUnsaid ||
+                     !arguments.backend.empty() || arguments.network ||
+                     arguments.timeout_ms != 0;
+  if (joins && !ticket->asked &&
+      router::KindOf(plan->profile) == rules::ProfileKind::kTool &&
       !IsContainedHere(gateway, *request)) {
     return No(Redeemed::kAfresh, "judged again in this environment");
   }
@@ -146,7 +148,7 @@ RedeemedTicket RedeemTicket(Gateway& gateway, const RunArguments& arguments,
   } else if (plan->mode == router::Mode::kDirect &&
              !IsAllowedHere(gateway, *request, ticket->asked)) {
     return No(Redeemed::kAfresh, "judged again in this environment");
-  } else if (plan->profile.name == engine::kToolProfile) {
+  } else if (router::KindOf(plan->profile) == rules::ProfileKind::kTool) {
     auto here = JudgeToolHere(gateway, *request, ticket->asked);
     if (!here) {
       return No(Redeemed::kAfresh, "judged again in this environment");

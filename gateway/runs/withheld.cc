@@ -339,7 +339,8 @@ class Finder {
     }
     OfPasswords(invocation.program);
     const auto lending = rules::FindLending(invocation.program);
-    if (!lending || profile_.name == engine::kToolProfile) return;
+    if (!lending || router::KindOf(profile_) == rules::ProfileKind::kTool)
+      return;
     const std::string name(lending->program);
     for (const auto* list : {&lending->files, &lending->copies})
       for (const std::string_view file : *list)

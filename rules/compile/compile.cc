@@ -312,7 +312,8 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     } else if (key == "severity") {
       rule.severity = Choice(file, member, SeverityNames(), "severity");
     } else if (key == "profile") {
-      rule.profile = Choice(file, member, ProfileNames(), "profile");
+      rule.profile = static_cast<ProfileKind>(
+          Choice(file, member, ProfileNames(), "profile"));
     } else if (key == "yes") {
       rule.yes = Choice(file, member, YesNames(), "yes");
       if (rule.action != static_cast<uint8_t>(Action::kAsk))
@@ -333,9 +334,11 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
                 "`lift` has no meaning in this layer: an allow never lifts it",
                 "leave it out", Severity::kWarning);
     } else if (key == "network") {
-      rule.network = Choice(file, member, NetworkNames(), "network");
+      rule.network = static_cast<NetworkAccess>(
+          Choice(file, member, NetworkNames(), "network"));
     } else if (key == "network_max") {
-      rule.network_max = Choice(file, member, NetworkNames(), "network_max");
+      rule.network_max = static_cast<NetworkAccess>(
+          Choice(file, member, NetworkNames(), "network_max"));
     } else if (key == "when_unknown") {
       const auto action = ParseAction(String(file, member, "when_unknown"));
       if (!action || *action == Action::kAllow)
@@ -437,11 +440,12 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     if (rule.action == static_cast<uint8_t>(Action::kAllow)) return;
     rule.except = {};
   }
-  if (options_.layer < Layer::kBuiltin && rule.network > 1) {
+  if (options_.layer < Layer::kBuiltin && rule.network > NetworkAccess::kNone) {
     AddNote(file, node.begin, kNoteNoNetwork, id);
-    rule.network = 0;
+    rule.network = NetworkAccess::kUnsaid;
   }
-  if (untrusted && rule.profile > kWorkspaceWrite) rule.profile = 0;
+  if (untrusted && rule.profile > ProfileKind::kWorkspaceWrite)
+    rule.profile = ProfileKind::kUnsaid;
   const uint32_t index = static_cast<uint32_t>(rules_.size());
   rules_.push_back(rule);
   AddToIndex(index, match.keys);

@@ -22,8 +22,8 @@ RuleInfo Describe(const LoadedLayer& layer, uint32_t index) {
   info.suggestion = text(record.suggestion);
   info.description = text(record.description);
   info.severity = SeverityNames()[record.severity % SeverityNames().size()];
-  info.profile = ProfileNames()[record.profile % ProfileNames().size()];
-  info.network = NetworkNames()[record.network % NetworkNames().size()];
+  info.profile = record.profile;
+  info.network = record.network;
   for (const FlatText& t : view.In(view.strings, record.tags))
     info.tags.push_back(text(t));
   for (const FlatText& t : view.In(view.strings, record.except))

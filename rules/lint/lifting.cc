@@ -13,8 +13,8 @@ bool MayLift(const LoadedLayer& layer, const RuleRecord& rule) {
 }
 
 bool IsOrdinary(const RuleRecord& rule) {
-  return rule.profile <= kWorkspaceWrite &&
-         (NetworkNames()[rule.network] != "open" ||
+  return rule.profile <= ProfileKind::kWorkspaceWrite &&
+         (rule.network != NetworkAccess::kOpen ||
           SeverityNames()[rule.severity] == "low");
 }
 

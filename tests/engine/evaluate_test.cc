@@ -31,8 +31,8 @@ TEST(Evaluate, WhatNoRuleKnowsGetsTheDefault) {
   EXPECT_EQ(decision.action, Action::kSandbox);
   EXPECT_EQ(decision.code, ReasonCode::kDefault);
   EXPECT_TRUE(decision.contain);
-  EXPECT_EQ(decision.profile, "workspace-write");
-  EXPECT_EQ(decision.network, "none");
+  EXPECT_EQ(decision.profile, ProfileKind::kWorkspaceWrite);
+  EXPECT_EQ(decision.network, NetworkAccess::kNone);
 }
 
 TEST(Evaluate, AllowHoldsOnlyForOptionsOfTheList) {
@@ -446,14 +446,16 @@ TEST(Evaluate, NetworkAndProfileComeFromTheRulesThatMatched) {
           "profile": "read-only", "match": {"program": "look"}},
          {"id": "cut", "action": "sandbox", "reason": "r",
           "network_max": "none", "match": {"program": "cut-off"}})");
-  EXPECT_EQ(Decide(policy, Line().Run({"npm", "install"})).network, "open");
-  EXPECT_EQ(Decide(policy, Line().Run({"make"})).network, "none");
+  EXPECT_EQ(Decide(policy, Line().Run({"npm", "install"})).network,
+            NetworkAccess::kOpen);
+  EXPECT_EQ(Decide(policy, Line().Run({"make"})).network, NetworkAccess::kNone);
   EXPECT_EQ(
       Decide(policy, Line().Run({"npm", "install"}).Run({"cut-off"})).network,
-      "none");
-  EXPECT_EQ(Decide(policy, Line().Run({"look"})).profile, "read-only");
+      NetworkAccess::kNone);
+  EXPECT_EQ(Decide(policy, Line().Run({"look"})).profile,
+            ProfileKind::kReadOnly);
   EXPECT_EQ(Decide(policy, Line().Run({"make"}).Run({"look"})).profile,
-            "read-only");
+            ProfileKind::kReadOnly);
 }
 
 TEST(Evaluate, TheTraceSaysWhatWasTried) {

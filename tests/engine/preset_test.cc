@@ -83,8 +83,8 @@ TEST(PresetTest, AutonomousAsksNobodyAndAllowsNothingMore) {
     EXPECT_GE(after.action, Action::kSandbox) << command;
     EXPECT_TRUE(after.contain) << command;
     if (after.action == Action::kSandbox) {
-      EXPECT_EQ(after.network, "none") << command;
-      EXPECT_NE(after.profile, "full-access") << command;
+      EXPECT_EQ(after.network, NetworkAccess::kNone) << command;
+      EXPECT_NE(after.profile, ProfileKind::kFullAccess) << command;
     }
   }
 }
@@ -99,7 +99,7 @@ TEST(PresetTest, AutonomousDeniesWhatASandboxDoesNotUndo) {
   }
   const Decision held = Make("grault x", Preset::kAutonomous).decision;
   EXPECT_EQ(held.action, Action::kSandbox);
-  EXPECT_EQ(held.network, "none");
+  EXPECT_EQ(held.network, NetworkAccess::kNone);
 }
 
 TEST(PresetTest, AFileToolHasNoSandbox) {

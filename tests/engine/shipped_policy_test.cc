@@ -62,11 +62,13 @@ TEST(ShippedPolicy, LendsOnlyToProgramsOfTheSystem) {
   for (const char* command :
        {"docker ps", "/usr/bin/docker ps", "docker exec web npm test",
         "kubectl get pods", "aws s3 ls"})
-    EXPECT_EQ(DecideExample(policy, command).profile, "tool") << command;
+    EXPECT_EQ(DecideExample(policy, command).profile, ProfileKind::kTool)
+        << command;
   for (const char* command :
        {"./docker ps", "/tmp/kubectl get pods", "bin/aws s3 ls", "~/docker ps",
         "docker ps && ./x.sh", "cdk synth", "pulumi preview", "heroku local"})
-    EXPECT_EQ(DecideExample(policy, command).profile, "workspace-write")
+    EXPECT_EQ(DecideExample(policy, command).profile,
+              ProfileKind::kWorkspaceWrite)
         << command;
 }
 

@@ -65,7 +65,7 @@ struct Asked {
   std::string command;
   std::string settings_trouble;
   Preset preset = Preset::kStandard;
-  std::string profile;
+  ProfileKind profile = ProfileKind::kUnsaid;
   std::vector<std::string> file_writes;
   bool on_this_machine = true;
   bool previewed = false;
@@ -321,13 +321,14 @@ TEST(LocalServicesStageTest, AsksOrTakesTheNetworkAway) {
        {Preset::kAutonomous, Preset::kStandard, Preset::kCareful}) {
     Decision decision;
     decision.action = Action::kSandbox;
-    decision.network = "open";
+    decision.network = NetworkAccess::kOpen;
     const bool asks = preset != Preset::kAutonomous;
     EXPECT_FALSE(ApplyLocalServices("", preset, &decision));
     EXPECT_EQ(decision.action, Action::kSandbox);
     EXPECT_EQ(ApplyLocalServices("redis", preset, &decision), asks);
     EXPECT_EQ(decision.action, asks ? Action::kAsk : Action::kSandbox);
-    EXPECT_EQ(decision.network, asks ? "open" : "none");
+    EXPECT_EQ(decision.network,
+              asks ? NetworkAccess::kOpen : NetworkAccess::kNone);
   }
 }
 

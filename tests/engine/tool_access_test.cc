@@ -101,7 +101,7 @@ TEST(ToolAccessTest, IsGivenToALineThatRunsOneProgramAlone) {
   };
   for (const auto& [line, program] : kLines) {
     const Made made = Make(line);
-    EXPECT_EQ(made.decision.profile, kToolProfile) << line;
+    EXPECT_EQ(made.decision.profile, ProfileKind::kTool) << line;
     EXPECT_TRUE(made.access.given) << line << ": " << made.access.why;
     EXPECT_EQ(made.access.program, program) << line;
   }
@@ -251,7 +251,8 @@ TEST(ToolAccessTest, IsNotAskedForByLinesWithOtherContainedPrograms) {
         "f() { ./x; }; f; aws s3 ls", "aws s3 ls | sh", "./aws s3 ls",
         "bin/docker ps", "eval \"$X\"; aws s3 ls"}) {
     const Made made = Make(line);
-    EXPECT_TRUE(made.decision.profile != kToolProfile || !made.access.given)
+    EXPECT_TRUE(made.decision.profile != ProfileKind::kTool ||
+                !made.access.given)
         << line;
   }
 }
@@ -308,7 +309,7 @@ TEST(ToolAccessTest, WhereItIsNotGivenAPersonIsAsked) {
 TEST(ToolAccessTest, ShippedRulesGiveNoFullAccessUnasked) {
   const rules::Policy policy = rules::MakePolicy({}, true);
   for (const rules::RuleInfo& rule : rules::ListRules(policy))
-    if (rule.profile == "full-access") {
+    if (rule.profile == ProfileKind::kFullAccess) {
       EXPECT_EQ(rule.action, Action::kAsk) << rule.id;
     }
 }

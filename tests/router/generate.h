@@ -16,6 +16,8 @@ using backends::Network;
 using backends::Strength;
 using engine::Decision;
 using rules::Action;
+using rules::NetworkAccess;
+using rules::ProfileKind;
 
 inline constexpr int kRounds = 4000;
 
@@ -38,8 +40,9 @@ class Generator {
     return names;
   }
   Settings MakeSettings() {
-    const char* profiles[] = {"full-access", "tool", "workspace-write",
-                              "read-only"};
+    const ProfileKind profiles[] = {
+        ProfileKind::kFullAccess, ProfileKind::kTool,
+        ProfileKind::kWorkspaceWrite, ProfileKind::kReadOnly};
     Settings settings;
     settings.required = static_cast<Strength>(Pick(6));
     settings.hardened = Pick(3) == 0;
@@ -69,9 +72,11 @@ class Generator {
     return all;
   }
   Decision MakeDecision() {
-    const char* profiles[] = {"full-access", "tool", "workspace-write",
-                              "read-only"};
-    const char* networks[] = {"none", "loopback", "open"};
+    const ProfileKind profiles[] = {
+        ProfileKind::kFullAccess, ProfileKind::kTool,
+        ProfileKind::kWorkspaceWrite, ProfileKind::kReadOnly};
+    const NetworkAccess networks[] = {
+        NetworkAccess::kNone, NetworkAccess::kLoopback, NetworkAccess::kOpen};
     Decision decision;
     decision.action = static_cast<Action>(Pick(4));
     decision.contain = Pick(2) == 0;

@@ -39,10 +39,8 @@ TEST(JoinSettings, APlanUnderBothIsNotWeakerThanUnderEither) {
         ASSERT_NE(asked, nullptr);
         ASSERT_GE(chosen->strength, asked->strength);
       }
-      if (!one->profile.empty()) {
-        ASSERT_EQ(JoinProfiles(both->profile.name, one->profile),
-                  both->profile.name);
-      }
+      ASSERT_EQ(JoinProfiles(KindOf(both->profile), one->profile),
+                KindOf(both->profile));
       ASSERT_LE(both->profile.network, one->network);
       ASSERT_LE(Bound(both->profile.limits.wall_ms),
                 Bound(one->limits.wall_ms));
@@ -89,7 +87,7 @@ TEST(MakePlan, TakesTheFirstOfThoseThatGiveEverything) {
     Settings settings = generate.MakeSettings();
     settings.accept_loss = {};
     settings.backend.clear();
-    settings.profile.clear();
+    settings.profile = ProfileKind::kUnsaid;
     settings.never_sandbox.clear();
     const auto all = generate.Backends();
     Decision decision = generate.MakeDecision();

@@ -83,7 +83,7 @@ TEST(Lattice, ALayerThatNamesNoPlaceTurnsNoRefusalIntoARun) {
     const Settings base = generate.MakeSettings();
     Settings layer = generate.MakeSettings();
     layer.backend.clear();
-    layer.profile.clear();
+    layer.profile = ProfileKind::kUnsaid;
     // A narrower network may be one that more backends have.
     layer.network = Network::kOpen;
     const auto all = generate.Backends();
@@ -206,7 +206,8 @@ TEST(Lattice, WithoutABackendWhatMustBeContainedDoesNotRun) {
     ASSERT_EQ(plan->mode, Mode::kDirect);
     ASSERT_FALSE(decision.contain);
     ASSERT_NE(decision.action, Action::kSandbox);
-    ASSERT_TRUE(settings.backend.empty() && settings.profile.empty());
+    ASSERT_TRUE(settings.backend.empty() &&
+                settings.profile == ProfileKind::kUnsaid);
     if (!settings.always_sandbox.empty()) {
       ASSERT_TRUE(programs.complete);
       for (const std::string& name : programs.names)

@@ -14,6 +14,8 @@ using backends::Network;
 using backends::Strength;
 using engine::Decision;
 using rules::Action;
+using rules::NetworkAccess;
+using rules::ProfileKind;
 
 FeatureSet AllFeatures() {
   FeatureSet all;
@@ -93,7 +95,7 @@ TEST(MakePlan, RunsAnAllowRawUnlessItMustBeContained) {
                 ->mode,
             Mode::kSandbox);
   Settings settings;
-  settings.profile = "read-only";
+  settings.profile = ProfileKind::kReadOnly;
   EXPECT_EQ(MakePlan(Decide(Action::kAllow, false), false, Usual(), settings,
                      Inputs())
                 ->mode,
@@ -277,25 +279,25 @@ TEST(MakePlan, NoBackendIsAnErrorThatNamesEachReason) {
 TEST(MakePlan, ProfileMayBeStricterButNotWeaker) {
   Decision decision = Decide(Action::kSandbox);
   Settings settings;
-  settings.profile = "read-only";
+  settings.profile = ProfileKind::kReadOnly;
   EXPECT_EQ(
       MakePlan(decision, false, Usual(), settings, Inputs())->profile.name,
       "read-only");
-  for (const char* weaker : {"full-access", "no-such-profile"}) {
-    settings.profile = weaker;
-    const auto plan = MakePlan(decision, false, Usual(), settings, Inputs());
-    ASSERT_FALSE(plan) << weaker;
-    EXPECT_EQ(plan.error().code, ErrorCode::kInvalid) << weaker;
-    EXPECT_EQ(plan.error().message.find("no profile is called") == 0,
-              weaker == std::string("no-such-profile"));
-  }
+  settings.profile = ProfileKind::kFullAccess;
+  const auto weaker = MakePlan(decision, false, Usual(), settings, Inputs());
+  ASSERT_FALSE(weaker);
+  EXPECT_EQ(weaker.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(
+      weaker.error().message,
+      "profile `full-access` is not as strict as `workspace-write`, which "
+      "the policy asks for");
 }
 
 // A backend that cannot lend is not chosen; where policy does without, nothing
 // is lent.
 TEST(MakePlan, ToolNeedsABackendThatLends) {
   Decision decision = Decide(Action::kSandbox);
-  decision.profile = "tool";
+  decision.profile = ProfileKind::kTool;
   ProfileInputs inputs = Inputs();
   EXPECT_FALSE(MakePlan(decision, false, Usual(), {}, inputs));
   inputs.lending.emplace();
@@ -327,18 +329,18 @@ TEST(MakePlan, ToolNeedsABackendThatLends) {
                       "not given: lending"),
             without->lost.end());
   // `--profile` joins: what the policy contains more strictly stays so.
-  decision.profile = "workspace-write";
+  decision.profile = ProfileKind::kWorkspaceWrite;
   settings = {};
-  settings.profile = "tool";
+  settings.profile = ProfileKind::kTool;
   EXPECT_FALSE(MakePlan(decision, false, Usual(), settings, inputs));
-  decision.profile = "full-access";
+  decision.profile = ProfileKind::kFullAccess;
   EXPECT_EQ(MakePlan(decision, false, Usual(), settings, inputs)->profile.name,
             "tool");
 }
 
-TEST(MakePlan, AnUnknownNetworkIsNone) {
+TEST(MakePlan, ANetworkThatIsNotSaidIsNone) {
   Decision decision = Decide(Action::kSandbox);
-  decision.network = "everything";
+  decision.network = NetworkAccess::kUnsaid;
   EXPECT_EQ(MakePlan(decision, false, Usual(), {}, Inputs())->profile.network,
             Network::kNone);
 }
@@ -350,9 +352,12 @@ TEST(MakePlan, NeverGivesLessThanTheDecision) {
   const auto pick = [&](int below) {
     return static_cast<int>(random() % static_cast<unsigned>(below));
   };
-  const char* profiles[] = {"full-access", "tool", "workspace-write",
-                            "read-only"};
-  const char* networks[] = {"none", "loopback", "open", "nonsense"};
+  const ProfileKind profiles[] = {ProfileKind::kFullAccess, ProfileKind::kTool,
+                                  ProfileKind::kWorkspaceWrite,
+                                  ProfileKind::kReadOnly};
+  const NetworkAccess networks[] = {
+      NetworkAccess::kNone, NetworkAccess::kLoopback, NetworkAccess::kOpen,
+      NetworkAccess::kUnsaid};
   for (int round = 0; round < 5000; ++round) {
     Decision decision = Decide(static_cast<Action>(pick(4)), pick(2) == 1);
     decision.profile = profiles[pick(4)];
@@ -401,12 +406,10 @@ TEST(MakePlan, NeverGivesLessThanTheDecision) {
     if (!settings.backend.empty()) {
       ASSERT_EQ(plan->backend, settings.backend);
     }
-    ASSERT_EQ(JoinProfiles(plan->profile.name, decision.profile),
-              plan->profile.name);
+    ASSERT_EQ(JoinProfiles(KindOf(plan->profile), decision.profile),
+              KindOf(plan->profile));
     ASSERT_LE(plan->profile.network, settings.network);
-    ASSERT_LE(
-        plan->profile.network,
-        backends::ParseNetwork(decision.network).value_or(Network::kNone));
+    ASSERT_LE(plan->profile.network, NetworkOf(decision.network));
     ASSERT_TRUE(
         plan->profile.required.Without(chosen->availability.features).empty());
     const std::string prefix = "not given: ";
@@ -422,20 +425,30 @@ TEST(MakePlan, NeverGivesLessThanTheDecision) {
   }
 }
 
+TEST(Profile, OfAnUnknownNameIsTakenForTheStrictest) {
+  backends::Profile profile;
+  profile.name = "yolo";
+  EXPECT_EQ(KindOf(profile), ProfileKind::kReadOnly);
+}
+
 TEST(Join, IsALattice) {
-  const char* names[] = {"full-access", "tool", "workspace-write", "read-only",
-                         "x"};
-  for (const char* a : names)
-    for (const char* b : names) {
+  const ProfileKind kinds[] = {ProfileKind::kUnsaid, ProfileKind::kFullAccess,
+                               ProfileKind::kTool, ProfileKind::kWorkspaceWrite,
+                               ProfileKind::kReadOnly};
+  for (const ProfileKind a : kinds)
+    for (const ProfileKind b : kinds) {
       EXPECT_EQ(JoinProfiles(a, b), JoinProfiles(b, a));
       EXPECT_EQ(JoinProfiles(JoinProfiles(a, b), b), JoinProfiles(a, b));
-      for (const char* c : names)
+      for (const ProfileKind c : kinds)
         EXPECT_EQ(JoinProfiles(JoinProfiles(a, b), c),
                   JoinProfiles(a, JoinProfiles(b, c)));
     }
-  EXPECT_EQ(JoinProfiles("x", "full-access"), "read-only");
-  EXPECT_EQ(JoinProfiles("tool", "full-access"), "tool");
-  EXPECT_EQ(JoinProfiles("tool", "workspace-write"), "workspace-write");
+  EXPECT_EQ(JoinProfiles(ProfileKind::kUnsaid, ProfileKind::kFullAccess),
+            ProfileKind::kFullAccess);
+  EXPECT_EQ(JoinProfiles(ProfileKind::kTool, ProfileKind::kFullAccess),
+            ProfileKind::kTool);
+  EXPECT_EQ(JoinProfiles(ProfileKind::kTool, ProfileKind::kWorkspaceWrite),
+            ProfileKind::kWorkspaceWrite);
   EXPECT_EQ(JoinNetworks(Network::kNone, Network::kOpen), Network::kNone);
   EXPECT_EQ(JoinNetworks(Network::kOpen, Network::kLoopback),
             Network::kLoopback);

@@ -16,6 +16,7 @@ namespace {
 
 using backends::Network;
 using backends::Profile;
+using rules::ProfileKind;
 
 bool Has(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
@@ -34,14 +35,15 @@ ProfileInputs Inputs() {
 }
 
 TEST(MakeProfile, ReadOnlyWritesNowhere) {
-  const Profile profile = *MakeProfile("read-only", Inputs(), Network::kNone);
+  const Profile profile =
+      *MakeProfile(ProfileKind::kReadOnly, Inputs(), Network::kNone);
   EXPECT_TRUE(profile.write.empty());
   EXPECT_EQ(profile.workspace, "/work/project");
 }
 
 TEST(MakeProfile, WorkspaceWriteWritesTheWorkspaceItsGitDirsAndCaches) {
   const Profile profile =
-      *MakeProfile("workspace-write", Inputs(), Network::kLoopback);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kLoopback);
   EXPECT_EQ(profile.write,
             (std::vector<std::string>{"/work/project", "/work/main/.git",
                                       "/home/user/.cache/pip"}));
@@ -52,7 +54,7 @@ TEST(MakeProfile, WithoutAWorkspaceNoGitDirIsWritable) {
   ProfileInputs inputs = Inputs();
   inputs.workspace.clear();
   const Profile profile =
-      *MakeProfile("workspace-write", inputs, Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, inputs, Network::kNone);
   EXPECT_EQ(profile.write, std::vector<std::string>{"/home/user/.cache/pip"});
 }
 
@@ -60,33 +62,36 @@ TEST(MakeProfile, ClientsDirectoriesAreKeptWhereTheirVariablesPutThem) {
   ProfileInputs inputs = Inputs();
   inputs.relocated_dirs = {{"/work/project/claude", ".claude"},
                            {"/data/codex", ".codex"}};
-  for (const char* name : {"read-only", "workspace-write", "full-access"}) {
-    const Profile profile = *MakeProfile(name, inputs, Network::kNone);
+  for (const ProfileKind kind :
+       {ProfileKind::kReadOnly, ProfileKind::kWorkspaceWrite,
+        ProfileKind::kFullAccess}) {
+    const Profile profile = *MakeProfile(kind, inputs, Network::kNone);
     for (const char* path :
          {"/work/project/claude/settings.json", "/work/project/claude/commands",
           "/work/project/claude/.claude.json", "/data/codex"})
       EXPECT_EQ(
           Has(profile.protect, path) || Has(profile.alias_checked_paths, path),
-          std::string(name) != "read-only")
-          << name << path;
+          kind != ProfileKind::kReadOnly)
+          << rules::Name(kind) << path;
     for (const char* path :
          {"/work/project/claude/.credentials.json",
           "/work/project/claude/projects", "/data/codex/auth.json",
           "/data/codex/sessions", "/home/user/.codex/auth.json"})
-      EXPECT_EQ(Has(profile.deny_read, path),
-                std::string(name) != "full-access")
-          << name << path;
+      EXPECT_EQ(Has(profile.deny_read, path), kind != ProfileKind::kFullAccess)
+          << rules::Name(kind) << path;
   }
   const Profile usual =
-      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kNone);
   for (const auto* paths : {&usual.protect, &usual.deny_read})
     for (const std::string& path : *paths)
       EXPECT_TRUE(path.starts_with("/") && !path.starts_with("//")) << path;
 }
 
 TEST(MakeProfile, GatesStateIsHiddenInEveryProfile) {
-  for (const char* name : {"read-only", "workspace-write", "full-access"}) {
-    const Profile profile = *MakeProfile(name, Inputs(), Network::kNone);
+  for (const ProfileKind kind :
+       {ProfileKind::kReadOnly, ProfileKind::kWorkspaceWrite,
+        ProfileKind::kFullAccess}) {
+    const Profile profile = *MakeProfile(kind, Inputs(), Network::kNone);
     EXPECT_TRUE(Has(profile.deny_read, "/home/user/.local/state/gate"));
     // Hidden alone, a directory above it could be exchanged.
     EXPECT_TRUE(Has(profile.protect, "/home/user/.local/state/gate"));
@@ -112,8 +117,9 @@ Lending AwsLending() {
 TEST(MakeProfile, ToolIsWorkspaceWriteAndWhatIsLent) {
   ProfileInputs inputs = Inputs();
   inputs.lending = AwsLending();
-  const Profile tool = *MakeProfile("tool", inputs, Network::kOpen);
-  Profile write = *MakeProfile("workspace-write", inputs, Network::kOpen);
+  const Profile tool = *MakeProfile(ProfileKind::kTool, inputs, Network::kOpen);
+  Profile write =
+      *MakeProfile(ProfileKind::kWorkspaceWrite, inputs, Network::kOpen);
   EXPECT_TRUE(write.lend.empty());
   EXPECT_TRUE(write.environment_lend.empty());
   EXPECT_EQ(tool.write, write.write);
@@ -131,15 +137,17 @@ TEST(MakeProfile, ToolIsWorkspaceWriteAndWhatIsLent) {
 }
 
 TEST(MakeProfile, ThereIsNoToolWithoutWhatIsLent) {
-  const auto profile = MakeProfile("tool", Inputs(), Network::kOpen);
+  const auto profile =
+      MakeProfile(ProfileKind::kTool, Inputs(), Network::kOpen);
   ASSERT_FALSE(profile);
   EXPECT_EQ(profile.error().code, ErrorCode::kInvalid);
   EXPECT_NE(profile.error().message.find("one program"), std::string::npos);
 }
 
 TEST(MakeProfile, SecretsAreHiddenUnlessAccessIsFull) {
-  for (const char* name : {"read-only", "workspace-write"}) {
-    const Profile profile = *MakeProfile(name, Inputs(), Network::kNone);
+  for (const ProfileKind kind :
+       {ProfileKind::kReadOnly, ProfileKind::kWorkspaceWrite}) {
+    const Profile profile = *MakeProfile(kind, Inputs(), Network::kNone);
     EXPECT_TRUE(Has(profile.deny_read, "/home/user/.ssh"));
     EXPECT_TRUE(Has(profile.deny_read, "/home/user/.aws"));
     EXPECT_TRUE(Has(profile.deny_read, "/etc/shadow"));
@@ -187,7 +195,7 @@ TEST(MakeProfile, WhatRulesCallSecretInAHomeIsHidden) {
        ".config/helm/repositories.yaml", ".condarc", ".bunfig.toml",
        ".config/pnpm/rc"});
   const Profile profile =
-      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kNone);
   int seen = 0;
   for (const char* name : {"secret", "key-like"}) {
     for (const std::string& path : InClass(name, "$HOME/")) {
@@ -209,7 +217,7 @@ TEST(MakeProfile, WhatRulesCallSecretOfTheSystemIsHidden) {
   constexpr std::array<std::string_view, 5> kExempt = {
       "/root", "/home", "/run/secrets", "/var/run/secrets", "/proc"};
   const Profile profile =
-      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kNone);
   std::vector<std::string> secrets = InClass("secret", "/");
   ASSERT_GT(secrets.size(), 20u);
   // Of the patterns among them, names that are known.
@@ -234,7 +242,7 @@ TEST(MakeProfile, WhatRulesSayAHomeObeysIsClosedAndNoLinkLeadsToIt) {
   constexpr std::array<std::string_view, 2> kEditors = {".config/nvim",
                                                         ".emacs.d"};
   const Profile profile =
-      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kNone);
   const std::vector<RestrictedHomeDir> places = RestrictedHomeDirs();
   int seen = 0;
   for (const char* name : {"agent-config", "persistence", "shell-startup"}) {
@@ -265,7 +273,7 @@ TEST(MakeProfile, WhatAHomeObeysIsInAClassOfTheRules) {
        ".config/git", ".config/Code", ".config/Cursor", ".vscode-server",
        ".cursor-server", ".codex", ".cursor", ".gemini", ".config/pip"});
   const Profile profile =
-      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kNone);
   std::vector<std::string> classes;
   for (const char* name :
        {"agent-config", "persistence", "shell-startup", "vcs-code", "secret"})
@@ -285,7 +293,7 @@ TEST(MakeProfile, SecretsOfOtherHomesAreHiddenToo) {
   ProfileInputs inputs = Inputs();
   inputs.other_homes = {"/home/owner"};
   const Profile profile =
-      *MakeProfile("workspace-write", inputs, Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, inputs, Network::kNone);
   for (const char* home : {"/home/user", "/home/owner"}) {
     EXPECT_TRUE(Has(profile.deny_read, home + std::string("/.ssh")));
     EXPECT_TRUE(
@@ -295,7 +303,7 @@ TEST(MakeProfile, SecretsOfOtherHomesAreHiddenToo) {
 
 TEST(MakeProfile, WhatAHomeRunsIsKnown) {
   const Profile profile =
-      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kNone);
   for (const char* name :
        {".bashrc", ".zlogout", ".vimrc", ".vim/vimrc", ".config/nvim/init.lua",
         ".config/nvim/init.vim", ".emacs", ".emacs.d/init.el", ".tmux.conf",
@@ -316,13 +324,14 @@ TEST(MakeProfile, WhatAHomeRunsIsProtectedInAWorkspaceThatHoldsIt) {
   inputs.real_homes = {"/home/user"};
   inputs.workspace = "/home/user/.config/nvim";
   const Profile profile =
-      *MakeProfile("workspace-write", inputs, Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, inputs, Network::kNone);
   EXPECT_TRUE(Has(profile.protect, "/home/user/.config/nvim/init.lua"));
   EXPECT_FALSE(Has(profile.protect, "/home/user/.vimrc"));
 }
 
 TEST(MakeProfile, FullAccessStillProtectsStartUpFiles) {
-  const Profile profile = *MakeProfile("full-access", Inputs(), Network::kOpen);
+  const Profile profile =
+      *MakeProfile(ProfileKind::kFullAccess, Inputs(), Network::kOpen);
   EXPECT_EQ(profile.write, std::vector<std::string>{"/"});
   EXPECT_TRUE(Has(profile.protect, "/home/user/.bashrc"));
   EXPECT_TRUE(Has(profile.protect, "/etc"));
@@ -332,8 +341,10 @@ TEST(MakeProfile, FullAccessProtectsNoLessOfHomesThanOtherProfiles) {
   ProfileInputs inputs = Inputs();
   inputs.other_homes = {"/home/owner"};
   inputs.relocated_dirs = {{"/elsewhere", ".config"}};
-  const Profile less = *MakeProfile("workspace-write", inputs, Network::kNone);
-  const Profile full = *MakeProfile("full-access", inputs, Network::kNone);
+  const Profile less =
+      *MakeProfile(ProfileKind::kWorkspaceWrite, inputs, Network::kNone);
+  const Profile full =
+      *MakeProfile(ProfileKind::kFullAccess, inputs, Network::kNone);
   for (const auto& list : {less.alias_checked_paths, less.protect})
     for (const std::string& path : list)
       EXPECT_TRUE(std::ranges::any_of(
@@ -347,7 +358,7 @@ TEST(MakeProfile, TheSettingsInACacheAreProtected) {
   inputs.caches = {"/home/user/.ccache", "/home/user/.cache/ccache",
                    "/home/user/.cache/pip"};
   const Profile profile =
-      *MakeProfile("workspace-write", inputs, Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, inputs, Network::kNone);
   EXPECT_TRUE(Has(profile.protect, "/home/user/.ccache/ccache.conf"));
   EXPECT_TRUE(Has(profile.protect, "/home/user/.cache/ccache/ccache.conf"));
   EXPECT_FALSE(Has(profile.protect, "/home/user/.cache/pip/ccache.conf"));
@@ -355,7 +366,7 @@ TEST(MakeProfile, TheSettingsInACacheAreProtected) {
 
 TEST(MakeProfile, WhatProgramsReadWhereTheyAreStartedIsProtected) {
   const Profile profile =
-      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kNone);
   for (const char* name :
        {".irbrc", ".pryrc", ".ghci", ".iex.exs", ".ocamlinit", ".octaverc",
         ".Rprofile", ".Renviron", ".RData", ".hg/sharedpath", ".theia",
@@ -371,14 +382,15 @@ TEST(MakeProfile, WhatProgramsReadWhereTheyAreStartedIsProtected) {
 
 TEST(MakeProfile, OrdinaryGitIsNotInTheWay) {
   const Profile profile =
-      *MakeProfile("workspace-write", Inputs(), Network::kNone);
+      *MakeProfile(ProfileKind::kWorkspaceWrite, Inputs(), Network::kNone);
   EXPECT_FALSE(Has(profile.protect_names, ".gitmodules"));
   EXPECT_FALSE(Has(profile.protect_names, ".gitignore"));
   EXPECT_FALSE(Has(profile.protect_names, ".git"));
 }
 
-TEST(MakeProfile, AnUnknownNameIsAnError) {
-  const auto profile = MakeProfile("yolo", Inputs(), Network::kNone);
+TEST(MakeProfile, OneThatIsNotSaidIsAnError) {
+  const auto profile =
+      MakeProfile(ProfileKind::kUnsaid, Inputs(), Network::kNone);
   ASSERT_FALSE(profile);
   EXPECT_EQ(profile.error().code, ErrorCode::kInvalid);
 }
@@ -388,8 +400,8 @@ TEST(MakeProfile, HidesWhereKnownToolsKeepKeysAndTokens) {
   ProfileInputs inputs;
   inputs.home = "/home/me";
   inputs.workspace = "/work/project";
-  const auto profile =
-      MakeProfile("workspace-write", inputs, backends::Network::kNone);
+  const auto profile = MakeProfile(ProfileKind::kWorkspaceWrite, inputs,
+                                   backends::Network::kNone);
   ASSERT_TRUE(profile);
   for (const char* place : {".local/share/mkcert",
                             ".step",

@@ -86,8 +86,8 @@ TEST(RelocatedDirs, WhatIsObeyedThereIsProtected) {
       {"CLAUDE_CONFIG_DIR=/work/project/c", "CODEX_HOME=/elsewhere",
        "XDG_CONFIG_HOME=/work/project/x"},
       kHome);
-  const auto profile =
-      *MakeProfile("workspace-write", inputs, backends::Network::kNone);
+  const auto profile = *MakeProfile(rules::ProfileKind::kWorkspaceWrite, inputs,
+                                    backends::Network::kNone);
   for (const char* path :
        {"/work/project/c/settings.json", "/work/project/c/hooks",
         "/work/project/x/systemd", "/work/project/x/fish",
