@@ -275,8 +275,35 @@ enum class OutcomeStatus : uint8_t {
 };
 const char* Name(OutcomeStatus status);
 
+// What a command did, or tried to, that its profile does not let it do.
+enum class ViolationKind : uint8_t {
+  kProtectedPath,  // changed a protected path, or one could not be looked at
+  kGitHook,        // made or changed a hook of git
+  kGitConfig,      // made git's configuration run or read something
+  kSystemCall,     // a call that ends the run
+  kUnixSockets,    // whose sockets it sees could not be told
+  kExec,           // started a program that it must not
+  kHidden,         // looked for what is hidden
+  kReadOnly,       // tried to write where it may not
+  kPinned,         // tried to move a directory that holds protected paths
+  kNoNetwork,      // tried to reach what Network::kNone does not give,
+  kLoopbackOnly,   // or Network::kLoopback,
+  kListedDomainsOnly,  // or Network::kDomains
+  // Tried to change a protected path, by what it is.
+  kShellStartup,
+  kAgentSettings,
+  kGit,
+  kEditor,
+  kToolSettings,
+  kOtherProtected,
+  kMore,  // a number of other attempts
+};
+inline constexpr int kViolationKinds = 19;
+const char* Name(ViolationKind kind);
+std::optional<ViolationKind> ParseViolationKind(std::string_view name);
+
 struct Violation {
-  std::string kind;  // "protected-path", "network", …
+  ViolationKind kind = ViolationKind::kProtectedPath;
   std::string detail;
 };
 

@@ -26,6 +26,28 @@ constexpr std::array<const char*, 7> kStatuses = {
 static_assert(static_cast<size_t>(OutcomeStatus::kUnobserved) + 1 ==
               kStatuses.size());
 
+constexpr std::array<const char*, kViolationKinds> kViolations = {
+    "protected-path",
+    "git-hook",
+    "git-config",
+    "system-call",
+    "sockets",
+    "exec",
+    "hidden",
+    "read-only",
+    "holds protected paths",
+    "network: none",
+    "network: loopback",
+    "network: domains",
+    "protected: shell-startup",
+    "protected: agent-settings",
+    "protected: git",
+    "protected: editor",
+    "protected: tool-settings",
+    "protected: path",
+    "more"};
+static_assert(static_cast<int>(ViolationKind::kMore) + 1 == kViolationKinds);
+
 }  // namespace
 
 const char* Name(Strength strength) {
@@ -57,6 +79,16 @@ const char* Name(Feature feature) {
 
 const char* Name(OutcomeStatus status) {
   return kStatuses[static_cast<size_t>(status)];
+}
+
+const char* Name(ViolationKind kind) {
+  return kViolations[static_cast<size_t>(kind)];
+}
+
+std::optional<ViolationKind> ParseViolationKind(std::string_view name) {
+  for (size_t i = 0; i < kViolations.size(); ++i)
+    if (name == kViolations[i]) return static_cast<ViolationKind>(i);
+  return std::nullopt;
 }
 
 std::vector<Feature> FeatureSet::Without(FeatureSet other) const {

@@ -310,11 +310,11 @@ class ProtectedPaths {
   void SweepAbsent();
   void SweepLinks();
   // After ELOOP of `path`: takes the link that stands on the way or there.
-  void ClearWay(const std::string& path, const std::string& kind);
+  void ClearWay(const std::string& path, ViolationKind kind);
   bool IsCleared(const std::string& path) const;
   // By errno, of a place that was not found. Whether a link was on the way, so
   // that what was there before must be put back.
-  bool MissedOnTheWay(const std::string& path, const std::string& kind);
+  bool MissedOnTheWay(const std::string& path, ViolationKind kind);
   // The directories above `path`, where they are gone.
   void MakeWay(const std::string& path);
   // Whether what is at `path` (`text`, as it was read) may be what a killed
@@ -322,7 +322,7 @@ class ProtectedPaths {
   // or a part of it. Only for a ProtectedPaths by a note.
   bool LeftByKilled(const std::string& path, const std::string& content,
                     const Result<std::string>& text) const;
-  void PutBack(const std::string& kind, const std::string& path,
+  void PutBack(ViolationKind kind, const std::string& path,
                const std::string& content, mode_t mode);
   void SweepConfigs();
   void SweepUnheld();
@@ -401,9 +401,9 @@ class ProtectedPaths {
                         bool unknown = false);
   // By errno: reports what could not be opened and is there.
   void Unopened(const std::string& path);
-  void Quarantine(const std::string& path, const std::string& kind,
+  void Quarantine(const std::string& path, ViolationKind kind,
                   const std::string& why);
-  void Report(const std::string& kind, const std::string& detail);
+  void Report(ViolationKind kind, const std::string& detail);
 
   std::vector<std::string> roots_;  // writable, canonical
   std::vector<std::string> made_;   // of them: Profile::made

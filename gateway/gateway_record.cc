@@ -230,7 +230,7 @@ std::string OutcomeDetail(const Authorization& authorization,
   json.Key("violations").BeginArray();
   for (const backends::Violation& violation : outcome.violations)
     json.BeginObject()
-        .Field("kind", violation.kind)
+        .Field("kind", backends::Name(violation.kind))
         .Field("detail", violation.detail)
         .EndObject();
   json.EndArray();

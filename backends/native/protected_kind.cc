@@ -13,13 +13,13 @@ using known::List;
 
 struct Kind {
   List list;
-  const char* name;
+  ViolationKind kind;
 };
-constexpr Kind kKinds[] = {{List::kReportShell, "shell-startup"},
-                           {List::kReportAgent, "agent-settings"},
-                           {List::kReportGit, "git"},
-                           {List::kReportEditor, "editor"},
-                           {List::kReportTool, "tool-settings"}};
+constexpr Kind kKinds[] = {{List::kReportShell, ViolationKind::kShellStartup},
+                           {List::kReportAgent, ViolationKind::kAgentSettings},
+                           {List::kReportGit, ViolationKind::kGit},
+                           {List::kReportEditor, ViolationKind::kEditor},
+                           {List::kReportTool, ViolationKind::kToolSettings}};
 
 bool HasLastPart(List list, std::string_view part) {
   return std::ranges::any_of(known::Names(list), [&](std::string_view name) {
@@ -29,7 +29,7 @@ bool HasLastPart(List list, std::string_view part) {
 
 }  // namespace
 
-const char* ProtectedKind(const std::string& path) {
+ViolationKind ProtectedKind(const std::string& path) {
   size_t begin = 0;
   while (begin < path.size()) {
     size_t end = path.find('/', begin);
@@ -41,7 +41,7 @@ const char* ProtectedKind(const std::string& path) {
     }
     begin = end + 1;
   }
-  return "path";
+  return ViolationKind::kOtherProtected;
 }
 
 }  // namespace gate::backends

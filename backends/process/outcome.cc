@@ -76,7 +76,8 @@ void SetEnd(int status, Outcome* outcome) {
   } else if (outcome->signal == SIGSYS) {
     outcome->status = OutcomeStatus::kViolation;
     outcome->reason = "a system call of another architecture";
-    outcome->violations.push_back({"system-call", outcome->reason});
+    outcome->violations.push_back(
+        {ViolationKind::kSystemCall, outcome->reason});
   }
 }
 

@@ -356,26 +356,26 @@ void ProtectedPaths::SweepNamedHooks() {
     struct stat info = {};
     const Result<std::string> text = ReadRegular(hook.path, kMaxHookFile);
     if (LeftByKilled(hook.path, hook.content, text)) {
-      PutBack("git-hook", hook.path, hook.content, hook.mode);
+      PutBack(ViolationKind::kGitHook, hook.path, hook.content, hook.mode);
       continue;
     }
     if (!StatPath(hook.path, &info)) {  // removed: runs nothing
-      if (MissedOnTheWay(hook.path, "git-hook")) {
+      if (MissedOnTheWay(hook.path, ViolationKind::kGitHook)) {
         MakeWay(hook.path);
-        PutBack("git-hook", hook.path, hook.content, hook.mode);
+        PutBack(ViolationKind::kGitHook, hook.path, hook.content, hook.mode);
       }
       continue;
     }
     if (text && *text == hook.content) continue;
-    Quarantine(hook.path, "git-hook", "a hook changed by the run");
-    PutBack("git-hook", hook.path, hook.content, hook.mode);
+    Quarantine(hook.path, ViolationKind::kGitHook, "a hook changed by the run");
+    PutBack(ViolationKind::kGitHook, hook.path, hook.content, hook.mode);
   }
   for (const std::string& directory : hook_places_) {
     struct stat info = {};
     if (!StatPath(directory, &info))
-      MissedOnTheWay(directory, "git-hook");
+      MissedOnTheWay(directory, ViolationKind::kGitHook);
     else if (S_ISLNK(info.st_mode))
-      ClearWay(directory, "git-hook");
+      ClearWay(directory, ViolationKind::kGitHook);
     for (const std::string& name : NamesIn(directory)) {
       const std::string path = directory + "/" + name;
       if (!IsHookName(name) || bound_.contains(path) ||
@@ -383,7 +383,7 @@ void ProtectedPaths::SweepNamedHooks() {
               hook_files_.begin(), hook_files_.end(),
               [&](const HookFile& known) { return known.path == path; }))
         continue;
-      Quarantine(path, "git-hook", "a hook made by the run");
+      Quarantine(path, ViolationKind::kGitHook, "a hook made by the run");
     }
   }
 }
@@ -394,7 +394,7 @@ void ProtectedPaths::SweepHookNames(const std::string& directory, bool all) {
     struct stat info = {};
     if (StatPath(path, &info) && (all || Changed(info)) &&
         !IsRemembered(path, info))
-      Quarantine(path, "git-hook", "a hook made by the run");
+      Quarantine(path, ViolationKind::kGitHook, "a hook made by the run");
   }
 }
 
@@ -431,7 +431,7 @@ void ProtectedPaths::SweepHooksIn(const std::string& tree,
     if (text && StatPath(real, &info) && info.st_nlink == 1 &&
         MatchesMainWorktree(real, *text) && (!link || IsTwinLink(tree, path)))
       continue;
-    Quarantine(path, "git-hook", "a hook made by the run");
+    Quarantine(path, ViolationKind::kGitHook, "a hook made by the run");
   }
 }
 
@@ -450,7 +450,7 @@ void ProtectedPaths::SweepHooksOf(const std::string& tree, bool own, bool all) {
                                             !IsTwinLink(tree, link.path);
                                    });
     if (made != way.links.end()) {
-      Quarantine(made->path, "git-hook", "a link to hooks");
+      Quarantine(made->path, ViolationKind::kGitHook, "a link to hooks");
       continue;
     }
     const std::string& place = way.place;
@@ -511,7 +511,7 @@ void ProtectedPaths::SweepTreeOf(const std::string& config) {
           !StatPath(link.path, &info) ||
           !(Changed(info) || MovedBelow(*root, link.path)))
         continue;
-      Quarantine(link.path, "git-config", "a link to a work tree");
+      Quarantine(link.path, ViolationKind::kGitConfig, "a link to a work tree");
       break;  // the rest of the way is another one
     }
   }

@@ -362,7 +362,7 @@ bool ProtectedPaths::EndAmongOthers() {
   writer.text += kTail;
   since_ = own_since;
   if (const Status left = ReplaceFile(path, writer.text); !left)
-    Report("protected-path",
+    Report(ViolationKind::kProtectedPath,
            workspace_ +
                ": whoever of the runs here ends last cannot look at "
                "it once more: " +

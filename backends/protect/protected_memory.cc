@@ -88,7 +88,7 @@ void ProtectedPaths::SweepRoots() {
                        info.st_dev == root.device && info.st_ino == root.inode;
     if (there) continue;
     if (held == held_.end()) {
-      Report("protected-path",
+      Report(ViolationKind::kProtectedPath,
              root.path + ": was moved or removed" + kWhile +
                  "what that left there was not looked at, since gate was "
                  "killed or has ended meanwhile");
@@ -96,14 +96,15 @@ void ProtectedPaths::SweepRoots() {
       continue;
     }
     if (fstat(held->fd.get(), &info) == 0 && info.st_nlink == 0) {
-      Report("protected-path", root.path + ": was removed" + kWhile +
-                                   "what was protected there is gone");
+      Report(ViolationKind::kProtectedPath,
+             root.path + ": was removed" + kWhile +
+                 "what was protected there is gone");
       continue;
     }
     char place[PATH_MAX];
     const std::string link = "/proc/self/fd/" + std::to_string(held->fd.get());
     const ssize_t size = readlink(link.c_str(), place, sizeof(place));
-    Report("protected-path",
+    Report(ViolationKind::kProtectedPath,
            root.path + ": was moved to " +
                (size > 0 ? std::string(place, static_cast<size_t>(size))
                          : "another place") +
@@ -288,13 +289,13 @@ void ProtectedPaths::SweepMemory() {
     if ((!there || Changed(info)) &&
         std::find(forgotten_.begin(), forgotten_.end(), top) !=
             forgotten_.end())
-      Report("protected-path",
+      Report(ViolationKind::kProtectedPath,
              top + (there ? ": was changed" : ": was removed") +
                  " while another run went on, and held more than gate "
                  "remembers; look at it");
     if (!there) {
       errno = error;
-      if (errno != ENOENT) MissedOnTheWay(top, "protected-path");
+      if (errno != ENOENT) MissedOnTheWay(top, ViolationKind::kProtectedPath);
     } else if (!S_ISDIR(info.st_mode)) {
       SweepMemoryFile(top, Remembered(top));
     } else {
@@ -303,7 +304,7 @@ void ProtectedPaths::SweepMemory() {
       for (const std::string& file : files)
         SweepMemoryFile(file, Remembered(file));
       if (!all)
-        Report("protected-path",
+        Report(ViolationKind::kProtectedPath,
                top +
                    ": holds more than can be compared with what was there "
                    "before other runs could change it; look at it");
@@ -315,7 +316,7 @@ void ProtectedPaths::SweepMemory() {
           (MayGo(relative) || SamePower(relative, &one.content, nullptr)))
         continue;
       if (unsure_) {
-        Report("protected-path",
+        Report(ViolationKind::kProtectedPath,
                one.path +
                    ": was removed by another run; it cannot be put "
                    "back, since others changed it when it was read");
@@ -325,7 +326,7 @@ void ProtectedPaths::SweepMemory() {
       const std::string* root = RootOf(one.path);
       if (root == nullptr || !StatPath(*root, &info) || info.st_nlink == 0)
         continue;
-      Report("protected-path",
+      Report(ViolationKind::kProtectedPath,
              one.path + ": was removed by another run; put back");
       Restore(one);
     }
@@ -350,7 +351,7 @@ void ProtectedPaths::SweepMemoryFile(const std::string& path,
       *text == before->content && !Changed(info))
     return;  // its other names were there before
   const bool back = before != nullptr && !unsure_;
-  Quarantine(path, "protected-path",
+  Quarantine(path, ViolationKind::kProtectedPath,
              std::string("was replaced by another run, and could be written "
                          "from then on") +
                  (back ? "; put back" : ""));

@@ -45,8 +45,7 @@ std::string ProtectedPaths::RecordWay(const std::string& path) {
   return way.place;
 }
 
-void ProtectedPaths::ClearWay(const std::string& path,
-                              const std::string& kind) {
+void ProtectedPaths::ClearWay(const std::string& path, ViolationKind kind) {
   struct stat info = {};
   for (size_t end = BeginOfWay(roots_, path); end < path.size();) {
     end = std::min(path.find('/', end + 1), path.size());
@@ -71,7 +70,7 @@ bool ProtectedPaths::IsCleared(const std::string& path) const {
 }
 
 bool ProtectedPaths::MissedOnTheWay(const std::string& path,
-                                    const std::string& kind) {
+                                    ViolationKind kind) {
   if (errno == ELOOP)
     ClearWay(path, kind);
   else
@@ -86,7 +85,8 @@ void ProtectedPaths::MakeWay(const std::string& path) {
   while ((end = path.find('/', end + 1)) != std::string::npos) {
     const std::string part = path.substr(0, end);
     if (StatPath(part, &info) && !S_ISDIR(info.st_mode))
-      Quarantine(part, "protected-path", "in the place of " + path);
+      Quarantine(part, ViolationKind::kProtectedPath,
+                 "in the place of " + path);
     if (StatPath(part, &info)) {
       above = info;
       continue;
@@ -105,10 +105,11 @@ void ProtectedPaths::SweepLinks() {
   for (const Link& link : links_) {
     if (OpenPath(link.path)) {
       if (LinkText(link.path) == link.target) continue;
-      Quarantine(link.path, "protected-path", "a protected link was replaced");
+      Quarantine(link.path, ViolationKind::kProtectedPath,
+                 "a protected link was replaced");
     } else {
-      MissedOnTheWay(link.path, "protected-path");
-      Report("protected-path",
+      MissedOnTheWay(link.path, ViolationKind::kProtectedPath);
+      Report(ViolationKind::kProtectedPath,
              link.path + ": a protected link was removed; put back");
     }
     MakeWay(link.path);
@@ -117,12 +118,13 @@ void ProtectedPaths::SweepLinks() {
     const Fd directory = OpenPath(parent);
     if (!directory || symlinkat(link.target.c_str(), directory.get(),
                                 std::string(BaseName(link.path)).c_str()) != 0)
-      Report("protected-path", link.path + ": the link could not be restored");
+      Report(ViolationKind::kProtectedPath,
+             link.path + ": the link could not be restored");
   }
   for (const std::string& way : ways_) {
     struct stat info = {};
     if (StatPath(way, &info) ? S_ISLNK(info.st_mode) : errno == ELOOP)
-      ClearWay(way, "protected-path");
+      ClearWay(way, ViolationKind::kProtectedPath);
   }
 }
 

@@ -247,7 +247,8 @@ void ProtectedPaths::SweepFan(const std::string& directory) {
     const std::string path = JoinPath(directory, name);
     struct stat info = {};
     if (StatPath(path, &info) && !S_ISDIR(info.st_mode))
-      Quarantine(path, "git-config", "not git's, among its objects");
+      Quarantine(path, ViolationKind::kGitConfig,
+                 "not git's, among its objects");
   }
 }
 
@@ -280,7 +281,7 @@ void ProtectedPaths::SweepDirectory(const std::string& directory, Own own,
       if (own != Own::kYes) own = std::max(own, IsOwn(directory, git));
     } else if (!bound_.contains(git) &&
                (Changed(info) || LeadsToPrivate(directory, ".git"))) {
-      Quarantine(git, "git-config", "a link to a git directory");
+      Quarantine(git, ViolationKind::kGitConfig, "a link to a git directory");
     }
   } else {
     Unopened(git);

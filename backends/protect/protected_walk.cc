@@ -163,10 +163,10 @@ void ProtectedPaths::SweepUnseen(Walk* walk) {
         const std::string part = step.path.substr(0, end);
         if (made && ++taken > kMaxToldUnseen) {
           const size_t told = outcome_->violations.size();
-          Quarantine(part, "protected-path", "");
+          Quarantine(part, ViolationKind::kProtectedPath, "");
           outcome_->violations.resize(told);
         } else if (made) {
-          Quarantine(part, "protected-path",
+          Quarantine(part, ViolationKind::kProtectedPath,
                      "made by the run, and too much to look through");
         }
         if (made && !StatPath(part, &info)) continue;
@@ -174,7 +174,7 @@ void ProtectedPaths::SweepUnseen(Walk* walk) {
       if (++unseen == 1) example = step.path;
     }
   if (taken > kMaxToldUnseen)
-    Report("protected-path",
+    Report(ViolationKind::kProtectedPath,
            walk->root + ": " + std::to_string(taken - kMaxToldUnseen) +
                " more directories that the run made, too much to look "
                "through; moved to " +
@@ -192,7 +192,7 @@ void ProtectedPaths::EndSearch(const std::string& top, const std::string& why,
       "the search for what agents and tools execute or follow ended " + why +
       "; " + std::to_string(unseen) +
       " directories were not looked at, such as " + example;
-  Report("protected-path", top + ": " + text);
+  Report(ViolationKind::kProtectedPath, top + ": " + text);
   // Whoever looks at the end alone must not take it for a good one.
   if (outcome_->status == OutcomeStatus::kExited) {
     outcome_->status = OutcomeStatus::kViolation;

@@ -82,8 +82,9 @@ void Finish(const std::string& directory, const std::string& name, Fd note,
   protected_paths->VerifyAndRestore(&outcome);
   if (!outcome.sweep_end.empty())
     outcome.violations.push_back(
-        {"protected-path", "not looked at what lies deeper: the search ended " +
-                               outcome.sweep_end});
+        {ViolationKind::kProtectedPath,
+         "not looked at what lies deeper: the search ended " +
+             outcome.sweep_end});
   for (Violation& violation : outcome.violations) {
     violation.detail += " (of a run whose gate was killed)";
     done->push_back(std::move(violation));

@@ -221,16 +221,16 @@ void ProtectedPaths::TakeNamed(const std::string& path,
                  });
   if (plain && taken.empty() && !files.empty()) return;
   if (!plain || taken.size() == files.size()) {
-    Quarantine(path, "protected-path", why);
+    Quarantine(path, ViolationKind::kProtectedPath, why);
     return;
   }
   for (const Found& found : taken)
-    Quarantine(found.path, "protected-path", why);
+    Quarantine(found.path, ViolationKind::kProtectedPath, why);
 }
 
 void ProtectedPaths::Restore(const KeptFile& file) {
   MakeWay(file.path);
-  PutBack("protected-path", file.path, file.content, file.mode);
+  PutBack(ViolationKind::kProtectedPath, file.path, file.content, file.mode);
 }
 
 void ProtectedPaths::SweepKept() {
@@ -248,14 +248,14 @@ void ProtectedPaths::SweepKept() {
         if (gone && (MayGo(file.relative) ||
                      SamePower(file.relative, &file.content, nullptr)))
           continue;
-        Report("protected-path",
+        Report(ViolationKind::kProtectedPath,
                file.path + ": removed by the run; put back" + kWayBack);
         Restore(file);
         continue;
       }
       if (text && *text == file.content && info.st_nlink == 1) continue;
       if (MayStay(file.path, file.relative, &file.content)) continue;
-      Quarantine(file.path, "protected-path",
+      Quarantine(file.path, ViolationKind::kProtectedPath,
                  std::string("changed by the run; put back") + kWayBack);
       Restore(file);
     }
@@ -263,13 +263,14 @@ void ProtectedPaths::SweepKept() {
     std::vector<Found> files;
     struct stat info = {};
     if (!StatPath(top, &info)) {
-      MissedOnTheWay(top, "protected-path");
+      MissedOnTheWay(top, ViolationKind::kProtectedPath);
       continue;
     }
     if (!ListFiles(top, place.name, 0, &files)) {
       // Links, special files, or too many: all of it goes, and what was there
       // before comes back.
-      Quarantine(top, "protected-path", "no longer plain files; put back");
+      Quarantine(top, ViolationKind::kProtectedPath,
+                 "no longer plain files; put back");
       for (const KeptFile& file : place.files) Restore(file);
       continue;
     }
@@ -278,7 +279,8 @@ void ProtectedPaths::SweepKept() {
           place.files.begin(), place.files.end(),
           [&](const KeptFile& file) { return file.path == found.path; });
       if (!known && !MayStay(found.path, found.relative, nullptr))
-        Quarantine(found.path, "protected-path", "created by the run");
+        Quarantine(found.path, ViolationKind::kProtectedPath,
+                   "created by the run");
     }
   }
 }

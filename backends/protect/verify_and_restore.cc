@@ -71,16 +71,15 @@ void ProtectedPaths::Unopened(const std::string& path) {
       faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
     return;
   outcome_->sweep_complete = false;
-  Report("protected-path", path + ": not looked at: " + std::strerror(error));
+  Report(ViolationKind::kProtectedPath,
+         path + ": not looked at: " + std::strerror(error));
 }
 
-void ProtectedPaths::Report(const std::string& kind,
-                            const std::string& detail) {
+void ProtectedPaths::Report(ViolationKind kind, const std::string& detail) {
   outcome_->violations.push_back({kind, detail});
 }
 
-void ProtectedPaths::Quarantine(const std::string& path,
-                                const std::string& kind,
+void ProtectedPaths::Quarantine(const std::string& path, ViolationKind kind,
                                 const std::string& why) {
   const std::string name =
       std::to_string(start_.tv_sec) + "-" +
@@ -162,10 +161,10 @@ void ProtectedPaths::SweepAbsent() {
       if (absent.named)
         TakeNamed(path, absent.relative, kWhy);
       else
-        Quarantine(path, "protected-path", kWhy);
+        Quarantine(path, ViolationKind::kProtectedPath, kWhy);
       continue;
     }
-    MissedOnTheWay(path, "protected-path");
+    MissedOnTheWay(path, ViolationKind::kProtectedPath);
   }
 }
 
@@ -177,7 +176,7 @@ void ProtectedPaths::SweepUnheldFile(const std::string& path,
     for (const std::string& name : names_)
       if (IsWithin(relative, name)) return TakeNamed(path, relative, why);
   }
-  Quarantine(path, "protected-path", why);
+  Quarantine(path, ViolationKind::kProtectedPath, why);
 }
 
 void ProtectedPaths::SweepUnheld() {
@@ -187,7 +186,7 @@ void ProtectedPaths::SweepUnheld() {
   for (const std::string& path : unheld_) {
     struct stat info = {};
     if (!StatPath(path, &info)) {
-      MissedOnTheWay(path, "protected-path");
+      MissedOnTheWay(path, ViolationKind::kProtectedPath);
     } else if (BaseName(path) == "hooks") {
       SweepHooks(path, false);
     } else if (!S_ISDIR(info.st_mode)) {
@@ -232,7 +231,7 @@ void ProtectedPaths::SweepReplaced() {
     if (S_ISREG(info.st_mode) && info.st_nlink == 1 &&
         IsCheckedOut(bind.path, info))
       continue;
-    Report("protected-path",
+    Report(ViolationKind::kProtectedPath,
            bind.path +
                ": was replaced from outside while the command ran, which could "
                "write it from then on; it is still there: look at it");
@@ -244,7 +243,7 @@ void ProtectedPaths::SweepConfigs() {
     struct stat info = {};
     if (!config.readable) {  // it was read-only
       if (!StatPath(config.path, &info))
-        MissedOnTheWay(config.path, "git-config");
+        MissedOnTheWay(config.path, ViolationKind::kGitConfig);
       continue;
     }
     if (!config.existed) {
@@ -254,17 +253,19 @@ void ProtectedPaths::SweepConfigs() {
     std::string what;
     const Result<std::string> text = ReadRegular(config.path, kMaxGitConfig);
     if (LeftByKilled(config.path, config.content, text)) {
-      PutBack("git-config", config.path, config.content, config.mode);
+      PutBack(ViolationKind::kGitConfig, config.path, config.content,
+              config.mode);
       continue;
     }
     if (!StatPath(config.path, &info)) {  // removed: runs nothing
       // Of a git directory it alone would be no repository.
-      if (MissedOnTheWay(config.path, "git-config") &&
+      if (MissedOnTheWay(config.path, ViolationKind::kGitConfig) &&
           !git_directories_.contains(std::string(DirName(config.path)))) {
-        Report("git-config",
+        Report(ViolationKind::kGitConfig,
                config.path + ": moved away with its directory; put back");
         MakeWay(config.path);
-        PutBack("git-config", config.path, config.content, config.mode);
+        PutBack(ViolationKind::kGitConfig, config.path, config.content,
+                config.mode);
       }
       continue;
     }
@@ -278,12 +279,14 @@ void ProtectedPaths::SweepConfigs() {
     } else {
       what = "no longer a readable file";
     }
-    Quarantine(config.path, "git-config", "program-running keys: " + what);
-    PutBack("git-config", config.path, config.content, config.mode);
+    Quarantine(config.path, ViolationKind::kGitConfig,
+               "program-running keys: " + what);
+    PutBack(ViolationKind::kGitConfig, config.path, config.content,
+            config.mode);
   }
 }
 
-void ProtectedPaths::PutBack(const std::string& kind, const std::string& path,
+void ProtectedPaths::PutBack(ViolationKind kind, const std::string& path,
                              const std::string& content, mode_t mode) {
   if (const Status restored = WriteRegular(path, content, mode); !restored)
     Report(kind, path + ": could not be restored: " + restored.error().message);
@@ -292,12 +295,12 @@ void ProtectedPaths::PutBack(const std::string& kind, const std::string& path,
 void ProtectedPaths::CleanConfig(const std::string& path) {
   struct stat info = {};
   if (!StatPath(path, &info)) {
-    MissedOnTheWay(path, "git-config");
+    MissedOnTheWay(path, ViolationKind::kGitConfig);
     return;
   }
   const Result<std::string> text = ReadRegular(path, kMaxGitConfig);
   if (!text) {
-    Quarantine(path, "git-config", "not a readable file");
+    Quarantine(path, ViolationKind::kGitConfig, "not a readable file");
     return;
   }
   const auto leads_out = [&](const GitEntry& entry) {
@@ -307,16 +310,18 @@ void ProtectedPaths::CleanConfig(const std::string& path) {
   const std::vector<GitEntry> found =
       NewProgramEntries(before == nullptr ? "" : *before, *text, leads_out);
   if (found.empty()) return;
-  Quarantine(path, "git-config", "program-running keys: " + Keys(found));
+  Quarantine(path, ViolationKind::kGitConfig,
+             "program-running keys: " + Keys(found));
   if (before != nullptr) {
-    PutBack("git-config", path, *before, info.st_mode & 0777);
+    PutBack(ViolationKind::kGitConfig, path, *before, info.st_mode & 0777);
     return;
   }
   if (Status written = WriteRegular(
           path, WithoutProgramEntries(*text, leads_out), info.st_mode & 0777);
       !written)
-    Report("git-config", path + ": could not be written without them: " +
-                             written.error().message);
+    Report(ViolationKind::kGitConfig,
+           path + ": could not be written without them: " +
+               written.error().message);
 }
 
 bool ProtectedPaths::IsRemembered(const std::string& path,
@@ -329,12 +334,13 @@ bool ProtectedPaths::IsRemembered(const std::string& path,
 void ProtectedPaths::SweepHooks(const std::string& directory, bool all) {
   struct stat info = {};
   if (!StatPath(directory, &info)) {
-    MissedOnTheWay(directory, "git-hook");
+    MissedOnTheWay(directory, ViolationKind::kGitHook);
     return;
   }
   if (!S_ISDIR(info.st_mode)) {
     if (all || Changed(info))
-      Quarantine(directory, "git-hook", "not a directory of hooks");
+      Quarantine(directory, ViolationKind::kGitHook,
+                 "not a directory of hooks");
     return;
   }
   std::vector<std::string> found;
@@ -351,7 +357,7 @@ void ProtectedPaths::SweepHooks(const std::string& directory, bool all) {
     Unopened(directory);
   }
   for (const std::string& path : found)
-    Quarantine(path, "git-hook", "a hook made by the run");
+    Quarantine(path, ViolationKind::kGitHook, "a hook made by the run");
 }
 
 bool ProtectedPaths::IsFresh(const std::string& directory) const {
@@ -406,7 +412,8 @@ void ProtectedPaths::SweepGitDirectory(const std::string& directory,
   }
   const std::string lazygit = JoinPath(directory, "lazygit.yml");
   if (StatPath(lazygit, &info) && (fresh || Changed(info)))
-    Quarantine(lazygit, "protected-path", "names programs for lazygit");
+    Quarantine(lazygit, ViolationKind::kProtectedPath,
+               "names programs for lazygit");
   const std::string common = JoinPath(directory, "commondir");
   if (!StatPath(common, &info)) return;
   // In a linked worktree this is git's own content; anything else would take
@@ -415,7 +422,8 @@ void ProtectedPaths::SweepGitDirectory(const std::string& directory,
   const Result<std::string> text = ReadRegular(common, kMaxGitFileBytes);
   if (((fresh || Changed(info)) && (!text || *text != "../..\n")) ||
       (text && LeadsToPrivate(directory, GitPathIn(*text)))) {
-    Quarantine(common, "git-config", "takes configuration from elsewhere");
+    Quarantine(common, ViolationKind::kGitConfig,
+               "takes configuration from elsewhere");
   } else if (text) {
     const std::string place = Aim(directory, GitPathIn(*text));
     if (!place.empty()) SweepGitDirectory(place, fresh);
@@ -463,14 +471,15 @@ void ProtectedPaths::SweepGitFile(const std::string& path) {
   if (!text) {
     // Git's own are short, and every user of the repository can read them.
     if (changed)
-      Quarantine(path, "git-config", "leads to a place that cannot be read");
+      Quarantine(path, ViolationKind::kGitConfig,
+                 "leads to a place that cannot be read");
     return;
   }
   const std::string_view named = GitDirIn(*text);
   if (named.empty()) return;
   const std::string directory(DirName(path));
   if (LeadsToPrivate(directory, named)) {
-    Quarantine(path, "git-config", "leads to where runs write");
+    Quarantine(path, ViolationKind::kGitConfig, "leads to where runs write");
     return;
   }
   // The search does not go to other writable places (caches): this run may have

@@ -70,7 +70,8 @@ inline LocalSockets LocalSocketsOf(const View& view) {
 }
 inline void ReportSockets(const std::string& unknown, Outcome* outcome) {
   if (unknown.empty() || outcome->status == OutcomeStatus::kSetupFailed) return;
-  outcome->violations.push_back({"sockets", "unix sockets: " + unknown});
+  outcome->violations.push_back(
+      {ViolationKind::kUnixSockets, "unix sockets: " + unknown});
 }
 
 // kInvalid for a root that cannot be writable or a hidden "/", and for a `cwd`

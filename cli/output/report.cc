@@ -33,8 +33,8 @@ void TellViolations(const std::vector<backends::Violation>& violations,
     for (const backends::Violation& violation : violations) {
       if (told == kMaxToldViolations) break;
       if (IsMended(violation) != mended) continue;
-      Complain("blocked " + Visible(violation.detail) + " (" + violation.kind +
-               ")");
+      Complain("blocked " + Visible(violation.detail) + " (" +
+               backends::Name(violation.kind) + ")");
       ++told;
     }
   if (told < violations.size() && !id.empty())

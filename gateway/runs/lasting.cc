@@ -56,7 +56,8 @@ lasting::Entry EntryOf(const Authorization& authorization,
   entry.signal = outcome.signal;
   entry.duration_ms = outcome.duration_ms;
   for (const Violation& violation : outcome.violations)
-    entry.violations.emplace_back(violation.kind, violation.detail);
+    entry.violations.emplace_back(backends::Name(violation.kind),
+                                  violation.detail);
   return entry;
 }
 
@@ -84,7 +85,9 @@ Outcome OutcomeOf(const lasting::Entry& entry) {
   outcome.signal = entry.signal;
   outcome.duration_ms = entry.duration_ms;
   for (const auto& [kind, detail] : entry.violations)
-    outcome.violations.push_back({kind, detail});
+    outcome.violations.push_back({backends::ParseViolationKind(kind).value_or(
+                                      backends::ViolationKind::kProtectedPath),
+                                  detail});
   return outcome;
 }
 

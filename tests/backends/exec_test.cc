@@ -54,7 +54,7 @@ class ExecTest : public Sandbox {
               std::string::npos)
         << ran.outcome.reason;
     ASSERT_FALSE(ran.outcome.violations.empty());
-    EXPECT_EQ(ran.outcome.violations.front().kind, "exec");
+    EXPECT_EQ(ran.outcome.violations.front().kind, ViolationKind::kExec);
     EXPECT_FALSE(Exists(w_ + "/evil"));
     EXPECT_FALSE(Exists(w_ + "/survived"));
   }
@@ -283,7 +283,7 @@ TEST_P(ExecTest, APathThroughTheOwnDirectoriesIsTheFileBehindIt) {
     EXPECT_EQ(Noted(), w_ + c.path + ">" + w_ + c.file + "\n");
     const Ran denied = Bash(name + " no; exit 0");
     EXPECT_EQ(denied.output.find("hello from"), std::string::npos);
-    EXPECT_TRUE(HasViolation(denied.outcome, "exec"));
+    EXPECT_TRUE(HasViolation(denied.outcome, ViolationKind::kExec));
     Noted();
   }
   EXPECT_EQ(Bash("/proc/self/root\"$W\"/hello x").output,

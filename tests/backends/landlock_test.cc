@@ -268,7 +268,7 @@ TEST_P(LandlockTest, NothingOutsideIsMovedIn) {
 TEST_P(LandlockTest, FindsNewProtectedNamesAfterTheRun) {
   profile_.protect_names = {".bashrc"};
   const Ran ran = Bash("echo x > .bashrc");
-  EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kProtectedPath));
   EXPECT_FALSE(Exists(w_ + "/.bashrc"));
 }
 
@@ -288,8 +288,8 @@ TEST_P(LandlockTest, TakesWhatTheRunPutsBesideWhatIsProtected) {
   for (const char* name :
        {"/.git/hooks/pre-commit", "/.vscode/tasks.json", "/.mcp.json"})
     EXPECT_FALSE(Exists(w_ + name)) << name;
-  EXPECT_TRUE(HasViolation(ran.outcome, "git-hook"));
-  EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitHook));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kProtectedPath));
   EXPECT_TRUE(Exists(w_ + "/.git/hooks/pre-push"));
   EXPECT_TRUE(Exists(w_ + "/.vscode/launch.json"));
   AwaitTick();

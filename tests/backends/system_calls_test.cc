@@ -16,7 +16,8 @@ class CallsTest : public Sandbox {
   static std::string All(const Outcome& outcome) {
     std::string text = outcome.reason + "\n";
     for (const Violation& violation : outcome.violations)
-      text += "blocked " + violation.detail + " (" + violation.kind + ")\n";
+      text += "blocked " + violation.detail + " (" +
+              std::string(Name(violation.kind)) + ")\n";
     return text;
   }
   void ExpectBlocked(const Ran& ran, const std::string& line) {
@@ -330,12 +331,25 @@ TEST_P(CallsTest, OrdinaryWorkIsNotReported) {
 }
 
 TEST(ProtectedKindTest, FollowsFromTheName) {
-  EXPECT_STREQ(ProtectedKind("/w/.bashrc"), "shell-startup");
-  EXPECT_STREQ(ProtectedKind("/w/.git/hooks/post-commit"), "git");
-  EXPECT_STREQ(ProtectedKind("/w/.claude/settings.json"), "agent-settings");
-  EXPECT_STREQ(ProtectedKind("/w/.vscode/tasks.json"), "editor");
-  EXPECT_STREQ(ProtectedKind("/w/.npmrc"), "tool-settings");
-  EXPECT_STREQ(ProtectedKind("/etc/passwd"), "path");
+  EXPECT_EQ(ProtectedKind("/w/.bashrc"), ViolationKind::kShellStartup);
+  EXPECT_EQ(ProtectedKind("/w/.git/hooks/post-commit"), ViolationKind::kGit);
+  EXPECT_EQ(ProtectedKind("/w/.claude/settings.json"),
+            ViolationKind::kAgentSettings);
+  EXPECT_EQ(ProtectedKind("/w/.vscode/tasks.json"), ViolationKind::kEditor);
+  EXPECT_EQ(ProtectedKind("/w/.npmrc"), ViolationKind::kToolSettings);
+  EXPECT_EQ(ProtectedKind("/etc/passwd"), ViolationKind::kOtherProtected);
+}
+
+// The record has the names; what outlives its line reads them back.
+TEST(ViolationKindTest, HasANameThatIsItsOwn) {
+  for (int i = 0; i < kViolationKinds; ++i) {
+    const auto kind = static_cast<ViolationKind>(i);
+    EXPECT_EQ(ParseViolationKind(Name(kind)), kind) << Name(kind);
+  }
+  EXPECT_FALSE(ParseViolationKind(""));
+  EXPECT_STREQ(Name(ViolationKind::kProtectedPath), "protected-path");
+  EXPECT_STREQ(Name(ViolationKind::kNoNetwork), "network: none");
+  EXPECT_STREQ(Name(ViolationKind::kGit), "protected: git");
 }
 
 }  // namespace

@@ -578,7 +578,8 @@ TEST_P(UnixSocketsTest, CannotBeMadeWhereOneOutsideIsNotFound) {
   };
   const Ran ran = Bash("python3 make");
   EXPECT_EQ(ran.output, "refused\nmade\nrefused\nrefused\n");
-  ASSERT_TRUE(HasViolation(ran.outcome, "sockets")) << ran.outcome.reason;
+  ASSERT_TRUE(HasViolation(ran.outcome, ViolationKind::kUnixSockets))
+      << ran.outcome.reason;
   EXPECT_NE(ran.outcome.violations[0].detail.find("(lost)"), std::string::npos);
 }
 

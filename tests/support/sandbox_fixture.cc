@@ -70,7 +70,7 @@ std::string Pack(const Outcome& outcome) {
        << outcome.reason << '\n'
        << outcome.violations.size() << '\n';
   for (const Violation& violation : outcome.violations)
-    text << violation.kind << '\n' << violation.detail << '\n';
+    text << Name(violation.kind) << '\n' << violation.detail << '\n';
   text << outcome.starts << '\n' << outcome.programs.size() << '\n';
   for (const StartedProgram& program : outcome.programs)
     text << program.times << ' ' << program.path << '\n';
@@ -91,7 +91,10 @@ Outcome Unpack(const std::string& packed) {
   outcome.status = static_cast<OutcomeStatus>(status);
   for (size_t i = 0; i < count && i < 1000; ++i) {
     Violation violation;
-    std::getline(text, violation.kind);
+    std::string kind;
+    std::getline(text, kind);
+    violation.kind =
+        ParseViolationKind(kind).value_or(ViolationKind::kProtectedPath);
     std::getline(text, violation.detail);
     outcome.violations.push_back(violation);
   }
@@ -428,7 +431,7 @@ void Sandbox::ExpectHiddenAtASecondMount() {
   EXPECT_NE(ran.output.find("end"), std::string::npos) << ran.outcome.reason;
 }
 
-bool Sandbox::HasViolation(const Outcome& outcome, const std::string& kind) {
+bool Sandbox::HasViolation(const Outcome& outcome, ViolationKind kind) {
   for (const Violation& violation : outcome.violations)
     if (violation.kind == kind) return true;
   return false;

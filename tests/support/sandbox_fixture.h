@@ -80,7 +80,7 @@ class Sandbox : public testing::TestWithParam<Who> {
   // The canary of the home is not read by the names of a second mount
   // either. As root; the process has mounts of its own afterwards.
   void ExpectHiddenAtASecondMount();
-  static bool HasViolation(const Outcome& outcome, const std::string& kind);
+  static bool HasViolation(const Outcome& outcome, ViolationKind kind);
 
   std::string base_;  // below no private place
   std::string w_, x_, h_, s_, quarantine_;

@@ -35,6 +35,20 @@ bool LeavesDirectories(int number) {
          number == SYS_set_tid_address;
 }
 
+// What a connection is that `network` does not give.
+ViolationKind Beyond(Network network) {
+  switch (network) {
+    case Network::kLoopback:
+      return ViolationKind::kLoopbackOnly;
+    case Network::kDomains:
+      return ViolationKind::kListedDomainsOnly;
+    case Network::kNone:
+    case Network::kOpen:
+      break;
+  }
+  return ViolationKind::kNoNetwork;
+}
+
 }  // namespace
 
 CallWatch::CallWatch(const Profile& profile, const Command& command,
@@ -72,7 +86,7 @@ void CallWatch::Finish(Outcome* outcome) {
                              violations_.end());
   if (more_ > 0)
     outcome->violations.push_back(
-        {"more", std::to_string(more_) + " other attempts"});
+        {ViolationKind::kMore, std::to_string(more_) + " other attempts"});
   outcome->programs = std::move(programs_);
   outcome->starts = starts_;
   if (ended_.empty()) return;
@@ -105,7 +119,7 @@ int CallWatch::Tick() {
 void CallWatch::EndRun(const std::string& why) {
   if (why.empty() || !ended_.empty()) return;
   ended_ = why;
-  Report("exec", "going on: " + why);
+  Report(ViolationKind::kExec, "going on: " + why);
   if (kill_) kill_();
 }
 
@@ -394,14 +408,13 @@ void CallWatch::LookAtConnect(const seccomp_notif& call) {
     const Fd there = target::OpenIn(root_.get(), full, 0);
     if (there && fstat(there.get(), &inside) == 0 && S_ISSOCK(inside.st_mode))
       return;
-    Report("hidden", "connecting to " + full);
+    Report(ViolationKind::kHidden, "connecting to " + full);
     return;
   }
   if (profile_.network == Network::kOpen) return;
   const auto where = Internet(address);
   if (!where || where->loopback) return;
-  Report(std::string("network: ") + Name(profile_.network),
-         "connecting to " + where->text);
+  Report(Beyond(profile_.network), "connecting to " + where->text);
 }
 
 void CallWatch::LookAtBind(const seccomp_notif& call) {
@@ -415,8 +428,7 @@ void CallWatch::LookAtBind(const seccomp_notif& call) {
   if (profile_.network == Network::kOpen) return;
   const auto where = Internet(address);
   if (!where || where->loopback || where->multicast) return;
-  Report(std::string("network: ") + Name(profile_.network),
-         "listening on " + where->text);
+  Report(Beyond(profile_.network), "listening on " + where->text);
 }
 
 bool CallWatch::OpenRoot(pid_t thread) {
@@ -519,17 +531,17 @@ void CallWatch::ReportPath(const char* verb, const std::string& raw,
         places.begin(), places.end(),
         [&](const std::string& place) { return IsWithin(path, place); });
   };
-  std::string kind = "read-only";
+  ViolationKind kind = ViolationKind::kReadOnly;
   if (hidden || Hidden(path))
-    kind = "hidden";
+    kind = ViolationKind::kHidden;
   else if (among(protected_))
-    kind = std::string("protected: ") + ProtectedKind(path);
+    kind = ProtectedKind(path);
   else if (std::find(pinned_.begin(), pinned_.end(), path) != pinned_.end())
-    kind = "holds protected paths";
+    kind = ViolationKind::kPinned;
   Report(kind, std::string(verb) + " " + path);
 }
 
-void CallWatch::Report(const std::string& kind, const std::string& detail) {
+void CallWatch::Report(ViolationKind kind, const std::string& detail) {
   if (reported_.contains(detail)) return;
   if (violations_.size() >= kMaxReported) {
     ++more_;

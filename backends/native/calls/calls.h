@@ -108,7 +108,7 @@ class CallWatch {
   bool MeetsHidden(std::string path, bool follow);
   void ReportPath(const char* verb, const std::string& path,
                   bool hidden = false);
-  void Report(const std::string& kind, const std::string& detail);
+  void Report(ViolationKind kind, const std::string& detail);
 
   const Profile& profile_;
   const Command& command_;
@@ -134,8 +134,8 @@ class CallWatch {
   uint64_t starts_ = 0;
 };
 
-// What kind of thing a protected path is: "shell-startup", "git",
-// "agent-settings", "editor", "tool-settings" or "path". By its name alone.
-const char* ProtectedKind(const std::string& path);
+// What changing a protected path is, by its name alone: kShellStartup …
+// kOtherProtected.
+ViolationKind ProtectedKind(const std::string& path);
 
 }  // namespace gate::backends

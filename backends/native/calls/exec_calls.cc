@@ -53,21 +53,24 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
   if (program.error != 0) {
     // One that is ended while it asks starts nothing, and hid nothing.
     if (program.opaque && StillWaits(call))
-      Report("exec", "starting a program whose name cannot be followed");
+      Report(ViolationKind::kExec,
+             "starting a program whose name cannot be followed");
     // A shell's search tries many names that are not there.
     return program.error;
   }
   event.complete = target::ReadVector(thread, args[at ? 2 : 1], &event.argv);
   if (!event.complete && errno == E2BIG) {
     if (StillWaits(call))
-      Report("exec", "starting " + event.path + ": its arguments are too long");
+      Report(ViolationKind::kExec,
+             "starting " + event.path + ": its arguments are too long");
     return E2BIG;
   }
   Expectation expected;
   const int error =
       Expect(root_.get(), program, event.cwd, event.argv, &expected);
   if (error == EACCES)
-    Report("exec", "starting " + event.path + ": it cannot be read");
+    Report(ViolationKind::kExec,
+           "starting " + event.path + ": it cannot be read");
   if (error != 0) return error;
   event.interpreters = expected.interpreters;
   ++starts_;
@@ -79,12 +82,14 @@ int CallWatch::LookAtExec(const seccomp_notif& call) {
   // The id is of this call: whoever asks now is the one that was looked at.
   if (!StillWaits(call)) return 0;
   if (!verdict.allow) {
-    Report("exec", "starting " + event.path + ": " + verdict.reason);
+    Report(ViolationKind::kExec,
+           "starting " + event.path + ": " + verdict.reason);
     return EACCES;
   }
   if (!starts_going_.LetThrough(
           thread, [&] { return StillWaits(call); }, std::move(expected))) {
-    Report("exec", "starting " + event.path + ": its process cannot be seen");
+    Report(ViolationKind::kExec,
+           "starting " + event.path + ": its process cannot be seen");
     return EACCES;
   }
   const auto known = std::find_if(

@@ -41,7 +41,8 @@ class ProtectedPathsGit : public Sandbox {
   void ExpectQuiet(const Ran& ran) {
     EXPECT_EQ(ran.outcome.exit_code, 0) << ran.output;
     for (const Violation& violation : ran.outcome.violations)
-      ADD_FAILURE() << violation.kind << ": " << violation.detail;
+      ADD_FAILURE() << std::string(Name(violation.kind)) << ": "
+                    << violation.detail;
   }
 };
 INSTANTIATE_TEST_SUITE_P(All, ProtectedPathsGit, testing::ValuesIn(Everyone()),
@@ -96,7 +97,7 @@ TEST_P(ProtectedPathsGit, PutsBackWhatOrders) {
   for (const char* name : {".mcp.json", "p/.mcp.json", ".claude/commands/c.md",
                            ".vscode/tasks.json"})
     EXPECT_FALSE(Exists(w_ + "/" + name)) << name;
-  EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kProtectedPath));
 }
 
 TEST_P(ProtectedPathsGit, RemovalLiftsNoGuard) {
@@ -175,7 +176,7 @@ TEST_P(ProtectedPathsGit, ADirectoryThatBecomesALinkGivesItsFilesBack) {
   struct stat info = {};
   ASSERT_EQ(lstat((w_ + "/p").c_str(), &info), 0);
   EXPECT_TRUE(S_ISDIR(info.st_mode));
-  EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kProtectedPath));
 }
 
 TEST_P(ProtectedPathsGit, OnlyALineOfGitExchangesAnything) {

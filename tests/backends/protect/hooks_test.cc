@@ -256,7 +256,7 @@ TEST_P(ProtectedPathsHooks, OfAWorkTreeThatWasNotKnownAreTaken) {
     const Ran ran = Bash(hook + row.line);
     EXPECT_FALSE(Exists(w_ + "/" + row.hook + "/pre-commit"))
         << row.name << ran.output;
-    EXPECT_TRUE(HasViolation(ran.outcome, "git-hook")) << row.name;
+    EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitHook)) << row.name;
   }
 }
 
@@ -275,7 +275,8 @@ TEST_P(ProtectedPathsHooks, OfTheWorkspaceStayInItsWorktrees) {
       "git -C t commit -q --allow-empty -m 2; echo 2 > "
       "other/.githooks/pre-push");
   for (const Violation& violation : ran.outcome.violations)
-    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+    ADD_FAILURE() << std::string(Name(violation.kind)) << ": "
+                  << violation.detail;
   EXPECT_EQ(Read(w_ + "/t/.githooks/pre-commit"), "mine\n");
   EXPECT_EQ(Read(w_ + "/other/.githooks/pre-push"), "2\n");
 }
@@ -289,7 +290,8 @@ TEST_P(ProtectedPathsHooks, OrdinaryFilesBesideThemAreTheRuns) {
       "echo 2 > a; echo 2 > b; mkdir .githooks; git add -A; git commit -qm 1; "
       "git worktree add -q t; rm -r .githooks");
   for (const Violation& violation : ran.outcome.violations)
-    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+    ADD_FAILURE() << std::string(Name(violation.kind)) << ": "
+                  << violation.detail;
   EXPECT_EQ(Read(w_ + "/a"), "2\n");
   EXPECT_EQ(Read(w_ + "/b"), "2\n");
 }

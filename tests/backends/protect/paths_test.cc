@@ -189,7 +189,7 @@ TEST_P(ProtectedPathsTest, NamesAreSweptAtAnyDepth) {
 TEST_P(ProtectedPathsTest, TheQuarantineHoldsWhatWasTaken) {
   const Ran ran = Bash("echo evil > .bashrc");
   ASSERT_EQ(ran.outcome.violations.size(), 1u);
-  EXPECT_EQ(ran.outcome.violations[0].kind, "protected-path");
+  EXPECT_EQ(ran.outcome.violations[0].kind, ViolationKind::kProtectedPath);
   EXPECT_EQ(ran.outcome.exit_code, 0);
   std::string found;
   for (const auto& entry : std::filesystem::directory_iterator(quarantine_))
@@ -201,7 +201,7 @@ TEST_P(ProtectedPathsTest, WithoutAQuarantineItIsStillTakenAway) {
   profile_.quarantine_dir.clear();
   const Ran ran = Bash("echo evil > .bashrc");
   EXPECT_FALSE(Exists(w_ + "/.bashrc"));
-  EXPECT_TRUE(HasViolation(ran.outcome, "protected-path"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kProtectedPath));
 }
 
 TEST_P(ProtectedPathsTest, ExactPathsAreProtected) {
@@ -228,7 +228,8 @@ TEST_P(ProtectedPathsTest, OrdinaryGitWorks) {
       "-l");
   EXPECT_EQ(ran.outcome.exit_code, 0) << ran.output;
   for (const Violation& violation : ran.outcome.violations)
-    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+    ADD_FAILURE() << std::string(Name(violation.kind)) << ": "
+                  << violation.detail;
   EXPECT_TRUE(Exists(w_ + "/sub/tracked"));
   EXPECT_TRUE(Exists(w_ + "/.gitmodules"));
   EXPECT_EQ(Outside("git status --porcelain | grep -v '^[?]'"), "");
@@ -254,7 +255,7 @@ TEST_P(ProtectedPathsTest, AHooksDirectoryThatWasAbsentStaysWithoutHooks) {
   std::filesystem::remove_all(w_ + "/.git/hooks");
   const Ran ran = Bash("mkdir .git/hooks; echo x > .git/hooks/post-merge");
   EXPECT_FALSE(Exists(w_ + "/.git/hooks/post-merge"));
-  EXPECT_TRUE(HasViolation(ran.outcome, "git-hook"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitHook));
 }
 
 TEST_P(ProtectedPathsTest, AFileThatTheConfigurationIncludesIsGuardedLikeIt) {
@@ -266,7 +267,7 @@ TEST_P(ProtectedPathsTest, AFileThatTheConfigurationIncludesIsGuardedLikeIt) {
   const std::string before = Read(w_ + "/team.inc");
   const Ran ran = Bash("git config -f team.inc core.fsmonitor ./evil");
   EXPECT_EQ(Read(w_ + "/team.inc"), before);
-  EXPECT_TRUE(HasViolation(ran.outcome, "git-config"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitConfig));
 }
 
 TEST_P(ProtectedPathsTest, HooksInADirectoryOfTheWorkspaceArePutBack) {
@@ -284,7 +285,7 @@ TEST_P(ProtectedPathsTest, HooksInADirectoryOfTheWorkspaceArePutBack) {
         "rm .husky/pre-commit; ln -s ../evil .husky/pre-commit",
         "echo evil > e; mv e .husky/_/pre-push"}) {
     const Ran ran = Bash(line);
-    EXPECT_TRUE(HasViolation(ran.outcome, "git-hook")) << line;
+    EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitHook)) << line;
     EXPECT_EQ(Read(w_ + "/.husky/pre-commit"), "npm test\n") << line;
     EXPECT_EQ(Read(w_ + "/.husky/_/pre-commit"), ". ./h\n") << line;
     EXPECT_FALSE(Exists(w_ + "/.husky/_/post-merge")) << line;
@@ -302,7 +303,7 @@ TEST_P(ProtectedPathsTest, TheWorkTreeIsNotMovedOutOfTheWorkspace) {
     const Ran ran =
         Bash("git config core.worktree \"" + std::string(where) + "\"");
     EXPECT_EQ(Read(config), before) << where;
-    EXPECT_TRUE(HasViolation(ran.outcome, "git-config")) << where;
+    EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitConfig)) << where;
   }
 }
 
@@ -319,7 +320,7 @@ TEST_P(ProtectedPathsTest, ProgramsInTheConfigurationArePutBack) {
         "rm .git/config; mkdir .git/config", "echo '[broken' >> .git/config"}) {
     const Ran ran = Bash(line);
     EXPECT_EQ(Read(config), before) << line << ran.output;
-    EXPECT_TRUE(HasViolation(ran.outcome, "git-config")) << line;
+    EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitConfig)) << line;
   }
   const Ran ordinary = Bash("git config remote.o.url /x");
   EXPECT_NE(Read(config), before);
@@ -337,7 +338,7 @@ TEST_P(ProtectedPathsTest, OtherFilesThatLeadGitElsewhereAreProtected) {
       "core.hooksPath h; git config --worktree user.name ok");
   EXPECT_EQ(Read(w_ + "/.git/config.worktree").find("hooks"),
             std::string::npos);
-  EXPECT_TRUE(HasViolation(ran.outcome, "git-config"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitConfig));
 }
 
 TEST_P(ProtectedPathsTest, ANewRepositoryKeepsItsFilesButNoPrograms) {
@@ -351,8 +352,8 @@ TEST_P(ProtectedPathsTest, ANewRepositoryKeepsItsFilesButNoPrograms) {
   const std::string config = Read(w_ + "/new/.git/config");
   EXPECT_EQ(config.find("evil"), std::string::npos);
   EXPECT_NE(config.find("kept"), std::string::npos);
-  EXPECT_TRUE(HasViolation(ran.outcome, "git-hook"));
-  EXPECT_TRUE(HasViolation(ran.outcome, "git-config"));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitHook));
+  EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitConfig));
 }
 
 TEST_P(ProtectedPathsTest, ARepositoryMadeOfTheWorkspaceDoesNotFreeItsNames) {

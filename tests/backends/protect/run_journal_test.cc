@@ -39,14 +39,17 @@ class RunJournalTest : public Sandbox {
     const std::string text = AsUser([&] {
       std::string lines;
       for (const Violation& violation : RecoverKilledRuns(runs_))
-        lines += violation.kind + '\t' + violation.detail + '\n';
+        lines +=
+            std::string(Name(violation.kind)) + '\t' + violation.detail + '\n';
       return lines;
     });
     std::vector<Violation> all;
     for (size_t at = 0; at < text.size();) {
       const size_t tab = text.find('\t', at), end = text.find('\n', at);
-      all.push_back(
-          {text.substr(at, tab - at), text.substr(tab + 1, end - tab - 1)});
+      const auto kind = ParseViolationKind(text.substr(at, tab - at));
+      EXPECT_TRUE(kind) << text;
+      all.push_back({kind.value_or(ViolationKind::kMore),
+                     text.substr(tab + 1, end - tab - 1)});
       at = end + 1;
     }
     return all;

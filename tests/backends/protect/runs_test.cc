@@ -55,8 +55,8 @@ TEST_P(ProtectedPathsRuns, WhatOneMovesOutOfAnothersPlacesIsTaken) {
     AwaitTick();
     const Ran second = Bash(inner ? "mv .worktrees/x/d d" : "mkdir q; mv d q");
     EXPECT_EQ(second.outcome.exit_code, 0) << second.output;
-    EXPECT_TRUE(HasViolation(second.outcome, "protected-path"));
-    EXPECT_TRUE(HasViolation(second.outcome, "git-hook"));
+    EXPECT_TRUE(HasViolation(second.outcome, ViolationKind::kProtectedPath));
+    EXPECT_TRUE(HasViolation(second.outcome, ViolationKind::kGitHook));
     ExpectHarmless(w_ + (inner ? "/d" : "/q/d"), "before the first has ended");
     first.End();
     ExpectHarmless(w_ + (inner ? "/d" : "/q/d"), "after both");
@@ -117,7 +117,8 @@ TEST_P(ProtectedPathsRuns, WhatAPersonMakesMeanwhileStaysWhereNoRunReaches) {
   AwaitTick();
   const Ran ran = Bash("echo x > made; touch pkg/made");
   for (const Violation& violation : ran.outcome.violations)
-    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+    ADD_FAILURE() << std::string(Name(violation.kind)) << ": "
+                  << violation.detail;
   EXPECT_TRUE(Exists(w_ + "/pkg/.vscode/tasks.json"));
 }
 
@@ -130,7 +131,8 @@ TEST_P(ProtectedPathsRuns, ACloneKeepsWhatItBringsWhileOthersGoOn) {
   AwaitTick();
   const Ran ran = Bash("echo x > c/made; git -C c add made");
   for (const Violation& violation : ran.outcome.violations)
-    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+    ADD_FAILURE() << std::string(Name(violation.kind)) << ": "
+                  << violation.detail;
   EXPECT_TRUE(Exists(w_ + "/c/.vscode/tasks.json"));
   // But only as it came.
   EXPECT_FALSE(Bash("echo y > c/.vscode/tasks.json; git -C c add -A")

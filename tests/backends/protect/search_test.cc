@@ -86,8 +86,9 @@ TEST_P(ProtectedPathsSearch, NothingThatARunMakesHidesWhatItPlants) {
     EXPECT_EQ(Bash("true").outcome.exit_code, 0);
     const Ran ran = Bash(std::string(made) + kPlant);
     EXPECT_EQ(ran.outcome.status, OutcomeStatus::kExited) << made;
-    EXPECT_TRUE(HasViolation(ran.outcome, "protected-path")) << made;
-    EXPECT_TRUE(HasViolation(ran.outcome, "git-hook")) << made;
+    EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kProtectedPath))
+        << made;
+    EXPECT_TRUE(HasViolation(ran.outcome, ViolationKind::kGitHook)) << made;
     Outside("chmod -R u+rwx .");
     EXPECT_EQ(Planted(), "") << made << ran.output;
     Outside("find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +");

@@ -218,7 +218,8 @@ TEST_P(ProtectedPathsSymlinks, LeadsThereAfterAKilledGateWithoutMounts) {
     const std::string found = AsUser([&] {
       std::string all;
       for (const Violation& violation : RecoverKilledRuns(profile_.runs_dir))
-        all += violation.kind + " " + violation.detail + "\n";
+        all +=
+            std::string(Name(violation.kind)) + " " + violation.detail + "\n";
       return all;
     });
     EXPECT_NE(found, "") << c.name;

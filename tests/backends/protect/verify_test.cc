@@ -104,7 +104,8 @@ TEST_P(ProtectedPathsVerify, ACloneKeepsWhatItBringsAndLinksInIt) {
             "");
   const Ran ran = Bash("git clone -q \"$W/../o\" c");
   for (const Violation& violation : ran.outcome.violations)
-    ADD_FAILURE() << violation.kind << ": " << violation.detail;
+    ADD_FAILURE() << std::string(Name(violation.kind)) << ": "
+                  << violation.detail;
   EXPECT_TRUE(ran.outcome.sweep_complete);
   for (const char* name : {"c/.envrc", "c/.vscode/tasks.json", "c/.mcp.json",
                            "c/.claude/settings.json"})
