@@ -116,12 +116,12 @@ bool IsDatabaseCode(const Analysis& analysis, const Decision& decision,
         unknown.span.begin < invocation.span.begin ||
         unknown.span.end > invocation.span.end)
       continue;
-    const parser::ArgumentAnalysis reading =
+    const parser::ArgumentAnalysis arguments =
         parser::ReadArguments(invocation.argv);
     return std::ranges::all_of(
-        reading.findings, [&](const parser::ArgumentEffect& finding) {
-          return finding.role != parser::Role::kForeignCode ||
-                 std::ranges::find(kLanguages, finding.detail) !=
+        arguments.effects, [&](const parser::ArgumentEffect& argument_effect) {
+          return argument_effect.role != parser::Role::kForeignCode ||
+                 std::ranges::find(kLanguages, argument_effect.detail) !=
                      kLanguages.end();
         });
   }

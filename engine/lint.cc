@@ -55,10 +55,10 @@ uint32_t Does(const std::string& command) {
     if (effect.kind != parser::EffectKind::kRead)
       does |= 1u << static_cast<unsigned>(effect.kind);
   for (const parser::Invocation& invocation : analysis.invocations) {
-    const parser::ArgumentAnalysis reading =
+    const parser::ArgumentAnalysis arguments =
         parser::ReadArguments(invocation.argv);
-    for (const parser::ArgumentEffect& finding : reading.findings)
-      switch (finding.role) {
+    for (const parser::ArgumentEffect& effect : arguments.effects)
+      switch (effect.role) {
         case parser::Role::kForeignCode:
         case parser::Role::kScriptFile:
         case parser::Role::kStdinCode:

@@ -108,7 +108,7 @@ struct Effect {
 struct OptionsRead {
   bool known = false;    // the program is described
   bool complete = true;  // every option was understood
-  uint32_t roles = 0;    // bit: number of the Role of a finding
+  uint32_t roles = 0;    // bit: number of the Role of an argument effect
   // A word may hold options that the description does not tell: `-Zr` where -Z
   // is not described, `-$x`.
   bool unread = false;

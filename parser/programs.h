@@ -46,7 +46,7 @@ enum class Role : uint8_t {
   kSystem,       // changes the machine
   kRemoteState,  // changes state elsewhere; words[0] names what
   kLoadCode,     // words[0] is a library, module or plugin it loads and runs
-  kAct,          // no finding: `detail` goes to Reading::acts
+  kAct,          // no argument effect: `detail` goes to ArgumentAnalysis::acts
   kRedirects,    // the same
 };
 inline constexpr int kRoles = 25;
@@ -89,7 +89,7 @@ struct ArgumentAnalysis {
   // A word may hold options that are not among them: an undescribed letter
   // hides those behind it in a bundle, and `-$x` may be any.
   bool unread = false;
-  std::vector<ArgumentEffect> findings;
+  std::vector<ArgumentEffect> effects;
   ActsRead acts;
   bool reads_stdin = false;     // reads its standard input as data
   bool prints_input = false;    // what it prints may hold what it read
@@ -102,14 +102,15 @@ struct ArgumentAnalysis {
 
 // Reads the arguments of `argv` (argv[0] is the program). Unknown arguments
 // make everything that could stand there possible: `complete` is false then,
-// and findings that depend on them are not certain. For a program that runs
-// another (sudo, timeout) every place where the other's name may stand is a
-// kCommand finding; where there are too many, one with an unknown word. The
-// value that `find -exec … +` and xargs fill in is never guessed. An unquoted
-// pattern counts as operands, also where a file's name could begin with `-`;
-// where that, or a second file, would do more than reading, `complete` is
-// false, unless a finding says more than reading and running already.
-// Never fails. Bounded: at most kMaxReadings readings of the same words.
+// and argument effects that depend on them are not certain. For a program that
+// runs another (sudo, timeout) every place where the other's name may stand is
+// a kCommand argument effect; where there are too many, one with an unknown
+// word. The value that `find -exec … +` and xargs fill in is never guessed. An
+// unquoted pattern counts as operands, also where a file's name could begin
+// with `-`; where that, or a second file, would do more than reading,
+// `complete` is false, unless an argument effect says more than reading and
+// running already. Never fails. Bounded: at most kMaxReadings readings of the
+// same words.
 ArgumentAnalysis ReadArguments(std::span<const Argument> argv);
 
 inline constexpr int kMaxReadings = 24;
@@ -130,8 +131,8 @@ std::vector<std::string_view> SpellingsOf(
 enum class Described : uint8_t { kNo, kYes, kUnsure };
 Described DescribesOption(std::string_view program, std::string_view name);
 
-// The part of `reading` that rules ask for.
-OptionsRead OptionsOf(const ArgumentAnalysis& reading);
+// The part of `arguments` that rules ask for.
+OptionsRead OptionsOf(const ArgumentAnalysis& arguments);
 
 // True when the shipped data describes a program of this base name.
 bool IsDescribed(std::string_view program);
@@ -165,8 +166,8 @@ struct EnvironmentMeaning {
 };
 std::optional<EnvironmentMeaning> EnvironmentRole(std::string_view name);
 
-// A reading as text, one finding a line, sorted: how examples are written and
-// compared. `delete recursive: x`, `possible command: a b +`.
-std::vector<std::string> Describe(const ArgumentAnalysis& reading);
+// A reading as text, one argument effect a line, sorted: how examples are
+// written and compared. `delete recursive: x`, `possible command: a b +`.
+std::vector<std::string> Describe(const ArgumentAnalysis& arguments);
 
 }  // namespace gate::parser

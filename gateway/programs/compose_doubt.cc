@@ -137,10 +137,10 @@ std::string ComposeDoubt(const parser::Invocation& invocation) {
   const Kind kind = KindOf(invocation);
   if (kind == Kind::kNone) return "";
   const bool enters = kind == Kind::kEnters;
-  const parser::ArgumentAnalysis reading =
+  const parser::ArgumentAnalysis arguments =
       parser::ReadArguments(invocation.argv);
-  if (reading.acts.redirects != 0) return "it names another configuration";
-  for (const std::string_view option : reading.options) {
+  if (arguments.acts.redirects != 0) return "it names another configuration";
+  for (const std::string_view option : arguments.options) {
     if (parser::IsSpelling(option, "--project-directory") ||
         (enters && parser::IsSpelling(option, "--project-name")))
       return "it names another project";
@@ -149,10 +149,10 @@ std::string ComposeDoubt(const parser::Invocation& invocation) {
       parser::DirectoriesOf(invocation);
   if (directories.empty()) return "its directory is not known";
   bool named = false;
-  for (const parser::ArgumentEffect& finding : reading.findings) {
-    if (finding.role != parser::Role::kRead) continue;
+  for (const parser::ArgumentEffect& argument_effect : arguments.effects) {
+    if (argument_effect.role != parser::Role::kRead) continue;
     named = true;
-    for (const parser::Argument& word : finding.words) {
+    for (const parser::Argument& word : argument_effect.words) {
       if (!word.known || word.glob || word.text.find(':') != std::string::npos)
         return "a file is not known";
       for (const std::string& directory : directories) {

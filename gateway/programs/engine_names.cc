@@ -84,8 +84,9 @@ bool IsNetworkOfEngine(std::string_view name) {
   return IsEngineName(name) && !IsNetworkMode(name);
 }
 
-bool HasOption(const parser::ArgumentAnalysis& reading, std::string_view name) {
-  return std::ranges::any_of(reading.options, [&](std::string_view option) {
+bool HasOption(const parser::ArgumentAnalysis& arguments,
+               std::string_view name) {
+  return std::ranges::any_of(arguments.options, [&](std::string_view option) {
     return parser::IsSpelling(option, name);
   });
 }
@@ -260,14 +261,14 @@ std::string MayStandFor(const EngineName& name) {
 
 // Adds the containers that one invocation enters or starts again.
 std::string CollectContainers(const parser::Invocation& invocation,
-                              const parser::ArgumentAnalysis& reading,
+                              const parser::ArgumentAnalysis& arguments,
                               std::vector<EngineName>* names) {
   bool any = false;
-  for (const parser::ArgumentEffect& finding : reading.findings) {
-    if (finding.role != parser::Role::kSystem ||
-        finding.detail != "container-used")
+  for (const parser::ArgumentEffect& argument_effect : arguments.effects) {
+    if (argument_effect.role != parser::Role::kSystem ||
+        argument_effect.detail != "container-used")
       continue;
-    for (const parser::Argument& word : finding.words) {
+    for (const parser::Argument& word : argument_effect.words) {
       if (!word.known || word.splits || word.glob || !IsEngineName(word.text))
         return "a name is not known";
       any = true;
@@ -282,33 +283,33 @@ std::string CollectContainers(const parser::Invocation& invocation,
 // Adds what one invocation calls volumes and networks; what is wrong.
 std::string Collect(const parser::Invocation& invocation,
                     std::vector<EngineName>* names) {
-  const parser::ArgumentAnalysis reading =
+  const parser::ArgumentAnalysis arguments =
       parser::ReadArguments(invocation.argv);
   const bool volumes =
-      HasOption(reading, "--volume") || HasOption(reading, "--mount");
-  const bool networks = HasOption(reading, "--network");
+      HasOption(arguments, "--volume") || HasOption(arguments, "--mount");
+  const bool networks = HasOption(arguments, "--network");
   const bool containers = StartsAgain(invocation);
   if (!volumes && !networks && !containers) return "";
   const std::string& program = invocation.program;
-  if (!reading.known || !reading.complete || reading.unread ||
-      reading.acts.hides_options)
+  if (!arguments.known || !arguments.complete || arguments.unread ||
+      arguments.acts.hides_options)
     return "not all of its options are known";
   if (invocation.argv[0].text != program || !invocation.via.empty())
     return "`" + program + "` is started by something else";
-  if (reading.acts.redirects != 0) return "it names engine or configuration";
+  if (arguments.acts.redirects != 0) return "it names engine or configuration";
   for (const parser::EnvironmentSetting& setting : invocation.environment)
     if (ChoosesEngine(setting.name)) return "it sets " + setting.name;
-  if (containers) return CollectContainers(invocation, reading, names);
+  if (containers) return CollectContainers(invocation, arguments, names);
   size_t found_volumes = 0, found_networks = 0;
-  for (const parser::ArgumentEffect& finding : reading.findings) {
-    const bool network = finding.role == parser::Role::kSystem &&
-                         finding.detail == "container-network";
-    if (!network && finding.role != parser::Role::kWrite) continue;
-    if (finding.words.size() != 1 || !finding.words[0].known ||
-        finding.words[0].splits || finding.words[0].glob)
+  for (const parser::ArgumentEffect& argument_effect : arguments.effects) {
+    const bool network = argument_effect.role == parser::Role::kSystem &&
+                         argument_effect.detail == "container-network";
+    if (!network && argument_effect.role != parser::Role::kWrite) continue;
+    if (argument_effect.words.size() != 1 || !argument_effect.words[0].known ||
+        argument_effect.words[0].splits || argument_effect.words[0].glob)
       return "a name is not known";
     // Of --mount the rest follows: src=NAME,dst=/x.
-    std::string name = finding.words[0].text;
+    std::string name = argument_effect.words[0].text;
     if (!network) name = name.substr(0, name.find(','));
     network ? ++found_networks : ++found_volumes;
     if (network && name == "none") continue;

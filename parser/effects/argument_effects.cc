@@ -1,5 +1,5 @@
-// From findings to effects: what the arguments of a program do to files and
-// hosts, with the directories that they are relative to.
+// From argument effects to effects: what the arguments of a program do to files
+// and hosts, with the directories that they are relative to.
 #include <sys/stat.h>
 
 #include "base/paths.h"
@@ -12,9 +12,10 @@ constexpr size_t kMaxInto = 64;
 
 // "detail" of a target: the words before it go into it by their own names
 // (`in`), or do so when it is a directory (`into`).
-bool IsTarget(const ArgumentEffect& finding) {
-  return (finding.role == Role::kWrite || finding.role == Role::kMoveTo) &&
-         (finding.detail == "in" || finding.detail == "into");
+bool IsTarget(const ArgumentEffect& argument_effect) {
+  return (argument_effect.role == Role::kWrite ||
+          argument_effect.role == Role::kMoveTo) &&
+         (argument_effect.detail == "in" || argument_effect.detail == "into");
 }
 
 bool LooksLikeDirectory(const Argument& path) {
@@ -25,13 +26,15 @@ bool LooksLikeDirectory(const Argument& path) {
 
 }  // namespace
 
-Values Evaluator::DirectoryOf(Shell& shell, const ArgumentAnalysis& reading,
+Values Evaluator::DirectoryOf(Shell& shell, const ArgumentAnalysis& arguments,
                               bool* moved) const {
   Values inside = shell.cwd;
-  for (const ArgumentEffect& finding : reading.findings) {
-    if (finding.role == Role::kDirectory && !finding.words.empty()) {
+  for (const ArgumentEffect& argument_effect : arguments.effects) {
+    if (argument_effect.role == Role::kDirectory &&
+        !argument_effect.words.empty()) {
       Scoped<Values> relative(shell.cwd, inside);
-      inside = DirectoriesFrom(shell, finding.words[0], finding.span);
+      inside = DirectoriesFrom(shell, argument_effect.words[0],
+                               argument_effect.span);
       *moved = true;
     }
   }
@@ -39,14 +42,15 @@ Values Evaluator::DirectoryOf(Shell& shell, const ArgumentAnalysis& reading,
 }
 
 void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
-                                   const ArgumentAnalysis& reading,
+                                   const ArgumentAnalysis& arguments,
                                    uint32_t invocation) {
   (void)call;
   std::vector<const ArgumentEffect*> sources;
   bool moved = false;
-  const Values inside = DirectoryOf(shell, reading, &moved);
-  for (const ArgumentEffect& finding : reading.findings) {
-    if (finding.role == Role::kMoveFrom) sources.push_back(&finding);
+  const Values inside = DirectoryOf(shell, arguments, &moved);
+  for (const ArgumentEffect& argument_effect : arguments.effects) {
+    if (argument_effect.role == Role::kMoveFrom)
+      sources.push_back(&argument_effect);
   }
   // The words as they are, and as the directory that the program goes to
   // makes them. Files that the program uses by itself are in that directory.
@@ -54,10 +58,10 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
     Argument word;
     bool inside;
   };
-  auto places = [&](const ArgumentEffect& finding) {
+  auto places = [&](const ArgumentEffect& argument_effect) {
     Argument word;
-    if (!finding.words.empty()) word = finding.words[0];
-    if (finding.fixed && word.known &&
+    if (!argument_effect.words.empty()) word = argument_effect.words[0];
+    if (argument_effect.fixed && word.known &&
         (word.text == "~" || word.text.starts_with("~/"))) {
       if (!context_.home.empty()) {
         word.text = context_.home + word.text.substr(1);
@@ -68,21 +72,22 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
       }
     }
     std::vector<Place> out;
-    const bool relative = moved && !finding.words.empty() &&
+    const bool relative = moved && !argument_effect.words.empty() &&
                           !word.text.starts_with("/") &&
-                          finding.detail != "here";
-    if (!relative || !finding.fixed) out.push_back({word, false});
+                          argument_effect.detail != "here";
+    if (!relative || !argument_effect.fixed) out.push_back({word, false});
     if (relative) out.push_back({word, true});
     return out;
   };
-  auto is_directory = [&](const ArgumentEffect& finding,
+  auto is_directory = [&](const ArgumentEffect& argument_effect,
                           const Argument& resolved) {
-    if (finding.detail == "in" || LooksLikeDirectory(finding.words[0])) {
+    if (argument_effect.detail == "in" ||
+        LooksLikeDirectory(argument_effect.words[0])) {
       return true;
     }
     if (!resolved.known) return false;
     size_t names = 0;
-    for (const ArgumentEffect& other : reading.findings) {
+    for (const ArgumentEffect& other : arguments.effects) {
       if (other.role == Role::kRead || other.role == Role::kMoveFrom) ++names;
     }
     if (names > 1 || resolved.text == "/" || resolved.text == context_.home ||
@@ -95,10 +100,12 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
            S_ISDIR(status.st_mode);
   };
   // What lies in the target afterwards, by the names of what goes there.
-  auto into = [&](const ArgumentEffect& finding, const Argument& target) {
+  auto into = [&](const ArgumentEffect& argument_effect,
+                  const Argument& target) {
     std::vector<Argument> out;
-    if (finding.words.empty() || !is_directory(finding, target)) return out;
-    for (const ArgumentEffect& other : reading.findings) {
+    if (argument_effect.words.empty() || !is_directory(argument_effect, target))
+      return out;
+    for (const ArgumentEffect& other : arguments.effects) {
       if ((other.role != Role::kRead && other.role != Role::kMoveFrom) ||
           other.words.empty() || out.size() >= kMaxInto) {
         continue;
@@ -114,23 +121,26 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
     }
     return out;
   };
-  for (const ArgumentEffect& finding : reading.findings) {
-    Scoped<bool> certain(certain_, certain_ && finding.certain);
-    const std::vector<Place> where = places(finding);
+  for (const ArgumentEffect& argument_effect : arguments.effects) {
+    Scoped<bool> certain(certain_, certain_ && argument_effect.certain);
+    const std::vector<Place> where = places(argument_effect);
     const Argument& word = where.front().word;
     auto path_effect = [&](EffectKind kind) {
       const size_t before = analysis_.effects.size();
       for (const Place& place : where) {
         Scoped<bool> sure(certain_, certain_ && where.size() == 1);
         Scoped<Values> cwd(shell.cwd, place.inside ? inside : shell.cwd);
-        AddPathEffect(shell, kind, place.word, finding.span, invocation, false);
-        if (!IsTarget(finding)) continue;
-        for (const Argument& path : into(finding, Resolve(shell, place.word))) {
-          AddPathEffect(shell, kind, path, finding.span, invocation, false);
+        AddPathEffect(shell, kind, place.word, argument_effect.span, invocation,
+                      false);
+        if (!IsTarget(argument_effect)) continue;
+        for (const Argument& path :
+             into(argument_effect, Resolve(shell, place.word))) {
+          AddPathEffect(shell, kind, path, argument_effect.span, invocation,
+                        false);
         }
       }
       for (size_t i = before; i < analysis_.effects.size(); ++i) {
-        analysis_.effects[i].recursive = finding.recursive;
+        analysis_.effects[i].recursive = argument_effect.recursive;
       }
     };
     auto named_effect = [&](EffectKind kind) {
@@ -138,9 +148,9 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
       effect.kind = kind;
       effect.certain = certain_;
       effect.path = word;
-      effect.span = finding.span;
+      effect.span = argument_effect.span;
       effect.invocation = invocation;
-      effect.recursive = finding.recursive;
+      effect.recursive = argument_effect.recursive;
       AddEffect(std::move(effect));
     };
     auto move_effect = [&](const ArgumentEffect& source,
@@ -152,16 +162,16 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
         effect.path = Resolve(shell, source.words[0]);
       }
       effect.target = target;
-      effect.span = finding.span;
+      effect.span = argument_effect.span;
       effect.invocation = invocation;
       effect.recursive = true;
       AddEffect(std::move(effect));
     };
-    switch (finding.role) {
+    switch (argument_effect.role) {
       case Role::kRead:
         // A list on standard input is no file (run_lists.cc).
-        if (!finding.words.empty() &&
-            !(word.known && word.text == "-" && IsList(finding))) {
+        if (!argument_effect.words.empty() &&
+            !(word.known && word.text == "-" && IsList(argument_effect))) {
           path_effect(EffectKind::kRead);
         }
         break;
@@ -178,18 +188,18 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
         const Argument target = Resolve(shell, word);
         for (const ArgumentEffect* source : sources)
           move_effect(*source, target);
-        if (!IsTarget(finding)) break;
-        const std::vector<Argument> named = into(finding, target);
+        if (!IsTarget(argument_effect)) break;
+        const std::vector<Argument> named = into(argument_effect, target);
         for (size_t i = 0; i < named.size() && i < sources.size(); ++i) {
           move_effect(*sources[i], named[i]);
         }
         break;
       }
       case Role::kUrl:
-        if (finding.detail == "glob" && word.known) {
-          AddGlobbedUrl(word, finding.span, invocation);
+        if (argument_effect.detail == "glob" && word.known) {
+          AddGlobbedUrl(word, argument_effect.span, invocation);
         } else {
-          AddUrl(word, finding.span, invocation);
+          AddUrl(word, argument_effect.span, invocation);
         }
         break;
       case Role::kListen: {
@@ -202,8 +212,8 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
             port.find_first_not_of("0123456789") == std::string::npos &&
             port.size() <= 5;
         AddNetwork(colon == std::string::npos ? "" : word.text.substr(0, colon),
-                   number && word.known ? std::stoi(port) : 0, "", finding.span,
-                   invocation, true);
+                   number && word.known ? std::stoi(port) : 0, "",
+                   argument_effect.span, invocation, true);
         break;
       }
       case Role::kPrivilege:
@@ -223,7 +233,8 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
         break;
       case Role::kScriptFile:
       case Role::kLoadCode:
-        if (!finding.words.empty()) path_effect(EffectKind::kExecuteFile);
+        if (!argument_effect.words.empty())
+          path_effect(EffectKind::kExecuteFile);
         break;
       default:
         break;

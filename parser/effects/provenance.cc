@@ -247,38 +247,38 @@ void Evaluator::AddFileFlows(const Shell& shell, const Argument& word,
 }
 
 void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
-                              const ArgumentAnalysis& reading,
+                              const ArgumentAnalysis& arguments,
                               const Origin& origin) {
   if (origin.empty() && shell.made.size() == 0) return;
-  if (!Spend(1 + reading.findings.size())) return;
+  if (!Spend(1 + arguments.effects.size())) return;
   bool moved = false;
-  const Values inside = DirectoryOf(shell, reading, &moved);
+  const Values inside = DirectoryOf(shell, arguments, &moved);
   bool many = false;  // whole directories go there
-  for (const ArgumentEffect& finding : reading.findings) {
-    many = many || finding.role == Role::kMoveFrom ||
-           (finding.role == Role::kRead && finding.recursive);
+  for (const ArgumentEffect& effect : arguments.effects) {
+    many = many || effect.role == Role::kMoveFrom ||
+           (effect.role == Role::kRead && effect.recursive);
   }
   // What goes away first: it may be made again.
-  for (const ArgumentEffect& finding : reading.findings) {
-    if ((finding.role != Role::kDelete && finding.role != Role::kMoveFrom) ||
-        finding.words.empty() || !finding.certain) {
+  for (const ArgumentEffect& effect : arguments.effects) {
+    if ((effect.role != Role::kDelete && effect.role != Role::kMoveFrom) ||
+        effect.words.empty() || !effect.certain) {
       continue;
     }
     const std::vector<std::string> places =
-        PlacesOf(shell, finding.words[0], call.argv);
+        PlacesOf(shell, effect.words[0], call.argv);
     if (places.size() != 1 || !certain_) continue;
     ForgetMade(shell, places[0],
-               finding.recursive || finding.role == Role::kMoveFrom);
+               effect.recursive || effect.role == Role::kMoveFrom);
   }
-  for (const ArgumentEffect& finding : reading.findings) {
+  for (const ArgumentEffect& effect : arguments.effects) {
     const bool target =
-        finding.role == Role::kWrite || finding.role == Role::kMoveTo;
-    if (!target || finding.words.empty()) continue;
-    const Argument& word = finding.words[0];
-    const bool tree = finding.detail == "tree" && finding.certain;
-    if (finding.fixed && word.text == "." && !tree) continue;
+        effect.role == Role::kWrite || effect.role == Role::kMoveTo;
+    if (!target || effect.words.empty()) continue;
+    const Argument& word = effect.words[0];
+    const bool tree = effect.detail == "tree" && effect.certain;
+    if (effect.fixed && word.text == "." && !tree) continue;
     for (const bool there : {false, true}) {
-      if (there ? !moved : moved && finding.fixed) continue;
+      if (there ? !moved : moved && effect.fixed) continue;
       Scoped<Values> relative(shell.cwd, there ? inside : shell.cwd);
       if (word.glob && word.known) {
         Argument plain = word;
@@ -290,8 +290,8 @@ void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
       }
       for (const std::string& place : PlacesOf(shell, word, call.argv)) {
         NoteMade(shell, place, origin, tree || many, false);
-        if (finding.detail != "in" && finding.detail != "into") continue;
-        for (const ArgumentEffect& source : reading.findings) {
+        if (effect.detail != "in" && effect.detail != "into") continue;
+        for (const ArgumentEffect& source : arguments.effects) {
           if ((source.role != Role::kRead && source.role != Role::kMoveFrom) ||
               source.words.empty() || !source.words[0].known) {
             continue;

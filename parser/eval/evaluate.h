@@ -333,7 +333,7 @@ class Evaluator final : public Host {
                 bool below, bool pattern);
   void ForgetMade(Shell& shell, const std::string& place, bool below);
   void NoteFilesMade(Shell& shell, const ProgramCall& call,
-                     const ArgumentAnalysis& reading, const Origin& origin);
+                     const ArgumentAnalysis& arguments, const Origin& origin);
   // The file that `word` names is run.
   void AddFileFlows(const Shell& shell, const Argument& word,
                     const Fields& known, bool fixed, uint32_t sink, Span span,
@@ -358,24 +358,26 @@ class Evaluator final : public Host {
   // A program whose name is not known, recorded as `invocation`.
   void RunUnnamed(Shell& shell, const ProgramCall& call, uint32_t invocation);
   void RunArgumentEffects(Shell& shell, const ProgramCall& call,
-                          const ArgumentAnalysis& reading, uint32_t invocation);
+                          const ArgumentAnalysis& arguments,
+                          uint32_t invocation);
   void RunWords(Shell& shell, const ProgramCall& call,
-                const ArgumentAnalysis& reading, const ArgumentEffect& finding);
+                const ArgumentAnalysis& arguments,
+                const ArgumentEffect& effect);
   void RunSplit(Shell& shell, const ProgramCall& call,
-                const ArgumentEffect& finding, const std::string& via);
+                const ArgumentEffect& effect, const std::string& via);
   void ResolveCommandGlob(Shell& shell, const Call& call);
   bool RunWrittenFile(Shell& shell, const std::string& path,
                       const ProgramCall& call, uint32_t invocation);
   void RunScriptFile(Shell& shell, const ProgramCall& call,
-                     const ArgumentEffect& finding, uint32_t invocation);
+                     const ArgumentEffect& effect, uint32_t invocation);
   void RunEmbedded(Shell& shell, const std::string& language,
                    const Values& code, Span span, uint32_t invocation);
   // run_lists.cc: lists of URLs, options and names.
-  static bool IsList(const ArgumentEffect& finding);
+  static bool IsList(const ArgumentEffect& effect);
   void RunLists(Shell& shell, const ProgramCall& call,
-                const ArgumentAnalysis& reading, uint32_t invocation);
+                const ArgumentAnalysis& arguments, uint32_t invocation);
   void RunList(Shell& shell, const ProgramCall& call,
-               const ArgumentEffect& finding, const std::string& text,
+               const ArgumentEffect& effect, const std::string& text,
                uint32_t invocation);
   void AddEmbeddedEffects(Shell& shell, const EmbeddedCode& code, Span span,
                           uint32_t invocation);
@@ -386,33 +388,35 @@ class Evaluator final : public Host {
 
   // run_parallel.cc: arguments behind `:::`; false when they are not plain.
   bool RunParallel(Shell& shell, const ProgramCall& call,
-                   const ArgumentAnalysis& reading, uint32_t invocation);
+                   const ArgumentAnalysis& arguments, uint32_t invocation);
 
   // run_xargs.cc: words that come from standard input.
   bool RunXargs(Shell& shell, const ProgramCall& call,
-                const ArgumentEffect& finding);
+                const ArgumentEffect& effect);
   // Whether it is GNU's, which puts no input into the command's name.
   bool XargsKeepsName(const Shell& shell, const ProgramCall& call) const;
 
   // run_output.cc: what a program prints and does to files.
   void RunOutput(Shell& shell, const ProgramCall& call,
-                 const ArgumentAnalysis& reading, uint32_t invocation,
+                 const ArgumentAnalysis& arguments, uint32_t invocation,
                  bool wrapper);
   // The shell's, or (`*moved`) where the program's options say that it goes.
-  Values DirectoryOf(Shell& shell, const ArgumentAnalysis& reading,
+  Values DirectoryOf(Shell& shell, const ArgumentAnalysis& arguments,
                      bool* moved) const;
   void AddArgumentEffects(Shell& shell, const ProgramCall& call,
-                          const ArgumentAnalysis& reading, uint32_t invocation);
+                          const ArgumentAnalysis& arguments,
+                          uint32_t invocation);
   // output_text.cc: what it prints. `*seen`: the line shows all that matters.
   Values FilterOutput(Shell& shell, const ProgramCall& call, OutputModel model,
                       const Values& input, bool reads_stdin, bool* seen);
   Values FilteredText(OutputModel model, const std::vector<std::string>& words,
                       const Values& text, bool* seen);
-  Values EditedInPlace(const ProgramCall& call, const ArgumentAnalysis& reading,
-                       const Values& content, bool* seen);
+  Values EditedInPlace(const ProgramCall& call,
+                       const ArgumentAnalysis& arguments, const Values& content,
+                       bool* seen);
   // left_files.cc: what it leaves. `in_place`: in files that it edits.
   void LeaveFiles(Shell& shell, const ProgramCall& call,
-                  const ArgumentAnalysis& reading, const Values& input,
+                  const ArgumentAnalysis& arguments, const Values& input,
                   const std::map<std::string, Values>& in_place);
 
   // shells.cc: code for another shell process.
@@ -421,26 +425,22 @@ class Evaluator final : public Host {
     std::string via;
     std::vector<Values> words;  // $0, $1, …
     bool words_unknown = false;
-    bool xtrace = false;
-    bool allexport = false;
-    bool extglob = false;
+    bool xtrace = false, allexport = false, extglob = false;
     bool expand_aliases = false;
     bool interactive = false;
     bool given = false;  // by -c: its lines are not kept as history
     bool login = false;
-    bool no_braces = false;
-    bool no_glob = false;
-    bool physical = false;
+    bool no_braces = false, no_glob = false, physical = false;
     uint32_t invocation = UINT32_MAX;
   };
   void RunShellCode(Shell& shell, const Values& code, const ShellCode& how,
                     Span span);
   // What the options of `call` say of the shell that it starts; O(words).
   ShellCode ShellOptions(const ProgramCall& call,
-                         const ArgumentAnalysis& reading) const;
-  // …and `finding` of its code and words.
+                         const ArgumentAnalysis& arguments) const;
+  // …and `effect` of its code and words.
   ShellCode HowShellRuns(const ProgramCall& call, const ShellCode& options,
-                         const ArgumentEffect& finding,
+                         const ArgumentEffect& effect,
                          uint32_t invocation) const;
   Shell ChildShell(const Shell& shell);
   // Start-up files that the line wrote, BASH_ENV, imported functions.

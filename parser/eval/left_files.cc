@@ -42,35 +42,36 @@ bool IsStandardInput(std::string_view path) {
 }  // namespace
 
 void Evaluator::LeaveFiles(Shell& shell, const ProgramCall& call,
-                           const ArgumentAnalysis& reading, const Values& input,
+                           const ArgumentAnalysis& arguments,
+                           const Values& input,
                            const std::map<std::string, Values>& in_place) {
   const bool has_input = HasInput(shell, 0);
-  const bool copies_input = reading.leaves == LeftFiles::kInput;
+  const bool copies_input = arguments.leaves == LeftFiles::kInput;
   const auto built = static_cast<size_t>(std::count_if(
-      reading.findings.begin(), reading.findings.end(),
-      [](const ArgumentEffect& finding) { return finding.detail == "built"; }));
+      arguments.effects.begin(), arguments.effects.end(),
+      [](const ArgumentEffect& effect) { return effect.detail == "built"; }));
   const bool takes_input =
-      reading.leaves == LeftFiles::kInputOrOperand && has_input &&
-      std::none_of(reading.findings.begin(), reading.findings.end(),
-                   [](const ArgumentEffect& finding) {
-                     return finding.role == Role::kRead;
+      arguments.leaves == LeftFiles::kInputOrOperand && has_input &&
+      std::none_of(arguments.effects.begin(), arguments.effects.end(),
+                   [](const ArgumentEffect& effect) {
+                     return effect.role == Role::kRead;
                    });
   const bool appends =
       copies_input &&
       std::any_of(
-          reading.options.begin(), reading.options.end(),
+          arguments.options.begin(), arguments.options.end(),
           [](std::string_view option) { return IsSpelling(option, "-a"); });
   const bool words_known = built != 0 && KnownWords(call.argv);
-  for (const ArgumentEffect& finding : reading.findings) {
-    if (finding.words.empty()) continue;
-    const Argument& word = finding.words[0];
-    if (finding.role == Role::kDelete) {
+  for (const ArgumentEffect& effect : arguments.effects) {
+    if (effect.words.empty()) continue;
+    const Argument& word = effect.words[0];
+    if (effect.role == Role::kDelete) {
       for (const std::string& path : KnownPaths(shell, word)) {
         shell.files.erase(path);
       }
       continue;
     }
-    if (finding.role != Role::kWrite && finding.role != Role::kMoveTo) {
+    if (effect.role != Role::kWrite && effect.role != Role::kMoveTo) {
       continue;
     }
     Values content = UnknownValue(call.span);
@@ -79,12 +80,12 @@ void Evaluator::LeaveFiles(Shell& shell, const ProgramCall& call,
     } else if (copies_input || takes_input) {
       content = input.empty() ? UnknownValue(call.span)
                               : Union(input, UnknownValue(call.span));
-    } else if (finding.detail == "built") {
+    } else if (effect.detail == "built") {
       // No copy of what it read. An unknown word may say otherwise.
       if (!words_known) continue;
-    } else if (reading.findings.size() <= kEffectsOfOneCopy + built) {
+    } else if (arguments.effects.size() <= kEffectsOfOneCopy + built) {
       // cp, mv, ln, install: the text of the one file that is known.
-      for (const ArgumentEffect& other : reading.findings) {
+      for (const ArgumentEffect& other : arguments.effects) {
         if ((other.role != Role::kRead && other.role != Role::kMoveFrom) ||
             other.words.empty()) {
           continue;
@@ -112,12 +113,12 @@ void Evaluator::LeaveFiles(Shell& shell, const ProgramCall& call,
     } else {
       paths = KnownPaths(shell, word);
     }
-    if (reading.leaves == LeftFiles::kPieces && word.known) {
+    if (arguments.leaves == LeftFiles::kPieces && word.known) {
       maybe_written_paths_.emplace_back(BaseName(word.text));
     }
     for (const std::string& path : paths) {
-      if (reading.leaves == LeftFiles::kPipes) pipes_.insert(path);
-      if (reading.leaves == LeftFiles::kLinks)
+      if (arguments.leaves == LeftFiles::kPipes) pipes_.insert(path);
+      if (arguments.leaves == LeftFiles::kLinks)
         maybe_written_paths_.push_back(path + "/");
       const auto left = in_place.find(path);
       StoreFile(shell, path,
@@ -126,8 +127,8 @@ void Evaluator::LeaveFiles(Shell& shell, const ProgramCall& call,
                     : Union(left->second, UnknownValue(call.span)),
                 appends);
       // Into a directory it keeps its name.
-      if (reading.findings.size() > kMaxNamesKept) continue;
-      for (const ArgumentEffect& other : reading.findings) {
+      if (arguments.effects.size() > kMaxNamesKept) continue;
+      for (const ArgumentEffect& other : arguments.effects) {
         if ((other.role == Role::kRead || other.role == Role::kMoveFrom) &&
             !other.words.empty() && other.words[0].known) {
           std::string below =

@@ -173,19 +173,19 @@ Values Evaluator::FilteredText(OutputModel model,
 
 // What `sed -i` leaves of a file that holds `content`.
 Values Evaluator::EditedInPlace(const ProgramCall& call,
-                                const ArgumentAnalysis& reading,
+                                const ArgumentAnalysis& arguments,
                                 const Values& content, bool* seen) {
   *seen = false;
   std::optional<std::vector<std::string>> words = KnownWords(call.argv);
-  if (!words || reading.output != OutputModel::kSedScript) return {};
+  if (!words || arguments.output != OutputModel::kSedScript) return {};
   // Its files stand last.
   size_t count = words->size();
   while (count > 1 &&
-         std::any_of(reading.findings.begin(), reading.findings.end(),
-                     [&](const ArgumentEffect& finding) {
-                       return finding.role == Role::kWrite &&
-                              !finding.words.empty() &&
-                              finding.words[0].text == (*words)[count - 1];
+         std::any_of(arguments.effects.begin(), arguments.effects.end(),
+                     [&](const ArgumentEffect& effect) {
+                       return effect.role == Role::kWrite &&
+                              !effect.words.empty() &&
+                              effect.words[0].text == (*words)[count - 1];
                      })) {
     --count;
   }
@@ -199,7 +199,7 @@ Values Evaluator::EditedInPlace(const ProgramCall& call,
     }
     script.push_back(word);
   }
-  return FilteredText(reading.output, script, content, seen);
+  return FilteredText(arguments.output, script, content, seen);
 }
 
 }  // namespace gate::parser

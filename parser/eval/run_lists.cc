@@ -77,21 +77,22 @@ void AddUrlLine(std::string_view line, std::vector<std::string>* words) {
 
 }  // namespace
 
-bool Evaluator::IsList(const ArgumentEffect& finding) {
-  return finding.role == Role::kRead && !finding.words.empty() &&
-         (finding.detail == "urls" || finding.detail == "curlrc" ||
-          finding.detail == "paths");
+bool Evaluator::IsList(const ArgumentEffect& effect) {
+  return effect.role == Role::kRead && !effect.words.empty() &&
+         (effect.detail == "urls" || effect.detail == "curlrc" ||
+          effect.detail == "paths");
 }
 
 // What such a list says, where its text is known, is done by another call of
 // the program. What is not known of it is what the description says besides.
 void Evaluator::RunLists(Shell& shell, const ProgramCall& call,
-                         const ArgumentAnalysis& reading, uint32_t invocation) {
-  for (const ArgumentEffect& finding : reading.findings) {
-    if (!IsList(finding) || exhausted_) continue;
+                         const ArgumentAnalysis& arguments,
+                         uint32_t invocation) {
+  for (const ArgumentEffect& effect : arguments.effects) {
+    if (!IsList(effect) || exhausted_) continue;
     const std::optional<std::string> name =
-        Known(ToField(finding.words[0], call.argv));
-    if (!name || finding.words[0].glob) continue;
+        Known(ToField(effect.words[0], call.argv));
+    if (!name || effect.words[0].glob) continue;
     std::vector<Values> contents;
     // Looked at in a copy: the program itself has yet to read it.
     Shell copy = Fork(shell);
@@ -99,11 +100,11 @@ void Evaluator::RunLists(Shell& shell, const ProgramCall& call,
       if (HasInput(copy, 0)) contents.push_back(ReadRest(copy, 0, call.span));
     } else if (IsProcessPath(*name)) {
       bool known = false;
-      contents.push_back(ContentOf(copy, *name, finding.span, &known));
+      contents.push_back(ContentOf(copy, *name, effect.span, &known));
     } else {
-      for (const std::string& path : KnownPaths(copy, finding.words[0])) {
+      for (const std::string& path : KnownPaths(copy, effect.words[0])) {
         bool known = false;
-        Values text = ContentOf(copy, path, finding.span, &known);
+        Values text = ContentOf(copy, path, effect.span, &known);
         if (known) contents.push_back(std::move(text));
       }
     }
@@ -113,14 +114,14 @@ void Evaluator::RunLists(Shell& shell, const ProgramCall& call,
         std::string text;
         for (const Chunk& chunk : value.chunks) text += chunk.text;
         if (!Spend(1 + text.size() / 64)) return;
-        RunList(shell, call, finding, text, invocation);
+        RunList(shell, call, effect, text, invocation);
       }
     }
   }
 }
 
 void Evaluator::RunList(Shell& shell, const ProgramCall& call,
-                        const ArgumentEffect& finding, const std::string& text,
+                        const ArgumentEffect& effect, const std::string& text,
                         uint32_t invocation) {
   std::vector<std::string> words;
   size_t lines = 0;
@@ -135,13 +136,13 @@ void Evaluator::RunList(Shell& shell, const ProgramCall& call,
       NoteLimit("too long a list");
       break;
     }
-    if (finding.detail == "paths") {
+    if (effect.detail == "paths") {
       Argument path;
       path.text = trimmed;
-      path.span = finding.span;
-      AddPathEffect(shell, EffectKind::kRead, path, finding.span, invocation,
+      path.span = effect.span;
+      AddPathEffect(shell, EffectKind::kRead, path, effect.span, invocation,
                     false);
-    } else if (finding.detail == "curlrc") {
+    } else if (effect.detail == "curlrc") {
       AddConfigLine(trimmed, &words);
     } else {
       AddUrlLine(line, &words);
@@ -154,16 +155,16 @@ void Evaluator::RunList(Shell& shell, const ProgramCall& call,
   }
   Scoped<int> nested(text_depth_, text_depth_ + 1);
   ScopedVia via(*this, std::string(BaseName(call.argv[0].value.text())),
-                finding.span);
+                effect.span);
   ProgramCall inner;
   inner.span = call.span;
   inner.argv.push_back(call.argv[0]);
   for (const std::string& word : words) {
-    inner.argv.push_back(KnownField(word, finding.span));
+    inner.argv.push_back(KnownField(word, effect.span));
   }
   Shell child = Fork(shell);
   // The list was its input.
-  if (!finding.words.empty() && finding.words[0].text == "-") {
+  if (!effect.words.empty() && effect.words[0].text == "-") {
     child.fds[0] = Descriptor{Descriptor::Kind::kNull, -1, ""};
   }
   RunProgram(child, inner);

@@ -15,22 +15,22 @@ bool PrintsDigits(const Values& text) {
 
 // Programs that leave out, put in and replace: who reads the line sees what
 // they do. Decoders, and sed that moves text about, are none.
-bool OnlyEdits(const ProgramCall& call, const ArgumentAnalysis& reading) {
-  if (!KnownWords(call.argv) || !reading.complete) return false;
-  if (reading.output == OutputModel::kReplacedCharacters) {
+bool OnlyEdits(const ProgramCall& call, const ArgumentAnalysis& arguments) {
+  if (!KnownWords(call.argv) || !arguments.complete) return false;
+  if (arguments.output == OutputModel::kReplacedCharacters) {
     return std::any_of(
-        reading.options.begin(), reading.options.end(),
+        arguments.options.begin(), arguments.options.end(),
         [](std::string_view option) { return IsSpelling(option, "-d"); });
   }
-  if (reading.output != OutputModel::kSedScript) return false;
-  return std::all_of(reading.findings.begin(), reading.findings.end(),
-                     [](const ArgumentEffect& finding) {
-                       if (finding.role == Role::kScriptFile) return false;
-                       if (finding.role != Role::kForeignCode) return true;
-                       if (finding.words.empty() || !finding.words[0].known)
+  if (arguments.output != OutputModel::kSedScript) return false;
+  return std::all_of(arguments.effects.begin(), arguments.effects.end(),
+                     [](const ArgumentEffect& effect) {
+                       if (effect.role == Role::kScriptFile) return false;
+                       if (effect.role != Role::kForeignCode) return true;
+                       if (effect.words.empty() || !effect.words[0].known)
                          return false;
                        const EmbeddedCode code =
-                           ScanEmbedded(Language::kSed, finding.words[0].text);
+                           ScanEmbedded(Language::kSed, effect.words[0].text);
                        return !code.rewrites && !code.unclear &&
                               code.commands.empty();
                      });
@@ -38,16 +38,16 @@ bool OnlyEdits(const ProgramCall& call, const ArgumentAnalysis& reading) {
 
 // What sed may have put into a script of which nothing is known: texts that
 // are commands.
-Values PutIn(const ArgumentAnalysis& reading) {
+Values PutIn(const ArgumentAnalysis& arguments) {
   Values texts;
-  for (const ArgumentEffect& finding : reading.findings) {
-    if (finding.role != Role::kForeignCode ||
-        LanguageNamed(finding.detail) != Language::kSed ||
-        finding.words.empty()) {
+  for (const ArgumentEffect& effect : arguments.effects) {
+    if (effect.role != Role::kForeignCode ||
+        LanguageNamed(effect.detail) != Language::kSed ||
+        effect.words.empty()) {
       continue;
     }
     for (const std::string& text :
-         ScanEmbedded(Language::kSed, finding.words[0].text).puts) {
+         ScanEmbedded(Language::kSed, effect.words[0].text).puts) {
       const size_t begin = text.find_first_not_of(" \t\n");
       if (texts.size() >= kMaxPutIn || begin == std::string::npos ||
           text.find_first_of(" \t", begin) == std::string::npos ||
@@ -71,30 +71,31 @@ bool PrintsToFile(const Shell& shell) {
 }  // namespace
 
 void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
-                          const ArgumentAnalysis& reading, uint32_t invocation,
-                          bool wrapper) {
+                          const ArgumentAnalysis& arguments,
+                          uint32_t invocation, bool wrapper) {
   bool captured = Captured(shell, 1);
   bool has_input = HasInput(shell, 0);
   bool connects = false, network = false, writes = false, foreign = false;
-  for (const ArgumentEffect& finding : reading.findings) {
-    connects = connects || finding.role == Role::kUrl;
-    network = network || finding.role == Role::kUrl ||
-              finding.role == Role::kRemoteState;
+  for (const ArgumentEffect& effect : arguments.effects) {
+    connects = connects || effect.role == Role::kUrl;
+    network = network || effect.role == Role::kUrl ||
+              effect.role == Role::kRemoteState;
     writes =
-        writes || finding.role == Role::kWrite || finding.role == Role::kMoveTo;
-    foreign = foreign || finding.role == Role::kForeignCode ||
-              finding.role == Role::kScriptFile;
+        writes || effect.role == Role::kWrite || effect.role == Role::kMoveTo;
+    foreign = foreign || effect.role == Role::kForeignCode ||
+              effect.role == Role::kScriptFile;
   }
-  const OutputModel model = reading.output;
+  const OutputModel model = arguments.output;
   const bool copies =
       model == OutputModel::kCopy || model == OutputModel::kInput;
-  bool reads = !reading.known || reading.reads_stdin || IsFilter(model);
-  if (wrapper && !reading.reads_stdin) reads = false;
+  bool reads = !arguments.known || arguments.reads_stdin || IsFilter(model);
+  if (wrapper && !arguments.reads_stdin) reads = false;
   Values input;
   if (has_input && reads) {
-    bool looks = captured || writes || network || !reading.known;
+    bool looks = captured || writes || network || !arguments.known;
     input = looks ? ReadRest(shell, 0, call.span) : Values{};
-    if (network || !reading.known) AddUploadFlows(input, invocation, call.span);
+    if (network || !arguments.known)
+      AddUploadFlows(input, invocation, call.span);
     // Whatever it left unread.
     auto it = shell.fds.find(0);
     if (it != shell.fds.end() && it->second.kind == Descriptor::Kind::kStream &&
@@ -107,27 +108,27 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   }
   if (network) fetchers_.insert(running_);
   Origin origin;
-  if (reading.prints_network) origin.network.push_back(invocation);
+  if (arguments.prints_network) origin.network.push_back(invocation);
   Values exact;
   // A file holds what it read, edited, for everybody to see. What the line
   // itself shows is to be seen through.
   const bool edits =
-      (writes || PrintsToFile(shell)) && !wrapper && OnlyEdits(call, reading);
+      (writes || PrintsToFile(shell)) && !wrapper && OnlyEdits(call, arguments);
   const bool printed = edits && PrintsToFile(shell);
   bool edited = false;
   if (printed) {
     exact = FilterOutput(shell, call, model, input, has_input, &edited);
   }
-  if (reading.decodes && !edited) origin.decoded.push_back(invocation);
+  if (arguments.decodes && !edited) origin.decoded.push_back(invocation);
   // Code in another language may print what it reads.
-  const bool prints = reading.prints_input || !reading.known || foreign;
+  const bool prints = arguments.prints_input || !arguments.known || foreign;
   // Most commands neither write nor send, and nobody reads what they print.
   const bool leaves = captured || writes || network || Captured(shell, 2);
   const bool follows = shell.made.size() != 0 || !shell.files.empty();
   Origin held = origin;  // by the files that it writes
   std::map<std::string, Values> in_place;
   bool sources = connects || (has_input && reads);
-  if (connects && (writes || !reading.known))
+  if (connects && (writes || !arguments.known))
     held.network.push_back(invocation);
   if (leaves && (prints || writes)) {
     Origin words = OriginOf(input);
@@ -137,28 +138,28 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (prints) origin.Add(words);
     held.Add(words);
   }
-  for (const ArgumentEffect& finding : reading.findings) {
-    const bool lists = finding.role == Role::kListRead;
-    const bool takes = finding.role == Role::kMoveFrom;
+  for (const ArgumentEffect& effect : arguments.effects) {
+    const bool lists = effect.role == Role::kListRead;
+    const bool takes = effect.role == Role::kMoveFrom;
     if (!leaves) break;
-    if ((finding.role != Role::kRead && !lists && !takes) ||
-        finding.words.empty()) {
+    if ((effect.role != Role::kRead && !lists && !takes) ||
+        effect.words.empty()) {
       continue;
     }
     // Standard input has its own flows.
-    if (finding.words[0].known && finding.words[0].text == "-") continue;
-    Argument path = Resolve(shell, finding.words[0]);
+    if (effect.words[0].known && effect.words[0].text == "-") continue;
+    Argument path = Resolve(shell, effect.words[0]);
     Origin content;
     if (!lists && follows) {
-      content = OriginOfFiles(shell, finding.words[0], call.argv,
-                              finding.recursive || takes);
+      content = OriginOfFiles(shell, effect.words[0], call.argv,
+                              effect.recursive || takes);
     }
     if (network && !lists) {
       AddFlow(FlowKind::kFileToNetwork, invocation, invocation, path,
-              finding.span);
+              effect.span);
       for (const auto& [source, file] : content.files) {
         AddFlow(FlowKind::kFileToNetwork, source, invocation, file,
-                finding.span);
+                effect.span);
       }
     }
     content.files.emplace_back(invocation, std::move(path));
@@ -166,37 +167,37 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (writes) held.Add(content);
     sources = true;
   }
-  for (const ArgumentEffect& finding : reading.findings) {
+  for (const ArgumentEffect& effect : arguments.effects) {
     if (!leaves && !follows) break;
-    if (finding.role == Role::kForeignCode) {
+    if (effect.role == Role::kForeignCode) {
       // What the code was seen to read.
-      const Origin seen = OriginOf({Value::Unknown({}, finding.span)});
+      const Origin seen = OriginOf({Value::Unknown({}, effect.span)});
       origin.Add(seen);
       held.Add(seen);
     }
-    if (finding.role == Role::kLoadCode && !finding.fixed &&
-        !finding.words.empty()) {
-      AddFileFlows(shell, finding.words[0], call.argv, false, invocation,
-                   finding.span);
+    if (effect.role == Role::kLoadCode && !effect.fixed &&
+        !effect.words.empty()) {
+      AddFileFlows(shell, effect.words[0], call.argv, false, invocation,
+                   effect.span);
     }
     // Changed in place (sed -i): what was there is there still.
-    if (sources || finding.role != Role::kWrite || finding.words.empty()) {
+    if (sources || effect.role != Role::kWrite || effect.words.empty()) {
       continue;
     }
     if (follows) {
-      held.Add(OriginOfFiles(shell, finding.words[0], call.argv, false));
+      held.Add(OriginOfFiles(shell, effect.words[0], call.argv, false));
     }
-    if (!finding.fixed) {
-      held.files.emplace_back(invocation, Resolve(shell, finding.words[0]));
+    if (!effect.fixed) {
+      held.files.emplace_back(invocation, Resolve(shell, effect.words[0]));
     }
-    for (const std::string& path : KnownPaths(shell, finding.words[0])) {
+    for (const std::string& path : KnownPaths(shell, effect.words[0])) {
       const auto file = shell.files.find(path);
       const bool text = file != shell.files.end() && !file->second.empty() &&
                         file->second[0].Prefix() != "";
       if (!foreign || !text) continue;
       bool seen = false;
       Values left;
-      if (edits) left = EditedInPlace(call, reading, file->second, &seen);
+      if (edits) left = EditedInPlace(call, arguments, file->second, &seen);
       if (!seen) held.decoded.push_back(invocation);
       if (!left.empty()) in_place[path] = std::move(left);
     }
@@ -212,7 +213,7 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (!printed)
       exact = FilterOutput(shell, call, model, input, has_input, nullptr);
     if (!edited && !exact.empty() && !exact[0].chunks.empty() &&
-        !exact[0].chunks[0].digits && (IsFilter(model) || reading.decodes) &&
+        !exact[0].chunks[0].digits && (IsFilter(model) || arguments.decodes) &&
         !copies) {
       // Text that a program computed: seen through, and told.
       origin.decoded.push_back(invocation);
@@ -240,14 +241,14 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
     if (name && (last == 1 || (option && option->starts_with("-"))))
       text = builtins::FoundFile(*name, call.span);
   }
-  if (edited && exact.empty()) text = Union(text, PutIn(reading));
+  if (edited && exact.empty()) text = Union(text, PutIn(arguments));
   if (captured && !wrapper) Write(shell, 1, text);
   // Messages, if there are any.
   if (Captured(shell, 2))
     Write(shell, 2, Union({Value::Of("")}, UnknownValue(call.span)));
-  LeaveFiles(shell, call, reading, input, in_place);
-  NoteFilesMade(shell, call, reading, held);
-  if (!reading.known && !shell.files.empty()) {
+  LeaveFiles(shell, call, arguments, input, in_place);
+  NoteFilesMade(shell, call, arguments, held);
+  if (!arguments.known && !shell.files.empty()) {
     // A program that nothing is known of may change the files it names.
     for (size_t i = 1; i < call.argv.size(); ++i) {
       std::optional<std::string> word = Known(call.argv[i]);
@@ -268,7 +269,8 @@ void Evaluator::RunOutput(Shell& shell, const ProgramCall& call,
   // by it.
   for (Pending& pending : pending_) {
     for (const Field& field : call.argv) {
-      if (Known(field) == pending.path && reading.leaves != LeftFiles::kInput) {
+      if (Known(field) == pending.path &&
+          arguments.leaves != LeftFiles::kInput) {
         shell.files[pending.path] = UnknownValue(call.span);
       }
     }

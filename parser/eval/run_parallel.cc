@@ -58,10 +58,10 @@ std::optional<std::string> Fill(std::string_view text, std::string_view word,
 }  // namespace
 
 bool Evaluator::RunParallel(Shell& shell, const ProgramCall& call,
-                            const ArgumentAnalysis& reading,
+                            const ArgumentAnalysis& arguments,
                             uint32_t invocation) {
   // Options that group the arguments, or name other places for them.
-  for (const std::string_view spellings : reading.options) {
+  for (const std::string_view spellings : arguments.options) {
     const std::string_view option = CanonicalName(spellings);
     for (std::string_view grouping : {"-N",          "-n",
                                       "-L",          "-X",
@@ -79,12 +79,12 @@ bool Evaluator::RunParallel(Shell& shell, const ProgramCall& call,
     }
   }
   size_t begin = call.argv.size();
-  for (const ArgumentEffect& finding : reading.findings) {
-    if (finding.role != Role::kCommand && finding.role != Role::kShellCode) {
+  for (const ArgumentEffect& effect : arguments.effects) {
+    if (effect.role != Role::kCommand && effect.role != Role::kShellCode) {
       continue;
     }
     for (size_t i = 1; i < call.argv.size() && begin == call.argv.size(); ++i) {
-      if (call.argv[i].span.begin == finding.span.begin) begin = i;
+      if (call.argv[i].span.begin == effect.span.begin) begin = i;
     }
   }
   size_t at = call.argv.size();

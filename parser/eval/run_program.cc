@@ -148,25 +148,25 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
     }
   }
   Invocation& recorded = analysis_.invocations[index];
-  ArgumentAnalysis reading = ReadArguments(recorded.argv);
+  ArgumentAnalysis arguments = ReadArguments(recorded.argv);
   if (OutputIsFile(shell)) {
-    std::erase_if(reading.findings, [](const ArgumentEffect& finding) {
-      return finding.role == Role::kWrite && finding.detail == "terminal";
+    std::erase_if(arguments.effects, [](const ArgumentEffect& effect) {
+      return effect.role == Role::kWrite && effect.detail == "terminal";
     });
   }
-  recorded.subcommand = reading.subcommand;
+  recorded.subcommand = arguments.subcommand;
   // The same command may run again with another output.
   const std::optional<OptionsRead> before = std::move(recorded.read);
-  recorded.read = OptionsOf(reading);
+  recorded.read = OptionsOf(arguments);
   if (before) {
     recorded.read->roles |= before->roles;
     MayBe(before->acts, &recorded.read->acts);
   }
   std::vector<Tail> tails;
-  if (!reading.known) tails = TailsOf(call, HasInput(shell, 0));
+  if (!arguments.known) tails = TailsOf(call, HasInput(shell, 0));
   std::optional<Shell> before_it;
   if (!tails.empty() && Spend(CopyCost(shell))) before_it = shell;
-  RunArgumentEffects(shell, call, reading, index);
+  RunArgumentEffects(shell, call, arguments, index);
   if (before_it) RunTails(shell, *before_it, call, tails, index);
   shell.status.reset();
 }
@@ -294,30 +294,30 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
 }
 
 void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
-                              const ArgumentEffect& finding,
+                              const ArgumentEffect& effect,
                               uint32_t invocation) {
-  if (finding.words.empty()) return;
-  Field field = ToField(finding.words[0], call.argv);
+  if (effect.words.empty()) return;
+  Field field = ToField(effect.words[0], call.argv);
   std::optional<std::string> text = Known(field);
-  AddFileFlows(shell, finding.words[0], call.argv, finding.fixed, invocation,
-               finding.span, finding.detail == "dir");
+  AddFileFlows(shell, effect.words[0], call.argv, effect.fixed, invocation,
+               effect.span, effect.detail == "dir");
   if (!text || field.glob) {
-    if (finding.certain || !finding.words[0].text.empty()) {
-      NoteAt(UnknownCode::kScriptFile, finding.span, TextAt(finding.span));
+    if (effect.certain || !effect.words[0].text.empty()) {
+      NoteAt(UnknownCode::kScriptFile, effect.span, TextAt(effect.span));
     }
-    if (IsShellLanguage(finding.detail) && !shell.files.empty()) {
+    if (IsShellLanguage(effect.detail) && !shell.files.empty()) {
       // It may be a file that the line wrote.
-      NoteAt(UnknownCode::kDynamicCode, finding.span, TextAt(finding.span));
+      NoteAt(UnknownCode::kDynamicCode, effect.span, TextAt(effect.span));
     }
     return;
   }
-  if (*text == "-" && !IsShellLanguage(finding.detail)) {
+  if (*text == "-" && !IsShellLanguage(effect.detail)) {
     // Interpreters read their standard input by that name.
     if (HasInput(shell, 0)) {
-      RunEmbedded(shell, finding.detail, ReadRest(shell, 0, call.span),
-                  finding.span, invocation);
+      RunEmbedded(shell, effect.detail, ReadRest(shell, 0, call.span),
+                  effect.span, invocation);
     } else {
-      NoteAt(UnknownCode::kScriptFile, finding.span, "standard input");
+      NoteAt(UnknownCode::kScriptFile, effect.span, "standard input");
     }
     return;
   }
@@ -325,52 +325,52 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
   if (IsProcessPath(*text)) {
     paths.push_back(*text);
   } else {
-    paths = KnownPaths(shell, finding.words[0]);
-    AddPathEffect(shell, EffectKind::kRead, finding.words[0], finding.span,
+    paths = KnownPaths(shell, effect.words[0]);
+    AddPathEffect(shell, EffectKind::kRead, effect.words[0], effect.span,
                   invocation, false);
   }
   for (const std::string& path : paths) {
     bool known_file = false;
-    Values content = ContentOf(shell, path, finding.span, &known_file);
+    Values content = ContentOf(shell, path, effect.span, &known_file);
     if (!known_file) {
-      NoteAt(UnknownCode::kScriptFile, finding.span, path);
+      NoteAt(UnknownCode::kScriptFile, effect.span, path);
       scripts_run_.insert(path);
       continue;
     }
     if (!IsProcessPath(path) && path.compare(0, 5, "/dev/") != 0) {
-      AddWrittenFlows(path, content, invocation, finding.span);
+      AddWrittenFlows(path, content, invocation, effect.span);
     }
     Scoped<std::string> running(running_, path);
-    if (IsShellLanguage(finding.detail)) {
+    if (IsShellLanguage(effect.detail)) {
       if (path.starts_with("/dev/")) LeaveScript(shell, content, call.span);
       ArgumentAnalysis none;
       const ShellCode options = ShellOptions(call, none);
-      ShellCode how = HowShellRuns(call, options, finding, invocation);
+      ShellCode how = HowShellRuns(call, options, effect, invocation);
       how.words.clear();
-      for (const Argument& word : finding.words) {
+      for (const Argument& word : effect.words) {
         how.words.push_back(ValuesOf(word, call.argv));
         how.words_unknown = how.words_unknown || word.splits || word.glob;
       }
-      RunShellCode(shell, content, how, finding.span);
+      RunShellCode(shell, content, how, effect.span);
     } else {
-      RunEmbedded(shell, finding.detail, content, finding.span, invocation);
+      RunEmbedded(shell, effect.detail, content, effect.span, invocation);
     }
   }
 }
 
 void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
-                                   const ArgumentAnalysis& reading,
+                                   const ArgumentAnalysis& arguments,
                                    uint32_t invocation) {
   bool wrapper = false;
   bool runs = false, runs_shell = false;
   size_t directories = 0;
-  for (const ArgumentEffect& finding : reading.findings) {
-    directories += finding.role == Role::kDirectory ? 1 : 0;
-    runs_shell = runs_shell || finding.role == Role::kShellCode ||
-                 finding.role == Role::kStdinCode;
-    if (finding.role == Role::kCommand || finding.role == Role::kShellCode ||
-        finding.role == Role::kSplitCommand) {
-      wrapper = wrapper || reading.runs != RunModel::kFoundFiles;
+  for (const ArgumentEffect& effect : arguments.effects) {
+    directories += effect.role == Role::kDirectory ? 1 : 0;
+    runs_shell = runs_shell || effect.role == Role::kShellCode ||
+                 effect.role == Role::kStdinCode;
+    if (effect.role == Role::kCommand || effect.role == Role::kShellCode ||
+        effect.role == Role::kSplitCommand) {
+      wrapper = wrapper || arguments.runs != RunModel::kFoundFiles;
       runs = true;
     }
   }
@@ -379,19 +379,19 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
     exhausted_ = true;
     return;
   }
-  AddArgumentEffects(shell, call, reading, invocation);
-  RunLists(shell, call, reading, invocation);
+  AddArgumentEffects(shell, call, arguments, invocation);
+  RunLists(shell, call, arguments, invocation);
   bool acts = std::any_of(
-      reading.findings.begin(), reading.findings.end(),
-      [](const ArgumentEffect& finding) { return Acts(finding.role); });
+      arguments.effects.begin(), arguments.effects.end(),
+      [](const ArgumentEffect& effect) { return Acts(effect.role); });
   if (!acts) {
-    RunOutput(shell, call, reading, invocation, false);
+    RunOutput(shell, call, arguments, invocation, false);
     return;
   }
   std::string base(BaseName(call.argv[0].value.text()));
   bool connects = false;
-  for (const ArgumentEffect& finding : reading.findings) {
-    connects = connects || (finding.role == Role::kUrl && finding.certain);
+  for (const ArgumentEffect& effect : arguments.effects) {
+    connects = connects || (effect.role == Role::kUrl && effect.certain);
   }
   if (connects) {
     // What it is given is sent, whoever reads it there.
@@ -405,9 +405,9 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
   }
   Shell child = Fork(shell);
   bool clears = false;
-  for (const std::string_view spellings : reading.options) {
+  for (const std::string_view spellings : arguments.options) {
     const std::string_view option = CanonicalName(spellings);
-    clears = clears || (reading.runs == RunModel::kEnvironment &&
+    clears = clears || (arguments.runs == RunModel::kEnvironment &&
                         (option == "-i" || option == "--ignore-environment"));
   }
   if (clears) {
@@ -415,9 +415,9 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
                   [](const auto& item) { return item.second.exported; });
     child.exported_functions.clear();
   }
-  for (const ArgumentEffect& finding : reading.findings) {
-    if (finding.role == Role::kSetVariable && !finding.words.empty()) {
-      const Argument& word = finding.words[0];
+  for (const ArgumentEffect& effect : arguments.effects) {
+    if (effect.role == Role::kSetVariable && !effect.words.empty()) {
+      const Argument& word = effect.words[0];
       const size_t equals = std::min(word.text.find('='), word.text.size());
       // A name alone: the program says what it is set to.
       const bool alone = equals == word.text.size();
@@ -446,72 +446,72 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
         }
       }
       variable.exported = true;
-      CheckEnvironment(child, name, variable.scalar, finding.span);
+      CheckEnvironment(child, name, variable.scalar, effect.span);
       child.variables[name] = std::move(variable);
       EnvironmentSetting setting;
       setting.name = name;
       setting.value = value;
       if (runs && settings_.size() < 256) settings_.push_back(setting);
-    } else if (finding.role == Role::kDirectory && !finding.words.empty()) {
-      child.cwd = DirectoriesFrom(child, finding.words[0], finding.span);
+    } else if (effect.role == Role::kDirectory && !effect.words.empty()) {
+      child.cwd = DirectoriesFrom(child, effect.words[0], effect.span);
     }
   }
-  if (reading.runs == RunModel::kInputLines &&
-      RunParallel(child, call, reading, invocation)) {
+  if (arguments.runs == RunModel::kInputLines &&
+      RunParallel(child, call, arguments, invocation)) {
     settings_.clear();
     Join(shell, std::move(child));
-    RunOutput(shell, call, reading, invocation, true);
+    RunOutput(shell, call, arguments, invocation, true);
     return;
   }
   const ShellCode options =
-      runs_shell ? ShellOptions(call, reading) : ShellCode();
-  for (const ArgumentEffect& finding : reading.findings) {
+      runs_shell ? ShellOptions(call, arguments) : ShellCode();
+  for (const ArgumentEffect& effect : arguments.effects) {
     // What runs is copied and read again with the words of the call.
-    if (Acts(finding.role) &&
-        !Spend(1 + call.argv.size() / kWordsPerStep + finding.words.size())) {
+    if (Acts(effect.role) &&
+        !Spend(1 + call.argv.size() / kWordsPerStep + effect.words.size())) {
       break;
     }
     if (exhausted_) break;
-    Scoped<bool> certain(certain_, certain_ && finding.certain);
-    switch (finding.role) {
+    Scoped<bool> certain(certain_, certain_ && effect.certain);
+    switch (effect.role) {
       case Role::kCommand:
-        RunWords(child, call, reading, finding);
+        RunWords(child, call, arguments, effect);
         break;
       case Role::kSplitCommand:
-        RunSplit(child, call, finding, base);
+        RunSplit(child, call, effect, base);
         break;
       case Role::kShellCode: {
-        if (finding.words.empty()) break;
-        ShellCode how = HowShellRuns(call, options, finding, invocation);
-        Values code = ValuesOf(finding.words[0], call.argv);
-        if (!finding.placeholder.empty()) {
+        if (effect.words.empty()) break;
+        ShellCode how = HowShellRuns(call, options, effect, invocation);
+        Values code = ValuesOf(effect.words[0], call.argv);
+        if (!effect.placeholder.empty()) {
           for (Value& value : code) {
-            if (value.known() && value.text().find(finding.placeholder) !=
+            if (value.known() && value.text().find(effect.placeholder) !=
                                      std::string_view::npos) {
-              value = Filled(std::string(value.text()), finding.placeholder,
-                             UnknownCode::kDynamicCode, finding.span);
+              value = Filled(std::string(value.text()), effect.placeholder,
+                             UnknownCode::kDynamicCode, effect.span);
             }
           }
         }
-        if (finding.appends_unknown) {
+        if (effect.appends_unknown) {
           for (Value& value : code) {
             value.Append(" ");
             value.Append(
-                Value::Unknown(UnknownCode::kDynamicCode, finding.span));
+                Value::Unknown(UnknownCode::kDynamicCode, effect.span));
           }
         }
-        RunShellCode(child, code, how, finding.span);
+        RunShellCode(child, code, how, effect.span);
         break;
       }
       case Role::kForeignCode:
-        if (!finding.words.empty()) {
-          RunEmbedded(child, finding.detail,
-                      ValuesOf(finding.words[0], call.argv), finding.span,
+        if (!effect.words.empty()) {
+          RunEmbedded(child, effect.detail,
+                      ValuesOf(effect.words[0], call.argv), effect.span,
                       invocation);
         }
         break;
       case Role::kScriptFile:
-        RunScriptFile(child, call, finding, invocation);
+        RunScriptFile(child, call, effect, invocation);
         break;
       case Role::kStdinCode: {
         if (!HasInput(child, 0)) {
@@ -519,17 +519,17 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
           break;
         }
         Values code = ReadRest(child, 0, call.span);
-        if (IsShellLanguage(finding.detail)) {
+        if (IsShellLanguage(effect.detail)) {
           LeaveScript(child, code, call.span);
-          ShellCode how = HowShellRuns(call, options, finding, invocation);
+          ShellCode how = HowShellRuns(call, options, effect, invocation);
           how.words.insert(how.words.begin(), Values{call.argv[0].value});
-          for (const Argument& word : finding.words) {
+          for (const Argument& word : effect.words) {
             how.words.push_back(ValuesOf(word, call.argv));
             how.words_unknown = how.words_unknown || word.splits || word.glob;
           }
           RunShellCode(child, code, how, call.span);
         } else {
-          RunEmbedded(child, finding.detail, code, call.span, invocation);
+          RunEmbedded(child, effect.detail, code, call.span, invocation);
         }
         break;
       }
@@ -539,8 +539,8 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
   }
   settings_.clear();
   Join(shell, std::move(child));
-  RunOutput(shell, call, reading, invocation, wrapper);
-  if (connects && wrapper && reading.prints_network && Captured(shell, 1)) {
+  RunOutput(shell, call, arguments, invocation, wrapper);
+  if (connects && wrapper && arguments.prints_network && Captured(shell, 1)) {
     // Another machine prints what it likes.
     Write(shell, 1, UnknownValue(call.span));
   }

@@ -106,34 +106,34 @@ Values Evaluator::ValuesOf(const Argument& word, const Fields& known) const {
 }
 
 void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
-                         const ArgumentAnalysis& reading,
-                         const ArgumentEffect& finding) {
+                         const ArgumentAnalysis& arguments,
+                         const ArgumentEffect& effect) {
   std::string kind(BaseName(call.argv[0].value.text()));
-  const bool find = reading.runs == RunModel::kFoundFiles;
+  const bool find = arguments.runs == RunModel::kFoundFiles;
   if (find) kind += " -exec";
   ScopedVia via(*this, kind, call.span);
-  if (finding.from_stdin && reading.runs == RunModel::kInputWords &&
-      RunXargs(shell, call, finding)) {
+  if (effect.from_stdin && arguments.runs == RunModel::kInputWords &&
+      RunXargs(shell, call, effect)) {
     return;
   }
   ProgramCall inner;
-  inner.span = finding.span;
+  inner.span = effect.span;
   inner.from_wrapper = true;
   Origin listed;  // the names that it fills in are of files in these
-  for (const ArgumentEffect& other : reading.findings) {
+  for (const ArgumentEffect& other : arguments.effects) {
     if (other.role != Role::kListRead || other.words.empty()) continue;
     listed.files.emplace_back(last_invocation_, Resolve(shell, other.words[0]));
   }
   FieldsByText by_text(call.argv);
-  for (const Argument& word : finding.words) {
+  for (const Argument& word : effect.words) {
     Field field = ToField(word, by_text);
-    if (!finding.placeholder.empty() && field.value.known()) {
+    if (!effect.placeholder.empty() && field.value.known()) {
       std::string text(field.value.text());
-      size_t at = text.find(finding.placeholder);
+      size_t at = text.find(effect.placeholder);
       if (at != std::string::npos &&
-          !(inner.argv.empty() && reading.runs == RunModel::kInputWords &&
+          !(inner.argv.empty() && arguments.runs == RunModel::kInputWords &&
             XargsKeepsName(shell, call))) {
-        field.value = Filled(text, finding.placeholder,
+        field.value = Filled(text, effect.placeholder,
                              UnknownCode::kDynamicArgument, word.span);
         SetOrigin(word.span, listed);
         field.glob = false;
@@ -141,7 +141,7 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
     }
     inner.argv.push_back(std::move(field));
   }
-  if (finding.appends_unknown) {
+  if (effect.appends_unknown) {
     Field more;
     more.span = call.span;
     more.value = Value::Unknown(UnknownCode::kDynamicArgument, call.span);
@@ -150,35 +150,34 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
     inner.argv.push_back(std::move(more));
   }
   if (inner.argv.empty()) return;
-  Scoped<bool> certain(certain_, certain_ && finding.certain && !find &&
-                                     !finding.appends_unknown);
+  Scoped<bool> certain(
+      certain_, certain_ && effect.certain && !find && !effect.appends_unknown);
   RunProgram(shell, inner);
 }
 
 void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
-                         const ArgumentEffect& finding,
-                         const std::string& via) {
+                         const ArgumentEffect& effect, const std::string& via) {
   // What the reader of arguments could not split for certain: variables and
   // escapes of env -S. Words of plain characters are taken as they are.
   ScopedVia chain(*this, via, call.span);
   ProgramCall inner;
-  inner.span = finding.span;
+  inner.span = effect.span;
   FieldsByText by_text(call.argv);
-  for (size_t i = 0; i < finding.words.size(); ++i) {
-    if (i > 0 || !finding.words[i].known) {
-      inner.argv.push_back(ToField(finding.words[i], by_text));
+  for (size_t i = 0; i < effect.words.size(); ++i) {
+    if (i > 0 || !effect.words[i].known) {
+      inner.argv.push_back(ToField(effect.words[i], by_text));
       continue;
     }
-    std::string_view rest = finding.words[0].text;
+    std::string_view rest = effect.words[0].text;
     while (true) {
       size_t begin = rest.find_first_not_of(" \t\n");
       if (begin == std::string_view::npos) break;
       size_t end = rest.find_first_of(" \t\n", begin);
       std::string word(rest.substr(begin, end - begin));
-      Field field = KnownField(word, finding.span);
+      Field field = KnownField(word, effect.span);
       if (word.find_first_of("$'\"\\#") != std::string::npos) {
         field.value =
-            Value::Unknown(UnknownCode::kDynamicArgument, finding.span);
+            Value::Unknown(UnknownCode::kDynamicArgument, effect.span);
         field.splits = true;
       }
       inner.argv.push_back(std::move(field));

@@ -264,14 +264,14 @@ bool Evaluator::XargsKeepsName(const Shell& shell,
 }
 
 bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
-                         const ArgumentEffect& finding) {
+                         const ArgumentEffect& effect) {
   FieldsByText by_text(call.argv);
   bool defaulted =
-      call.argv.size() < finding.words.size() + 1 ||
-      (finding.words.size() == 1 && finding.words[0].text == "echo" &&
+      call.argv.size() < effect.words.size() + 1 ||
+      (effect.words.size() == 1 && effect.words[0].text == "echo" &&
        Known(call.argv.back()) != "echo");
   size_t count =
-      defaulted ? call.argv.size() : call.argv.size() - finding.words.size();
+      defaulted ? call.argv.size() : call.argv.size() - effect.words.size();
   std::vector<std::string> words;
   for (size_t i = 1; i < count; ++i) {
     std::optional<std::string> word = Known(call.argv[i]);
@@ -280,11 +280,11 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
   }
   std::optional<Options> options = ReadXargsOptions(words);
   // -I stands behind what it takes back, so that nothing is appended.
-  if (options && options->replaces && finding.placeholder.empty()) return true;
+  if (options && options->replaces && effect.placeholder.empty()) return true;
   if (!options || (options->file.empty() && !HasInput(shell, 0))) return false;
   const bool keeps_name =
-      options->replaces && !finding.words.empty() &&
-      finding.words[0].text.find(options->replace) != std::string::npos &&
+      options->replaces && !effect.words.empty() &&
+      effect.words[0].text.find(options->replace) != std::string::npos &&
       XargsKeepsName(shell, call);
   Values input;
   if (options->file.empty()) {
@@ -353,10 +353,10 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
     }
     for (const std::vector<std::string>& run : runs) {
       ProgramCall inner;
-      inner.span = finding.span;
+      inner.span = effect.span;
       inner.from_wrapper = true;
-      for (size_t i = 0; i < finding.words.size(); ++i) {
-        Field field = ToField(finding.words[i], by_text);
+      for (size_t i = 0; i < effect.words.size(); ++i) {
+        Field field = ToField(effect.words[i], by_text);
         if (options->replaces && i > 0 && field.value.known() && !run.empty()) {
           field.value = Value::Of(ReplaceAll(std::string(field.value.text()),
                                              options->replace, run[0]));
@@ -372,7 +372,7 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
       }
       if (!options->replaces) {
         for (const std::string& word : run) {
-          inner.argv.push_back(KnownField(word, finding.span));
+          inner.argv.push_back(KnownField(word, effect.span));
         }
       }
       Shell child = Fork(shell);
@@ -385,9 +385,9 @@ bool Evaluator::RunXargs(Shell& shell, const ProgramCall& call,
   if (exact && any) return true;
   // The general case as well.
   ProgramCall inner;
-  inner.span = finding.span;
+  inner.span = effect.span;
   inner.from_wrapper = true;
-  for (const Argument& word : finding.words) {
+  for (const Argument& word : effect.words) {
     Field field = ToField(word, by_text);
     const bool kept = keeps_name && inner.argv.empty();
     if (options->replaces && !kept && field.value.known() &&

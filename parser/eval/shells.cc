@@ -170,9 +170,9 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
 }
 
 Evaluator::ShellCode Evaluator::ShellOptions(
-    const ProgramCall& call, const ArgumentAnalysis& reading) const {
+    const ProgramCall& call, const ArgumentAnalysis& arguments) const {
   ShellCode how;
-  for (const std::string_view spellings : reading.options) {
+  for (const std::string_view spellings : arguments.options) {
     const std::string_view option = CanonicalName(spellings);
     how.xtrace = how.xtrace || option == "-x";
   }
@@ -231,23 +231,23 @@ Evaluator::ShellCode Evaluator::ShellOptions(
 
 Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
                                              const ShellCode& options,
-                                             const ArgumentEffect& finding,
+                                             const ArgumentEffect& effect,
                                              uint32_t invocation) const {
   ShellCode how = options;
   std::string base(BaseName(call.argv[0].value.text()));
-  how.language = finding.detail.empty() ? "sh" : finding.detail;
+  how.language = effect.detail.empty() ? "sh" : effect.detail;
   how.via = base;
-  if (finding.role == Role::kShellCode &&
+  if (effect.role == Role::kShellCode &&
       (how.language == base || IsShell(LanguageNamed(how.language)))) {
     how.via += " -c";
   }
   how.invocation = invocation;
-  how.given = finding.role == Role::kShellCode;
+  how.given = effect.role == Role::kShellCode;
   if (how.given) {
-    for (size_t i = 1; i < finding.words.size(); ++i) {
-      how.words.push_back(ValuesOf(finding.words[i], call.argv));
+    for (size_t i = 1; i < effect.words.size(); ++i) {
+      how.words.push_back(ValuesOf(effect.words[i], call.argv));
       how.words_unknown =
-          how.words_unknown || finding.words[i].splits || finding.words[i].glob;
+          how.words_unknown || effect.words[i].splits || effect.words[i].glob;
     }
     if (how.words.empty()) how.words.push_back({call.argv[0].value});
   }

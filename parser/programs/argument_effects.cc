@@ -1,4 +1,4 @@
-// From one pass over the arguments to findings: conditions, ranges of
+// From one pass over the arguments to argument effects: conditions, ranges of
 // operands, captures.
 
 #include <algorithm>
@@ -17,7 +17,8 @@ Truth Not(Truth t) {
   return t == Truth::kYes ? Truth::kNo : Truth::kYes;
 }
 
-// Whether the findings of a role hold one run of words rather than one each.
+// Whether the argument effects of a role hold one run of words rather than one
+// each.
 bool TakesRun(Role role) {
   switch (role) {
     case Role::kCommand:
@@ -41,17 +42,17 @@ bool HasShellCharacters(std::string_view text) {
 
 }  // namespace
 
-ArgumentEffectIndex::ArgumentEffectIndex(std::vector<ArgumentEffect>* findings)
-    : findings_(findings), places_(0, Hash{this}, Same{this}) {}
+ArgumentEffectIndex::ArgumentEffectIndex(std::vector<ArgumentEffect>* effects)
+    : findings_(effects), places_(0, Hash{this}, Same{this}) {}
 
 const ArgumentEffect& ArgumentEffectIndex::At(size_t place) const {
   return place == SIZE_MAX ? *probe_ : (*findings_)[place];
 }
 
 size_t ArgumentEffectIndex::Hash::operator()(size_t place) const {
-  const ArgumentEffect& finding = index->At(place);
-  size_t hash = static_cast<size_t>(finding.role) + 1;
-  for (const Argument& word : finding.words) {
+  const ArgumentEffect& argument_effect = index->At(place);
+  size_t hash = static_cast<size_t>(argument_effect.role) + 1;
+  for (const Argument& word : argument_effect.words) {
     hash = hash * 1099511628211u + std::hash<std::string>()(word.text) +
            word.span.begin;
   }
@@ -67,8 +68,8 @@ bool ArgumentEffectIndex::Same::operator()(size_t left, size_t right) const {
          a.detail == b.detail && a.words == b.words;
 }
 
-size_t ArgumentEffectIndex::Find(const ArgumentEffect& finding) {
-  probe_ = &finding;
+size_t ArgumentEffectIndex::Find(const ArgumentEffect& argument_effect) {
+  probe_ = &argument_effect;
   if (findings_->size() <= kFew) {
     const Same same{this};
     for (size_t k = 0; k < findings_->size(); ++k) {
@@ -85,8 +86,8 @@ namespace {
 
 class Collector {
  public:
-  Collector(const Tables& tables, const Pass& pass, ArgumentAnalysis* reading)
-      : t_(tables), p_(pass), r_(*reading), index_(&reading->findings) {}
+  Collector(const Tables& tables, const Pass& pass, ArgumentAnalysis* arguments)
+      : t_(tables), p_(pass), r_(*arguments), index_(&arguments->effects) {}
 
   void Run() {
     const Node& leaf = t_.nodes[p_.chain.back()];
@@ -103,16 +104,17 @@ class Collector {
       use_ = nullptr;
     }
     for (const Word& word : p_.assignments) {
-      ArgumentEffect finding = Make(Role::kSetVariable, true);
-      finding.words.push_back(Text(word));
-      finding.span = word.argument->span;
-      r_.findings.push_back(std::move(finding));
+      ArgumentEffect argument_effect = Make(Role::kSetVariable, true);
+      argument_effect.words.push_back(Text(word));
+      argument_effect.span = word.argument->span;
+      r_.effects.push_back(std::move(argument_effect));
     }
     if (!p_.split.empty()) {
-      ArgumentEffect finding = Make(Role::kSplitCommand, true);
-      for (const Word& word : p_.split) finding.words.push_back(Text(word));
-      finding.span = p_.split.front().argument->span;
-      r_.findings.push_back(std::move(finding));
+      ArgumentEffect argument_effect = Make(Role::kSplitCommand, true);
+      for (const Word& word : p_.split)
+        argument_effect.words.push_back(Text(word));
+      argument_effect.span = p_.split.front().argument->span;
+      r_.effects.push_back(std::move(argument_effect));
     }
     for (const EffectRecord& e :
          Slice(t_.effects, leaf.effects, leaf.effects_count)) {
@@ -128,10 +130,10 @@ class Collector {
 
  private:
   static ArgumentEffect Make(Role role, bool certain) {
-    ArgumentEffect finding;
-    finding.role = role;
-    finding.certain = certain;
-    return finding;
+    ArgumentEffect argument_effect;
+    argument_effect.role = role;
+    argument_effect.certain = certain;
+    return argument_effect;
   }
 
   Argument Text(const Word& word) const {
@@ -457,7 +459,8 @@ class Collector {
         Push(e, role, std::move(words), certain, span, true);
         return;
       }
-      // One finding a word; of several values the first is meant, or the last.
+      // One argument effect a word; of several values the first is meant, or
+      // the last.
       const size_t count = ranged ? chosen.size() : 1;
       for (size_t k = 0; k < count; ++k) {
         const Word& word = chosen[k];
@@ -508,42 +511,42 @@ class Collector {
 
   void Push(const EffectRecord& e, Role role, std::vector<Argument> words,
             bool certain, Span span, bool fixed = false) {
-    ArgumentEffect finding;
-    finding.fixed = fixed;
-    finding.role = role;
-    finding.words = std::move(words);
-    finding.recursive = (e.flags & EffectRecord::kRecursive) != 0;
-    finding.certain = certain;
-    finding.appends_unknown = (e.flags & EffectRecord::kAppend) != 0;
-    finding.from_stdin = (e.flags & EffectRecord::kStdin) != 0;
-    finding.placeholder = std::string(t_.image.Text(e.placeholder));
+    ArgumentEffect argument_effect;
+    argument_effect.fixed = fixed;
+    argument_effect.role = role;
+    argument_effect.words = std::move(words);
+    argument_effect.recursive = (e.flags & EffectRecord::kRecursive) != 0;
+    argument_effect.certain = certain;
+    argument_effect.appends_unknown = (e.flags & EffectRecord::kAppend) != 0;
+    argument_effect.from_stdin = (e.flags & EffectRecord::kStdin) != 0;
+    argument_effect.placeholder = std::string(t_.image.Text(e.placeholder));
     if (use_ != nullptr && use_->appends) {
-      finding.appends_unknown = true;
-      finding.placeholder.clear();
+      argument_effect.appends_unknown = true;
+      argument_effect.placeholder.clear();
     }
     if (e.placeholder_option != kNone) {
       const Use* use = LastUse(e.placeholder_option);
       if (use != nullptr && use->values_count > 0) {
         const Argument text = Text(p_.values[use->values]);
-        finding.placeholder = text.text;
+        argument_effect.placeholder = text.text;
         // An unknown placeholder may stand anywhere in any word.
         if (!text.known) {
-          for (Argument& word : finding.words) {
+          for (Argument& word : argument_effect.words) {
             word.known = false;
             word.text.clear();
           }
         }
       }
     }
-    finding.detail = std::string(t_.image.Text(e.detail));
-    finding.span = span;
+    argument_effect.detail = std::string(t_.image.Text(e.detail));
+    argument_effect.span = span;
     // Two conditions may say the same; the certain one holds.
-    const size_t same = index_.Find(finding);
+    const size_t same = index_.Find(argument_effect);
     if (same != SIZE_MAX) {
-      r_.findings[same].certain |= finding.certain;
+      r_.effects[same].certain |= argument_effect.certain;
       return;
     }
-    r_.findings.push_back(std::move(finding));
+    r_.effects.push_back(std::move(argument_effect));
   }
 
   const Tables& t_;
@@ -562,8 +565,8 @@ class Collector {
 }  // namespace
 
 void CollectFindings(const Tables& tables, const Pass& pass,
-                     ArgumentAnalysis* reading) {
-  Collector(tables, pass, reading).Run();
+                     ArgumentAnalysis* arguments) {
+  Collector(tables, pass, arguments).Run();
 }
 
 }  // namespace gate::parser::programs

@@ -107,9 +107,9 @@ struct Runner {
       argument.glob = word.glob;
       argv.push_back(std::move(argument));
     }
-    const ArgumentAnalysis reading = ReadArgumentsWith(image, argv);
-    std::vector<std::string> given = Describe(reading);
-    // Lines in brackets say more than findings.
+    const ArgumentAnalysis arguments = ReadArgumentsWith(image, argv);
+    std::vector<std::string> given = Describe(arguments);
+    // Lines in brackets say more than argument effects.
     std::vector<std::string> wanted;
     bool incomplete = false;
     for (const Json& item : expect) {
@@ -119,18 +119,18 @@ struct Runner {
         continue;
       }
       if (text_of.starts_with("[")) {
-        Fact(line, reading, text_of, pointer);
+        Fact(line, arguments, text_of, pointer);
         continue;
       }
       wanted.push_back(std::move(text_of));
     }
-    if (!reading.known) {
+    if (!arguments.known) {
       Report(pointer, "`" + line + "`: not a described program");
       return;
     }
-    if (incomplete == reading.complete) {
+    if (incomplete == arguments.complete) {
       Report(pointer, "`" + line + "`: the reading is " +
-                          (reading.complete ? "complete" : "not complete"));
+                          (arguments.complete ? "complete" : "not complete"));
     }
     std::sort(wanted.begin(), wanted.end());
     if (wanted != given) {
@@ -139,36 +139,36 @@ struct Runner {
     }
   }
 
-  void Fact(const std::string& line, const ArgumentAnalysis& reading,
+  void Fact(const std::string& line, const ArgumentAnalysis& arguments,
             const std::string& fact, const std::string& pointer) const {
     bool holds = false;
     if (fact == "[reads stdin]") {
-      holds = reading.reads_stdin;
+      holds = arguments.reads_stdin;
     } else if (fact == "[no stdin]") {
-      holds = !reading.reads_stdin;
+      holds = !arguments.reads_stdin;
     } else if (fact == "[prints input]") {
-      holds = reading.prints_input;
+      holds = arguments.prints_input;
     } else if (fact == "[prints network]") {
-      holds = reading.prints_network;
+      holds = arguments.prints_network;
     } else if (fact == "[decodes]") {
-      holds = reading.decodes;
+      holds = arguments.decodes;
     } else if (fact.starts_with("[sub ")) {
       std::string all;
-      for (const std::string& word : reading.subcommand) all += " " + word;
+      for (const std::string& word : arguments.subcommand) all += " " + word;
       holds = "[sub" + all + "]" == fact;
     } else if (fact.starts_with("[act")) {
-      holds = ActsAsText(reading.acts) == fact;
+      holds = ActsAsText(arguments.acts) == fact;
       if (!holds)
-        Report(pointer, "`" + line + "`: " + ActsAsText(reading.acts));
+        Report(pointer, "`" + line + "`: " + ActsAsText(arguments.acts));
     } else if (fact.starts_with("[redirects ")) {
       std::string all = "[redirects";
       for (int k = 0; k < kRedirectKinds; ++k)
-        if ((reading.acts.redirects >> k & 1) != 0)
+        if ((arguments.acts.redirects >> k & 1) != 0)
           all += std::string(" ") + Name(static_cast<RedirectTo>(k));
       holds = all + "]" == fact;
     } else if (fact.starts_with("[option ")) {
       holds = std::any_of(
-          reading.options.begin(), reading.options.end(),
+          arguments.options.begin(), arguments.options.end(),
           [&](std::string_view option) {
             return "[option " + std::string(CanonicalName(option)) + "]" ==
                    fact;

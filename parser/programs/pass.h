@@ -87,17 +87,19 @@ void NoteAct(const Tables& tables, const EffectRecord& effect, bool certain,
              ActsRead* acts);
 void FinishActs(const Tables& tables, const Pass& pass, ActsRead* acts);
 
-// Adds what `pass` means to `reading`.
+// Adds what `pass` means to `arguments`.
 void CollectFindings(const Tables& tables, const Pass& pass,
-                     ArgumentAnalysis* reading);
+                     ArgumentAnalysis* arguments);
 
-// Finds equal findings (but for `certain` and the span) in a growing list:
-// by looking at all while there are few, by their hashes when there are many.
+// Finds equal argument effects (but for `certain` and the span) in a growing
+// list: by looking at all while there are few, by their hashes when there are
+// many.
 class ArgumentEffectIndex {
  public:
-  explicit ArgumentEffectIndex(std::vector<ArgumentEffect>* findings);
-  // The place of a finding that means the same; SIZE_MAX when there is none.
-  size_t Find(const ArgumentEffect& finding);
+  explicit ArgumentEffectIndex(std::vector<ArgumentEffect>* effects);
+  // The place of an argument effect that means the same; SIZE_MAX when there is
+  // none.
+  size_t Find(const ArgumentEffect& argument_effect);
 
  private:
   static constexpr size_t kFew = 24;

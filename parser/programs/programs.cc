@@ -28,15 +28,15 @@ ArgumentAnalysis ReadArguments(std::span<const Argument> argv) {
   return programs::Read(Embedded(), argv);
 }
 
-OptionsRead OptionsOf(const ArgumentAnalysis& reading) {
+OptionsRead OptionsOf(const ArgumentAnalysis& arguments) {
   OptionsRead read;
-  read.known = reading.known;
-  read.complete = reading.complete;
-  read.unread = reading.unread;
-  read.options = reading.options;
-  read.acts = reading.acts;
-  for (const ArgumentEffect& finding : reading.findings)
-    read.roles |= uint32_t{1} << static_cast<unsigned>(finding.role);
+  read.known = arguments.known;
+  read.complete = arguments.complete;
+  read.unread = arguments.unread;
+  read.options = arguments.options;
+  read.acts = arguments.acts;
+  for (const ArgumentEffect& effect : arguments.effects)
+    read.roles |= uint32_t{1} << static_cast<unsigned>(effect.role);
   return read;
 }
 

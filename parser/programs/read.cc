@@ -1,5 +1,5 @@
-// ReadArguments by an image: finding the program, reading its words once for
-// every reading that is possible, and joining what they say.
+// ReadArguments by an image: argument effect the program, reading its words
+// once for every reading that is possible, and joining what they say.
 
 #include <algorithm>
 #include <array>
@@ -164,54 +164,55 @@ namespace {
 
 // Adds another reading of the same words: what only one of them says is not
 // certain.
-void Join(ArgumentAnalysis other, ArgumentAnalysis* reading) {
-  ArgumentEffectIndex theirs(&other.findings);
-  for (ArgumentEffect& finding : reading->findings) {
-    if (theirs.Find(finding) == SIZE_MAX) finding.certain = false;
+void Join(ArgumentAnalysis other, ArgumentAnalysis* arguments) {
+  ArgumentEffectIndex theirs(&other.effects);
+  for (ArgumentEffect& argument_effect : arguments->effects) {
+    if (theirs.Find(argument_effect) == SIZE_MAX)
+      argument_effect.certain = false;
   }
-  ArgumentEffectIndex ours(&reading->findings);
-  for (ArgumentEffect& finding : other.findings) {
-    if (ours.Find(finding) != SIZE_MAX) continue;
-    finding.certain = false;
-    reading->findings.push_back(std::move(finding));
+  ArgumentEffectIndex ours(&arguments->effects);
+  for (ArgumentEffect& argument_effect : other.effects) {
+    if (ours.Find(argument_effect) != SIZE_MAX) continue;
+    argument_effect.certain = false;
+    arguments->effects.push_back(std::move(argument_effect));
   }
   for (const std::string_view option : other.options) {
-    if (std::find(reading->options.begin(), reading->options.end(), option) ==
-        reading->options.end()) {
-      reading->options.push_back(option);
+    if (std::find(arguments->options.begin(), arguments->options.end(),
+                  option) == arguments->options.end()) {
+      arguments->options.push_back(option);
     }
   }
-  if (reading->subcommand.empty()) reading->subcommand = other.subcommand;
-  reading->unread |= other.unread;
-  MayBe(other.acts, &reading->acts);
-  reading->reads_stdin |= other.reads_stdin;
-  reading->prints_input |= other.prints_input;
-  reading->prints_network |= other.prints_network;
-  reading->decodes |= other.decodes;
+  if (arguments->subcommand.empty()) arguments->subcommand = other.subcommand;
+  arguments->unread |= other.unread;
+  MayBe(other.acts, &arguments->acts);
+  arguments->reads_stdin |= other.reads_stdin;
+  arguments->prints_input |= other.prints_input;
+  arguments->prints_network |= other.prints_network;
+  arguments->decodes |= other.decodes;
 }
 
-void AddUnknownCommand(const Argument& name, ArgumentAnalysis* reading) {
-  ArgumentEffect finding;
-  finding.role = Role::kCommand;
-  finding.certain = false;
-  finding.span = name.span;
+void AddUnknownCommand(const Argument& name, ArgumentAnalysis* arguments) {
+  ArgumentEffect argument_effect;
+  argument_effect.role = Role::kCommand;
+  argument_effect.certain = false;
+  argument_effect.span = name.span;
   Argument word;
   word.known = false;
   word.splits = true;
   word.span = name.span;
-  finding.words.push_back(std::move(word));
-  reading->findings.push_back(std::move(finding));
+  argument_effect.words.push_back(std::move(word));
+  arguments->effects.push_back(std::move(argument_effect));
 }
 
 void ReadChoices(const Tables& tables, uint32_t node,
                  std::span<const Argument> argv, std::vector<uint8_t> choices,
-                 Pass* pass, ArgumentAnalysis* reading) {
+                 Pass* pass, ArgumentAnalysis* arguments) {
   pass->words.reserve(argv.size() + 8);
   for (const Argument& argument : argv) pass->words.push_back(&argument);
   pass->choices = std::move(choices);
   ReadPass(tables, node, pass);
-  CollectFindings(tables, *pass, reading);
-  reading->unread = pass->unread;
+  CollectFindings(tables, *pass, arguments);
+  arguments->unread = pass->unread;
 }
 
 // Reads the words again for the other choices. Every combination when there
@@ -219,7 +220,7 @@ void ReadChoices(const Tables& tables, uint32_t node,
 // operands are commands an unknown command stands for the rest.
 void ReadOthers(const Tables& tables, uint32_t node,
                 std::span<const Argument> argv, const Pass& first,
-                ArgumentAnalysis* reading) {
+                ArgumentAnalysis* arguments) {
   const size_t n = first.points.size();
   size_t words = 0;
   for (const Point& point : first.points) {
@@ -272,49 +273,49 @@ void ReadOthers(const Tables& tables, uint32_t node,
     for (const Point& point : pass.points) {
       more |= point.word >= words || decided[point.word] != point.choices;
     }
-    Join(std::move(other), reading);
+    Join(std::move(other), arguments);
   }
   // What only a reading that was not tried would say is not known.
-  if ((!whole || more) && reading->acts.described)
-    reading->acts.possible |= Bit(Act::kUnknown);
+  if ((!whole || more) && arguments->acts.described)
+    arguments->acts.possible |= Bit(Act::kUnknown);
   const Node& leaf = tables.nodes[first.chain.back()];
   if ((!whole || more) && (leaf.flags & Node::kWrapper) != 0) {
-    AddUnknownCommand(argv[0], reading);
+    AddUnknownCommand(argv[0], arguments);
   }
 }
 
-bool OnlyReadsOrRuns(const ArgumentAnalysis& reading) {
+bool OnlyReadsOrRuns(const ArgumentAnalysis& arguments) {
   constexpr std::array kThese = {
       Role::kRead,      Role::kListRead,    Role::kDirectory,   Role::kCommand,
       Role::kShellCode, Role::kForeignCode, Role::kSplitCommand};
-  return std::all_of(reading.findings.begin(), reading.findings.end(),
-                     [&](const ArgumentEffect& finding) {
+  return std::all_of(arguments.effects.begin(), arguments.effects.end(),
+                     [&](const ArgumentEffect& argument_effect) {
                        return std::find(kThese.begin(), kThese.end(),
-                                        finding.role) != kThese.end();
+                                        argument_effect.role) != kThese.end();
                      });
 }
 
 }  // namespace
 
 ArgumentAnalysis Read(const Tables& tables, std::span<const Argument> argv) {
-  ArgumentAnalysis reading;
-  if (argv.empty() || !argv[0].known || argv[0].glob) return reading;
+  ArgumentAnalysis arguments;
+  if (argv.empty() || !argv[0].known || argv[0].glob) return arguments;
   const ProgramName* name = FindProgram(tables, BaseName(argv[0].text));
-  if (name == nullptr) return reading;
+  if (name == nullptr) return arguments;
   const uint32_t node = name->node;
-  reading.known = true;
-  reading.output = static_cast<OutputModel>(name->output);
-  reading.leaves = static_cast<LeftFiles>(name->leaves);
-  reading.runs = static_cast<RunModel>(name->runs);
-  reading.program = std::string(tables.image.Text(tables.nodes[node].name));
+  arguments.known = true;
+  arguments.output = static_cast<OutputModel>(name->output);
+  arguments.leaves = static_cast<LeftFiles>(name->leaves);
+  arguments.runs = static_cast<RunModel>(name->runs);
+  arguments.program = std::string(tables.image.Text(tables.nodes[node].name));
   Pass pass;
-  ReadChoices(tables, node, argv, {}, &pass, &reading);
-  reading.subcommand.assign(pass.subcommand.begin(), pass.subcommand.end());
+  ReadChoices(tables, node, argv, {}, &pass, &arguments);
+  arguments.subcommand.assign(pass.subcommand.begin(), pass.subcommand.end());
   // What is seen to do more is judged by that.
-  reading.complete =
-      !pass.incomplete && !(pass.hides_more && OnlyReadsOrRuns(reading));
-  if (!pass.points.empty()) ReadOthers(tables, node, argv, pass, &reading);
-  return reading;
+  arguments.complete =
+      !pass.incomplete && !(pass.hides_more && OnlyReadsOrRuns(arguments));
+  if (!pass.points.empty()) ReadOthers(tables, node, argv, pass, &arguments);
+  return arguments;
 }
 
 }  // namespace programs
@@ -340,23 +341,25 @@ static_assert(std::size(kRoleNames) == kRoles);
 
 const char* Name(Role role) { return kRoleNames[static_cast<size_t>(role)]; }
 
-std::vector<std::string> Describe(const ArgumentAnalysis& reading) {
+std::vector<std::string> Describe(const ArgumentAnalysis& arguments) {
   std::vector<std::string> lines;
-  for (const ArgumentEffect& finding : reading.findings) {
+  for (const ArgumentEffect& argument_effect : arguments.effects) {
     std::string line;
-    if (!finding.certain) line += "possible ";
-    line += Name(finding.role);
-    if (!finding.detail.empty()) line += "(" + finding.detail + ")";
-    if (finding.recursive) line += " recursive";
+    if (!argument_effect.certain) line += "possible ";
+    line += Name(argument_effect.role);
+    if (!argument_effect.detail.empty())
+      line += "(" + argument_effect.detail + ")";
+    if (argument_effect.recursive) line += " recursive";
     line += ":";
-    for (const Argument& word : finding.words) {
+    for (const Argument& word : argument_effect.words) {
       line += ' ';
       line += word.text;
       if (!word.known) line += "?" + word.suffix;
     }
-    if (finding.appends_unknown) line += " +";
-    if (finding.from_stdin) line += " <";
-    if (!finding.placeholder.empty()) line += " @" + finding.placeholder;
+    if (argument_effect.appends_unknown) line += " +";
+    if (argument_effect.from_stdin) line += " <";
+    if (!argument_effect.placeholder.empty())
+      line += " @" + argument_effect.placeholder;
     lines.push_back(std::move(line));
   }
   std::sort(lines.begin(), lines.end());

@@ -157,9 +157,9 @@ TEST(ProgramActs, AreWhatTheDescriptionSays) {
       argument.glob = word.glob;
       argv.push_back(std::move(argument));
     }
-    const ArgumentAnalysis reading = ReadArgumentsWith(*image, argv);
-    EXPECT_EQ(Text(reading.acts), c.acts) << c.line;
-    EXPECT_EQ(Redirections(reading.acts), c.redirects) << c.line;
+    const ArgumentAnalysis arguments = ReadArgumentsWith(*image, argv);
+    EXPECT_EQ(Text(arguments.acts), c.acts) << c.line;
+    EXPECT_EQ(Redirections(arguments.acts), c.redirects) << c.line;
   }
 }
 

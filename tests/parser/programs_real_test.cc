@@ -59,17 +59,17 @@ std::string RunReal(const Argv& argv) {
   return output;
 }
 
-bool Has(const ArgumentAnalysis& reading, const Argv& command) {
-  return std::any_of(reading.findings.begin(), reading.findings.end(),
-                     [&](const ArgumentEffect& finding) {
-                       if (finding.role != Role::kCommand &&
-                           finding.role != Role::kShellCode) {
+bool Has(const ArgumentAnalysis& arguments, const Argv& command) {
+  return std::any_of(arguments.effects.begin(), arguments.effects.end(),
+                     [&](const ArgumentEffect& argument_effect) {
+                       if (argument_effect.role != Role::kCommand &&
+                           argument_effect.role != Role::kShellCode) {
                          return false;
                        }
-                       if (finding.words.empty()) return false;
-                       if (!finding.words[0].known) return true;
+                       if (argument_effect.words.empty()) return false;
+                       if (!argument_effect.words[0].known) return true;
                        std::string all, wanted;
-                       for (const Argument& word : finding.words)
+                       for (const Argument& word : argument_effect.words)
                          all += word.text + " ";
                        for (const std::string& word : command)
                          wanted += word + " ";
@@ -251,18 +251,18 @@ TEST(RealPrograms, WhatAWrapperStartsIsFound) {
       // With nothing to read, xargs still runs its command once.
       if (RunReal(argv).find("MARK -n") == std::string::npos) continue;
       ++started;
-      std::vector<Argument> arguments(argv.size());
+      std::vector<Argument> words(argv.size());
       std::string line;
       for (size_t k = 0; k < argv.size(); ++k) {
-        arguments[k].text = argv[k];
+        words[k].text = argv[k];
         line += "[" + argv[k] + "]";
       }
-      const ArgumentAnalysis reading = ReadArguments(arguments);
+      const ArgumentAnalysis arguments = ReadArguments(words);
       std::string all;
-      for (const std::string& finding : Describe(reading)) {
-        all += finding + "\n";
+      for (const std::string& effect : Describe(arguments)) {
+        all += effect + "\n";
       }
-      EXPECT_TRUE(Has(reading, command)) << line << "\n" << all;
+      EXPECT_TRUE(Has(arguments, command)) << line << "\n" << all;
     }
     EXPECT_GT(started, 0) << wrapper.name << " never started its command";
   }
@@ -301,15 +301,15 @@ TEST(RealPrograms, ShellsRunTheCodeThatIsFound) {
       if (random() % 3 == 0) argv.push_back("x");
       if (RunReal(argv).find("MARK -n") == std::string::npos) continue;
       ++started;
-      std::vector<Argument> arguments(argv.size());
+      std::vector<Argument> words(argv.size());
       std::string line;
       for (size_t k = 0; k < argv.size(); ++k) {
-        arguments[k].text = argv[k];
+        words[k].text = argv[k];
         line += "[" + argv[k] + "]";
       }
-      const ArgumentAnalysis reading = ReadArguments(arguments);
-      EXPECT_TRUE(Has(reading, {"echo MARK -n"})) << line;
-      EXPECT_TRUE(reading.complete) << line;
+      const ArgumentAnalysis arguments = ReadArguments(words);
+      EXPECT_TRUE(Has(arguments, {"echo MARK -n"})) << line;
+      EXPECT_TRUE(arguments.complete) << line;
     }
     EXPECT_GT(started, 4) << shell;
   }

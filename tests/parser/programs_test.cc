@@ -31,21 +31,21 @@ ArgumentAnalysis Read(std::string_view line) {
   return ReadArguments(Arguments(line));
 }
 
-bool Says(const ArgumentAnalysis& reading, std::string_view line) {
-  const auto lines = Describe(reading);
+bool Says(const ArgumentAnalysis& arguments, std::string_view line) {
+  const auto lines = Describe(arguments);
   return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
-std::string All(const ArgumentAnalysis& reading) {
+std::string All(const ArgumentAnalysis& arguments) {
   std::string all;
-  for (const std::string& line : Describe(reading)) all += line + "\n";
+  for (const std::string& line : Describe(arguments)) all += line + "\n";
   return all;
 }
 
 TEST(Programs, CommandsAreFoundInEverySpelling) {
   const struct {
     const char* line;
-    const char* finding;
+    const char* argument_effect;
   } kCases[] = {
       {"/usr/bin/sudo -u root -- rm -rf x", "command: rm -rf x"},
       {"sudo --preserve-env=A --user bob rm x", "command: rm x"},
@@ -114,16 +114,17 @@ TEST(Programs, CommandsAreFoundInEverySpelling) {
       {"make CC='rm x' SHELL=y", "possible shell(make): rm x"},
   };
   for (const auto& c : kCases) {
-    const ArgumentAnalysis reading = Read(c.line);
-    EXPECT_TRUE(reading.known) << c.line;
-    EXPECT_TRUE(Says(reading, c.finding)) << c.line << "\n" << All(reading);
+    const ArgumentAnalysis arguments = Read(c.line);
+    EXPECT_TRUE(arguments.known) << c.line;
+    EXPECT_TRUE(Says(arguments, c.argument_effect)) << c.line << "\n"
+                                                    << All(arguments);
   }
 }
 
 TEST(Programs, EffectsHaveTheirTargets) {
   const struct {
     const char* line;
-    const char* finding;
+    const char* argument_effect;
   } kCases[] = {
       {"rm --recurs --forc a", "delete recursive: a"},
       {"rm -fr -- -x", "delete recursive: -x"},
@@ -181,13 +182,14 @@ TEST(Programs, EffectsHaveTheirTargets) {
       {"python3 -m http.server 80", "listen: 80"},
   };
   for (const auto& c : kCases) {
-    const ArgumentAnalysis reading = Read(c.line);
-    EXPECT_TRUE(Says(reading, c.finding)) << c.line << "\n" << All(reading);
+    const ArgumentAnalysis arguments = Read(c.line);
+    EXPECT_TRUE(Says(arguments, c.argument_effect)) << c.line << "\n"
+                                                    << All(arguments);
   }
 }
 
 // Whatever an undescribed option or an unknown word is, the command behind it
-// is among the findings.
+// is among the argument effects.
 TEST(Programs, WrappersFindTheCommandUnderEveryReading) {
   for (const char* wrapper :
        {"sudo", "env", "nice", "nohup", "setsid", "stdbuf", "ionice", "xargs",
@@ -197,15 +199,16 @@ TEST(Programs, WrappersFindTheCommandUnderEveryReading) {
           "\"$x\"", "\"$x\" value", "$x", "-$x", "--$x value", "--odd $x"}) {
       const std::string line =
           std::string(wrapper) + " " + before + " rm -rf /";
-      const ArgumentAnalysis reading = Read(line);
-      EXPECT_FALSE(reading.complete) << line;
-      const bool found = std::any_of(
-          reading.findings.begin(), reading.findings.end(),
-          [](const ArgumentEffect& finding) {
-            return finding.role == Role::kCommand && !finding.words.empty() &&
-                   finding.words[0].text == "rm";
-          });
-      EXPECT_TRUE(found) << line << "\n" << All(reading);
+      const ArgumentAnalysis arguments = Read(line);
+      EXPECT_FALSE(arguments.complete) << line;
+      const bool found =
+          std::any_of(arguments.effects.begin(), arguments.effects.end(),
+                      [](const ArgumentEffect& argument_effect) {
+                        return argument_effect.role == Role::kCommand &&
+                               !argument_effect.words.empty() &&
+                               argument_effect.words[0].text == "rm";
+                      });
+      EXPECT_TRUE(found) << line << "\n" << All(arguments);
     }
   }
 }
@@ -213,18 +216,18 @@ TEST(Programs, WrappersFindTheCommandUnderEveryReading) {
 TEST(Programs, TooManyPossibilitiesAreAnUnknownCommand) {
   std::string line = "sudo";
   for (int n = 0; n < 12; ++n) line += " --odd \"$x\"";
-  const ArgumentAnalysis reading = Read(line + " rm x");
-  EXPECT_TRUE(std::any_of(reading.findings.begin(), reading.findings.end(),
-                          [](const ArgumentEffect& finding) {
-                            return finding.role == Role::kCommand &&
-                                   !finding.words[0].known;
+  const ArgumentAnalysis arguments = Read(line + " rm x");
+  EXPECT_TRUE(std::any_of(arguments.effects.begin(), arguments.effects.end(),
+                          [](const ArgumentEffect& argument_effect) {
+                            return argument_effect.role == Role::kCommand &&
+                                   !argument_effect.words[0].known;
                           }));
 }
 
 TEST(Programs, WhatDependsOnUnknownWordsIsNotCertain) {
   for (const char* line : {"rm $x -r y", "timeout $t rm x", "chmod $x y"}) {
-    const ArgumentAnalysis reading = Read(line);
-    EXPECT_FALSE(reading.complete);
+    const ArgumentAnalysis arguments = Read(line);
+    EXPECT_FALSE(arguments.complete);
   }
   // An unknown word cannot be the option -r and what -r deletes.
   EXPECT_FALSE(Says(Read("rm \"$f\""), "possible delete recursive: ?"));
@@ -415,15 +418,15 @@ TEST(Programs, AnyArgumentsAreRead) {
       word.glob = word.known && random() % 9 == 0;
       argv.push_back(std::move(word));
     }
-    const ArgumentAnalysis reading = ReadArguments(argv);
-    EXPECT_TRUE(reading.known);
-    EXPECT_LT(reading.findings.size(), 400u);
+    const ArgumentAnalysis arguments = ReadArguments(argv);
+    EXPECT_TRUE(arguments.known);
+    EXPECT_LT(arguments.effects.size(), 400u);
   }
   // Long lines cost their length.
   std::vector<Argument> argv(20000);
   argv[0].text = "rm";
   for (size_t k = 1; k < argv.size(); ++k) argv[k].text = std::to_string(k);
-  EXPECT_EQ(ReadArguments(argv).findings.size(), argv.size() - 1);
+  EXPECT_EQ(ReadArguments(argv).effects.size(), argv.size() - 1);
 }
 
 }  // namespace

@@ -410,11 +410,11 @@ void Kill(Evaluator& e, Shell& shell, Call& call) {
   for (const Field& field : call.fields) {
     words.push_back(e.ToArgument(field, shell));
   }
-  ArgumentAnalysis reading = ReadArguments(words);
+  ArgumentAnalysis arguments = ReadArguments(words);
   ProgramCall program;
   program.argv = call.fields;
   program.span = call.span;
-  e.AddArgumentEffects(shell, program, reading, e.last_invocation_);
+  e.AddArgumentEffects(shell, program, arguments, e.last_invocation_);
   if (e.Captured(shell, 1)) e.Write(shell, 1, e.UnknownValue(call.span));
   shell.status.reset();
 }
