@@ -59,17 +59,11 @@ std::string RunsCode(const Analysis& analysis, uint32_t number, bool asked) {
   return code ? runs : "";
 }
 
-// The program that a link of the chain names: "ssh -c", "find -exec".
-std::string_view StarterOf(const parser::Via& via) {
-  const std::string_view kind = via.kind;
-  return kind.substr(0, kind.find(' '));
-}
-
 bool Starts(const Invocation& outer, const Invocation& inner) {
   return outer.span.begin <= inner.span.begin &&
          inner.span.end <= outer.span.end &&
          std::ranges::any_of(inner.via, [&](const parser::Via& via) {
-           return StarterOf(via) == outer.program;
+           return parser::StarterOf(via) == outer.program;
          });
 }
 
@@ -89,7 +83,7 @@ bool IsPartOfAsked(const Analysis& analysis, const Decision& decision,
 // Runs on the machine that ssh(1) reaches, with nothing of this one.
 bool RunsOverSsh(const Invocation& invocation) {
   return std::ranges::any_of(invocation.via, [](const parser::Via& via) {
-    return StarterOf(via) == "ssh";
+    return parser::StarterOf(via) == "ssh";
   });
 }
 

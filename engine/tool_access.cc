@@ -41,7 +41,8 @@ bool RunsInContainer(const Invocation& invocation, const rules::Lending& tool) {
   if (std::ranges::find(tool.runs, "containers") == tool.runs.end())
     return false;
   return std::ranges::any_of(invocation.via, [&](const parser::Via& via) {
-    const auto entry = rules::FindLending(via.kind);
+    if (via.kind != parser::ViaKind::kProgram) return false;
+    const auto entry = rules::FindLending(via.name);
     return entry && entry->program == tool.program;
   });
 }

@@ -13,6 +13,7 @@
 
 #include "base/span.h"
 #include "parser/acts.h"
+#include "parser/via.h"
 
 namespace gate::parser {
 
@@ -56,12 +57,6 @@ struct Argument {
   Span span;
 
   friend bool operator==(const Argument&, const Argument&) = default;
-};
-
-// One step of the chain from the line to a command.
-struct Via {
-  std::string kind;  // "sudo", "bash -c", "xargs", "$(…)", "function f", …
-  Span span;
 };
 
 struct EnvironmentSetting {

@@ -31,7 +31,7 @@ void WriteInvocations(const parser::Analysis& analysis,
     else
       json->String(invocation.program);
     json->Key("via").BeginArray();
-    for (const parser::Via& via : invocation.via) json->String(via.kind);
+    for (const parser::Via& via : invocation.via) json->String(Name(via));
     json->EndArray();
     WriteSpan(invocation.span, json);
     if (!invocation.certain) json->Flag("certain", false);

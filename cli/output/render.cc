@@ -49,7 +49,7 @@ std::string ViaText(const Invocation& invocation) {
   std::string text;
   for (const parser::Via& via : invocation.via) {
     if (!text.empty()) text += " → ";
-    text += Visible(via.kind);
+    text += Visible(Name(via));
   }
   return text;
 }

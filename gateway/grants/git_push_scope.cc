@@ -198,8 +198,9 @@ bool MayRepeat(const parser::Analysis& analysis, std::string_view line) {
       analysis.invocations, [](const Invocation& invocation) {
         return IsCommand(invocation, "push") &&
                std::ranges::any_of(invocation.via, [](const auto& via) {
-                 return via.kind.starts_with("xargs") ||
-                        via.kind.starts_with("find");
+                 const std::string_view starter = parser::StarterOf(via);
+                 return starter.starts_with("xargs") ||
+                        starter.starts_with("find");
                });
       });
 }

@@ -24,7 +24,8 @@ bool ChoosesEngine(std::string_view variable) {
 
 bool RunsInContainer(const parser::Invocation& invocation) {
   return std::ranges::any_of(invocation.via, [](const parser::Via& via) {
-    return via.kind == "docker" || via.kind == "podman";
+    return via.kind == parser::ViaKind::kProgram &&
+           (via.name == "docker" || via.name == "podman");
   });
 }
 

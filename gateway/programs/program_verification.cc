@@ -104,7 +104,7 @@ std::string OptionDoubt(const parser::Invocation& invocation,
 bool RunsWhereFound(const parser::Invocation& invocation,
                     const parser::Analysis& analysis) {
   const auto found = [](const parser::Via& via) {
-    return via.kind == "find -exec";
+    return via.kind == parser::ViaKind::kFound && via.name == "find";
   };
   if (std::none_of(invocation.via.begin(), invocation.via.end(), found))
     return false;

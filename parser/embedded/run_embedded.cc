@@ -47,12 +47,12 @@ void Evaluator::RunEmbedded(Shell& shell, const std::string& language,
       if (command.shell) {
         ShellCode how;
         how.language = "sh";
-        how.via = language;
+        how.via = {ViaKind::kProgram, language};
         how.invocation = invocation;
         RunShellCode(shell, {Value::Of(command.argv[0])}, how, span);
         continue;
       }
-      ScopedVia via(*this, language, span);
+      ScopedVia via(*this, {ViaKind::kProgram, language}, span);
       ProgramCall inner;
       inner.span = span;
       for (const std::string& word : command.argv) {

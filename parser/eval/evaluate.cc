@@ -30,7 +30,7 @@ constexpr uint64_t kSeed = 14695981039346656037ULL;
 bool SameVia(const std::vector<Via>& a, const std::vector<Via>& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].kind != b[i].kind) return false;
+    if (a[i].kind != b[i].kind || a[i].name != b[i].name) return false;
   }
   return true;
 }
@@ -273,7 +273,8 @@ uint32_t Evaluator::Record(Shell& shell, const Fields& argv, Span span,
     }
     invocation.argv.push_back(std::move(argument));
   }
-  for (const Via& via : via_) hash = Mix(hash, via.kind);
+  for (const Via& via : via_)
+    hash = Mix(Mix(hash, static_cast<uint64_t>(via.kind)), via.name);
   invocation.environment = std::move(settings_);
   settings_.clear();
   if (!builtin) AddEnvironment(shell, &invocation);

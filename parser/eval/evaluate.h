@@ -202,9 +202,9 @@ class Evaluator final : public Host {
 
   // evaluate.cc: texts that are run as code.
   struct TextOptions {
-    const char* via = nullptr;  // pushed while it runs; may be null
-    bool new_frame = false;     // `source`: return leaves it
-    bool quiet_hole = false;    // the caller has noted what is unknown
+    std::optional<Via> via;   // pushed while it runs, with its span
+    bool new_frame = false;   // `source`: return leaves it
+    bool quiet_hole = false;  // the caller has noted what is unknown
   };
   void RunText(Shell& shell, const Values& code, Span span,
                const TextOptions& options);
@@ -364,7 +364,7 @@ class Evaluator final : public Host {
                 const ArgumentAnalysis& arguments,
                 const ArgumentEffect& effect);
   void RunSplit(Shell& shell, const ProgramCall& call,
-                const ArgumentEffect& effect, const std::string& via);
+                const ArgumentEffect& effect);
   void ResolveCommandGlob(Shell& shell, const Call& call);
   bool RunWrittenFile(Shell& shell, const std::string& path,
                       const ProgramCall& call, uint32_t invocation);
@@ -422,7 +422,7 @@ class Evaluator final : public Host {
   // shells.cc: code for another shell process.
   struct ShellCode {
     std::string language = "bash";
-    std::string via;
+    Via via;
     std::vector<Values> words;  // $0, $1, …
     bool words_unknown = false;
     bool xtrace = false, allexport = false, extglob = false;
@@ -553,9 +553,9 @@ class Scoped {
 
 class ScopedVia {
  public:
-  ScopedVia(Evaluator& evaluator, std::string kind, Span span)
-      : evaluator_(evaluator) {
-    evaluator_.via_.push_back({std::move(kind), span});
+  ScopedVia(Evaluator& evaluator, Via via, Span span) : evaluator_(evaluator) {
+    via.span = span;
+    evaluator_.via_.push_back(std::move(via));
   }
   ~ScopedVia() { evaluator_.via_.pop_back(); }
   ScopedVia(const ScopedVia&) = delete;

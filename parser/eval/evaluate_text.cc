@@ -162,7 +162,7 @@ void Evaluator::RunKnownText(Shell& shell, std::string_view code, Span span,
   }
   std::shared_ptr<const Script> script = ReadText(code, span, shell.extglob);
   std::optional<ScopedVia> via;
-  if (options.via != nullptr) via.emplace(*this, options.via, span);
+  if (options.via) via.emplace(*this, *options.via, span);
   if (!options.new_frame) {
     RunRoot(shell, script);
     return;
@@ -244,7 +244,7 @@ void Evaluator::RunRoot(Shell& shell, std::shared_ptr<const Script> script) {
     Scoped<int> depth(text_depth_, text_depth_ + 1);
     const std::shared_ptr<const Script> next =
         ReadText(*text, span, shell.extglob);
-    ScopedVia via(*this, "alias", span);
+    ScopedVia via(*this, {ViaKind::kAlias}, span);
     Scoped<const Script*> inner(script_, next.get());
     if (next->ast.root == kNone) return true;
     const Node& top = next->ast.nodes[next->ast.root];

@@ -126,7 +126,7 @@ void Evaluator::ExecuteSimple(Shell& shell, const Script& script,
     Scoped<bool> once(in_prompt_, true);
     std::optional<int> status = shell.status;
     for (const Value& value : Values(GetVariable(x, "PS4"))) {
-      ScopedVia via(*this, "PS4", span);
+      ScopedVia via(*this, {ViaKind::kVariable, "PS4"}, span);
       if (value.known()) {
         ExpandPrompt(x, value, span);
       } else {
@@ -498,9 +498,8 @@ void Evaluator::CallFunction(Shell& shell, const Function& function,
   frames_.back().kind = Frame::Kind::kFunction;
   frames_.back().depth = process_depth_;
   {
-    std::string kind = "function ";
-    kind += call.fields[0].value.Prefix();
-    ScopedVia via(*this, kind, call.span);
+    ScopedVia via(*this, {ViaKind::kFunction, call.fields[0].value.Prefix()},
+                  call.span);
     const Script& script = *function.script;
     Scoped<const Script*> current(script_, &script);
     const Node& node = script.ast.nodes[function.body];

@@ -50,8 +50,7 @@ void Evaluator::RunTrap(Shell& shell, const std::string& name, bool certain) {
   if (name == "EXIT") shell.traps.erase(it);
   Scoped<bool> trap(in_trap_, true);
   TextOptions options;
-  std::string kind = "trap " + name;
-  options.via = kind.c_str();
+  options.via = Via{ViaKind::kTrap, name};
   Span span{0, static_cast<uint32_t>(source_.size())};
   if (!code.empty() && !code[0].chunks.empty() && code[0].known()) {
     // Spans of the text are not kept with it; the whole line stands for it.
@@ -90,11 +89,11 @@ Values Evaluator::Substitute(State& state, const Script& script, NodeId body,
     return {Value::Of("")};
   }
   if (!Spend(1)) return UnknownValue(Map(script, span));
-  std::string kind =
-      span.begin < script.source.size() && script.source[span.begin] == '`'
-          ? "`…`"
-          : "$(…)";
-  ScopedVia via(*this, kind, Map(script, span));
+  const bool backquotes =
+      span.begin < script.source.size() && script.source[span.begin] == '`';
+  ScopedVia via(*this,
+                {backquotes ? ViaKind::kBackquotes : ViaKind::kSubstitution},
+                Map(script, span));
   Shell child = Fork(shell);
   int stream = NewStream(child, {Value::Of("")});
   child.fds[1] = Descriptor{Descriptor::Kind::kStream, stream, ""};
@@ -149,7 +148,7 @@ Value Evaluator::Process(State& state, const Script& script, NodeId body,
     shell.files[path] = {Value::Of("")};
     return Value::Of(path);
   }
-  ScopedVia via(*this, "<(…)", mapped);
+  ScopedVia via(*this, {ViaKind::kProcessInput}, mapped);
   std::optional<int> status = shell.status;
   Shell child = Fork(shell);
   int stream = NewStream(child, {Value::Of("")});
@@ -178,7 +177,7 @@ void Evaluator::RunPendingProcesses(Shell& shell, size_t mark) {
       late = true;
     }
     if (late && late_.size() < kMaxLateReaders) late_.push_back(pending);
-    ScopedVia via(*this, ">(…)", pending.span);
+    ScopedVia via(*this, {ViaKind::kProcessOutput}, pending.span);
     Scoped<const Script*> current(script_, pending.script);
     std::optional<int> status = shell.status;
     pending.shell.files = shell.files;
@@ -205,7 +204,7 @@ void Evaluator::RunLateReaders(Shell& shell) {
     // Nothing was written.
     if (file->second.size() == 1 && file->second[0].chunks.empty()) continue;
     if (!Spend(CopyCost(reader.shell))) break;
-    ScopedVia via(*this, ">(…)", reader.span);
+    ScopedVia via(*this, {ViaKind::kProcessOutput}, reader.span);
     Scoped<const Script*> current(script_, reader.script);
     Shell child = reader.shell;
     child.files = shell.files;
@@ -226,7 +225,7 @@ void Evaluator::RunLateReaders(Shell& shell) {
     if (known.empty() || !Spend(CopyCost(shell))) continue;
     Shell child = shell;
     ShellCode how;
-    how.via = path;
+    how.via = {ViaKind::kProgram, path};
     how.words = {{Value::Of(how.language)}};
     const Span whole{0, static_cast<uint32_t>(source_.size())};
     RunShellCode(child, known, how, whole);
@@ -330,7 +329,7 @@ void Evaluator::ExecuteCoproc(Shell& shell, const Script& script,
   state_only_ = false;
   Span span = Map(script, node.span);
   if (shell.posix) RecordForeign(shell, "coproc", span);
-  ScopedVia via(*this, "coproc", span);
+  ScopedVia via(*this, {ViaKind::kCoprocess}, span);
   if (!node.children.empty() && late_.size() < kMaxLateReaders) {
     coprocess_ = std::string(kProcessPath) + std::to_string(next_process_++);
     shell.files[coprocess_] = {Value::Of("")};

@@ -154,8 +154,10 @@ void Evaluator::RunList(Shell& shell, const ProgramCall& call,
     return;
   }
   Scoped<int> nested(text_depth_, text_depth_ + 1);
-  ScopedVia via(*this, std::string(BaseName(call.argv[0].value.text())),
-                effect.span);
+  ScopedVia via(
+      *this,
+      {ViaKind::kProgram, std::string(BaseName(call.argv[0].value.text()))},
+      effect.span);
   ProgramCall inner;
   inner.span = call.span;
   inner.argv.push_back(call.argv[0]);

@@ -120,7 +120,7 @@ bool Evaluator::RunParallel(Shell& shell, const ProgramCall& call,
     if (exhausted_) break;
     ShellCode how;
     how.language = "parallel";
-    how.via = "parallel";
+    how.via = {ViaKind::kProgram, "parallel"};
     how.invocation = invocation;
     RunShellCode(shell, {Value::Of(command)}, how, call.span);
   }

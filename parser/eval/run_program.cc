@@ -266,7 +266,7 @@ bool Evaluator::RunWrittenFile(Shell& shell, const std::string& path,
     if (!option.empty()) inner.argv.push_back(KnownField(option, call.span));
     inner.argv.push_back(KnownField(path, call.span));
     inner.argv.insert(inner.argv.end(), call.argv.begin() + 1, call.argv.end());
-    ScopedVia via(*this, path, call.span);
+    ScopedVia via(*this, {ViaKind::kProgram, path}, call.span);
     if (text_depth_ >= kMaxTextNesting) {
       NoteAt(UnknownCode::kLimit, call.span, "scripts too deep");
       return true;
@@ -388,7 +388,6 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
     RunOutput(shell, call, arguments, invocation, false);
     return;
   }
-  std::string base(BaseName(call.argv[0].value.text()));
   bool connects = false;
   for (const ArgumentEffect& effect : arguments.effects) {
     connects = connects || (effect.role == Role::kUrl && effect.certain);
@@ -478,7 +477,7 @@ void Evaluator::RunArgumentEffects(Shell& shell, const ProgramCall& call,
         RunWords(child, call, arguments, effect);
         break;
       case Role::kSplitCommand:
-        RunSplit(child, call, effect, base);
+        RunSplit(child, call, effect);
         break;
       case Role::kShellCode: {
         if (effect.words.empty()) break;

@@ -115,8 +115,9 @@ void Evaluator::RunTails(Shell& shell, const Shell& before,
                          const ProgramCall& call,
                          const std::vector<Tail>& tails, uint32_t invocation) {
   if (exhausted_) return;
-  std::string via = "possible";
-  if (IsPlain(call.argv[0])) via = BaseName(call.argv[0].value.text());
+  Via via{ViaKind::kPossible};
+  if (IsPlain(call.argv[0]))
+    via = {ViaKind::kProgram, std::string(BaseName(call.argv[0].value.text()))};
   ScopedVia chain(*this, via, call.span);
   const bool sure = tails[0].word == 0;
   Scoped<bool> uncertain(certain_, certain_ && sure);

@@ -108,10 +108,11 @@ Values Evaluator::ValuesOf(const Argument& word, const Fields& known) const {
 void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
                          const ArgumentAnalysis& arguments,
                          const ArgumentEffect& effect) {
-  std::string kind(BaseName(call.argv[0].value.text()));
   const bool find = arguments.runs == RunModel::kFoundFiles;
-  if (find) kind += " -exec";
-  ScopedVia via(*this, kind, call.span);
+  ScopedVia via(*this,
+                {find ? ViaKind::kFound : ViaKind::kProgram,
+                 std::string(BaseName(call.argv[0].value.text()))},
+                call.span);
   if (effect.from_stdin && arguments.runs == RunModel::kInputWords &&
       RunXargs(shell, call, effect)) {
     return;
@@ -156,10 +157,13 @@ void Evaluator::RunWords(Shell& shell, const ProgramCall& call,
 }
 
 void Evaluator::RunSplit(Shell& shell, const ProgramCall& call,
-                         const ArgumentEffect& effect, const std::string& via) {
+                         const ArgumentEffect& effect) {
   // What the reader of arguments could not split for certain: variables and
   // escapes of env -S. Words of plain characters are taken as they are.
-  ScopedVia chain(*this, via, call.span);
+  ScopedVia chain(
+      *this,
+      {ViaKind::kProgram, std::string(BaseName(call.argv[0].value.text()))},
+      call.span);
   ProgramCall inner;
   inner.span = effect.span;
   FieldsByText by_text(call.argv);

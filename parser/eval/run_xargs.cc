@@ -226,19 +226,31 @@ std::string ReplaceAll(std::string text, const std::string& from,
   return text;
 }
 
+// Whether what `step` starts finds its programs as the line does.
+bool RunsHere(const Via& step) {
+  switch (step.kind) {
+    case ViaKind::kSubstitution:
+    case ViaKind::kBackquotes:
+    case ViaKind::kProcessInput:
+    case ViaKind::kProcessOutput:
+    case ViaKind::kEval:
+    case ViaKind::kSource:
+      return true;
+    case ViaKind::kCode:
+      return step.name == "bash" || step.name == "sh";
+    case ViaKind::kProgram:
+      return step.name == "xargs";
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 bool Evaluator::XargsKeepsName(const Shell& shell,
                                const ProgramCall& call) const {
   // In a container or on another host it may be another one.
-  for (const Via& step : via_) {
-    static constexpr std::string_view kHere[] = {"$(…)",    "`…`",   "<(…)",
-                                                 ">(…)",    "eval",  "source",
-                                                 "bash -c", "sh -c", "xargs"};
-    if (std::find(std::begin(kHere), std::end(kHere), step.kind) ==
-        std::end(kHere))
-      return false;
-  }
+  if (!std::ranges::all_of(via_, RunsHere)) return false;
   const std::string name = Known(call.argv[0]).value_or("");
   std::string path = name;
   if (name.find('/') == std::string::npos) {

@@ -108,7 +108,7 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
     auto it = child.files.find(path);
     if (it == child.files.end()) continue;
     TextOptions options;
-    options.via = "start-up file";
+    options.via = Via{ViaKind::kStartupFile};
     RunText(child, Values(it->second), span, options);
   }
   for (const char* name : {"BASH_ENV", "ENV"}) {
@@ -129,7 +129,7 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
           continue;
         }
         TextOptions options;
-        options.via = name;
+        options.via = Via{ViaKind::kVariable, name};
         RunText(child, content, span, options);
       }
     }
@@ -144,7 +144,7 @@ void Evaluator::StartShell(Shell& child, const ShellCode& how, Span span) {
   for (const auto& [name, text] : imported) {
     Values definition = Concatenate({Value::Of(name + " ")}, text);
     TextOptions options;
-    options.via = "BASH_FUNC";
+    options.via = Via{ViaKind::kExportedFunction};
     RunText(child, definition, span, options);
   }
   // Options that come through the environment.
@@ -236,10 +236,10 @@ Evaluator::ShellCode Evaluator::HowShellRuns(const ProgramCall& call,
   ShellCode how = options;
   std::string base(BaseName(call.argv[0].value.text()));
   how.language = effect.detail.empty() ? "sh" : effect.detail;
-  how.via = base;
+  how.via = {ViaKind::kProgram, base};
   if (effect.role == Role::kShellCode &&
       (how.language == base || IsShell(LanguageNamed(how.language)))) {
-    how.via += " -c";
+    how.via.kind = ViaKind::kCode;
   }
   how.invocation = invocation;
   how.given = effect.role == Role::kShellCode;
@@ -350,7 +350,7 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
       name == "PS0" || name == "PS2") {
     state_only_ = false;
     Scoped<bool> uncertain(certain_, false);
-    ScopedVia via(*this, name, span);
+    ScopedVia via(*this, {ViaKind::kVariable, name}, span);
     for (const Value& text : value) {
       if (!text.known()) {
         if (name == "PS4") continue;
@@ -420,7 +420,7 @@ void Evaluator::CheckEnvironment(Shell& shell, const std::string& name,
     }
     ShellCode how;
     how.language = name == "PROMPT_COMMAND" ? "bash" : "sh";
-    how.via = name;
+    how.via = {ViaKind::kVariable, name};
     Scoped<std::vector<EnvironmentSetting>> settings(settings_, {});
     Shell copy = shell;
     copy.fds.clear();

@@ -35,13 +35,12 @@ Tri Match(MatchContext& context, const Node& node) {
   if (context.invocation == nullptr) return Tri::kNo;
   Tri best = Tri::kNo;
   for (const parser::Via& step : context.invocation->via) {
-    best = Or(best, context.Names(own.names, step.kind, true));
+    best = Or(best, context.Names(own.names, Name(step), true));
     // "function $program": the function calls itself. A program of the same
     // name, as in `ls() { command ls -l "$@"; }`, is none.
-    constexpr std::string_view kFunction = "function ";
-    if (context.invocation->builtin && step.kind.starts_with(kFunction) &&
-        std::string_view(step.kind).substr(kFunction.size()) ==
-            context.invocation->program)
+    if (context.invocation->builtin &&
+        step.kind == parser::ViaKind::kFunction &&
+        step.name == context.invocation->program)
       best = Or(best, context.Names(own.names, "function $program", false));
   }
   return best;

@@ -39,7 +39,7 @@ inline std::string Show(const Analysis& analysis, bool builtins = false) {
     std::string via;
     for (const Via& step : invocation.via) {
       if (!via.empty()) via += " > ";
-      via += step.kind;
+      via += Name(step);
     }
     if (!via.empty()) line += " [" + via + "]";
     out += line + "\n";

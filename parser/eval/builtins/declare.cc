@@ -170,7 +170,7 @@ bool AssignList(Evaluator& e, Shell& shell, const Call& call,
       if (!text.starts_with('(') || !text.ends_with(')')) continue;
       some = true;
       Evaluator::TextOptions how;
-      how.via = "declare";
+      how.via = Via{ViaKind::kDeclare};
       std::string code = target.base;
       code += target.append ? "+=" : "=";
       code += text;

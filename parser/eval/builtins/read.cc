@@ -395,7 +395,7 @@ void Mapfile(Evaluator& e, Shell& shell, Call& call) {
   shell.variables[array] = std::move(variable);
   if (has_callback) {
     Evaluator::TextOptions options;
-    options.via = "mapfile -C";
+    options.via = Via{ViaKind::kMapfile};
     size_t runs = 0;
     for (size_t k = 0; k < lines.size() && runs < 16; ++k) {
       if ((k + 1) % quantum != 0) continue;

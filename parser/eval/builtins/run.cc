@@ -20,12 +20,12 @@ Call WithoutFirst(const Call& call, size_t count) {
 
 // Runs the call after `count` words, its name taken as `command` takes it.
 void RunRest(Evaluator& e, Shell& shell, const Call& call, size_t count,
-             const char* via) {
+             ViaKind via) {
   // `command command …`: each of them copies the words after it.
   if (!e.Spend(call.fields.size())) return;
   Call inner = WithoutFirst(call, count);
   if (inner.fields.empty()) return;
-  ScopedVia chain(e, via, call.span);
+  ScopedVia chain(e, {via}, call.span);
   const Field& name = inner.fields[0];
   if (!name.value.known() || name.splits || (name.glob && !shell.noglob)) {
     e.ExecuteCall(shell, inner);
@@ -65,7 +65,7 @@ void Jobs(Evaluator& e, Shell& shell, Call& call) {
   }
   Call inner = WithoutFirst(call, i);
   if (inner.fields.empty()) return;
-  ScopedVia chain(e, "jobs -x", call.span);
+  ScopedVia chain(e, {ViaKind::kJobs}, call.span);
   e.ExecuteCall(shell, inner);
 }
 
@@ -77,7 +77,7 @@ void Eval(Evaluator& e, Shell& shell, Call& call) {
     return;
   }
   Evaluator::TextOptions options;
-  options.via = "eval";
+  options.via = Via{ViaKind::kEval};
   e.RunText(shell, JoinArguments(e, shell, call.fields, from),
             SpanFrom(e, call, from), options);
 }
@@ -152,7 +152,7 @@ void Source(Evaluator& e, Shell& shell, Call& call) {
       }
       Scoped<std::string> running(e.running_, known);
       Evaluator::TextOptions options;
-      options.via = "source";
+      options.via = Via{ViaKind::kSource};
       options.new_frame = true;
       e.RunText(copy, content, span, options);
     }
@@ -196,7 +196,7 @@ void Exec(Evaluator& e, Shell& shell, Call& call) {
   }
   Call inner = WithoutFirst(call, i);
   {
-    ScopedVia via(e, "exec", call.span);
+    ScopedVia via(e, {ViaKind::kExec}, call.span);
     const Field& name = inner.fields[0];
     if (!name.value.known() || name.splits || (name.glob && !shell.noglob)) {
       e.ExecuteCall(shell, inner);
@@ -369,7 +369,7 @@ void Command(Evaluator& e, Shell& shell, Call& call) {
     shell.status.reset();
     return;
   }
-  RunRest(e, shell, call, i, "command");
+  RunRest(e, shell, call, i, ViaKind::kCommand);
 }
 
 void BuiltinCommand(Evaluator& e, Shell& shell, Call& call) {
@@ -379,7 +379,7 @@ void BuiltinCommand(Evaluator& e, Shell& shell, Call& call) {
     shell.status = 0;
     return;
   }
-  RunRest(e, shell, call, i, "builtin");
+  RunRest(e, shell, call, i, ViaKind::kBuiltin);
 }
 
 void Compgen(Evaluator& e, Shell& shell, Call& call) {
@@ -390,7 +390,7 @@ void Compgen(Evaluator& e, Shell& shell, Call& call) {
     if (*option == "-C") {
       Shell child = e.Fork(shell);
       Evaluator::TextOptions options;
-      options.via = "compgen -C";
+      options.via = Via{ViaKind::kCompgen};
       e.RunText(child, Concatenate(value, {Value::Of(" ${_gate_unknown}")}),
                 call.span, options);
       e.Join(shell, std::move(child));
