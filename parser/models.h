@@ -90,6 +90,28 @@ enum class Language : uint8_t {
 };
 inline constexpr int kLanguageKinds = 14;
 
+// What a detail behind a role (`write:in`) says, where gate acts on it. Every
+// other detail is the name of a language or a program.
+enum class Modifier : uint8_t {
+  kNone,
+  kIn,           // files go into this directory by their own names
+  kInto,         // the same, if it is a directory
+  kAddresses,    // the file lists addresses,
+  kCurlOptions,  // options of curl,
+  kNames,        // or names
+  kGlob,         // sets and ranges in the host are expanded
+  kOnTerminal,   // written only when output goes to a terminal
+  kTree,         // a directory that is filled with files
+  kBuilt,        // made of what is read, no copy of it
+  kHere,         // opened before the program goes to another directory
+  kDirectory,    // the script is what lies in it
+  kLine,         // bash reads the variable in the rest of the line
+  kLater,        // bash reads it in later lines
+  kUsedContainer,
+  kContainerNetwork,
+};
+inline constexpr int kModifiers = 16;
+
 constexpr bool IsFilter(OutputModel model) {
   return model != OutputModel::kNone && model <= OutputModel::kEndlessLine;
 }
@@ -103,5 +125,7 @@ std::optional<OutputModel> OutputModelOf(std::string_view name);
 std::optional<LeftFiles> LeftFilesOf(std::string_view name);
 std::optional<RunModel> RunModelOf(std::string_view name);
 std::optional<Language> LanguageOf(std::string_view name);
+// kNone for every other detail.
+Modifier ModifierOf(std::string_view detail);
 
 }  // namespace gate::parser

@@ -72,7 +72,8 @@ struct ArgumentEffect {
   // words[0] stands in the description, not on the line: a file that the
   // program always uses.
   bool fixed = false;
-  std::string detail;
+  Modifier modifier = Modifier::kNone;  // what gate makes of `detail`
+  std::string detail;  // as the description says it: a language, a program
   Span span;
 };
 
@@ -162,6 +163,7 @@ ArgumentAnalysis ReadArgumentsWith(std::string_view image,
 // the descriptions do not list.
 struct EnvironmentMeaning {
   Role role = Role::kShellCode;
+  Modifier modifier = Modifier::kNone;
   std::string_view detail;  // the language or the program; lives as the image
 };
 std::optional<EnvironmentMeaning> EnvironmentRole(std::string_view name);

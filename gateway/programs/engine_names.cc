@@ -267,7 +267,7 @@ std::string CollectContainers(const parser::Invocation& invocation,
   bool any = false;
   for (const parser::ArgumentEffect& argument_effect : arguments.effects) {
     if (argument_effect.role != parser::Role::kSystem ||
-        argument_effect.detail != "container-used")
+        argument_effect.modifier != parser::Modifier::kUsedContainer)
       continue;
     for (const parser::Argument& word : argument_effect.words) {
       if (!word.known || word.splits || word.glob || !IsEngineName(word.text))
@@ -303,8 +303,9 @@ std::string Collect(const parser::Invocation& invocation,
   if (containers) return CollectContainers(invocation, arguments, names);
   size_t found_volumes = 0, found_networks = 0;
   for (const parser::ArgumentEffect& argument_effect : arguments.effects) {
-    const bool network = argument_effect.role == parser::Role::kSystem &&
-                         argument_effect.detail == "container-network";
+    const bool network =
+        argument_effect.role == parser::Role::kSystem &&
+        argument_effect.modifier == parser::Modifier::kContainerNetwork;
     if (!network && argument_effect.role != parser::Role::kWrite) continue;
     if (argument_effect.words.size() != 1 || !argument_effect.words[0].known ||
         argument_effect.words[0].splits || argument_effect.words[0].glob)

@@ -10,12 +10,13 @@ namespace {
 
 constexpr size_t kMaxInto = 64;
 
-// "detail" of a target: the words before it go into it by their own names
-// (`in`), or do so when it is a directory (`into`).
+// Whether the words before it go into it by their own names, or do so when it
+// is a directory.
 bool IsTarget(const ArgumentEffect& argument_effect) {
   return (argument_effect.role == Role::kWrite ||
           argument_effect.role == Role::kMoveTo) &&
-         (argument_effect.detail == "in" || argument_effect.detail == "into");
+         (argument_effect.modifier == Modifier::kIn ||
+          argument_effect.modifier == Modifier::kInto);
 }
 
 bool LooksLikeDirectory(const Argument& path) {
@@ -74,14 +75,14 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
     std::vector<Place> out;
     const bool relative = moved && !argument_effect.words.empty() &&
                           !word.text.starts_with("/") &&
-                          argument_effect.detail != "here";
+                          argument_effect.modifier != Modifier::kHere;
     if (!relative || !argument_effect.fixed) out.push_back({word, false});
     if (relative) out.push_back({word, true});
     return out;
   };
   auto is_directory = [&](const ArgumentEffect& argument_effect,
                           const Argument& resolved) {
-    if (argument_effect.detail == "in" ||
+    if (argument_effect.modifier == Modifier::kIn ||
         LooksLikeDirectory(argument_effect.words[0])) {
       return true;
     }
@@ -196,7 +197,7 @@ void Evaluator::AddArgumentEffects(Shell& shell, const ProgramCall& call,
         break;
       }
       case Role::kUrl:
-        if (argument_effect.detail == "glob" && word.known) {
+        if (argument_effect.modifier == Modifier::kGlob && word.known) {
           AddGlobbedUrl(word, argument_effect.span, invocation);
         } else {
           AddUrl(word, argument_effect.span, invocation);

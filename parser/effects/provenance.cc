@@ -275,7 +275,7 @@ void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
         effect.role == Role::kWrite || effect.role == Role::kMoveTo;
     if (!target || effect.words.empty()) continue;
     const Argument& word = effect.words[0];
-    const bool tree = effect.detail == "tree" && effect.certain;
+    const bool tree = effect.modifier == Modifier::kTree && effect.certain;
     if (effect.fixed && word.text == "." && !tree) continue;
     for (const bool there : {false, true}) {
       if (there ? !moved : moved && effect.fixed) continue;
@@ -290,7 +290,9 @@ void Evaluator::NoteFilesMade(Shell& shell, const ProgramCall& call,
       }
       for (const std::string& place : PlacesOf(shell, word, call.argv)) {
         NoteMade(shell, place, origin, tree || many, false);
-        if (effect.detail != "in" && effect.detail != "into") continue;
+        if (effect.modifier != Modifier::kIn &&
+            effect.modifier != Modifier::kInto)
+          continue;
         for (const ArgumentEffect& source : arguments.effects) {
           if ((source.role != Role::kRead && source.role != Role::kMoveFrom) ||
               source.words.empty() || !source.words[0].known) {

@@ -47,9 +47,11 @@ void Evaluator::LeaveFiles(Shell& shell, const ProgramCall& call,
                            const std::map<std::string, Values>& in_place) {
   const bool has_input = HasInput(shell, 0);
   const bool copies_input = arguments.leaves == LeftFiles::kInput;
-  const auto built = static_cast<size_t>(std::count_if(
-      arguments.effects.begin(), arguments.effects.end(),
-      [](const ArgumentEffect& effect) { return effect.detail == "built"; }));
+  const auto built = static_cast<size_t>(
+      std::count_if(arguments.effects.begin(), arguments.effects.end(),
+                    [](const ArgumentEffect& effect) {
+                      return effect.modifier == Modifier::kBuilt;
+                    }));
   const bool takes_input =
       arguments.leaves == LeftFiles::kInputOrOperand && has_input &&
       std::none_of(arguments.effects.begin(), arguments.effects.end(),
@@ -80,7 +82,7 @@ void Evaluator::LeaveFiles(Shell& shell, const ProgramCall& call,
     } else if (copies_input || takes_input) {
       content = input.empty() ? UnknownValue(call.span)
                               : Union(input, UnknownValue(call.span));
-    } else if (effect.detail == "built") {
+    } else if (effect.modifier == Modifier::kBuilt) {
       // No copy of what it read. An unknown word may say otherwise.
       if (!words_known) continue;
     } else if (arguments.effects.size() <= kEffectsOfOneCopy + built) {

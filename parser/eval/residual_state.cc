@@ -33,8 +33,8 @@ Rereads RereadsBy(std::string_view name) {
   if (meaning->role == Role::kWrite)
     return meaning->detail == "bash" ? Rereads::kLater : Rereads::kNo;
   if (meaning->role != Role::kSetVariable) return Rereads::kNo;
-  if (meaning->detail == "line") return Rereads::kLine;
-  return meaning->detail == "later" ? Rereads::kLater : Rereads::kNo;
+  if (meaning->modifier == Modifier::kLine) return Rereads::kLine;
+  return meaning->modifier == Modifier::kLater ? Rereads::kLater : Rereads::kNo;
 }
 
 // Whether one of the values may hold a character of `special`.

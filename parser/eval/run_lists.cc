@@ -79,8 +79,9 @@ void AddUrlLine(std::string_view line, std::vector<std::string>* words) {
 
 bool Evaluator::IsList(const ArgumentEffect& effect) {
   return effect.role == Role::kRead && !effect.words.empty() &&
-         (effect.detail == "urls" || effect.detail == "curlrc" ||
-          effect.detail == "paths");
+         (effect.modifier == Modifier::kAddresses ||
+          effect.modifier == Modifier::kCurlOptions ||
+          effect.modifier == Modifier::kNames);
 }
 
 // What such a list says, where its text is known, is done by another call of
@@ -136,13 +137,13 @@ void Evaluator::RunList(Shell& shell, const ProgramCall& call,
       NoteLimit("too long a list");
       break;
     }
-    if (effect.detail == "paths") {
+    if (effect.modifier == Modifier::kNames) {
       Argument path;
       path.text = trimmed;
       path.span = effect.span;
       AddPathEffect(shell, EffectKind::kRead, path, effect.span, invocation,
                     false);
-    } else if (effect.detail == "curlrc") {
+    } else if (effect.modifier == Modifier::kCurlOptions) {
       AddConfigLine(trimmed, &words);
     } else {
       AddUrlLine(line, &words);

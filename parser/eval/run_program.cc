@@ -151,7 +151,8 @@ void Evaluator::RunProgram(Shell& shell, const ProgramCall& call) {
   ArgumentAnalysis arguments = ReadArguments(recorded.argv);
   if (OutputIsFile(shell)) {
     std::erase_if(arguments.effects, [](const ArgumentEffect& effect) {
-      return effect.role == Role::kWrite && effect.detail == "terminal";
+      return effect.role == Role::kWrite &&
+             effect.modifier == Modifier::kOnTerminal;
     });
   }
   recorded.subcommand = arguments.subcommand;
@@ -300,7 +301,7 @@ void Evaluator::RunScriptFile(Shell& shell, const ProgramCall& call,
   Field field = ToField(effect.words[0], call.argv);
   std::optional<std::string> text = Known(field);
   AddFileFlows(shell, effect.words[0], call.argv, effect.fixed, invocation,
-               effect.span, effect.detail == "dir");
+               effect.span, effect.modifier == Modifier::kDirectory);
   if (!text || field.glob) {
     if (effect.certain || !effect.words[0].text.empty()) {
       NoteAt(UnknownCode::kScriptFile, effect.span, TextAt(effect.span));

@@ -539,6 +539,7 @@ class Collector {
       }
     }
     argument_effect.detail = std::string(t_.image.Text(e.detail));
+    argument_effect.modifier = ModifierOf(argument_effect.detail);
     argument_effect.span = span;
     // Two conditions may say the same; the certain one holds.
     const size_t same = index_.Find(argument_effect);

@@ -58,6 +58,13 @@ constexpr std::string_view kLanguageNames[] = {
     "m4-calls",   "any-calls"};
 static_assert(std::size(kLanguageNames) == kLanguageKinds);
 
+constexpr std::string_view kModifierNames[] = {
+    "",       "in",    "into",           "urls",
+    "curlrc", "paths", "glob",           "terminal",
+    "tree",   "built", "here",           "dir",
+    "line",   "later", "container-used", "container-network"};
+static_assert(std::size(kModifierNames) == kModifiers);
+
 template <typename Enum, size_t N>
 std::optional<Enum> Find(const std::string_view (&names)[N],
                          std::string_view name) {
@@ -82,6 +89,10 @@ std::optional<RunModel> RunModelOf(std::string_view name) {
 
 std::optional<Language> LanguageOf(std::string_view name) {
   return Find<Language>(kLanguageNames, name);
+}
+
+Modifier ModifierOf(std::string_view detail) {
+  return Find<Modifier>(kModifierNames, detail).value_or(Modifier::kNone);
 }
 
 }  // namespace gate::parser

@@ -130,8 +130,9 @@ std::optional<EnvironmentMeaning> EnvironmentRole(std::string_view name) {
     return found ? &*it : nullptr;
   };
   const auto meaning = [&](const programs::EnvironmentName& e) {
-    return EnvironmentMeaning{static_cast<Role>(e.role),
-                              t.image.Text(e.detail)};
+    const std::string_view detail = t.image.Text(e.detail);
+    return EnvironmentMeaning{static_cast<Role>(e.role), ModifierOf(detail),
+                              detail};
   };
   if (const auto* e = find(name, "")) return meaning(*e);
   // Families of names are described as `PREFIX_*`.
