@@ -27,7 +27,8 @@ struct PendingQuestion {
   std::string policy_revision;
   std::string agent;
   std::string reason;
-  // What an approval that is remembered holds for (approvals/standing_approvals.h).
+  // What an approval that is remembered holds for
+  // (approvals/standing_approvals.h).
   std::string session, workspace;
   std::vector<std::string> rules;  // that asked
   uint64_t asked_ms = 0;

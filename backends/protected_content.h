@@ -6,7 +6,8 @@
 //
 // - auto-executed: an agent, an editor or a tool loads it by itself, and what
 //   it says can start programs or lift the loader's own guards (.mcp.json,
-//   the settings of agents, .vscode/tasks.json, …). Never from its content alone.
+//   the settings of agents, .vscode/tasks.json, …). Never from its content
+//   alone.
 // - settings: loaded by itself too, but only some entries have power. It may
 //   stay when no entry with power was added, changed or removed; which entries
 //   have none is a list, so that a new one has power (.npmrc, .yarnrc,

@@ -18,7 +18,7 @@ namespace gate::known {
 // in a file, a value that is none of its list, a list of kListNames that is
 // empty.
 //
-// Of each client's file (rules.d/clients) the member `home` adds names to lists
+// In each client's file (rules.d/clients) the member `home` adds names to lists
 // of home.json, and `variable` puts its `directory` elsewhere.
 Result<std::string> Compile(
     const std::vector<std::pair<std::string, std::string>>& files,

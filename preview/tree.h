@@ -27,7 +27,8 @@ Result<std::string> ReadLinkBelow(int root, const std::string& path);
 // are written there.
 Result<std::string> HashContent(int fd, int copy = -1);
 
-// Of a path below a root: what holds it, "" for the root; and its last name.
+// Parts of a path below a root: the directory that holds it ("" for the root),
+// and its last name.
 std::string ParentOf(const std::string& path);
 std::string NameOf(const std::string& path);
 std::string JoinBelow(const std::string& base, const std::string& name);

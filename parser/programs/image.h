@@ -1,6 +1,6 @@
-// The layout of compiled program descriptions: plain records in a base/flat_file.h
-// image, made by programs_compile.cc and read in place by programs_read.cc.
-// Internal to the two.
+// The layout of compiled program descriptions: plain records in a
+// base/flat_file.h image, made by programs_compile.cc and read in place by
+// programs_read.cc. Internal to the two.
 #pragma once
 
 #include <cstdint>

@@ -120,7 +120,7 @@ class Compiler {
   void UnknownKey(File& file, const TreeNode& node, const char* where,
                   std::string_view known);
 
-  // Of the rule that is being read.
+  // What the rule that is being read says.
   bool loosens() const { return loosens_; }
   bool inverted() const { return inverted_; }
   bool unknown_is_mark() const { return unknown_is_mark_; }

@@ -17,7 +17,7 @@ inline constexpr std::string_view kUnknownText = "\xEF\xBF\xBC";
 // The lines of the context's invocation, made when first asked for.
 PreparedInvocation& PrepareLines(MatchContext& context);
 
-// Those that a glob or regex is tried on here; some may be null.
+// The lines that a glob or regex is tried on; some may be null.
 std::array<const std::string*, 4> LinesToTry(
     const MatchContext& context, const PreparedInvocation& prepared);
 

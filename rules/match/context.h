@@ -20,7 +20,7 @@
 
 namespace gate::rules {
 
-// Of one invocation, made when first asked for.
+// What matchers need to know of one invocation, made when first asked for.
 struct PreparedInvocation {
   bool lines_made = false;
   std::string line, line_by_name;
@@ -89,7 +89,7 @@ struct MatchContext {
   static constexpr int kMaxDepth = 64;
   int depth = 0;
 
-  // Of the rule that is being tried.
+  // Where the rule that is being tried comes from.
   const LoadedLayer* layer = nullptr;
   const RuleView* view = nullptr;
   const Subject* subject = nullptr;
