@@ -2,8 +2,8 @@
 //
 // A Policy is an immutable set of layers of rules, ready to be matched: the
 // built-in rules come as an image made by the build, users' files are read
-// when they exist. docs/rules.md is the manual of the language; what may
-// loosen what is in docs/architecture.md.
+// when they exist. docs/rules.md is the manual of the language, and says what
+// may loosen what.
 #pragma once
 
 #include <memory>
