@@ -30,6 +30,7 @@ function(gate_library name)
     gate_room_target(target "${CMAKE_CURRENT_SOURCE_DIR}/${room}")
     list(APPEND ARG_SOURCES $<TARGET_OBJECTS:${target}>)
   endforeach()
+  gate_separate_generated(${ARG_SOURCES})
   add_library(gate_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(gate_${name} PUBLIC gate_flags ${ARG_DEPENDS}
                                      PRIVATE ${ARG_PRIVATE})
@@ -43,6 +44,7 @@ endfunction()
 function(gate_room)
   cmake_parse_arguments(ARG "SEPARATE" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
   gate_room_target(target "${CMAKE_CURRENT_SOURCE_DIR}")
+  gate_separate_generated(${ARG_SOURCES})
   add_library(${target} OBJECT ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC gate_flags ${ARG_DEPENDS}
                                   PRIVATE ${ARG_PRIVATE})
@@ -56,6 +58,15 @@ function(gate_room_target variable folder)
   file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${folder}")
   string(REPLACE "/" "_" name "gate_${name}")
   set(${variable} "${name}" PARENT_SCOPE)
+endfunction()
+
+# What the build writes is compiled alone: all of it calls its image the same.
+function(gate_separate_generated)
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "^${PROJECT_BINARY_DIR}/")
+      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
 endfunction()
 
 # Several sources in one compilation: most of the time of one goes to headers.
