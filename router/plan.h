@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "engine/decision.h"
 #include "router/relocated_dirs.h"
+#include "rules/profile.h"
 
 namespace gate::router {
 
