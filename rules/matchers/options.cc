@@ -342,7 +342,7 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
   if (out.any_of.count > 0 &&
       !(in.any_of.count > 0 && Subset(i(in.any_of), any)) &&
       std::none_of(all.begin(), all.end(),
-                   [&](std::string_view one) { return Has(any, one); }))
+                   [&](std::string_view one) { return Contains(any, one); }))
     return false;
   if (!Subset(o(out.all_of), all) || !Subset(o(out.none_of), i(in.none_of)))
     return false;
@@ -356,10 +356,10 @@ std::optional<std::string> ExplainNever(const RuleView& view,
   const Texts any = TextsOf(view, own.any_of), all = TextsOf(view, own.all_of),
               none = TextsOf(view, own.none_of), only = TextsOf(view, own.only);
   for (const std::string_view name : all) {
-    if (Has(none, name))
+    if (Contains(none, name))
       return Quoted(name) + " is in `all_of` and in `none_of`";
-    if (!only.empty() && !Has(only, name) &&
-        !Has(only, std::string(name) + ":"))
+    if (!only.empty() && !Contains(only, name) &&
+        !Contains(only, std::string(name) + ":"))
       return Quoted(name) + " is in `all_of` and not in `only`";
   }
   if (!any.empty() && Subset(any, none))

@@ -1,6 +1,7 @@
 // `prefix`: the words that a command begins with.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "rules/compile/compiler.h"
 #include "rules/glob.h"
@@ -204,7 +205,7 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
       const Texts words = LeadingWords(form);
       if (words.size() < positions.size()) return false;
       for (size_t i = 0; i < positions.size(); ++i)
-        if (!Has(at(i), words[i])) return false;
+        if (!Contains(at(i), words[i])) return false;
     }
   return true;
 }

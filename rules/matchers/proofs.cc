@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "rules/glob.h"
 
@@ -29,13 +30,10 @@ Texts TextsOf(const RuleView& view, Range range) {
   return texts;
 }
 
-bool Has(const Texts& all, std::string_view one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
 bool Subset(const Texts& inner, const Texts& outer) {
-  return std::all_of(inner.begin(), inner.end(),
-                     [&](std::string_view one) { return Has(outer, one); });
+  return std::all_of(inner.begin(), inner.end(), [&](std::string_view one) {
+    return Contains(outer, one);
+  });
 }
 
 bool IsPlain(std::string_view word) {

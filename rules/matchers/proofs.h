@@ -18,7 +18,6 @@ Texts TextsOf(const RuleView& view, Range strings);
 inline const Node& At(NodeRef ref) { return ref.view->nodes[ref.node]; }
 inline bool SameKind(NodeRef a, NodeRef b) { return At(a).kind == At(b).kind; }
 
-bool Has(const Texts& all, std::string_view one);
 bool Subset(const Texts& inner, const Texts& outer);
 
 // Each name, or pattern of names, is covered by one of `outer`.
