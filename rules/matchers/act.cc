@@ -7,6 +7,7 @@
 #include "rules/names.h"
 
 namespace gate::rules {
+namespace act_matcher {
 namespace {
 
 enum How : uint32_t { kActOnly, kActAny, kActDescribed, kActNotDescribed };
@@ -82,11 +83,12 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
 }
 
 }  // namespace
+}  // namespace act_matcher
 
 constinit const MatcherType kActMatcher = {.key = "act",
-                                           .read = &Read,
+                                           .read = &act_matcher::Read,
                                            .prefilter = &AnyCommand,
-                                           .match = &Match,
-                                           .within = &IsWithin};
+                                           .match = &act_matcher::Match,
+                                           .within = &act_matcher::IsWithin};
 
 }  // namespace gate::rules

@@ -6,6 +6,7 @@
 #include "rules/matchers/proofs.h"
 
 namespace gate::rules {
+namespace circumstances {
 namespace {
 
 struct DirectoryNode {
@@ -152,35 +153,42 @@ bool SameFlag(NodeRef inner, NodeRef outer) {
 }
 
 }  // namespace
+}  // namespace circumstances
 
-constinit const MatcherType kCwdMatcher = {.key = "cwd",
-                                           .read = &ReadCwd,
-                                           .match = &MatchCwd,
-                                           .within = &PathsAreWithin};
+constinit const MatcherType kCwdMatcher = {
+    .key = "cwd",
+    .read = &circumstances::ReadCwd,
+    .match = &circumstances::MatchCwd,
+    .within = &circumstances::PathsAreWithin};
 
-constinit const MatcherType kProjectMatcher = {.key = "project",
-                                               .read = &ReadProject,
-                                               .match = &MatchProject,
-                                               .within = &PathsAreWithin};
+constinit const MatcherType kProjectMatcher = {
+    .key = "project",
+    .read = &circumstances::ReadProject,
+    .match = &circumstances::MatchProject,
+    .within = &circumstances::PathsAreWithin};
 
-constinit const MatcherType kAgentMatcher = {.key = "agent",
-                                             .read = &ReadAgent,
-                                             .match = &MatchAgent,
-                                             .within = &NamesAreWithin};
+constinit const MatcherType kAgentMatcher = {
+    .key = "agent",
+    .read = &circumstances::ReadAgent,
+    .match = &circumstances::MatchAgent,
+    .within = &circumstances::NamesAreWithin};
 
-constinit const MatcherType kBranchMatcher = {.key = "branch",
-                                              .read = &ReadBranch,
-                                              .match = &MatchBranch,
-                                              .within = &NamesAreWithin};
+constinit const MatcherType kBranchMatcher = {
+    .key = "branch",
+    .read = &circumstances::ReadBranch,
+    .match = &circumstances::MatchBranch,
+    .within = &circumstances::NamesAreWithin};
 
-constinit const MatcherType kInteractiveMatcher = {.key = "interactive",
-                                                   .read = &ReadInteractive,
-                                                   .match = &MatchInteractive,
-                                                   .within = &SameFlag};
+constinit const MatcherType kInteractiveMatcher = {
+    .key = "interactive",
+    .read = &circumstances::ReadInteractive,
+    .match = &circumstances::MatchInteractive,
+    .within = &circumstances::SameFlag};
 
-constinit const MatcherType kInspectedMatcher = {.key = "inspected",
-                                                 .read = &ReadInspected,
-                                                 .match = &MatchInspected,
-                                                 .within = &SameFlag};
+constinit const MatcherType kInspectedMatcher = {
+    .key = "inspected",
+    .read = &circumstances::ReadInspected,
+    .match = &circumstances::MatchInspected,
+    .within = &circumstances::SameFlag};
 
 }  // namespace gate::rules

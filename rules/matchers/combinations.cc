@@ -6,6 +6,7 @@
 #include "rules/matchers/command_nodes.h"
 
 namespace gate::rules {
+namespace combinations {
 namespace {
 
 // What all parts say of where the rule is found, except for its keys.
@@ -143,28 +144,33 @@ Tri MatchUnless(MatchContext& context, const Node& node) {
 }
 
 }  // namespace
+}  // namespace combinations
 
 // Proofs and samples of combinations stand in rules/lint, which follows their
 // parts.
-constinit const MatcherType kNeverMatcher = {.key = "",
-                                             .title = "never",
-                                             .prefilter = &NeverPrefilter,
-                                             .match = &MatchNever};
+constinit const MatcherType kNeverMatcher = {
+    .key = "",
+    .title = "never",
+    .prefilter = &combinations::NeverPrefilter,
+    .match = &combinations::MatchNever};
 
-constinit const MatcherType kAllMatcher = {.key = "all",
-                                           .read = &ReadAll,
-                                           .prefilter = &AllPrefilter,
-                                           .match = &MatchAll};
+constinit const MatcherType kAllMatcher = {
+    .key = "all",
+    .read = &combinations::ReadAll,
+    .prefilter = &combinations::AllPrefilter,
+    .match = &combinations::MatchAll};
 
-constinit const MatcherType kAnyMatcher = {.key = "any",
-                                           .title = "any alternative",
-                                           .read = &ReadAny,
-                                           .prefilter = &AnyPrefilter,
-                                           .match = &MatchAny};
+constinit const MatcherType kAnyMatcher = {
+    .key = "any",
+    .title = "any alternative",
+    .read = &combinations::ReadAny,
+    .prefilter = &combinations::AnyPrefilter,
+    .match = &combinations::MatchAny};
 
-constinit const MatcherType kUnlessMatcher = {.key = "unless",
-                                              .title = "its `unless`",
-                                              .read = &ReadUnless,
-                                              .match = &MatchUnless};
+constinit const MatcherType kUnlessMatcher = {
+    .key = "unless",
+    .title = "its `unless`",
+    .read = &combinations::ReadUnless,
+    .match = &combinations::MatchUnless};
 
 }  // namespace gate::rules

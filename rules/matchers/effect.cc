@@ -11,6 +11,7 @@
 #include "rules/names.h"
 
 namespace gate::rules {
+namespace effect_matcher {
 namespace {
 
 enum Wanted : uint8_t { kDoNotCare, kMustNotHold, kMustHold };
@@ -300,21 +301,24 @@ void Sample(const RuleView& view, const Node& node, const Draft& draft,
 }
 
 }  // namespace
+}  // namespace effect_matcher
 
-constinit const MatcherType kEffectMatcher = {.key = "effect",
-                                              .read = &Read,
-                                              .prefilter = &MakePrefilter,
-                                              .match = &Match,
-                                              .within = &IsWithin,
-                                              .why_never = &ExplainNever,
-                                              .sample = &Sample};
+constinit const MatcherType kEffectMatcher = {
+    .key = "effect",
+    .read = &effect_matcher::Read,
+    .prefilter = &effect_matcher::MakePrefilter,
+    .match = &effect_matcher::Match,
+    .within = &effect_matcher::IsWithin,
+    .why_never = &effect_matcher::ExplainNever,
+    .sample = &effect_matcher::Sample};
 
-constinit const MatcherType kAnyEffectMatcher = {.key = "any_effect",
-                                                 .read = &Read,
-                                                 .prefilter = &MakePrefilter,
-                                                 .match = &Match,
-                                                 .within = &IsWithin,
-                                                 .why_never = &ExplainNever,
-                                                 .sample = &Sample};
+constinit const MatcherType kAnyEffectMatcher = {
+    .key = "any_effect",
+    .read = &effect_matcher::Read,
+    .prefilter = &effect_matcher::MakePrefilter,
+    .match = &effect_matcher::Match,
+    .within = &effect_matcher::IsWithin,
+    .why_never = &effect_matcher::ExplainNever,
+    .sample = &effect_matcher::Sample};
 
 }  // namespace gate::rules

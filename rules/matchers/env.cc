@@ -7,6 +7,7 @@
 #include "rules/matchers/proofs.h"
 
 namespace gate::rules {
+namespace env_matcher {
 namespace {
 
 struct EnvNode {
@@ -127,11 +128,13 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
 }
 
 }  // namespace
+}  // namespace env_matcher
 
-constinit const MatcherType kEnvMatcher = {.key = "env",
-                                           .read = &Read,
-                                           .prefilter = &MakePrefilter,
-                                           .match = &Match,
-                                           .within = &IsWithin};
+constinit const MatcherType kEnvMatcher = {
+    .key = "env",
+    .read = &env_matcher::Read,
+    .prefilter = &env_matcher::MakePrefilter,
+    .match = &env_matcher::Match,
+    .within = &env_matcher::IsWithin};
 
 }  // namespace gate::rules

@@ -7,6 +7,7 @@
 #include "rules/names.h"
 
 namespace gate::rules {
+namespace flow_matcher {
 namespace {
 
 struct FlowNode {
@@ -114,17 +115,20 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
 }
 
 }  // namespace
+}  // namespace flow_matcher
 
-constinit const MatcherType kFlowMatcher = {.key = "flow",
-                                            .read = &Read,
-                                            .prefilter = &MakePrefilter,
-                                            .match = &Match,
-                                            .within = &IsWithin};
+constinit const MatcherType kFlowMatcher = {
+    .key = "flow",
+    .read = &flow_matcher::Read,
+    .prefilter = &flow_matcher::MakePrefilter,
+    .match = &flow_matcher::Match,
+    .within = &flow_matcher::IsWithin};
 
-constinit const MatcherType kAnyFlowMatcher = {.key = "any_flow",
-                                               .read = &Read,
-                                               .prefilter = &MakePrefilter,
-                                               .match = &Match,
-                                               .within = &IsWithin};
+constinit const MatcherType kAnyFlowMatcher = {
+    .key = "any_flow",
+    .read = &flow_matcher::Read,
+    .prefilter = &flow_matcher::MakePrefilter,
+    .match = &flow_matcher::Match,
+    .within = &flow_matcher::IsWithin};
 
 }  // namespace gate::rules

@@ -10,6 +10,7 @@
 #include "rules/matchers/samples.h"
 
 namespace gate::rules {
+namespace glob_matcher {
 namespace {
 
 CompiledMatch Read(Compiler& compiler, CompilingFile& file,
@@ -158,14 +159,16 @@ void Sample(const RuleView& view, const Node& node, const Draft& draft,
 }
 
 }  // namespace
+}  // namespace glob_matcher
 
-constinit const MatcherType kGlobMatcher = {.key = "glob",
-                                            .read = &Read,
-                                            .prefilter = &AnyCommand,
-                                            .match = &Match,
-                                            .within = &IsWithin,
-                                            .programs = &Programs,
-                                            .why_never = &ExplainNever,
-                                            .sample = &Sample};
+constinit const MatcherType kGlobMatcher = {
+    .key = "glob",
+    .read = &glob_matcher::Read,
+    .prefilter = &AnyCommand,
+    .match = &glob_matcher::Match,
+    .within = &glob_matcher::IsWithin,
+    .programs = &glob_matcher::Programs,
+    .why_never = &glob_matcher::ExplainNever,
+    .sample = &glob_matcher::Sample};
 
 }  // namespace gate::rules

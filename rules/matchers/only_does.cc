@@ -8,6 +8,7 @@
 #include "rules/matchers/proofs.h"
 
 namespace gate::rules {
+namespace only_does_matcher {
 namespace {
 
 enum Does : uint16_t {
@@ -78,11 +79,13 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
 }
 
 }  // namespace
+}  // namespace only_does_matcher
 
-constinit const MatcherType kOnlyDoesMatcher = {.key = "only_does",
-                                                .read = &Read,
-                                                .prefilter = &AnyCommand,
-                                                .match = &Match,
-                                                .within = &IsWithin};
+constinit const MatcherType kOnlyDoesMatcher = {
+    .key = "only_does",
+    .read = &only_does_matcher::Read,
+    .prefilter = &AnyCommand,
+    .match = &only_does_matcher::Match,
+    .within = &only_does_matcher::IsWithin};
 
 }  // namespace gate::rules

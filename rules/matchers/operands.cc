@@ -11,6 +11,7 @@
 #include "rules/matchers/samples.h"
 
 namespace gate::rules {
+namespace operands_matcher {
 namespace {
 
 struct OperandsNode {
@@ -330,13 +331,15 @@ void Sample(const RuleView& view, const Node& node, const Draft& draft,
 }
 
 }  // namespace
+}  // namespace operands_matcher
 
-constinit const MatcherType kOperandsMatcher = {.key = "operands",
-                                                .read = &Read,
-                                                .prefilter = &AnyCommand,
-                                                .match = &Match,
-                                                .within = &IsWithin,
-                                                .why_never = &ExplainNever,
-                                                .sample = &Sample};
+constinit const MatcherType kOperandsMatcher = {
+    .key = "operands",
+    .read = &operands_matcher::Read,
+    .prefilter = &AnyCommand,
+    .match = &operands_matcher::Match,
+    .within = &operands_matcher::IsWithin,
+    .why_never = &operands_matcher::ExplainNever,
+    .sample = &operands_matcher::Sample};
 
 }  // namespace gate::rules

@@ -15,6 +15,7 @@
 #include "rules/matchers/samples.h"
 
 namespace gate::rules {
+namespace options_matcher {
 namespace {
 
 CompiledMatch Read(Compiler& compiler, CompilingFile& file,
@@ -383,22 +384,24 @@ void Sample(const RuleView& view, const Node& node, const Draft& draft,
 }
 
 }  // namespace
+}  // namespace options_matcher
 
 Tri HasOnly(MatchContext& context, uint32_t options,
             std::vector<const parser::Argument*>* operands) {
   if (options >= context.view->nodes.size() ||
       context.view->nodes[options].kind != NodeKind::kOptions)
     return Tri::kPossible;
-  return OnlyOf(context, context.view->nodes[options].As<OptionsNode>(),
-                operands);
+  return options_matcher::OnlyOf(
+      context, context.view->nodes[options].As<OptionsNode>(), operands);
 }
 
-constinit const MatcherType kOptionsMatcher = {.key = "options",
-                                               .read = &Read,
-                                               .prefilter = &MakePrefilter,
-                                               .match = &Match,
-                                               .within = &IsWithin,
-                                               .why_never = &ExplainNever,
-                                               .sample = &Sample};
+constinit const MatcherType kOptionsMatcher = {
+    .key = "options",
+    .read = &options_matcher::Read,
+    .prefilter = &options_matcher::MakePrefilter,
+    .match = &options_matcher::Match,
+    .within = &options_matcher::IsWithin,
+    .why_never = &options_matcher::ExplainNever,
+    .sample = &options_matcher::Sample};
 
 }  // namespace gate::rules

@@ -11,6 +11,7 @@
 #include "rules/matchers/samples.h"
 
 namespace gate::rules {
+namespace prefix_matcher {
 namespace {
 
 constexpr size_t kMaxPrefixKeys = 64;
@@ -253,15 +254,17 @@ void Sample(const RuleView& view, const Node& node, const Draft& draft,
 }
 
 }  // namespace
+}  // namespace prefix_matcher
 
-constinit const MatcherType kPrefixMatcher = {.key = "prefix",
-                                              .read = &Read,
-                                              .prefilter = &MakePrefilter,
-                                              .match = &Match,
-                                              .near_miss = &CountWords,
-                                              .within = &IsWithin,
-                                              .programs = &Programs,
-                                              .why_never = &ExplainNever,
-                                              .sample = &Sample};
+constinit const MatcherType kPrefixMatcher = {
+    .key = "prefix",
+    .read = &prefix_matcher::Read,
+    .prefilter = &prefix_matcher::MakePrefilter,
+    .match = &prefix_matcher::Match,
+    .near_miss = &prefix_matcher::CountWords,
+    .within = &prefix_matcher::IsWithin,
+    .programs = &prefix_matcher::Programs,
+    .why_never = &prefix_matcher::ExplainNever,
+    .sample = &prefix_matcher::Sample};
 
 }  // namespace gate::rules

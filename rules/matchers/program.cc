@@ -9,6 +9,7 @@
 #include "rules/matchers/samples.h"
 
 namespace gate::rules {
+namespace program_matcher {
 namespace {
 
 CompiledMatch Read(Compiler& compiler, CompilingFile& file,
@@ -127,14 +128,16 @@ void Sample(const RuleView& view, const Node& node, const Draft& draft,
 }
 
 }  // namespace
+}  // namespace program_matcher
 
-constinit const MatcherType kProgramMatcher = {.key = "program",
-                                               .read = &Read,
-                                               .prefilter = &MakePrefilter,
-                                               .match = &Match,
-                                               .within = &IsWithin,
-                                               .programs = &Programs,
-                                               .why_never = &ExplainNever,
-                                               .sample = &Sample};
+constinit const MatcherType kProgramMatcher = {
+    .key = "program",
+    .read = &program_matcher::Read,
+    .prefilter = &program_matcher::MakePrefilter,
+    .match = &program_matcher::Match,
+    .within = &program_matcher::IsWithin,
+    .programs = &program_matcher::Programs,
+    .why_never = &program_matcher::ExplainNever,
+    .sample = &program_matcher::Sample};
 
 }  // namespace gate::rules

@@ -8,6 +8,7 @@
 #include "rules/names.h"
 
 namespace gate::rules {
+namespace redirects_matcher {
 namespace {
 
 constexpr uint32_t kHidden = 1u << 15;
@@ -62,11 +63,13 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
 }
 
 }  // namespace
+}  // namespace redirects_matcher
 
-constinit const MatcherType kRedirectsMatcher = {.key = "redirects",
-                                                 .read = &Read,
-                                                 .prefilter = &AnyCommand,
-                                                 .match = &Match,
-                                                 .within = &IsWithin};
+constinit const MatcherType kRedirectsMatcher = {
+    .key = "redirects",
+    .read = &redirects_matcher::Read,
+    .prefilter = &AnyCommand,
+    .match = &redirects_matcher::Match,
+    .within = &redirects_matcher::IsWithin};
 
 }  // namespace gate::rules

@@ -10,6 +10,7 @@
 #include "rules/matchers/samples.h"
 
 namespace gate::rules {
+namespace regex_matcher {
 namespace {
 
 CompiledMatch ReadCommand(Compiler& compiler, CompilingFile& file,
@@ -218,17 +219,21 @@ void Sample(const RuleView& view, const Node& node, const Draft& draft,
 }
 
 }  // namespace
+}  // namespace regex_matcher
 
-constinit const MatcherType kRegexMatcher = {.key = "regex",
-                                             .read = &ReadCommand,
-                                             .prefilter = &AnyCommand,
-                                             .match = &MatchCommand,
-                                             .within = &IsWithin,
-                                             .programs = &Programs,
-                                             .why_never = &ExplainNever,
-                                             .sample = &Sample};
+constinit const MatcherType kRegexMatcher = {
+    .key = "regex",
+    .read = &regex_matcher::ReadCommand,
+    .prefilter = &AnyCommand,
+    .match = &regex_matcher::MatchCommand,
+    .within = &regex_matcher::IsWithin,
+    .programs = &regex_matcher::Programs,
+    .why_never = &regex_matcher::ExplainNever,
+    .sample = &regex_matcher::Sample};
 
-constinit const MatcherType kLineMatcher = {
-    .key = "line", .read = &ReadLine, .match = &MatchLine, .within = &IsWithin};
+constinit const MatcherType kLineMatcher = {.key = "line",
+                                            .read = &regex_matcher::ReadLine,
+                                            .match = &regex_matcher::MatchLine,
+                                            .within = &regex_matcher::IsWithin};
 
 }  // namespace gate::rules

@@ -7,6 +7,7 @@
 #include "rules/matchers/proofs.h"
 
 namespace gate::rules {
+namespace sends_matcher {
 namespace {
 
 struct SendsNode {};
@@ -58,11 +59,13 @@ Tri Match(MatchContext& context, const Node&) {
 }
 
 }  // namespace
+}  // namespace sends_matcher
 
-constinit const MatcherType kSendsMatcher = {.key = "sends",
-                                             .read = &Read,
-                                             .prefilter = &MakePrefilter,
-                                             .match = &Match,
-                                             .within = &SameKind};
+constinit const MatcherType kSendsMatcher = {
+    .key = "sends",
+    .read = &sends_matcher::Read,
+    .prefilter = &sends_matcher::MakePrefilter,
+    .match = &sends_matcher::Match,
+    .within = &SameKind};
 
 }  // namespace gate::rules

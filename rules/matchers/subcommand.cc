@@ -9,6 +9,7 @@
 #include "rules/matchers/samples.h"
 
 namespace gate::rules {
+namespace subcommand_matcher {
 namespace {
 
 CompiledMatch Read(Compiler& compiler, CompilingFile& file,
@@ -127,12 +128,14 @@ void Sample(const RuleView& view, const Node& node, const Draft& draft,
 }
 
 }  // namespace
+}  // namespace subcommand_matcher
 
-constinit const MatcherType kSubcommandMatcher = {.key = "subcommand",
-                                                  .read = &Read,
-                                                  .prefilter = &MakePrefilter,
-                                                  .match = &Match,
-                                                  .within = &IsWithin,
-                                                  .sample = &Sample};
+constinit const MatcherType kSubcommandMatcher = {
+    .key = "subcommand",
+    .read = &subcommand_matcher::Read,
+    .prefilter = &subcommand_matcher::MakePrefilter,
+    .match = &subcommand_matcher::Match,
+    .within = &subcommand_matcher::IsWithin,
+    .sample = &subcommand_matcher::Sample};
 
 }  // namespace gate::rules

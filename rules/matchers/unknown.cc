@@ -6,6 +6,7 @@
 #include "rules/names.h"
 
 namespace gate::rules {
+namespace unknown_matcher {
 namespace {
 
 struct UnknownNode {
@@ -54,11 +55,13 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
 }
 
 }  // namespace
+}  // namespace unknown_matcher
 
-constinit const MatcherType kUnknownMatcher = {.key = "unknown",
-                                               .read = &Read,
-                                               .prefilter = &MakePrefilter,
-                                               .match = &Match,
-                                               .within = &IsWithin};
+constinit const MatcherType kUnknownMatcher = {
+    .key = "unknown",
+    .read = &unknown_matcher::Read,
+    .prefilter = &unknown_matcher::MakePrefilter,
+    .match = &unknown_matcher::Match,
+    .within = &unknown_matcher::IsWithin};
 
 }  // namespace gate::rules

@@ -5,6 +5,7 @@
 #include "rules/matchers/proofs.h"
 
 namespace gate::rules {
+namespace via_matcher {
 namespace {
 
 struct ViaNode {
@@ -53,11 +54,13 @@ bool IsWithin(NodeRef inner, NodeRef outer) {
 }
 
 }  // namespace
+}  // namespace via_matcher
 
-constinit const MatcherType kViaMatcher = {.key = "via",
-                                           .read = &Read,
-                                           .prefilter = &MakePrefilter,
-                                           .match = &Match,
-                                           .within = &IsWithin};
+constinit const MatcherType kViaMatcher = {
+    .key = "via",
+    .read = &via_matcher::Read,
+    .prefilter = &via_matcher::MakePrefilter,
+    .match = &via_matcher::Match,
+    .within = &via_matcher::IsWithin};
 
 }  // namespace gate::rules
