@@ -14,7 +14,7 @@
 namespace gate::audit {
 namespace {
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+constexpr size_t kNone = std::string_view::npos;
 
 bool IsNameChar(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -28,7 +28,7 @@ bool IsSeparator(char c) {
 
 std::string_view WithoutDirectory(std::string_view word) {
   const size_t slash = word.rfind('/');
-  return slash == std::string_view::npos ? word : word.substr(slash + 1);
+  return slash == kNone ? word : word.substr(slash + 1);
 }
 
 class Scanner {
@@ -49,11 +49,11 @@ class Scanner {
   void NewCommand(bool pipe) {
     fed_by_ = pipe && (first_ == "echo" || first_ == "printf")
                   ? std::pair(arguments_, std::min(at_, redirect_))
-                  : std::pair(std::string_view::npos, std::string_view::npos);
-    redirect_ = std::string_view::npos;
+                  : std::pair(kNone, kNone);
+    redirect_ = kNone;
     first_ = program_ = {};
     set_ = stdin_mark_ = false;
-    arguments_ = std::string_view::npos;
+    arguments_ = kNone;
     word_ = before_word_ = {};
   }
 
@@ -231,8 +231,7 @@ class Scanner {
     while (IsNameChar(Peek()) || Peek() == '/') ++at_;
     const std::string_view run = text_.substr(begin, at_ - begin);
     const size_t slash = run.rfind('/');
-    const std::string_view name =
-        slash == std::string_view::npos ? run : run.substr(slash + 1);
+    const std::string_view name = slash == kNone ? run : run.substr(slash + 1);
     const char before = begin > 0 ? text_[begin - 1] : '\0';
     if (Member(name, begin) || Assignment(name, before) || Code(name, begin) ||
         Header(name, begin) || Attached(run, begin)) {
@@ -282,8 +281,7 @@ class Scanner {
     if (name == "--from-literal" || (name == "--body" && gh_secret_)) {
       const size_t end = ValueEnd(value, false);
       const size_t equals = text_.substr(value, end - value).find('=');
-      if (name == "--from-literal" && equals != std::string_view::npos)
-        value += equals + 1;
+      if (name == "--from-literal" && equals != kNone) value += equals + 1;
       at_ = value;
       Take(name, value, end, "option");
       return true;
@@ -404,7 +402,7 @@ class Scanner {
            (text_[value] == ' ' || text_[value] == '\t')) {
       ++value;
     }
-    if (!header && name.find('-') == std::string_view::npos) {
+    if (!header && name.find('-') == kNone) {
       if (value == at_ + 1) return false;
       size_t back = begin;
       while (back > 0 && (text_[back - 1] == ' ' || text_[back - 1] == '\t')) {
@@ -421,23 +419,21 @@ class Scanner {
   }
 
   // Behind curl's -u or -U in `run`, also in a bundle with flags that take no
-  // value: -sSfu, -uNAME. std::string_view::npos when there is none.
+  // value: -sSfu, -uNAME. kNone when there is none.
   size_t BehindUser(std::string_view run) const {
     constexpr std::string_view kFlags = "#012346BGIJLMNORSZafgijklnpqsv";
-    if (program_ != "curl" || !run.starts_with('-'))
-      return std::string_view::npos;
+    if (program_ != "curl" || !run.starts_with('-')) return kNone;
     for (size_t at = 1; at < run.size(); ++at) {
       if (run[at] == 'u' || run[at] == 'U') return at + 1;
-      if (kFlags.find(run[at]) == std::string_view::npos)
-        return std::string_view::npos;
+      if (kFlags.find(run[at]) == kNone) return kNone;
     }
-    return std::string_view::npos;
+    return kNone;
   }
 
   // -pSECRET, for the programs that have it.
   bool Attached(std::string_view run, size_t begin) {
     const size_t user = BehindUser(run);
-    if (user != std::string_view::npos && begin + user < text_.size() &&
+    if (user != kNone && begin + user < text_.size() &&
         !IsSpace(text_[begin + user]) && UserPassword("-u", begin + user)) {
       return true;
     }
@@ -465,7 +461,7 @@ class Scanner {
       size_t end = ValueEnd(value, false);
       const std::string_view word = text_.substr(value, end - value);
       const size_t colon = word.find_first_of(":%,");
-      if (colon == std::string_view::npos) return false;
+      if (colon == kNone) return false;
       if (word.front() == '"' || word.front() == '\'') --end;
       const size_t secret = value + colon + 1;
       if (secret < end) Take(option, secret, end, "option");
@@ -498,7 +494,7 @@ class Scanner {
       const bool cookies =
           known.form == Form::kCookies &&
           text_.substr(value, ValueEnd(value, false) - value).find('=') !=
-              std::string_view::npos;
+              kNone;
       secret = secret || ((known.form == Form::kSeparate || cookies) &&
                           known.program == program_ && known.option == run);
     }
@@ -556,8 +552,8 @@ class Scanner {
 
   void TakeStdin(std::pair<size_t, size_t>* span) {
     auto [begin, end] = *span;
-    *span = {std::string_view::npos, std::string_view::npos};
-    if (begin == std::string_view::npos) return;
+    *span = {kNone, kNone};
+    if (begin == kNone) return;
     while (begin < end && IsSpace(text_[begin])) ++begin;
     while (end > begin && IsSpace(text_[end - 1])) --end;
     if (begin < end && !IsHarmlessValue("", text_.substr(begin, end - begin))) {
@@ -569,8 +565,8 @@ class Scanner {
   std::vector<SecretSpan>* out_;
   size_t at_ = 0;
   char quote_ = 0;
-  bool ansi_ = false;  // the quotes are $'…', where \' is no end
-  size_t redirect_ = std::string_view::npos;  // the command's first redirection
+  bool ansi_ = false;        // the quotes are $'…', where \' is no end
+  size_t redirect_ = kNone;  // the command's first redirection
   bool in_comment_ = false;
   bool named_ = false;  // the last `name:` was that of a secret
   bool login_ = false;
@@ -579,12 +575,10 @@ class Scanner {
   bool gh_secret_ = false;
   bool set_ = false;         // the command has a word `set`
   bool stdin_mark_ = false;  // the command reads a secret from its input
-  size_t arguments_ = std::string_view::npos;
+  size_t arguments_ = kNone;
   std::string_view word_, before_word_;
-  std::pair<size_t, size_t> fed_by_{std::string_view::npos,
-                                    std::string_view::npos};
-  std::pair<size_t, size_t> here_string_{std::string_view::npos,
-                                         std::string_view::npos};
+  std::pair<size_t, size_t> fed_by_{kNone, kNone};
+  std::pair<size_t, size_t> here_string_{kNone, kNone};
 };
 
 }  // namespace

@@ -86,10 +86,6 @@ void AddKind(const char* kind, std::vector<std::string>* kinds) {
   }
 }
 
-bool IsJsonSpace(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 }  // namespace
 
 std::string RedactDetail(std::string_view json,
@@ -104,7 +100,7 @@ std::string RedactDetail(std::string_view json,
   for (size_t at = 0; at < json.size();) {
     const char c = json[at];
     if (c != '"') {
-      if (!IsJsonSpace(c)) {
+      if (!IsSpace(c)) {
         if (c == '{' || c == '[' || c == ']' || c == '}') element.clear();
         structure = c;
       }
@@ -125,7 +121,7 @@ std::string RedactDetail(std::string_view json,
     std::string value = Unescape(raw.substr(1, raw.size() - 2));
     at = end + 1;
     size_t next = at;
-    while (next < json.size() && IsJsonSpace(json[next])) ++next;
+    while (next < json.size() && IsSpace(json[next])) ++next;
     const bool is_name = next < json.size() && json[next] == ':';
     std::string clean;
     if (!is_name && !value.empty() && structure == ':' &&

@@ -21,6 +21,10 @@ constexpr char LowerAscii(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+// A blank, a tab or an end of a line.
+constexpr bool IsSpace(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 // The value of a hexadecimal digit of either case; -1 for any other character.
 constexpr int HexValue(char c) {
   if (IsDigit(c)) return c - '0';

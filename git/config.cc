@@ -28,7 +28,9 @@ using known::List;
 constexpr size_t kMaxCommonBytes = size_t{1} << 16;
 
 // git's isspace(): no form feed, no vertical tab.
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool IsGitSpace(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 bool IsAlpha(char c) { return LowerAscii(c) >= 'a' && LowerAscii(c) <= 'z'; }
 bool IsKeyChar(char c) {
   return IsAlpha(c) || (c >= '0' && c <= '9') || c == '-';
@@ -57,7 +59,7 @@ class Parser {
       if (c == '\n') {
         if (end_) return !differs_;
         comment = false;
-      } else if (comment || IsSpace(c)) {
+      } else if (comment || IsGitSpace(c)) {
         continue;
       } else if (c == '#' || c == ';') {
         comment = true;
@@ -91,11 +93,11 @@ class Parser {
         section_ += '.';
         return true;
       }
-      if (IsSpace(c)) {
+      if (IsGitSpace(c)) {
         do {
           if (c == '\n') return false;
           c = Next();
-        } while (IsSpace(c));
+        } while (IsGitSpace(c));
         if (c != '"' || !Subsection()) return false;
         section_ += '.';
         return true;
@@ -152,7 +154,7 @@ class Parser {
       char c = Next();
       if (c == '\n') return !quoted;
       if (comment) continue;
-      if (IsSpace(c) && !quoted) {
+      if (IsGitSpace(c) && !quoted) {
         if (value->empty()) continue;
         ++spaces;
         other_blanks |= c != ' ';
@@ -202,7 +204,7 @@ bool SplitAlias(std::string_view text, std::vector<std::string>* words) {
   bool begun = false;
   for (const char c : text) {
     if (c == '\\') return false;
-    if (quote == '\0' && IsSpace(c)) {
+    if (quote == '\0' && IsGitSpace(c)) {
       begun = false;
       continue;
     }
@@ -370,7 +372,7 @@ bool IsHead(const std::string& path) {
   if (IsObjectName(text)) return true;
   if (!text.starts_with("ref:")) return false;
   text.remove_prefix(4);
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsGitSpace(text.front())) text.remove_prefix(1);
   return text.starts_with("refs/");
 }
 

@@ -343,15 +343,13 @@ int HookCommand(const GlobalOptions& globals, const Arguments& arguments) {
                 ClientNames() +
                 ".\n\n"
                 "  --framed              for the line that `gate install` "
-                "writes, "
-                "which\n"
+                "writes, which\n"
                 "                        takes the answer out of its marks\n"
                 "  --mode contain|intent " +
                 hooks::ClientsWithOwnSandbox() +
                 ": intent denies and asks as ever,\n"
                 "                        and leaves to the client's own "
-                "sandbox "
-                "what gate\n"
+                "sandbox what gate\n"
                 "                        would contain\n"
                 "  -h, --help            show this help\n",
             "hook")

@@ -36,7 +36,7 @@ std::vector<Token> AwkTokens(std::string_view code, bool* ok) {
     if (c == '\n') {
       tokens.push_back({Token::kOther, ";"});
       ++i;
-    } else if (IsBlank(c)) {
+    } else if (IsSpace(c)) {
       ++i;
     } else if (c == '\\' && i + 1 < code.size() && code[i + 1] == '\n') {
       i += 2;
@@ -348,7 +348,7 @@ EmbeddedCode ScanSed(std::string_view code) {
   };
   while (i < code.size()) {
     char c = code[i];
-    if (IsBlank(c) || c == ';' || c == '{' || c == '}' || c == '!') {
+    if (IsSpace(c) || c == ';' || c == '{' || c == '}' || c == '!') {
       ++i;
       continue;
     }
