@@ -208,7 +208,8 @@ TEST_P(SessionNetworkTest, AKeeperThatIsGoneIsReplaced) {
       "two=$(pid); [ $one != $two ] && echo other; "
       "G sessions end --all | sed 's/ .*//'; A 'echo again'; "
       "three=$(pid); [ $two != $three ] && echo other; "
-      "G sessions end 0 2>/dev/null; G sessions end; G sessions end x --all");
+      "G sessions end none 2>/dev/null; G sessions end; "
+      "G sessions end x --all");
   EXPECT_EQ(done.out,
             "no session has a network now\nworks\nother\nended\nagain\n"
             "other\n")
