@@ -83,8 +83,4 @@ function(gate_finish target)
     # Names that are hidden stand in another source of the batch.
     target_compile_options(${target} PRIVATE -Wno-shadow)
   endif()
-  if(GATE_CLANG_TIDY)
-    set_target_properties(${target} PROPERTIES
-      CXX_CLANG_TIDY "clang-tidy-19;--warnings-as-errors=*;--quiet")
-  endif()
 endfunction()
