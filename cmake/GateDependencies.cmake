@@ -8,6 +8,8 @@ set_property(TARGET spdlog::spdlog_header_only PROPERTY
 find_package(CLI11 REQUIRED)
 # Header only; rules/files/data_toml.cc includes it.
 find_path(GATE_TOMLPLUSPLUS_DIR toml++/toml.h REQUIRED)
+# Headers only; net/proxy includes them.
+find_package(Boost 1.81 REQUIRED)
 if(GATE_TESTS)
   find_package(GTest REQUIRED)
 endif()
