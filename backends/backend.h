@@ -34,6 +34,18 @@ enum class Network : uint8_t { kNone, kLoopback, kDomains, kOpen };
 const char* Name(Network network);
 std::optional<Network> ParseNetwork(const std::string& text);
 
+// A socket inside that the filter of a network by name serves: it knows which
+// names and ports the command may reach, and connects outside
+// (net/network_filter.h).
+enum class FilterSocket : uint8_t {
+  kProxy,         // HTTP and SOCKS5, on 127.0.0.1:kFilterProxyPort
+  kDnsDatagrams,  // the name server, on 127.0.0.1:53: UDP
+  kDns,           // and TCP
+  kHttp,          // port 80 of each address that the name server makes up
+  kTls,           // port 443
+};
+inline constexpr uint16_t kFilterProxyPort = 1023;
+
 // What a profile can require of a backend.
 enum class Feature : uint8_t {
   kReadOnlyRoot,    // nothing outside the writable roots can be changed
@@ -42,6 +54,9 @@ enum class Feature : uint8_t {
   kPrivateTmp,
   kNetworkNone,
   kNetworkLoopback,
+  // With the network `domains` Profile::domains holds. With an open network
+  // nothing holds what it denies.
+  kNetworkDomains,
   kProcessIsolation,  // cannot see or signal outside processes
   kSeccomp,
   kLandlock,  // a second isolation layer
@@ -53,7 +68,7 @@ enum class Feature : uint8_t {
   kOverlay,        // writable roots covered, for a preview (preview/preview.h)
   kLending,        // what is hidden is seen in part (Profile::lend)
 };
-inline constexpr int kFeatures = 16;
+inline constexpr int kFeatures = 17;
 const char* Name(Feature feature);
 
 // A set of features.
@@ -119,6 +134,14 @@ struct LocalService {
   bool operator==(const LocalService&) const = default;
 };
 
+// Which hosts a command with a network reaches, by host rules
+// (net/host_list.h). What is denied is, whatever is allowed.
+struct DomainFilter {
+  std::vector<std::string> allow;  // Network::kDomains: that and nothing else
+  std::vector<std::string> deny;   // and Network::kOpen
+  bool operator==(const DomainFilter&) const = default;
+};
+
 // The session whose lines share a network namespace (session_network.h).
 struct SessionNetwork {
   std::string key;    // hex digits; empty: a namespace of the run's own
@@ -172,6 +195,7 @@ struct Profile {
   // own tools.
   std::string image;
   Network network = Network::kNone;
+  DomainFilter domains;
   // Without effect where the network is open, and without
   // Command::take_listeners (native).
   std::vector<LocalService> services;
@@ -248,6 +272,9 @@ struct Command {
   // sockets that listen inside for it where it listens outside. Whoever takes
   // them passes on what comes. None: nothing listens inside.
   std::function<void(uint16_t port, std::vector<Fd> listeners)> take_listeners;
+  // With Network::kDomains: called once for each FilterSocket before the
+  // command starts, in the caller's thread. None: the command reaches nobody.
+  std::function<void(FilterSocket kind, Fd socket)> take_filter_socket;
   // Not empty: may be called once with what Run is about to return, when
   // nothing of the command runs any more and only the sandbox is taken down.
   // Saves the caller that time. Backends that gain nothing do not call it.

@@ -15,9 +15,10 @@ static_assert(static_cast<size_t>(Network::kOpen) + 1 == kNetworks.size());
 
 constexpr std::array<const char*, kFeatures> kFeatureNames = {
     "read-only-root", "read-deny",        "protected-paths", "private-tmp",
-    "network-none",   "network-loopback", "processes",       "seccomp",
-    "landlock",       "environment",      "limits",          "tree-limits",
-    "watch-execs",    "report-blocked",   "overlay",         "lending"};
+    "network-none",   "network-loopback", "network-domains", "processes",
+    "seccomp",        "landlock",         "environment",     "limits",
+    "tree-limits",    "watch-execs",      "report-blocked",  "overlay",
+    "lending"};
 static_assert(static_cast<size_t>(Feature::kLending) + 1 == kFeatures);
 
 constexpr std::array<const char*, 7> kStatuses = {

@@ -54,6 +54,14 @@ struct Match {
   std::string severity;
 };
 
+// A host rule (net/host_list.h), and the rule that names it: of several the one
+// whose id is first.
+struct NamedHost {
+  std::string host;
+  std::string rule;
+  bool operator==(const NamedHost&) const = default;
+};
+
 // A default-constructed Decision denies.
 struct Decision {
   Action action = Action::kDeny;
@@ -64,6 +72,14 @@ struct Decision {
   ProfileKind profile = ProfileKind::kWorkspaceWrite;
   // Network the profile gives.
   NetworkAccess network = NetworkAccess::kNone;
+  // With the network `domains`, what may be reached: that and nothing else.
+  std::vector<NamedHost> hosts;
+  // With an open network, what is reached where the plan narrows it to
+  // `domains`.
+  std::vector<NamedHost> hosts_if_narrowed;
+  // With `domains` and with an open network, what may not be reached in any
+  // case.
+  std::vector<NamedHost> hosts_deny;
   // For an ask, the most that any rule that asks says.
   YesNeeds yes = YesNeeds::kSandbox;
   // For a yes that needs places, those that the rules name ($HOME/…, with a
@@ -86,6 +102,13 @@ struct Decision {
   RuleReference rule;          // id empty when none decided
   std::vector<Match> matches;  // every rule that matched, strictest first
   std::vector<Action> per_invocation;  // parallel to Analysis::invocations
+
+  void TakeNetwork() {
+    network = NetworkAccess::kNone;
+    hosts.clear();
+    hosts_if_narrowed.clear();
+    hosts_deny.clear();
+  }
 };
 
 }  // namespace gate::engine

@@ -18,6 +18,7 @@
 #include "base/locale.h"
 #include "base/paths.h"
 #include "engine/loosening.h"
+#include "engine/network.h"
 #include "engine/suggestion.h"
 #include "parser/programs.h"
 #include "rules/index.h"
@@ -107,7 +108,7 @@ class Evaluation {
   Action Base(const Subject& subject, const Judged& judged) const;
   bool HarmlessEnvironment(const parser::Invocation& invocation) const;
   void Join(const Judged& judged, uint32_t invocation, Decision* decision);
-  void Place(const std::vector<Judged>& all, Decision* decision) const;
+  void Place(const std::vector<Judged>& all, Decision* decision);
   void SayYes(const std::vector<Judged>& all, Decision* decision) const;
   void SayOpens(const Hit& hit, uint32_t invocation, Decision* decision) const;
   void Note(uint32_t invocation, const LoadedLayer& layer, uint32_t rule,
@@ -371,14 +372,15 @@ void Evaluation::Floor(Action action, ReasonCode code, std::string reason,
 // of the system: ./docker is a file of the workspace that has its name. What an
 // allow lifted speaks here all the same: a line that is contained for another
 // reason loses nothing by it.
-void Evaluation::Place(const std::vector<Judged>& all,
-                       Decision* decision) const {
+void Evaluation::Place(const std::vector<Judged>& all, Decision* decision) {
   ProfileKind profile = ProfileKind::kUnsaid;
-  NetworkAccess network = NetworkAccess::kNone, most = NetworkAccess::kOpen;
+  NetworkJoin network(analysis_, matcher_);
   for (const Judged& judged : all) {
     const bool line = &judged == &all.back();
     ProfileKind mine = ProfileKind::kUnsaid;
     const auto index = static_cast<size_t>(&judged - all.data());
+    const uint32_t invocation =
+        line ? UINT32_MAX : static_cast<uint32_t>(index);
     const bool by_name =
         line || (index < analysis_.invocations.size() &&
                  rules::IsCalledByName(analysis_.invocations[index]));
@@ -390,11 +392,10 @@ void Evaluation::Place(const std::vector<Judged>& all,
       if (hit.excepted) {
         if (hit.allowed && hit.action == Action::kSandbox && hit.certain &&
             !hit.error)
-          network = std::max(network, record.network);
+          network.Give(hit, invocation);
         continue;
       }
-      if (record.network_max != NetworkAccess::kUnsaid)
-        most = std::min(most, record.network_max);
+      network.Bound(hit);
       if (hit.action == Action::kAllow) continue;
       // What only may match, or could not be evaluated, gives nothing more.
       const bool sure = hit.certain && !hit.error;
@@ -405,7 +406,7 @@ void Evaluation::Place(const std::vector<Judged>& all,
       if (record.profile != ProfileKind::kUnsaid && (sure || !wide))
         mine = mine == ProfileKind::kUnsaid ? record.profile
                                             : std::min(mine, record.profile);
-      if (sure) network = std::max(network, record.network);
+      if (sure) network.Give(hit, invocation);
     }
     if (judged.action == Action::kAllow ||
         (line && mine == ProfileKind::kUnsaid))
@@ -415,7 +416,7 @@ void Evaluation::Place(const std::vector<Judged>& all,
   }
   decision->profile =
       profile == ProfileKind::kUnsaid ? kDefaultProfile : profile;
-  decision->network = std::min(network, most);
+  network.Finish(decision);
 }
 
 // The places that the rule of `hit` names for a yes. A path that is only known

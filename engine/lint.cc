@@ -177,8 +177,8 @@ void Linter::OwnExamples(const RulePlace& place,
   const RuleRecord& record = place.record();
   if (record.except.count > 0 || record.profile != ProfileKind::kUnsaid ||
       record.network != NetworkAccess::kUnsaid ||
-      record.network_max != NetworkAccess::kUnsaid || record.yes != 0 ||
-      record.observe != 0)
+      record.network_max != NetworkAccess::kUnsaid ||
+      record.hosts_deny.count > 0 || record.yes != 0 || record.observe != 0)
     return;
   if (Has(place, {"lint-shadowed", "lint-weaker", "lint-conflict"})) return;
   const bool shown = place.record().examples.count > 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/network.h"
 #include "engine/tool_access.h"
 #include "parser/programs.h"
 
@@ -52,8 +53,12 @@ void BeCareful(const Analysis& analysis, Decision* decision) {
     return ask(
         "the line may run commands that cannot be seen in it, and the preset "
         "is careful");
-  if (decision->network == NetworkAccess::kOpen && !IsOrdinary(*decision))
-    ask("would get the open network, and the preset is careful");
+  // What a rule names takes what is sent to it as well as it gives.
+  if (decision->network >= NetworkAccess::kDomains && !IsOrdinary(*decision))
+    ask(decision->network == NetworkAccess::kOpen
+            ? "would get the open network, and the preset is careful"
+            : "would reach " + ListHosts(decision->hosts) +
+                  ", and the preset is careful");
 }
 
 // Whether the command does nothing itself that gate knows of but read in
@@ -92,7 +97,7 @@ void BeAutonomous(const Analysis& analysis, bool containable,
   }
   decision->action = Action::kSandbox;
   decision->contain = true;
-  decision->network = NetworkAccess::kNone;
+  decision->TakeNetwork();
   // Without network no credentials are of use.
   if (decision->profile > ProfileKind::kWorkspaceWrite)
     decision->profile = ProfileKind::kWorkspaceWrite;

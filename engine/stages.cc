@@ -176,8 +176,10 @@ void PrintedSecret(Context& c) {
   c.decision.contain = true;
 }
 
-// Nothing is lent to a line without an open network, and a line that is asked
-// about for another reason says what it gives.
+// Nothing is lent to a line without a network that leads out
+// (gateway/git_transport.h); where rules limit it to hosts, only what is pinned
+// is, without a question. A line that is asked about for another reason says
+// what it gives.
 void Remotes(Context& c) {
   if (!c.is_command() || !c.inputs.on_this_machine ||
       c.decision.action != Action::kSandbox ||
@@ -280,7 +282,7 @@ bool ApplyLocalServices(const std::string& why, Preset preset,
   const Decision before = trace != nullptr ? *decision : Decision{};
   const bool makes = decision->action != Action::kAsk;
   if (preset == Preset::kAutonomous) {
-    if (makes) decision->network = NetworkAccess::kNone;
+    if (makes) decision->TakeNetwork();
     return false;
   }
   if (makes) {

@@ -21,11 +21,15 @@ struct Name {
 };
 // By FILE/LIST, in the order of the files.
 using Lists = std::map<std::string, std::vector<Name>>;
+// By program: the lists of hosts that it needs.
+using ProgramLists = std::map<std::string, std::set<std::string>>;
 
 // Of rules.d/lending/programs.json.
 constexpr std::string_view kLending = "programs";
 constexpr std::string_view kShape = "secrets/shape";
 constexpr std::string_view kRelocated = "environment/relocated-";
+// Of hosts.json.
+constexpr std::string_view kHosts = "hosts";
 
 bool HasValues(std::string_view list) {
   return list == kShape || list.starts_with(kRelocated);
@@ -64,8 +68,8 @@ std::string Plain(std::string_view file, std::string text) {
 
 class Reader {
  public:
-  Reader(std::string file, Lists* lists)
-      : file_(std::move(file)), lists_(lists) {}
+  Reader(std::string file, Lists* lists, ProgramLists* programs = nullptr)
+      : file_(std::move(file)), lists_(lists), programs_(programs) {}
 
   Status Read(const std::string& text) {
     const auto json = ParseJson(text, /*comments=*/true);
@@ -78,7 +82,9 @@ class Reader {
         !(*json)["entries"].is_array() || json->size() != 3)
       return Wrong(file_, "expected `schema` 1, `lists` and `entries`");
     for (const auto& [name, meaning] : (*json)["lists"].items()) {
-      if (!IsText(meaning))
+      if (meaning.is_object() && programs_ != nullptr)
+        GATE_CHECK(ReadPrograms(name, meaning));
+      else if (!IsText(meaning))
         return Wrong(file_, "the list `" + name + "` does not say what it is");
       (*lists_)[file_ + "/" + name];
     }
@@ -99,6 +105,21 @@ class Reader {
   }
 
  private:
+  // Of a list of hosts: what it is, and the programs that need it.
+  Status ReadPrograms(const std::string& name, const Json& list) {
+    if (!list.contains("meaning") || !IsText(list["meaning"]) ||
+        !list.contains("programs") || !list["programs"].is_array() ||
+        list["programs"].empty() || list.size() != 2)
+      return Wrong(file_, "the list `" + name +
+                              "` has not just `meaning` and `programs`");
+    for (const Json& program : list["programs"])
+      if (!IsText(program) ||
+          !(*programs_)[program.get<std::string>()].insert(name).second)
+        return Wrong(file_, "a program of the list `" + name +
+                                "` is no text, or stands there twice");
+    return {};
+  }
+
   Status ReadEntry(const Json& entry) {
     const auto says = [&](const char* key) {
       return entry.is_object() && entry.contains(key) && IsText(entry[key]);
@@ -139,6 +160,7 @@ class Reader {
 
   std::string file_;
   Lists* lists_;
+  ProgramLists* programs_;
   std::set<std::string> seen_;
 };
 
@@ -197,6 +219,21 @@ std::string MembersOf(const Lists& lists) {
       if (name.starts_with("git/") && lower != one.text)
         out += "    " + Quoted(lower + "\n") + "\n";
     }
+  }
+  return out + "    ;\n";
+}
+
+// One text as well: "\n:PROGRAM\n" begins a program's, "HOST\n" follow.
+std::string ProgramHostsOf(const Lists& lists, const ProgramLists& programs) {
+  std::string out = "constexpr std::string_view kProgramHosts =\n    \"\\n\"\n";
+  for (const auto& [program, names] : programs) {
+    std::set<std::string> hosts;
+    for (const std::string& name : names)
+      for (const Name& host : lists.at(std::string(kHosts) + "/" + name))
+        hosts.insert(host.text);
+    out += "    " + Quoted(":" + program + "\n") + "\n";
+    for (const std::string& host : hosts)
+      out += "    " + Quoted(host + "\n") + "\n";
   }
   return out + "    ;\n";
 }
@@ -274,6 +311,8 @@ Result<std::string> ShapesOf(const Lists& lists) {
 }
 
 constexpr std::string_view kBegin = R"(// Made by gate_compile_known.
+#include <string>
+
 #include "known/known.h"
 
 namespace gate::known {
@@ -301,6 +340,21 @@ std::vector<std::string_view> Members(std::string_view list) {
   return members;
 }
 
+std::vector<std::string_view> HostsOfProgram(std::string_view program) {
+  std::vector<std::string_view> hosts;
+  if (program.empty() || program.find('\n') != program.npos) return hosts;
+  std::string heading = "\n:";
+  heading.append(program) += '\n';
+  const size_t at = kProgramHosts.find(heading);
+  if (at == kProgramHosts.npos) return hosts;
+  for (std::string_view rest = kProgramHosts.substr(at + heading.size());
+       !rest.empty() && rest.front() != ':';) {
+    hosts.push_back(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(hosts.back().size() + 1);
+  }
+  return hosts;
+}
+
 std::span<const Relocation> Relocations() { return kRelocations; }
 
 std::span<const SecretPrefix> SecretPrefixes() { return kShapes; }
@@ -316,11 +370,13 @@ Result<std::string> Compile(
     const std::vector<std::pair<std::string, std::string>>& files,
     const std::vector<clients::ClientFile>& clients) {
   Lists lists;
+  ProgramLists programs;
   for (const auto& [file, text] : files) {
     if (file == kLending)
       GATE_CHECK(ReadCaches(text, &lists));
     else
-      GATE_CHECK(Reader(file, &lists).Read(text));
+      GATE_CHECK(Reader(file, &lists, file == kHosts ? &programs : nullptr)
+                     .Read(text));
   }
   Reader home("home", &lists);
   for (const clients::ClientFile& client : clients) {
@@ -332,7 +388,8 @@ Result<std::string> Compile(
   GATE_TRY(const std::string names, NamesOf(lists));
   GATE_TRY(const std::string shapes, ShapesOf(lists));
   std::string out(kBegin);
-  out += names + MembersOf(lists) + RelocationsOf(lists) + shapes;
+  out += names + MembersOf(lists) + ProgramHostsOf(lists, programs) +
+         RelocationsOf(lists) + shapes;
   return out.append(kEnd);
 }
 

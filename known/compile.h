@@ -18,6 +18,9 @@ namespace gate::known {
 // in a file, a value that is none of its list, a list of kListNames that is
 // empty.
 //
+// A list of `hosts` may be an object, with its `meaning` and the `programs`
+// that need its hosts.
+//
 // In each client's file (rules.d/clients) the member `home` adds names to lists
 // of home.json, and `variable` puts its `directory` elsewhere.
 Result<std::string> Compile(

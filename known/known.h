@@ -181,6 +181,10 @@ inline bool HoldsAny(List list, std::string_view text) {
 // rules.
 std::vector<std::string_view> Members(std::string_view list);
 
+// The hosts that `program` (a base name) needs for its ordinary work, sorted:
+// those of the lists of hosts.json that name it. One search of a short text.
+std::vector<std::string_view> HostsOfProgram(std::string_view program);
+
 // A variable that puts elsewhere what lies in a home.
 struct Relocation {
   enum class Kind : uint8_t { kDirectory, kFile, kFiles };  // kFiles: a list

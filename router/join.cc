@@ -19,6 +19,8 @@ backends::Network NetworkOf(rules::NetworkAccess network) {
   switch (network) {
     case rules::NetworkAccess::kOpen:
       return backends::Network::kOpen;
+    case rules::NetworkAccess::kDomains:
+      return backends::Network::kDomains;
     case rules::NetworkAccess::kLoopback:
       return backends::Network::kLoopback;
     case rules::NetworkAccess::kNone:
@@ -47,6 +49,11 @@ backends::Limits JoinLimits(const backends::Limits& a,
   return joined;
 }
 
+bool HostsAreOfRules(const Settings& settings) {
+  return settings.hosts_of_rules ||
+         (settings.network == backends::Network::kDomains && !settings.hosts);
+}
+
 Settings Unasked() {
   Settings settings;
   settings.required = backends::Strength::kNone;
@@ -71,6 +78,11 @@ Settings Join(const Settings& a, const Settings& b) {
   }
   joined.profile = JoinProfiles(a.profile, b.profile);
   joined.network = JoinNetworks(a.network, b.network);
+  if (a.hosts && b.hosts)
+    joined.hosts = IntersectHosts(*a.hosts, *b.hosts);
+  else if (b.hosts)
+    joined.hosts = b.hosts;
+  joined.hosts_of_rules = HostsAreOfRules(a) || HostsAreOfRules(b);
   joined.accept_loss = {};
   for (int i = 0; i < backends::kFeatures; ++i) {
     const auto feature = static_cast<backends::Feature>(i);

@@ -32,6 +32,8 @@ FeatureSet RequiredFeatures(const Profile& profile) {
   if (profile.network == Network::kLoopback ||
       profile.network == Network::kDomains)
     required.Add(Feature::kNetworkLoopback);
+  if (profile.network == Network::kDomains)
+    required.Add(Feature::kNetworkDomains);
   if (!profile.lend.empty()) required.Add(Feature::kLending);
   const backends::Limits& limits = profile.limits;
   if ((limits.cpu_s | limits.memory_bytes | limits.processes |
@@ -52,7 +54,8 @@ std::string Names(const std::vector<Feature>& features) {
 }
 
 // Why `candidate` cannot be used; empty when it can. A missing feature excludes
-// it unless its loss is accepted.
+// it unless its loss is accepted. Without kNetworkDomains there would be no
+// telling which network a command gets, so that loss is accepted from nobody.
 std::string Objection(const Candidate& candidate, Strength required,
                       FeatureSet features, FeatureSet accept_loss) {
   if (candidate.strength == Strength::kNone) return "contains nothing";
@@ -63,8 +66,9 @@ std::string Objection(const Candidate& candidate, Strength required,
                                               : candidate.availability.why;
   std::vector<Feature> missing =
       features.Without(candidate.availability.features);
-  std::erase_if(missing,
-                [&](Feature feature) { return accept_loss.Has(feature); });
+  std::erase_if(missing, [&](Feature feature) {
+    return accept_loss.Has(feature) && feature != Feature::kNetworkDomains;
+  });
   if (!missing.empty()) return "cannot give " + Names(missing);
   return "";
 }
@@ -186,6 +190,8 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   GATE_TRY(plan.profile, MakeProfile(kind, inputs,
                                      JoinNetworks(NetworkOf(decision.network),
                                                   settings.network)));
+  GATE_TRY(plan.profile.domains,
+           MakeDomainFilter(decision, settings, plan.profile.network));
   // Whoever asks for a stricter profile than writes the workspace wants no
   // more.
   if (!inputs.opened.empty() && !plan.profile.write.empty() &&
@@ -221,6 +227,14 @@ Result<Plan> MakePlan(const engine::Decision& decision, bool approved,
   }
   plan.lost.insert(plan.lost.end(), chosen->availability.lost.begin(),
                    chosen->availability.lost.end());
+  if (plan.profile.network == Network::kOpen &&
+      !plan.profile.domains.deny.empty()) {
+    std::string denied;
+    for (const std::string& host : plan.profile.domains.deny)
+      denied += (denied.empty() ? "" : ", ") + host;
+    plan.lost.push_back("the open network reaches hosts that rules deny (" +
+                        denied + ")");
+  }
   const auto on_top = [&](bool wanted, Feature feature, bool Profile::* field) {
     if (!wanted) return;
     if (given.Has(feature))

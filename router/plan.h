@@ -40,6 +40,12 @@ struct Settings {
   // Explicit; joined with the decision's.
   rules::ProfileKind profile = rules::ProfileKind::kUnsaid;
   backends::Network network = backends::Network::kOpen;  // at most this
+  // With the network `domains`: at most these, and exactly these in place of an
+  // open network (host rules, net/host_list.h). Nothing: those of the decision.
+  std::optional<std::vector<std::string>> hosts;
+  // One of those that are joined says `domains` and no hosts: in place of an
+  // open network nothing is reached but what rules name.
+  bool hosts_of_rules = false;
   backends::FeatureSet accept_loss;  // features that policy can do without
   backends::Limits limits;
   // What containers run in, by its digest; empty: the host's own tools.
@@ -144,6 +150,16 @@ backends::Network NetworkOf(rules::NetworkAccess network);
 // as the freest.
 rules::ProfileKind JoinProfiles(rules::ProfileKind a, rules::ProfileKind b);
 backends::Network JoinNetworks(backends::Network a, backends::Network b);
+// The host rules for what both lists reach, sorted. What is no host rule
+// reaches nothing.
+std::vector<std::string> IntersectHosts(const std::vector<std::string>& a,
+                                        const std::vector<std::string>& b);
+// Whether `settings` leave the hosts to the rules.
+bool HostsAreOfRules(const Settings& settings);
+// What `network` reaches by name. kTooLarge beyond net::kMaxHostRules.
+Result<backends::DomainFilter> MakeDomainFilter(
+    const engine::Decision& decision, const Settings& settings,
+    backends::Network network);
 
 // The plan. kUnavailable when an explicit backend is absent, kInvalid when
 // what is asked is weaker than the decision or than another layer's backend.

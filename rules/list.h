@@ -29,6 +29,7 @@ struct RuleInfo {
   std::vector<std::pair<std::string, std::string>> suggestions;
   std::vector<std::string> tags, except;
   std::vector<std::string> opens;  // what a yes makes writable
+  std::vector<std::string> hosts, hosts_deny;
   std::vector<RuleExample> examples;
   bool locked = false;
   bool disabled = false;

@@ -31,7 +31,8 @@ constexpr std::array<Text, 5> kYes = {"", "sandbox", "places", "as-is",
                                       "by-hand"};
 constexpr std::array<Text, 3> kLifts = {"", "allow", "except"};
 constexpr std::array<Text, 2> kBinds = {"", "directory"};
-constexpr std::array<Text, 4> kNetworks = {"", "none", "loopback", "open"};
+constexpr std::array<Text, 5> kNetworks = {"", "none", "loopback", "domains",
+                                           "open"};
 
 static_assert(static_cast<size_t>(ProfileKind::kFullAccess) + 1 ==
               kProfiles.size());

@@ -28,7 +28,7 @@ std::span<const std::string_view> LiftNames();
 std::span<const std::string_view> BindsNames();
 // Parallel to ProfileKind and NetworkAccess (rules/profile.h).
 std::span<const std::string_view> ProfileNames();  // "", read-only …
-std::span<const std::string_view> NetworkNames();  // "", none, loopback, open
+std::span<const std::string_view> NetworkNames();  // "", none … open
 
 // The position of `name` in `names`.
 std::optional<size_t> FindName(std::span<const std::string_view> names,

@@ -20,7 +20,13 @@ enum class ProfileKind : uint8_t {
 };
 
 // What a policy may give of the network.
-enum class NetworkAccess : uint8_t { kUnsaid, kNone, kLoopback, kOpen };
+enum class NetworkAccess : uint8_t {
+  kUnsaid,
+  kNone,
+  kLoopback,
+  kDomains,  // the hosts that rules name (net/host_list.h)
+  kOpen,
+};
 
 // "read-only", "open"; empty for kUnsaid.
 std::string_view Name(ProfileKind profile);

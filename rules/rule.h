@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "base/flat_file.h"
@@ -19,7 +20,7 @@
 
 namespace gate::rules {
 
-inline constexpr char kRuleMagic[] = "gate.rules/13";
+inline constexpr char kRuleMagic[] = "gate.rules/14";
 
 enum Section : uint32_t {
   kHeader,          // Header, one
@@ -46,6 +47,11 @@ struct Range {
   uint32_t count = 0;
 };
 
+// In `hosts`: what the line names for the command, and what its program needs
+// (known::HostsOfProgram).
+inline constexpr std::string_view kHostsNamed = "@named";
+inline constexpr std::string_view kHostsOfProgram = "@program";
+
 // Values shared by rules: 0 means "not said" (rules/names.h).
 struct RuleRecord {
   FlatText id, reason, suggestion, file, pack, description;
@@ -58,6 +64,10 @@ struct RuleRecord {
   Range lint;          // strings: code, reason, code, reason
   Range suggestions;   // strings: words of a command, suggestion, …
   Range opens;         // strings: places that a yes makes writable
+  Range hosts;         // strings: what it reaches with the network `domains`,
+                       // or with `open` where that is narrowed to `domains`
+  Range hosts_deny;    // strings: what no network reaches; both as net::Print
+                       // writes host rules, and in `hosts` the two below
   Range examples;
   int64_t since_ms = 0;
   int64_t expires_ms = 0;  // 0: never

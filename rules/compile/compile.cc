@@ -283,7 +283,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
 
   std::string_view id;
   bool has_reason = false;
-  const TreeNode* match_node = nullptr;
+  const TreeNode *match_node = nullptr, *hosts_node = nullptr;
   for (const TreeNode& member : file.tree.children(node)) {
     const std::string_view key = member.key;
     if (key == "id") {
@@ -339,6 +339,11 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
     } else if (key == "network_max") {
       rule.network_max = static_cast<NetworkAccess>(
           Choice(file, member, NetworkNames(), "network_max"));
+    } else if (key == "hosts") {
+      hosts_node = &member;
+      rule.hosts = AddHostRules(file, member, "hosts");
+    } else if (key == "hosts_deny") {
+      rule.hosts_deny = AddHostRules(file, member, "hosts_deny");
     } else if (key == "when_unknown") {
       const auto action = ParseAction(String(file, member, "when_unknown"));
       if (!action || *action == Action::kAllow)
@@ -387,10 +392,16 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
           "id action match reason suggestion suggestions severity description "
           "tags "
           "examples except locked when_unknown unknown_text profile network "
-          "network_max yes opens binds lift since expires mode lint references "
+          "network_max hosts hosts_deny yes opens binds lift since expires "
+          "mode lint references "
           "owner");
     }
   }
+  if (hosts_node != nullptr && rule.network < NetworkAccess::kDomains)
+    Problem(file, hosts_node->key_begin, "rule-bad-value",
+            "`hosts` has no meaning without `\"network\": \"domains\"`, or "
+            "`open`",
+            "say it beside them: no other network is limited to hosts");
   if (id.empty())
     Problem(file, node.begin, "rule-missing-key", "the rule has no `id`");
   if (action_node == nullptr)
@@ -443,6 +454,7 @@ void Compiler::ReadRule(File& file, const TreeNode& node) {
   if (options_.layer < Layer::kBuiltin && rule.network > NetworkAccess::kNone) {
     AddNote(file, node.begin, kNoteNoNetwork, id);
     rule.network = NetworkAccess::kUnsaid;
+    rule.hosts = {};
   }
   if (untrusted && rule.profile > ProfileKind::kWorkspaceWrite)
     rule.profile = ProfileKind::kUnsaid;

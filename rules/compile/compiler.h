@@ -35,6 +35,9 @@ struct KeySet {
 
 // Bytes of a reason, a suggestion or a description.
 inline constexpr size_t kMaxReasonBytes = 2000;
+// Host rules of one rule; a list of all that a line reaches holds
+// net::kMaxHostRules.
+inline constexpr size_t kMaxHostsOfRule = 256;
 
 // How closely a matcher says which commands it means.
 enum class CommandNames : uint8_t {
@@ -103,6 +106,8 @@ class Compiler {
   Range AddStrings(const std::vector<std::string_view>& strings);
   // Hosts written out in their normal form, globs in lower case.
   Range AddHosts(const std::vector<std::string_view>& hosts);
+  // Host rules (net/host_list.h), each once and in normal form.
+  Range AddHostRules(File& file, const TreeNode& node, const char* what);
   Range AddPaths(File& file, const TreeNode& node, const char* what);
   void AskBranch() { header_.asks_branch = 1; }
 

@@ -173,8 +173,12 @@ std::vector<std::string_view> Compiler::StringList(File& file,
         }
     Problem(file, item.begin, "rule-unknown-list",
             "there is no list `" + name + "`",
-            "define it under \"lists\"; a literal `@` at the start of a "
-            "pattern is written `\\\\@`");
+            std::string_view(what) == "hosts"
+                ? "define it under \"lists\"; \"@named\" stands for the hosts "
+                  "that the command names, \"@program\" for those that its "
+                  "program needs"
+                : "define it under \"lists\"; a literal `@` at the start of a "
+                  "pattern is written `\\\\@`");
   };
   if (node.type == Type::kString) {
     add(node);

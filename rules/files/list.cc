@@ -30,6 +30,10 @@ RuleInfo Describe(const LoadedLayer& layer, uint32_t index) {
     info.except.push_back(text(t));
   for (const FlatText& t : view.In(view.strings, record.opens))
     info.opens.push_back(text(t));
+  for (const FlatText& t : view.In(view.strings, record.hosts))
+    info.hosts.push_back(text(t));
+  for (const FlatText& t : view.In(view.strings, record.hosts_deny))
+    info.hosts_deny.push_back(text(t));
   for (const ExampleRecord& example : view.In(view.examples, record.examples))
     info.examples.push_back(
         {text(example.command), example.matches != 0, example.line});

@@ -14,7 +14,7 @@ bool MayLift(const LoadedLayer& layer, const RuleRecord& rule) {
 
 bool IsOrdinary(const RuleRecord& rule) {
   return rule.profile <= ProfileKind::kWorkspaceWrite &&
-         (rule.network != NetworkAccess::kOpen ||
+         (rule.network < NetworkAccess::kDomains ||
           SeverityNames()[rule.severity] == "low");
 }
 

@@ -102,10 +102,11 @@ class Pairs {
     // An allow that lifts the other decides.
     if (Lifts(*rule.layer, rule.rule, *other.layer, other.rule)) return false;
     // It says more than its action.
-    const bool says_more =
-        record.except.count > 0 || record.profile != ProfileKind::kUnsaid ||
-        record.network != NetworkAccess::kUnsaid ||
-        record.network_max != NetworkAccess::kUnsaid || record.yes != 0;
+    const bool says_more = record.except.count > 0 ||
+                           record.profile != ProfileKind::kUnsaid ||
+                           record.network != NetworkAccess::kUnsaid ||
+                           record.network_max != NetworkAccess::kUnsaid ||
+                           record.hosts_deny.count > 0 || record.yes != 0;
     const bool same_action = other.action() == rule.action();
     if (says_more && same_action) return false;
     if (other.record().except.count > 0) return false;

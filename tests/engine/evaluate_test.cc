@@ -458,6 +458,92 @@ TEST(Evaluate, NetworkAndProfileComeFromTheRulesThatMatched) {
             ProfileKind::kReadOnly);
 }
 
+// What each of the named commands gets of the network, alone and together.
+TEST(Evaluate, HostsAreThoseOfTheRulesThatGiveTheNetwork) {
+  const Policy policy = Rules(
+      R"({"id": "npm", "action": "sandbox", "reason": "r", "network": "domains",
+          "hosts": ["registry.npmjs.org", "shared.example"],
+          "match": {"program": "npm"}},
+         {"id": "a-pip", "action": "sandbox", "reason": "r",
+          "network": "domains", "hosts": ["pypi.org", "shared.example"],
+          "match": {"program": "pip"}},
+         {"id": "bare", "action": "sandbox", "reason": "r",
+          "network": "domains", "match": {"program": "bare"}},
+         {"id": "open", "action": "sandbox", "reason": "r", "network": "open",
+          "match": {"program": ["open", "narrowed"]}},
+         {"id": "narrow", "action": "sandbox", "reason": "r",
+          "network": "domains", "network_max": "domains",
+          "hosts": ["narrow.example"], "match": {"program": "narrowed"}},
+         {"id": "deny", "action": "sandbox", "reason": "r",
+          "hosts_deny": ["*.shared.example"],
+          "match": {"program": "denied"}},
+         {"id": "only-local", "action": "sandbox", "reason": "r",
+          "network_max": "loopback", "match": {"program": "local"}},
+         {"id": "cut", "action": "sandbox", "reason": "r",
+          "network_max": "domains", "match": {"program": "cut"}},
+         {"id": "watched", "action": "sandbox", "reason": "r",
+          "mode": "observe", "network": "domains", "hosts": ["w.example"],
+          "match": {"program": "watched"}},
+         {"id": "maybe", "action": "sandbox", "reason": "r",
+          "network": "domains", "hosts": ["maybe.example"],
+          "hosts_deny": ["maybe-not.example"],
+          "match": {"prefix": ["maybe", "x"]}},
+         {"id": "asked", "action": "ask", "reason": "r", "network": "domains",
+          "hosts": ["asked.example"], "match": {"program": "asked"}})");
+  using Hosts = std::vector<NamedHost>;
+  const Hosts npm = {{"registry.npmjs.org", "npm"}, {"shared.example", "npm"}};
+  const Hosts denied = {{"*.shared.example", "deny"}};
+  const struct {
+    std::vector<std::vector<std::string>> commands;
+    NetworkAccess network;
+    Hosts hosts, denied;
+  } rows[] = {
+      {{{"npm"}}, NetworkAccess::kDomains, npm, {}},
+      {{{"npm"}, {"pip"}},
+       NetworkAccess::kDomains,
+       {{"pypi.org", "a-pip"},
+        {"registry.npmjs.org", "npm"},
+        {"shared.example", "a-pip"}},
+       {}},
+      {{{"bare"}}, NetworkAccess::kDomains, {}, {}},
+      {{{"bare"}, {"npm"}}, NetworkAccess::kDomains, npm, {}},
+      {{{"npm"}, {"make"}}, NetworkAccess::kDomains, npm, {}},
+      {{{"npm"}, {"open"}}, NetworkAccess::kOpen, {}, {}},
+      {{{"narrowed"}},
+       NetworkAccess::kDomains,
+       {{"narrow.example", "narrow"}},
+       {}},
+      {{{"npm"}, {"denied"}}, NetworkAccess::kDomains, npm, denied},
+      {{{"open"}, {"denied"}}, NetworkAccess::kOpen, {}, denied},
+      {{{"denied"}}, NetworkAccess::kNone, {}, {}},
+      {{{"npm"}, {"local"}}, NetworkAccess::kLoopback, {}, {}},
+      {{{"open"}, {"cut"}}, NetworkAccess::kDomains, {}, {}},
+      {{{"open"}, {"npm"}, {"cut"}}, NetworkAccess::kDomains, npm, {}},
+      {{{"watched"}}, NetworkAccess::kNone, {}, {}},
+      {{{"npm"}, {"watched"}}, NetworkAccess::kDomains, npm, {}},
+      {{{"maybe", "x"}},
+       NetworkAccess::kDomains,
+       {{"maybe.example", "maybe"}},
+       {{"maybe-not.example", "maybe"}}},
+      // What may match gives nothing and denies.
+      {{{"maybe", "\x01"}}, NetworkAccess::kNone, {}, {}},
+      {{{"npm"}, {"maybe", "\x01"}},
+       NetworkAccess::kDomains,
+       npm,
+       {{"maybe-not.example", "maybe"}}},
+      {{{"asked"}}, NetworkAccess::kDomains, {{"asked.example", "asked"}}, {}},
+  };
+  for (const auto& row : rows) {
+    Line line;
+    for (const auto& command : row.commands) line.Run(command);
+    const Decision decision = Decide(policy, line);
+    const std::string shown = testing::PrintToString(row.commands);
+    EXPECT_EQ(decision.network, row.network) << shown;
+    EXPECT_EQ(decision.hosts, row.hosts) << shown;
+    EXPECT_EQ(decision.hosts_deny, row.denied) << shown;
+  }
+}
+
 TEST(Evaluate, TheTraceSaysWhatWasTried) {
   const Policy policy = Rules(kListing);
   Trace trace;

@@ -232,6 +232,57 @@ TEST(Layers, AProjectGrantsNoNetwork) {
   EXPECT_EQ(Decide(user, Line().Run({"tool"})).network, NetworkAccess::kOpen);
 }
 
+TEST(Layers, EveryLayerDeniesHostsAndAProjectNamesNone) {
+  const std::string hosts = R"("rules": [{"id": "n", "action": "sandbox",
+    "network": "domains", "hosts": ["named.example"],
+    "hosts_deny": ["denied.example"], "reason": "r",
+    "match": {"program": "tool"}}])";
+  const std::string open = R"("rules": [{"id": "o", "action": "sandbox",
+    "network": "open", "reason": "r", "match": {"program": "tool"}}])";
+  for (const Layer layer : {Layer::kSession, Layer::kProject, Layer::kBuiltin,
+                            Layer::kUser, Layer::kSystem})
+    for (const bool trusted : {true, false}) {
+      const bool gives = layer >= Layer::kBuiltin;
+      const Decision alone =
+          Decide(MakePolicy({File(layer, hosts, trusted)}, false),
+                 Line().Run({"tool"}));
+      EXPECT_EQ(alone.network,
+                gives ? NetworkAccess::kDomains : NetworkAccess::kNone);
+      EXPECT_EQ(alone.hosts.size(), gives ? 1u : 0u);
+      RuleFile opening = File(Layer::kSystem, open);
+      opening.name = "open.json";
+      const Decision both =
+          Decide(MakePolicy({File(layer, hosts, trusted), opening}, false),
+                 Line().Run({"tool"}));
+      EXPECT_EQ(both.network, NetworkAccess::kOpen);
+      EXPECT_TRUE(both.hosts.empty());
+      ASSERT_EQ(both.hosts_deny.size(), 1u) << rules::Name(layer);
+      EXPECT_EQ(both.hosts_deny[0].host, "denied.example");
+    }
+}
+
+// Raw, a command has no filter: what a trusted project may lift has no network
+// that leads out, unless it is ordinary work.
+TEST(Layers, ATrustedProjectLiftsNoRuleThatNamesHosts) {
+  for (const char* network : {"loopback", "domains", "open"})
+    for (const char* severity : {"low", "medium"}) {
+      const std::string contained =
+          R"("rules": [{"id": "c", "action": "sandbox", "reason": "r",
+             "severity": ")" +
+          std::string(severity) + R"(", "network": ")" + network +
+          R"(", "match": {"program": "tool"}}])";
+      const std::string allowed =
+          R"("rules": [{"id": "a", "action": "allow", "reason": "r",
+             "match": {"prefix": ["tool", "status"]}}])";
+      const bool lifts = std::string_view(severity) == "low" ||
+                         std::string_view(network) == "loopback";
+      EXPECT_EQ(Of({File(Layer::kBuiltin, contained),
+                    File(Layer::kProject, allowed)}),
+                lifts ? Action::kAllow : Action::kSandbox)
+          << network << severity;
+    }
+}
+
 // What a person allows of a line never takes the network from the rest of it.
 TEST(Layers, AnAllowedPartMakesNothingStricter) {
   const char* const kCommands[] = {"git push",

@@ -19,7 +19,13 @@ Made Make(std::string_view command, Preset preset, bool containable = true) {
     file.layer = rules::Layer::kUser;
     file.text = R"({"schema": 1, "pack": "p", "rules": [{"id": "p.a",
         "action": "ask", "reason": "r", "match": {"program": "grault"},
-        "network": "open"}]})";
+        "network": "open"}, {"id": "p.n", "action": "sandbox",
+        "reason": "r", "match": {"program": "garply"}, "network": "domains",
+        "hosts": ["b.example", "a.example:8443"]}, {"id": "p.o",
+        "action": "sandbox", "reason": "r", "match": {"program": "waldo"},
+        "severity": "low", "network": "domains", "hosts": ["b.example"]},
+        {"id": "p.f", "action": "ask", "reason": "r", "network": "domains",
+        "hosts": ["b.example"], "match": {"program": "fred"}}]})";
     return rules::MakePolicy({file}, true);
   }();
   Made made;
@@ -100,6 +106,21 @@ TEST(PresetTest, AutonomousDeniesWhatASandboxDoesNotUndo) {
   const Decision held = Make("grault x", Preset::kAutonomous).decision;
   EXPECT_EQ(held.action, Action::kSandbox);
   EXPECT_EQ(held.network, NetworkAccess::kNone);
+}
+
+TEST(PresetTest, NamedHostsAreANetworkThatLeadsOut) {
+  const Decision careful = Make("garply", Preset::kCareful).decision;
+  EXPECT_EQ(careful.action, Action::kAsk);
+  EXPECT_NE(careful.reason.find("a.example:8443, b.example"), std::string::npos)
+      << careful.reason;
+  EXPECT_EQ(careful.network, NetworkAccess::kDomains);
+  EXPECT_EQ(Make("garply", Preset::kStandard).decision.action,
+            Action::kSandbox);
+  EXPECT_EQ(Make("waldo", Preset::kCareful).decision.action, Action::kSandbox);
+  const Decision alone = Make("fred", Preset::kAutonomous).decision;
+  EXPECT_EQ(alone.action, Action::kSandbox);
+  EXPECT_EQ(alone.network, NetworkAccess::kNone);
+  EXPECT_TRUE(alone.hosts.empty());
 }
 
 TEST(PresetTest, AFileToolHasNoSandbox) {

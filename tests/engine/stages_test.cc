@@ -329,6 +329,13 @@ TEST(LocalServicesStageTest, AsksOrTakesTheNetworkAway) {
     EXPECT_EQ(decision.action, asks ? Action::kAsk : Action::kSandbox);
     EXPECT_EQ(decision.network,
               asks ? NetworkAccess::kOpen : NetworkAccess::kNone);
+    decision.action = Action::kSandbox;
+    decision.network = NetworkAccess::kDomains;
+    decision.hosts = {{"a.example", "r"}};
+    EXPECT_EQ(ApplyLocalServices("redis", preset, &decision), asks);
+    EXPECT_EQ(decision.network,
+              asks ? NetworkAccess::kDomains : NetworkAccess::kNone);
+    EXPECT_EQ(decision.hosts.empty(), !asks);
   }
 }
 

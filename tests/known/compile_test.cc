@@ -32,6 +32,32 @@ TEST(CompileKnown, TheShippedFilesMakeOneSource) {
   EXPECT_EQ(*source, *Compile(Shipped()));
 }
 
+TEST(CompileKnown, ProgramsStandForTheHostsOfTheirLists) {
+  const auto compile = [](const std::string& list) {
+    Files files = Shipped();
+    files.emplace_back("hosts", R"({"schema": 1, "lists": {"a": )" + list +
+                                    R"(, "b": {"meaning": "m",
+      "programs": ["p"]}}, "entries": [{"why": "w", "source": "s", "names":
+      {"a": ["z.example", "y.example"], "b": ["x.example"]}}]})");
+    return Compile(files);
+  };
+  const auto source = compile(R"({"meaning": "m", "programs": ["p", "q"]})");
+  ASSERT_TRUE(source) << source.error().message;
+  for (const char* text :
+       {"\":p\\n\"\n    \"x.example\\n\"\n    \"y.example\\n\"\n    "
+        "\"z.example\\n\"\n    \":q\\n\"\n    \"y.example\\n\""})
+    EXPECT_NE(source->find(text), std::string::npos) << text;
+  EXPECT_TRUE(compile("\"m\""));
+  for (const char* list :
+       {"{}", R"({"meaning": "m"})", R"({"programs": ["p"]})",
+        R"({"meaning": "m", "programs": []})",
+        R"({"meaning": "", "programs": ["p"]})",
+        R"({"meaning": "m", "programs": [1]})",
+        R"({"meaning": "m", "programs": ["p", "p"]})",
+        R"({"meaning": "m", "programs": ["p"], "more": 1})"})
+    EXPECT_FALSE(compile(list)) << list;
+}
+
 TEST(CompileKnown, WhatIsNotUnderstoodEndsTheBuild) {
   struct Row {
     const char* text;   // of a file `more`

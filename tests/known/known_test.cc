@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "base/json.h"
 #include "base/paths.h"
+#include "net/host_list.h"
+#include "parser/programs.h"
 
 namespace gate::known {
 namespace {
@@ -138,7 +141,52 @@ TEST(KnownTest, SecretsBeginWithACharacterThatIsLookedAt) {
     EXPECT_TRUE(SecretStarts()[static_cast<unsigned char>(value[0])]) << value;
 }
 
-// A list that neither code nor a rule goes by protects nobody.
+// What a rule names by "@known/hosts/LIST" is taken as it stands.
+TEST(KnownTest, HostsAreHostRulesInTheirOneForm) {
+  const auto json = ParseJson(
+      ReadAll(GATE_SOURCE_DIR "/rules.d/known/hosts.json"), /*comments=*/true);
+  ASSERT_TRUE(json);
+  for (const auto& [list, meaning] : (*json)["lists"].items()) {
+    const auto members = Members("hosts/" + list);
+    EXPECT_FALSE(members.empty()) << list;
+    for (const std::string_view member : members) {
+      const auto rule = net::ParseHostRule(member);
+      ASSERT_TRUE(rule) << member << ": " << rule.error().message;
+      EXPECT_EQ(net::Print(*rule), member);
+      EXPECT_FALSE(net::IsAddress(rule->host)) << member;
+    }
+  }
+  for (const Json& entry : (*json)["entries"])
+    EXPECT_NE(entry["source"].get<std::string>().find("https://"),
+              std::string::npos)
+        << entry["source"];
+}
+
+// A program stands for the hosts of all lists that name it. One that gate has
+// no description of would be a slip.
+TEST(KnownTest, ProgramsOfHostsAreDescribed) {
+  const auto json = ParseJson(
+      ReadAll(GATE_SOURCE_DIR "/rules.d/known/hosts.json"), /*comments=*/true);
+  ASSERT_TRUE(json);
+  std::map<std::string, std::set<std::string_view>> hosts;
+  for (const auto& [list, value] : (*json)["lists"].items())
+    for (const Json& program : value.is_object() ? value["programs"] : Json()) {
+      EXPECT_TRUE(parser::IsDescribed(program.get<std::string>())) << program;
+      const auto members = Members("hosts/" + list);
+      hosts[program].insert(members.begin(), members.end());
+    }
+  EXPECT_GT(hosts.size(), 60u);
+  for (const auto& [program, expected] : hosts) {
+    const auto found = HostsOfProgram(program);
+    EXPECT_TRUE(std::ranges::equal(found, expected)) << program;
+  }
+  for (const char* none : {"", "\n", "curl", "npm\nregistry.npmjs.org", ":npm",
+                           "registry.npmjs.org", "np"})
+    EXPECT_TRUE(HostsOfProgram(none).empty()) << none;
+}
+
+// A list that neither code nor a rule goes by protects nobody. Those of hosts
+// are there for users' rules.
 TEST(KnownTest, EachListOfTheFilesIsUsed) {
   const std::filesystem::path root = GATE_SOURCE_DIR "/rules.d";
   std::string rules;
@@ -153,7 +201,8 @@ TEST(KnownTest, EachListOfTheFilesIsUsed) {
       const std::string list = file.path().stem().string() + "/" + word;
       const bool code =
           std::ranges::find(kListNames, list) != kListNames.end() ||
-          list == "secrets/shape" || list.starts_with("environment/relocated-");
+          list == "secrets/shape" || list.starts_with("hosts/") ||
+          list.starts_with("environment/relocated-");
       const std::string named = "@known/" + list;
       EXPECT_TRUE(code || rules.find(named + "\"") != std::string::npos ||
                   rules.find(named + "/") != std::string::npos)

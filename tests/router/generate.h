@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "net/host_list.h"
 #include "router/plan.h"
 
 namespace gate::router {
@@ -39,6 +40,14 @@ class Generator {
       if (Pick(6) == 0) names.emplace_back(name);
     return names;
   }
+  std::vector<std::string> Hosts() {
+    std::vector<std::string> hosts;
+    for (const char* host :
+         {"*.a.example", "*.b.a.example:443", "b.a.example", "b.a.example:8443",
+          "c.example", "c.example:80", "192.0.2.7"})
+      if (Pick(3) == 0) hosts.emplace_back(host);
+    return hosts;
+  }
   Settings MakeSettings() {
     const ProfileKind profiles[] = {
         ProfileKind::kFullAccess, ProfileKind::kTool,
@@ -49,6 +58,8 @@ class Generator {
     if (Pick(3) == 0) settings.backend = "b" + std::to_string(Pick(6));
     if (Pick(4) == 0) settings.profile = profiles[Pick(4)];
     settings.network = static_cast<Network>(Pick(4));
+    if (settings.network == Network::kDomains && Pick(3) != 0)
+      settings.hosts = Hosts();
     settings.accept_loss = Features(2);
     settings.limits.wall_ms = static_cast<uint64_t>(Pick(3));
     settings.limits.processes = static_cast<uint64_t>(Pick(3));
@@ -76,12 +87,17 @@ class Generator {
         ProfileKind::kFullAccess, ProfileKind::kTool,
         ProfileKind::kWorkspaceWrite, ProfileKind::kReadOnly};
     const NetworkAccess networks[] = {
-        NetworkAccess::kNone, NetworkAccess::kLoopback, NetworkAccess::kOpen};
+        NetworkAccess::kNone, NetworkAccess::kLoopback, NetworkAccess::kDomains,
+        NetworkAccess::kOpen};
     Decision decision;
     decision.action = static_cast<Action>(Pick(4));
     decision.contain = Pick(2) == 0;
     decision.profile = profiles[Pick(4)];
-    decision.network = networks[Pick(3)];
+    decision.network = networks[Pick(4)];
+    for (const std::string& host : Hosts())
+      decision.hosts.push_back({host, "r"});
+    for (const std::string& host : Hosts())
+      if (Pick(3) == 0) decision.hosts_deny.push_back({host, "r"});
     return decision;
   }
   Programs MakePrograms() { return {Names(), Pick(4) != 0}; }
@@ -97,6 +113,22 @@ inline ProfileInputs Inputs() {
   inputs.state_dir = "/home/user/.local/state/gate";
   return inputs;
 }
+
+// Whether a plan reaches `host` by name. What it denies is left out.
+inline bool Reaches(const Plan& plan, std::string_view host, uint16_t port) {
+  if (plan.profile.network == Network::kOpen) return true;
+  if (plan.profile.network != Network::kDomains) return false;
+  std::vector<net::HostRule> allow;
+  for (const std::string& text : plan.profile.domains.allow)
+    allow.push_back(*net::ParseHostRule(text));
+  return net::HostList::Make(allow, {})->Judge(host, port) ==
+         net::HostVerdict::kAllowed;
+}
+inline constexpr std::pair<std::string_view, uint16_t> kProbes[] = {
+    {"a.example", 443},     {"b.a.example", 443},   {"b.a.example", 80},
+    {"b.a.example", 8443},  {"x.b.a.example", 443}, {"x.b.a.example", 80},
+    {"c.example", 80},      {"c.example", 443},     {"192.0.2.7", 443},
+    {"other.example", 443}, {"x.a.example", 8443}};
 
 inline bool Runs(const Result<Plan>& plan) {
   return plan && plan->mode != Mode::kRefused;

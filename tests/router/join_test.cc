@@ -11,6 +11,24 @@ namespace {
 
 uint64_t Bound(uint64_t limit) { return limit == 0 ? UINT64_MAX : limit; }
 
+// What one of the settings says of the network, and nothing else.
+Settings Only(const Settings& settings, ProfileKind profile) {
+  Settings only = Unasked();
+  only.profile = profile;
+  only.network = settings.network;
+  only.hosts = settings.hosts;
+  return only;
+}
+
+Candidate Everything() {
+  Candidate candidate;
+  candidate.name = "whole";
+  candidate.strength = Strength::kMicrovm;
+  candidate.availability.available = true;
+  candidate.availability.features = Unasked().accept_loss;
+  return candidate;
+}
+
 TEST(JoinSettings, APlanUnderBothIsNotWeakerThanUnderEither) {
   Generator generate(20261121);
   for (int round = 0; round < kRounds; ++round) {
@@ -42,6 +60,17 @@ TEST(JoinSettings, APlanUnderBothIsNotWeakerThanUnderEither) {
       ASSERT_EQ(JoinProfiles(KindOf(both->profile), one->profile),
                 KindOf(both->profile));
       ASSERT_LE(both->profile.network, one->network);
+      const auto alone = MakePlan(decision, approved, {Everything()},
+                                  Only(*one, KindOf(both->profile)), Inputs());
+      ASSERT_TRUE(Runs(alone));
+      for (const auto& [host, port] : kProbes)
+        if (Reaches(*both, host, port)) {
+          ASSERT_TRUE(Reaches(*alone, host, port)) << host;
+        }
+      if (both->profile.network >= Network::kDomains) {
+        ASSERT_EQ(both->profile.domains.deny.size(),
+                  decision.hosts_deny.size());
+      }
       ASSERT_LE(Bound(both->profile.limits.wall_ms),
                 Bound(one->limits.wall_ms));
       ASSERT_LE(Bound(both->profile.limits.processes),
@@ -77,6 +106,7 @@ TEST(JoinSettings, AsksForNothingWhenNothingIsAsked) {
       ASSERT_EQ(plan->mode, plain->mode);
       ASSERT_EQ(plan->backend, plain->backend);
       ASSERT_EQ(plan->profile.name, plain->profile.name);
+      ASSERT_EQ(plan->profile.domains, plain->profile.domains);
     }
   }
 }

@@ -22,6 +22,7 @@ bool Same(const Settings& a, const Settings& b) {
   };
   return a.required == b.required && a.hardened == b.hardened &&
          a.profile == b.profile && a.network == b.network &&
+         a.hosts == b.hosts && HostsAreOfRules(a) == HostsAreOfRules(b) &&
          a.limits.wall_ms == b.limits.wall_ms &&
          a.limits.processes == b.limits.processes &&
          a.watch_execs == b.watch_execs &&
@@ -72,6 +73,8 @@ TEST(Lattice, SayingTheSameTwiceChangesNothing) {
     ASSERT_EQ(once->mode, twice->mode);
     ASSERT_EQ(once->backend, twice->backend);
     ASSERT_EQ(once->profile.network, twice->profile.network);
+    for (const auto& [host, port] : kProbes)
+      ASSERT_EQ(Reaches(*once, host, port), Reaches(*twice, host, port));
   }
 }
 

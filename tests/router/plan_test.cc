@@ -356,12 +356,12 @@ TEST(MakePlan, NeverGivesLessThanTheDecision) {
                                   ProfileKind::kWorkspaceWrite,
                                   ProfileKind::kReadOnly};
   const NetworkAccess networks[] = {
-      NetworkAccess::kNone, NetworkAccess::kLoopback, NetworkAccess::kOpen,
-      NetworkAccess::kUnsaid};
+      NetworkAccess::kNone, NetworkAccess::kLoopback, NetworkAccess::kDomains,
+      NetworkAccess::kOpen, NetworkAccess::kUnsaid};
   for (int round = 0; round < 5000; ++round) {
     Decision decision = Decide(static_cast<Action>(pick(4)), pick(2) == 1);
     decision.profile = profiles[pick(4)];
-    decision.network = networks[pick(4)];
+    decision.network = networks[pick(5)];
     Settings settings;
     settings.required = static_cast<Strength>(pick(6));
     settings.hardened = pick(2) == 1;

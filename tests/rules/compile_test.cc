@@ -106,6 +106,99 @@ TEST(Compile, BadRulesAreRefused) {
   }
 }
 
+std::string WithHosts(const std::string& members) {
+  return Wrap(R"({"id": "a", "action": "sandbox", "reason": "r",
+    "match": {"program": "x"}, )" +
+              members + "}");
+}
+
+TEST(Compile, HostsAreKeptInOneForm) {
+  const struct {
+    const char* members;
+    std::vector<std::string> hosts, denied;
+  } rows[] = {
+      {R"("network": "domains")", {}, {}},
+      {R"("network": "domains", "hosts": "A.Example.")", {"a.example"}, {}},
+      {R"("network": "domains", "hosts": ["b.example:443", "a.example",
+          "*.Example.org:8443", "A.example", "192.0.2.7", "[2001:DB8::1]:80"])",
+       {"*.example.org:8443", "192.0.2.7", "[2001:db8::1]:80", "a.example",
+        "b.example:443"},
+       {}},
+      {R"("hosts_deny": ["*.b.example", "x.test:22"])",
+       {},
+       {"*.b.example", "x.test:22"}},
+      {R"("network": "open", "hosts_deny": "x.test")", {}, {"x.test"}},
+      {R"("network": "open", "hosts": ["@program", "a.example", "@named"])",
+       {"@named", "@program", "a.example"},
+       {}},
+      {R"("network": "domains", "hosts": "@named")", {"@named"}, {}},
+      {R"("network": "domains", "network_max": "domains", "hosts": "@known/hosts/npm")",
+       {"registry.npmjs.org"},
+       {}},
+  };
+  for (const auto& row : rows) {
+    const Policy policy = One(WithHosts(row.members));
+    ASSERT_FALSE(HasErrors(policy.diagnostics()))
+        << Render(policy.diagnostics().at(0));
+    const RuleInfo rule = ListRules(policy).at(0);
+    EXPECT_EQ(rule.hosts, row.hosts) << row.members;
+    EXPECT_EQ(rule.hosts_deny, row.denied) << row.members;
+  }
+}
+
+TEST(Compile, WhatIsNoHostIsAProblemAtItsPlace) {
+  std::string many = R"("network": "domains", "hosts": [)";
+  for (int i = 0; i < 257; ++i)
+    many += (i == 0 ? "\"h" : ", \"h") + std::to_string(i) + ".example\"";
+  many += "]";
+  const struct {
+    std::string members;
+    const char* code;
+    size_t line;
+  } rows[] = {
+      {"\n\"network\": \"domains\", \"hosts\":\n[\"a.example\",\n"
+       "\"https://b.example\"]",
+       "rule-bad-host", 5},
+      {R"("network": "domains", "hosts": ["a.example/x"])", "rule-bad-host", 2},
+      {R"("network": "domains", "hosts": ["*.com"])", "rule-bad-host", 2},
+      {R"("network": "domains", "hosts": ["a.*.example"])", "rule-bad-host", 2},
+      {R"("network": "domains", "hosts": ["*"])", "rule-bad-host", 2},
+      {R"("network": "domains", "hosts": ["a.example:0"])", "rule-bad-host", 2},
+      {R"("network": "domains", "hosts": ["a@b.example"])", "rule-bad-host", 2},
+      {R"("network": "domains", "hosts": ["0177.0.0.1"])", "rule-bad-host", 2},
+      {R"("network": "domains", "hosts": ["bücher.example"])", "rule-bad-host",
+       2},
+      {R"("hosts_deny": ["a b"])", "rule-bad-host", 2},
+      {R"("network": "domains", "hosts": [["a.example"]])", "rule-bad-type", 2},
+      {R"("network": "domains", "hosts": [])", "rule-empty-pattern", 2},
+      {R"("network": "domains", "hosts": {"a": 1})", "rule-bad-type", 2},
+      {R"("network": "domains", "hosts": ["@nowhere"])", "rule-unknown-list",
+       2},
+      {R"("network": "domains", "hosts": ["@known/hosts/nothing"])",
+       "rule-unknown-list", 2},
+      {many, "rule-too-many", 2},
+      {R"("hosts": ["a.example"])", "rule-bad-value", 2},
+      {R"("network": "loopback", "hosts": ["a.example"])", "rule-bad-value", 2},
+      {R"("network": "open", "hosts": ["@names"])", "rule-unknown-list", 2},
+      {R"("network": "open", "hosts": ["@program:443"])", "rule-unknown-list",
+       2},
+      {R"("hosts_deny": ["@named"])", "rule-bad-host", 2},
+      {R"("network_max": "domains", "hosts": ["a.example"])", "rule-bad-value",
+       2},
+      {R"("network": "domain")", "rule-bad-value", 2},
+  };
+  for (const auto& row : rows) {
+    const Policy policy = One(WithHosts(row.members));
+    EXPECT_EQ(policy.floor(), Action::kDeny) << row.members;
+    bool found = false;
+    for (const Diagnostic& d : policy.diagnostics())
+      found = found || (d.code == row.code && d.line == row.line &&
+                        d.column > 0 && !d.help.empty());
+    EXPECT_TRUE(found) << row.members << "\n"
+                       << Render(policy.diagnostics().at(0));
+  }
+}
+
 TEST(Compile, ACyclicMacroIsAProblem) {
   const Policy policy = One(
       R"({"schema": 1, "pack": "p", "macros": {"m": {"all": [{"macro": "m"}]}},

@@ -294,11 +294,11 @@ TEST(Schema, KnowsTheKeysThatTheLoaderKnowsAndNoOthers) {
 // of a regex, sizes of it all, the layer and what may stand in it.
 bool IsBeyondASchema(const Diagnostic& diagnostic) {
   static const std::set<std::string> kCodes = {
-      "rule-bad-class",     "rule-bad-regex",        "rule-cyclic-macro",
-      "rule-duplicate-id",  "rule-duplicate-list",   "rule-duplicate-macro",
-      "rule-not-here",      "rule-loosen-condition", "rule-too-deep",
-      "rule-too-large",     "rule-too-many",         "rule-unknown-list",
-      "rule-unknown-macro", "rule-untrusted"};
+      "rule-bad-class",       "rule-bad-host",      "rule-bad-regex",
+      "rule-cyclic-macro",    "rule-duplicate-id",  "rule-duplicate-list",
+      "rule-duplicate-macro", "rule-not-here",      "rule-loosen-condition",
+      "rule-too-deep",        "rule-too-large",     "rule-too-many",
+      "rule-unknown-list",    "rule-unknown-macro", "rule-untrusted"};
   const auto says = [&](const char* part) {
     return diagnostic.message.find(part) != std::string::npos;
   };
@@ -307,6 +307,7 @@ bool IsBeyondASchema(const Diagnostic& diagnostic) {
          (diagnostic.code == "rule-bad-value" && says("`a`")) ||
          (diagnostic.code == "rule-bad-value" && says("`only_does` knows")) ||
          (diagnostic.code == "rule-bad-value" && says("is no act here")) ||
+         (diagnostic.code == "rule-bad-value" && says("`hosts` has no")) ||
          (diagnostic.code == "rule-bad-value" &&
           says("is nothing that a program")) ||
          // A class that is not defined; a regex that matches all; a list that
@@ -391,7 +392,8 @@ const char kEveryKey[] = R"({
      "match": {"program": "x"}},
     {"id": "r4", "action": "ask", "reason": "r", "yes": "places",
      "opens": ["$HOME/x/", "$NODE_PREFIX/y", "$WRITES"], "binds": "directory",
-     "match": {"program": "y"}}]})";
+     "network": "domains", "hosts": ["a.example", "*.b.example:8443"],
+     "hosts_deny": "192.0.2.7", "match": {"program": "y"}}]})";
 
 TEST(Schema, AndTheLoaderAgreeOnEveryChangeOfAnyValue) {
   std::string text = kEveryKey;
