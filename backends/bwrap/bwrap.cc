@@ -441,6 +441,8 @@ std::vector<std::string> BwrapArguments(const BwrapInputs& inputs) {
         add({mount.read_only ? "--ro-bind" : "--bind", mount.target,
              mount.target});
         break;
+      case MountKind::kResolver:
+        break;  // it gives no network by name
       case MountKind::kHidden:
         if (mount.directory) {
           tmpfs(mount.holds_others ? "0711" : "0000", mount.target);

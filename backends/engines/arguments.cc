@@ -109,7 +109,8 @@ Result<std::vector<std::string>> ContainerArguments(
       case MountKind::kBacked:
         add(BindOption(mount.source, target, false));
         break;
-      case MountKind::kLent:  // not given (Feature::kLending)
+      case MountKind::kLent:      // not given (Feature::kLending)
+      case MountKind::kResolver:  // nor a network by name
         break;
       case MountKind::kShown:
       case MountKind::kBind:

@@ -182,7 +182,8 @@ Result<View> FlatView(View view, const std::string& workspace,
       case MountKind::kFresh:
       case MountKind::kBacked:
         return false;
-      case MountKind::kLent:  // not given (Feature::kLending)
+      case MountKind::kLent:      // not given (Feature::kLending)
+      case MountKind::kResolver:  // nor a network by name
         return true;
       case MountKind::kShown:
       case MountKind::kBind:

@@ -71,7 +71,8 @@ Result<std::string> GvisorBundle(const BundleInputs& inputs) {
       case MountKind::kBacked:
         mounts.push_back(BindMount(mount.source, target, false));
         break;
-      case MountKind::kLent:  // not given (Feature::kLending)
+      case MountKind::kLent:      // not given (Feature::kLending)
+      case MountKind::kResolver:  // nor a network by name
         break;
       case MountKind::kShown:
       case MountKind::kBind:

@@ -13,14 +13,17 @@ namespace {
 // (net.core.somaxconn).
 constexpr int kBacklog = 4096;
 
-int Listen(int family, const sockaddr* address, socklen_t size) {
-  const int fd =
-      socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+int Listen(int family, const sockaddr* address, socklen_t size,
+           bool datagrams) {
+  const int fd = socket(
+      family,
+      (datagrams ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   const int on = 1;
   if ((family == AF_INET6 &&
        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) != 0) ||
-      bind(fd, address, size) != 0 || listen(fd, kBacklog) != 0) {
+      bind(fd, address, size) != 0 ||
+      (!datagrams && listen(fd, kBacklog) != 0)) {
     close(fd);
     return -1;
   }
@@ -33,7 +36,8 @@ int SendPortListeners(const ListenPort* ports, size_t count, int socket) {
   for (size_t i = 0; i < count; ++i) {
     sockaddr_in four = {};
     four.sin_family = AF_INET;
-    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    four.sin_addr.s_addr =
+        htonl(ports[i].everywhere ? INADDR_ANY : INADDR_LOOPBACK);
     four.sin_port = htons(ports[i].number);
     sockaddr_in6 six = {};
     six.sin6_family = AF_INET6;
@@ -44,9 +48,12 @@ int SendPortListeners(const ListenPort* ports, size_t count, int socket) {
       if (file >= 0) files[open++] = file;
     };
     if (ports[i].four)
-      keep(Listen(AF_INET, reinterpret_cast<sockaddr*>(&four), sizeof(four)));
+      keep(Listen(AF_INET, reinterpret_cast<sockaddr*>(&four), sizeof(four),
+                  ports[i].datagrams));
     if (ports[i].six)
-      keep(Listen(AF_INET6, reinterpret_cast<sockaddr*>(&six), sizeof(six)));
+      keep(Listen(AF_INET6, reinterpret_cast<sockaddr*>(&six), sizeof(six),
+                  ports[i].datagrams));
+    if (ports[i].needed && open == 0) return -1;
     const bool sent = open == 0 ? send(socket, "l", 1, MSG_NOSIGNAL) == 1
                                 : SendDescriptors(socket, files, open) == 0;
     for (int each = 0; each < open; ++each) close(files[each]);

@@ -64,7 +64,8 @@ FeatureSet NativeFeatures(int abi) {
                          Feature::kProcessIsolation, Feature::kSeccomp,
                          Feature::kCleanEnvironment, Feature::kLimits,
                          Feature::kTreeLimits,       Feature::kWatchExecs,
-                         Feature::kReportBlocked,    Feature::kLending};
+                         Feature::kReportBlocked,    Feature::kLending,
+                         Feature::kNetworkDomains};
   if (abi > 0) features.Add(Feature::kLandlock);
   return features;
 }
@@ -166,11 +167,12 @@ Beginning BeginningOf(const Profile& profile, const Io& io) {
   beginning.user = ChooseUser(profile);
   beginning.new_network = profile.network != Network::kOpen;
   // Where Landlock does not keep the abstract sockets of one run from another,
-  // only the network does.
-  if (beginning.new_network && !profile.session.key.empty() &&
-      !profile.state_dir.empty() && profile.overlays.empty() &&
-      profile.lend.empty() && profile.environment_lend.empty() &&
-      profile.services.empty() && LandlockAbi() >= kScopesAbstractSockets) {
+  // only the network does. Which hosts may be reached is the line's alone.
+  if (beginning.new_network && profile.network != Network::kDomains &&
+      !profile.session.key.empty() && !profile.state_dir.empty() &&
+      profile.overlays.empty() && profile.lend.empty() &&
+      profile.environment_lend.empty() && profile.services.empty() &&
+      LandlockAbi() >= kScopesAbstractSockets) {
     beginning.session = profile.session;
     beginning.networks_dir = profile.state_dir + "/" + kSessionNetworks;
   }
@@ -181,13 +183,13 @@ Beginning BeginningOf(const Profile& profile, const Io& io) {
 
 // Whether what the command leaves may go on when gate's process has ended. Not
 // where that must stand between: at a terminal, to count what is written to its
-// streams, to answer what the filter asks, and for what is taken away or looked
-// at when the run ends.
+// streams, to answer what the filter asks, to keep the network by name, and for
+// what is taken away or looked at when the run ends.
 bool CanLast(const Profile& profile, const Command& command,
              const NativePlan& plan) {
   return command.lasting != nullptr && !plan.terminal && !plan.asks.Any() &&
          profile.limits.output_bytes == 0 && profile.overlays.empty() &&
-         profile.lend.empty();
+         profile.lend.empty() && profile.network != Network::kDomains;
 }
 
 void Native::Prepare(const Profile& likely) {
@@ -337,7 +339,11 @@ Result<Outcome> Native::RunOnce(const Profile& profile, const Command& command,
     if (ReceivePortListeners(one.report(), &listeners, &report, sizeof(report),
                              &got)) {
       --ports_left;
-      command.take_listeners(plan->ports[index].number, std::move(listeners));
+      if (index >= plan->filter_ports)
+        command.take_listeners(plan->ports[index].number, std::move(listeners));
+      else if (!listeners.empty())
+        command.take_filter_socket(kFilterPorts[index].socket,
+                                   std::move(listeners.front()));
       return true;
     }
     ports_left = 0;

@@ -40,9 +40,6 @@ class Planner {
     plan_.asks = {profile_.watch_execs, profile_.report_blocked,
                   profile_.report_reads, command_.relay_signal != nullptr};
     plan_.abi = LandlockAbi();
-    if (profile_.network == Network::kDomains)
-      return Fail(ErrorCode::kUnavailable,
-                  "a network limited to domains is not available here");
     Profile without_tmp;
     const bool closed = IsTemporaryClosed();
     if (closed) {
@@ -123,6 +120,11 @@ class Planner {
           op.source = NextNode(0711);  // passed through, not listed
         else
           op.source = "hidden";
+        break;
+      case MountKind::kResolver:
+        Node("resolver", 0444, ScratchNode::kFile, kResolverText);
+        op.kind = Source::kScratch;
+        op.source = "resolver";
         break;
       case MountKind::kBacked:
       case MountKind::kLent:
@@ -227,8 +229,9 @@ class Planner {
   }
 
   void Node(const char* path, mode_t mode,
-            ScratchNode::Kind kind = ScratchNode::kDirectory) {
-    plan_.scratch.push_back({path, mode, kind, ""});
+            ScratchNode::Kind kind = ScratchNode::kDirectory,
+            const char* text = "") {
+    plan_.scratch.push_back({path, mode, kind, text});
   }
 
   void SetLimits() {
@@ -341,6 +344,10 @@ Status MakeNativePlan(const Profile& profile, const Command& command,
   if (!command.cwd.starts_with('/'))
     return Fail(ErrorCode::kInvalid, "the working directory is not absolute");
   try {
+    if (command.take_filter_socket && profile.network == Network::kDomains)
+      for (const FilterPort& each : kFilterPorts)
+        plan->ports.push_back(each.port);
+    plan->filter_ports = plan->ports.size();
     if (command.take_listeners && profile.network != Network::kOpen)
       for (const LocalService& service : profile.services)
         plan->ports.push_back({service.port, service.four, service.six});

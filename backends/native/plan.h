@@ -71,7 +71,7 @@ struct ScratchNode {
   const char* path = "";  // below its root
   mode_t mode = 0;
   enum Kind : uint8_t { kDirectory, kFile, kLink } kind = kDirectory;
-  const char* link = "";
+  const char* text = "";  // where the link leads; what the file holds
 };
 
 // Everything in it, and the plan itself, lies in a PlanSpace.
@@ -99,8 +99,10 @@ struct NativePlan {
   bool write_everything = false;   // "/" is a writable root
   bool terminal = false;           // stdin is one
   const char* terminal_path = "";  // its name outside, where it has one
-  // On which process 1 listens for gate (backends/native/listen.h).
+  // On which process 1 listens for gate (backends/native/listen.h): the first
+  // `filter_ports` for the filter of a network by name.
   std::pmr::vector<ListenPort> ports{space};
+  size_t filter_ports = 0;
   bool lasts = false;   // what the command leaves goes on after it
   int entry_files = 0;  // files of control groups that process 1 is sent
   std::atomic<bool> begun = false;  // to be followed, by process 1

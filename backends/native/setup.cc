@@ -228,10 +228,19 @@ bool MakeScratch(NativePlan* plan, SetupError* error) {
     if (node.kind == ScratchNode::kDirectory) {
       if (mkdirat(root, node.path, node.mode) != 0)
         return FailSetup(error, Stage::kScratch);
-    } else if (node.kind == ScratchNode::kFile) {
+    } else if (node.kind == ScratchNode::kFile && *node.text == '\0') {
       if (mknodat(root, node.path, S_IFREG | node.mode, 0) != 0)
         return FailSetup(error, Stage::kScratch);
-    } else if (symlinkat(node.link, root, node.path) != 0) {
+    } else if (node.kind == ScratchNode::kFile) {
+      const int file = openat(root, node.path,
+                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+      const size_t size = strlen(node.text);
+      if (file < 0 ||
+          write(file, node.text, size) != static_cast<ssize_t>(size) ||
+          fchmod(file, node.mode) != 0)
+        return FailSetup(error, Stage::kScratch);
+      close(file);
+    } else if (symlinkat(node.text, root, node.path) != 0) {
       return FailSetup(error, Stage::kScratch);
     }
   }

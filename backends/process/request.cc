@@ -14,9 +14,9 @@ Status CheckRequest(const std::string& who, const FeatureSet& features,
   };
   if (command.argv.empty() || command.argv[0].empty())
     return refuse("there is no program to run");
-  if (profile.network == Network::kDomains)
-    return refuse("a network limited to domains is not available here");
   FeatureSet needed = profile.required;
+  if (profile.network == Network::kDomains)
+    needed.Add(Feature::kNetworkDomains);
   if (!profile.overlays.empty()) needed.Add(Feature::kOverlay);
   if (!profile.lend.empty()) needed.Add(Feature::kLending);
   if (const auto missing = needed.Without(features); !missing.empty())

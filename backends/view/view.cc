@@ -17,77 +17,13 @@
 #include "backends/listing.h"
 #include "backends/symlinks.h"
 #include "backends/view/hidden_links.h"
+#include "backends/view/link_resolver.h"
 #include "backends/view/mounts.h"
 #include "backends/view/unix_sockets.h"
 #include "base/paths.h"
 
 namespace gate::backends {
 namespace {
-
-struct Found {
-  std::string path;  // no links in it
-  struct stat info = {};
-};
-
-// Resolves links. Directories that were found to have none on the way to them
-// are remembered, so that what lies in them takes one call and not one for each
-// component.
-class Resolver {
- public:
-  // `path` with its links resolved. kNotFound when it is not there or out of
-  // the caller's (and so of the command's) reach.
-  Result<Found> operator()(const std::string& path) {
-    char buffer[PATH_MAX];
-    Found found;
-    if (IsStraight(path)) {
-      if (lstat(path.c_str(), &found.info) != 0) return Failed(path);
-      if (!S_ISLNK(found.info.st_mode)) {
-        found.path = path;
-        return found;
-      }
-    }
-    // Most of what a profile names is not there: one call says so, and realpath
-    // would make one for each directory on the way.
-    if (stat(path.c_str(), &found.info) != 0 ||
-        realpath(path.c_str(), buffer) == nullptr ||
-        lstat(buffer, &found.info) != 0)
-      return Failed(path);
-    found.path = buffer;
-    Remember(DirName(found.path));
-    if (S_ISDIR(found.info.st_mode)) Remember(found.path);
-    return found;
-  }
-
- private:
-  static constexpr size_t kMaxStraight = 32;
-
-  static std::unexpected<Error> Failed(const std::string& path) {
-    // A name that no call gets through leads nowhere: a run can make links that
-    // lead to each other.
-    if (errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
-        errno == ELOOP || errno == ENAMETOOLONG)
-      return Fail(ErrorCode::kNotFound, "no `" + path + "`");
-    return FailErrno("cannot resolve `" + path + "`");
-  }
-
-  // Whether only the last component of `path` may be a link.
-  bool IsStraight(std::string_view path) const {
-    const std::string_view parent = DirName(path), name = BaseName(path);
-    return name != "." && name != ".." && !name.empty() &&
-           path.size() == parent.size() + 1 + name.size() &&
-           std::find(straight_.begin(), straight_.end(), parent) !=
-               straight_.end();
-  }
-
-  void Remember(std::string_view directory) {
-    if (straight_.size() < kMaxStraight &&
-        std::find(straight_.begin(), straight_.end(), directory) ==
-            straight_.end())
-      straight_.emplace_back(directory);
-  }
-
-  std::vector<std::string> straight_;
-};
 
 long Depth(const std::string& path) {
   return path == "/" ? 0 : std::count(path.begin(), path.end(), '/');
@@ -122,6 +58,7 @@ class Builder {
     if (profile_.workspace.empty()) AddWorkingDirectory();
     if (profile_.network == Network::kOpen)
       AddVisible("/etc/resolv.conf", true);
+    if (profile_.network == Network::kDomains) AddResolver();
     GATE_CHECK(AddHidden());
     for (const std::string& path : show_) AddNamed(path);
     for (const Lent& lent : profile_.lend) AddLent(lent);
@@ -287,6 +224,16 @@ class Builder {
       return;
     Show(*found, true);
     mounts_.back().optional = true;
+  }
+
+  // At the end of its links, where programs read it.
+  void AddResolver() {
+    // Where there is none, they ask 127.0.0.1 by themselves.
+    if (const Result<Found> at = resolve_("/etc/resolv.conf"); at) {
+      ViewMount& mount = Add(MountKind::kResolver, at->path);
+      mount.directory = false;
+      mount.read_only = true;
+    }
   }
 
   // One of Profile::lend: at its own name, on what hides that. Where nothing is
@@ -554,7 +501,8 @@ class Builder {
           view_.mounts.back().kind == MountKind::kHidden &&
           view_.mounts.back().target == mount.target)
         continue;
-      if (mount.kind == MountKind::kShown || mount.kind == MountKind::kLent) {
+      if (mount.kind == MountKind::kShown || mount.kind == MountKind::kLent ||
+          mount.kind == MountKind::kResolver) {
         if (covered) {
           mount.make = true;
           mount.cover = in->target.size();
@@ -584,7 +532,7 @@ class Builder {
   size_t named_ = 0;               // of these, the other names are hidden too
   HiddenLinks links_;
   NegativeEntryCache listings_;
-  Resolver resolve_;
+  LinkResolver resolve_;
   View view_;
 };
 

@@ -20,14 +20,18 @@
 namespace gate::backends {
 
 enum class MountKind : uint8_t {
-  kDevices,  // the minimal /dev
-  kFresh,    // an empty private directory
-  kBacked,   // a private directory kept on the host in `source`
-  kShown,    // the host's own `target`, as it is or `read_only`
-  kBind,     // what stands at `target` by then, onto itself (ProtectedPaths's)
-  kHidden,   // an empty directory or file that nobody can open
-  kLent,     // `source` of the host, or a private copy of it
+  kDevices,   // the minimal /dev
+  kFresh,     // an empty private directory
+  kBacked,    // a private directory kept on the host in `source`
+  kShown,     // the host's own `target`, as it is or `read_only`
+  kBind,      // what stands at `target` by then, onto itself (ProtectedPaths's)
+  kHidden,    // an empty directory or file that nobody can open
+  kLent,      // `source` of the host, or a private copy of it
+  kResolver,  // kResolverText, as /etc/resolv.conf (Network::kDomains)
 };
+
+// The name server of the filter (FilterSocket::kDns), and no search list.
+inline constexpr const char* kResolverText = "nameserver 127.0.0.1\n";
 
 struct ViewMount {
   MountKind kind = MountKind::kFresh;

@@ -246,6 +246,7 @@ Ran Sandbox::Run(const std::vector<std::string>& argv) {
         command.cwd_inode = cwd_inode_;
         command.environment = environment_;
         command.judge_exec = judge_;
+        command.take_filter_socket = filter_;
         return Pack(Find(GetParam().backend)->Run(profile_, command, io));
       },
       held_by_);

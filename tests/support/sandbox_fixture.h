@@ -86,6 +86,7 @@ class Sandbox : public testing::TestWithParam<Who> {
   std::string w_, x_, h_, s_, quarantine_;
   Profile profile_;
   std::function<ExecVerdict(const ExecEvent&)> judge_;
+  std::function<void(FilterSocket, Fd)> filter_;  // in the backend's process
   Permit permit_ = Permit::Given();
   std::function<void()> machine_;  // called where the backend is, before it
   std::function<void(pid_t)> held_by_;  // told the process that the backend is
