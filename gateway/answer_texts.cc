@@ -1,5 +1,6 @@
 #include "gateway/answer_texts.h"
 
+#include "engine/network.h"
 #include "router/plan.h"
 
 namespace gate::app {
@@ -24,6 +25,16 @@ std::string WayOn(const Authorization& authorization) {
 
 namespace {
 
+// Whether a yes runs the line in a sandbox of gate's.
+bool GivesSandbox(const Authorization& authorization) {
+  using engine::GrantKind;
+  return authorization.request.file_writes.empty() &&
+         authorization.left_to.empty() &&
+         (authorization.in_sandbox ||
+          authorization.grants.kind == GrantKind::kSandbox ||
+          authorization.grants.kind == GrantKind::kPlaces);
+}
+
 // What of this machine a yes to the sandbox gives.
 std::string ServicesText(const Authorization& authorization) {
   std::string text;
@@ -36,9 +47,8 @@ std::string ServicesText(const Authorization& authorization) {
                             " of this machine (until what listens there ends) ";
 }
 
-}  // namespace
-
-std::string AfterYes(const Authorization& authorization) {
+// Where it runs, but for what its network reaches.
+std::string PlaceAfterYes(const Authorization& authorization) {
   using engine::GrantKind;
   const engine::Decision& decision = authorization.decision;
   const Request& request = authorization.request;
@@ -79,6 +89,17 @@ std::string AfterYes(const Authorization& authorization) {
            "caches" +
            authorization.binding.text;
   return ServicesText(authorization) + kRunsInSandbox;
+}
+
+}  // namespace
+
+std::string AfterYes(const Authorization& authorization) {
+  const engine::Decision& decision = authorization.decision;
+  std::string text = PlaceAfterYes(authorization);
+  if (decision.network == rules::NetworkAccess::kDomains &&
+      GivesSandbox(authorization))
+    text += "; of the network it reaches " + engine::ListHosts(decision.hosts);
+  return text;
 }
 
 }  // namespace gate::app

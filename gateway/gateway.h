@@ -30,6 +30,7 @@
 #include "gateway/programs/program_verification.h"
 #include "gateway/settings.h"
 #include "gateway/workspace.h"
+#include "net/filter_report.h"
 #include "parser/analysis.h"
 #include "router/plan.h"
 #include "rules/cache.h"
@@ -56,6 +57,7 @@ struct Request {
   rules::ProfileKind profile = rules::ProfileKind::kUnsaid;
   std::string backend;
   std::optional<backends::Network> network;
+  std::optional<std::vector<std::string>> hosts;  // RunArguments::hosts
   std::string preview;  // "": none; "ask", "auto" (gateway/preview_run.h)
   uint64_t timeout_ms = 0;
   // A tool of the agent that writes these files (absolute), not a command.
@@ -94,6 +96,9 @@ struct Authorization {
   std::vector<credentials::Transport> transports;
   // What became of the ports of its plan, likewise.
   std::vector<services::Forwarded> forwarded;
+  // Whom it reached by name and whom not, where its network was limited to
+  // hosts.
+  std::optional<net::FilterReport> reached;
   // Ports of containers that the line's code would have been given, had it left
   // nothing in the background: what has them does not go on.
   std::vector<uint16_t> not_forwarded;

@@ -181,6 +181,7 @@ void Gateway::Replan(Authorization* authorization, bool approved) {
   asked.profile = request.profile;
   asked.backend = request.backend;
   asked.network = request.network.value_or(backends::Network::kOpen);
+  asked.hosts = request.hosts;
   asked.limits.wall_ms = request.timeout_ms;
   router::Settings wanted = router::Join(settings().router, asked);
   const auto agent = settings().agents.find(request.agent);

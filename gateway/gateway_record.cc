@@ -61,6 +61,14 @@ void PutLending(const Authorization& authorization, JsonWriter* json) {
   json->EndArray().EndObject();
 }
 
+void PutHosts(const char* key, const std::vector<engine::NamedHost>& hosts,
+              JsonWriter* json) {
+  if (hosts.empty()) return;
+  json->Key(key).BeginArray();
+  for (const engine::NamedHost& named : hosts) json->String(named.host);
+  json->EndArray();
+}
+
 // Everything the typed columns do not hold. One object, written front to back.
 std::string DecisionDetail(const Authorization& authorization) {
   const engine::Decision& decision = authorization.decision;
@@ -70,6 +78,12 @@ std::string DecisionDetail(const Authorization& authorization) {
   json.Flag("contain", decision.contain);
   json.Field("profile", rules::Name(decision.profile))
       .Field("network", rules::Name(decision.network));
+  const bool narrowed =
+      authorization.plan.profile.network == backends::Network::kDomains &&
+      decision.network == rules::NetworkAccess::kOpen;
+  PutHosts("hosts", narrowed ? decision.hosts_if_narrowed : decision.hosts,
+           &json);
+  PutHosts("hosts_deny", decision.hosts_deny, &json);
   if (decision.action == rules::Action::kAsk)
     json.Field("grants", !authorization.left_to.empty() ? "client"
                          : authorization.in_sandbox
@@ -226,6 +240,8 @@ std::string OutcomeDetail(const Authorization& authorization,
   }
   PutTransports(authorization, &json);
   PutForwarded(authorization, &json);
+  if (authorization.reached)
+    json.Key("network").Raw(net::RecordOf(*authorization.reached));
   PutSignatures(authorization, &json);
   json.Key("violations").BeginArray();
   for (const backends::Violation& violation : outcome.violations)

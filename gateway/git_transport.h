@@ -49,9 +49,9 @@ Status UnpinRemote(const ProcessFacts& facts, const std::string& workspace,
 
 // The broker for the line of `authorization`, whose plan is changed so that git
 // inside uses it. Nothing where the line does not run a command of git that
-// fetches, has no open network, or its backend shows no socket. kUnavailable
-// and others with the reason when there should be one and is not: git inside
-// then has no login, as without it.
+// fetches, has no network that leads out, or its backend shows no socket.
+// kUnavailable and others with the reason when there should be one and is not:
+// git inside then has no login, as without it.
 Result<std::optional<credentials::SshBroker>> OfferGitTransport(
     Gateway& gateway, Authorization* authorization);
 

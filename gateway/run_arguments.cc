@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "net/host_list.h"
 #include "router/plan.h"
 
 namespace gate::app {
@@ -17,6 +18,7 @@ struct Option {
 constexpr Option kOptions[] = {{"--profile", nullptr},
                                {"--backend", &RunArguments::backend},
                                {"--network", nullptr},
+                               {"--host", nullptr},
                                {"--ticket", &RunArguments::ticket},
                                {"--cwd", &RunArguments::cwd},
                                {"--agent", &RunArguments::agent},
@@ -46,6 +48,13 @@ bool ParseSeconds(std::string_view text, uint64_t* ms) {
   return *ms > 0;
 }
 
+constexpr const char* kHostsOfDomains =
+    "`--host` belongs to `--network domains`";
+
+bool IsNetworkSaid(const RunArguments& parsed) {
+  return !parsed.hosts || parsed.network == backends::Network::kDomains;
+}
+
 }  // namespace
 
 Result<RunArguments> ParseRunArguments(
@@ -63,6 +72,7 @@ Result<RunArguments> ParseRunArguments(
       parsed.argv.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                          arguments.end());
       if (parsed.argv.empty()) return usage("nothing follows `--`");
+      if (!IsNetworkSaid(parsed)) return usage(kHostsOfDomains);
       parsed.is_argv = true;
       return parsed;
     }
@@ -109,8 +119,17 @@ Result<RunArguments> ParseRunArguments(
       if (name == "--network") {
         const auto network = rules::ParseNetworkAccess(value);
         if (!network)
-          return usage("`" + value + "` is not none, loopback or open");
+          return usage("`" + value +
+                       "` is not none, loopback, domains or open");
         parsed.network = router::NetworkOf(*network);
+      } else if (name == "--host") {
+        const auto rule = net::ParseHostRule(value);
+        if (!rule)
+          return usage("`" + value + "` is no host: " + rule.error().message);
+        if (!parsed.hosts) parsed.hosts.emplace();
+        if (parsed.hosts->size() == net::kMaxHostRules)
+          return usage("more hosts than gate takes");
+        parsed.hosts->push_back(net::Print(*rule));
       } else if (name == "--profile") {
         const auto profile = rules::ParseProfileKind(value);
         if (!profile)
@@ -130,6 +149,7 @@ Result<RunArguments> ParseRunArguments(
     parsed.command = word;
     has_command = true;
   }
+  if (!IsNetworkSaid(parsed)) return usage(kHostsOfDomains);
   // A ticket knows its command.
   if (!has_command && parsed.ticket.empty())
     return usage("no command was given");

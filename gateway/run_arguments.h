@@ -19,6 +19,8 @@ struct RunArguments {
   bool json = false;
   rules::ProfileKind profile = rules::ProfileKind::kUnsaid;
   std::optional<backends::Network> network;
+  // With the network `domains`: host rules in normal form (net/host_list.h).
+  std::optional<std::vector<std::string>> hosts;
   std::string backend, ticket, cwd, agent, session;
   std::string preview;  // "", "ask" or "auto"
   uint64_t timeout_ms = 0;

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "net/address.h"
 
 namespace gate::app {
 namespace {
@@ -92,6 +93,10 @@ class Reader {
       for (int i = 0; i < backends::kFeatures && name.is_string(); ++i) {
         const auto feature = static_cast<backends::Feature>(i);
         if (name.get<std::string>() != backends::Name(feature)) continue;
+        if (feature == backends::Feature::kNetworkDomains)
+          Wrong(at,
+                "no sandbox can do without `network-domains`: `network` "
+                "`none` or `loopback` needs no list of hosts");
         features.Add(feature);
         found = true;
       }
@@ -161,6 +166,8 @@ class Reader {
     } else if (key == "local_services" &&
                (value.is_string() || value.is_array())) {
       ReadServices(at, value);
+    } else if (key == "private_ranges" && value.is_array()) {
+      ReadRanges(at, value);
     } else if (key == "image" && value.is_string()) {
       if (!backends::IsPinnedImage(value.get<std::string>()))
         return Wrong(at,
@@ -175,6 +182,29 @@ class Reader {
     } else if (key != "$schema") {
       Wrong(at, "`" + key + "` is not a setting, or has the wrong type");
     }
+  }
+
+  void ReadRanges(const std::string& at, const Json& value) {
+    std::vector<std::string> said;
+    for (const Json& entry : value) {
+      const std::string text =
+          entry.is_string() ? entry.get<std::string>() : "";
+      const auto range = net::ParseRange(text);
+      if (!range)
+        return Wrong(at,
+                     "a range is an address or ADDRESS/BITS, as "
+                     "10.0.0.0/8: " +
+                         range.error().message);
+      const bool within = std::ranges::any_of(
+          out_->private_ranges, [&](const std::string& earlier) {
+            const auto wider = net::ParseRange(earlier);
+            return wider && wider->bits <= range->bits &&
+                   net::Contains(*wider, range->base);
+          });
+      if (!out_->ranges_said || within) said.push_back(text);
+    }
+    out_->private_ranges = std::move(said);
+    out_->ranges_said = true;
   }
 
   void ReadServices(const std::string& at, const Json& value) {

@@ -45,6 +45,12 @@ struct LoadedSettings {
   // have.
   LocalServicesSetting local_services;
   bool services_said = false;
+  // Ranges of addresses that are not public and that lines reach by the name of
+  // an allowed host all the same (net::ParseRange): of a company's own
+  // registry, say. Of two layers that name some, those of the second that the
+  // first contains.
+  std::vector<std::string> private_ranges;
+  bool ranges_said = false;
   bool full_durability = false;        // audit.durability = "full"
   bool signing = true;                 // contained lines get signatures
   std::vector<std::string> caches;     // more writable tool caches

@@ -299,7 +299,8 @@ Result<std::optional<SshBroker>> OfferGitTransport(
     Gateway& gateway, Authorization* authorization) {
   const ProcessFacts& facts = gateway.facts();
   backends::Profile& profile = authorization->plan.profile;
-  if (profile.network != backends::Network::kOpen) return std::nullopt;
+  // The login goes to pinned remotes alone, whatever else the line reaches.
+  if (profile.network < backends::Network::kDomains) return std::nullopt;
   std::optional<parser::Analysis> again;
   // A ticket's line without the word runs no git.
   const bool may_run_git =

@@ -19,6 +19,7 @@
 #include "credentials/gpg_stub.h"
 #include "credentials/ssh_stub.h"
 #include "gateway/git_transport.h"
+#include "gateway/grants/named_hosts.h"
 #include "gateway/grants/opened_places.h"
 #include "gateway/grants/signing.h"
 #include "gateway/grants/tool_caches.h"
@@ -268,6 +269,20 @@ Outcome RunPlanned(Gateway& gateway, Authorization* authorization,
       OfferLocalServices(gateway, authorization);
   ShowPasswords(gateway.facts(), CanShow(gateway, plan.backend),
                 &authorization->plan.profile);
+  Result<std::optional<net::NetworkFilter>> filter =
+      OfferNamedHosts(gateway, authorization);
+  if (!filter)
+    return NotStarted(
+        "its network cannot be limited to the hosts it may "
+        "reach: " +
+        filter.error().message);
+  std::string unfiltered;
+  if (*filter)
+    command.take_filter_socket = [&](backends::FilterSocket kind, Fd socket) {
+      if (const Status given = (*filter)->Give(KindOf(kind), std::move(socket));
+          !given && unfiltered.empty())
+        unfiltered = given.error().message;
+    };
   if (forwarder && *forwarder)
     command.take_listeners = [&](uint16_t port, std::vector<Fd> listeners) {
       // Where it is gone, nothing listens inside any more.
@@ -304,6 +319,12 @@ Outcome RunPlanned(Gateway& gateway, Authorization* authorization,
           "ports of this machine, which could not be forwarded: " +
           forwarder.error().message);
       outcome.instead = "send the line again, or tell the person";
+    }
+    if (*filter) {
+      if (!authorization->reached) authorization->reached = (*filter)->Finish();
+      TellUnreached(*authorization->reached, &outcome);
+      if (!unfiltered.empty())
+        outcome.withheld.push_back("the network: " + unfiltered);
     }
     if (signing && *signing && !(*signing)->finished())
       authorization->signed_for = (*signing)->Finish();

@@ -87,6 +87,10 @@ std::string PlanToJson(const Plan& plan) {
   }
   for (const ListRow& row : kLists) list(row.name, profile.*row.field);
   for (const FlagRow& row : kFlags) out.Flag(row.name, profile.*row.field);
+  if (profile.domains != backends::DomainFilter{}) {
+    list("hosts", profile.domains.allow);
+    list("hosts_deny", profile.domains.deny);
+  }
   if (!profile.services.empty()) {
     out.Key("services").BeginArray();
     for (const backends::LocalService& service : profile.services) {
@@ -148,6 +152,11 @@ Result<Plan> PlanFromJson(std::string_view text) {
       profile.*row.field = in.at(row.name).get<std::vector<std::string>>();
     for (const FlagRow& row : kFlags)
       profile.*row.field = in.at(row.name).get<bool>();
+    if (in.contains("hosts")) {
+      profile.domains.allow = in.at("hosts").get<std::vector<std::string>>();
+      profile.domains.deny =
+          in.at("hosts_deny").get<std::vector<std::string>>();
+    }
     if (in.contains("services"))
       for (const Json& service : in.at("services"))
         profile.services.push_back({service.at("port").get<uint16_t>(),

@@ -27,9 +27,15 @@ Authorization JoinTicket(Gateway& gateway, Request request,
   // Contained, as the ticket says, whatever the caller asks for.
   if (contained && request.profile == rules::ProfileKind::kUnsaid)
     request.profile = router::KindOf(ticket.profile);
-  request.network =
-      router::JoinNetworks(ticket.profile.network,
-                           request.network.value_or(backends::Network::kOpen));
+  router::Settings held = router::Unasked(), asked_for = router::Unasked();
+  held.network = ticket.profile.network;
+  if (held.network == backends::Network::kDomains)
+    held.hosts = ticket.profile.domains.allow;
+  asked_for.network = request.network.value_or(backends::Network::kOpen);
+  asked_for.hosts = request.hosts;
+  const router::Settings joined = router::Join(held, asked_for);
+  request.network = joined.network;
+  request.hosts = joined.hosts;
   return gateway.Authorize(request, /*pin=*/true);
 }
 

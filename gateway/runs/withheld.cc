@@ -254,7 +254,8 @@ class Finder {
           OfLoopback(effect);
           break;
         }
-        if (profile_.network == Network::kOpen) break;
+        // Of a network by name, its filter tells.
+        if (profile_.network >= Network::kDomains) break;
         // A host stands once, with the port that is known best.
         if (std::ranges::find(hosts_, effect.host) != hosts_.end()) break;
         hosts_.push_back(effect.host);

@@ -34,8 +34,10 @@ TEST(RunNetworkTest, TheCallersNetworkIsOnlyEverLess) {
       machine.Gate({"sandbox", "--network", "open", "-c", "true"}).exit_code,
       64);
   EXPECT_EQ(
-      machine.Gate({"run", "--network", "domains", "-c", "true"}).exit_code,
+      machine.Gate({"sandbox", "--network", "domains", "-c", "true"}).exit_code,
       64);
+  EXPECT_EQ(
+      machine.Gate({"run", "--host", "a.example", "-c", "true"}).exit_code, 64);
   machine.Write(machine.home() + "/.config/gate/config.json",
                 R"({"network": "none"})");
   EXPECT_TRUE(is_own({"sandbox", "--network", "loopback"}));

@@ -30,12 +30,14 @@ TEST(PlanJsonTest, APlanComesBackAsItWas) {
   plan.profile.host_tmp_binds = {"/tmp/a"};
   plan.profile.image = "x@sha256:1";
   plan.profile.required.Add(backends::Feature::kSeccomp);
+  plan.profile.domains = {{"a.example", "*.b.example:22"}, {"c.example"}};
   const std::string text = PlanToJson(plan);
   const auto back = PlanFromJson(text);
   ASSERT_TRUE(back);
   EXPECT_EQ(PlanToJson(*back), text);
   EXPECT_EQ(back->profile.write, plan.profile.write);
   EXPECT_TRUE(back->profile.watch_execs);
+  EXPECT_EQ(back->profile.domains, plan.profile.domains);
   EXPECT_FALSE(back->profile.report_blocked);
   EXPECT_EQ(back->profile.limits.written_bytes, 8u);
   EXPECT_EQ(back->profile.limits.files, 9u);

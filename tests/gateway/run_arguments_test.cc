@@ -40,6 +40,18 @@ TEST(RunArgumentsTest, ReadsEveryForm) {
       {{"--unknown", "1", "x"}, false, "", 0},
       {{"--profile", "readonly", "x"}, false, "", 0},
       {{"--network", "off", "x"}, false, "", 0},
+      {{"--network", "domains", "x"}, true, "x", 0},
+      {{"--network", "domains", "--host", "a.example", "--", "x"}, true, "", 1},
+      {{"--host=a.example:8443", "--network=domains", "x"}, true, "x", 0},
+      {{"--host", "a.example", "x"}, false, "", 0},
+      {{"--host", "a.example", "--network", "open", "x"}, false, "", 0},
+      {{"--host", "a.example", "--", "x"}, false, "", 0},
+      {{"--network", "domains", "--host", "*", "x"}, false, "", 0},
+      {{"--network", "domains", "--host", "http://a.example", "x"},
+       false,
+       "",
+       0},
+      {{"--network", "domains", "--host", "x"}, false, "", 0},
   };
   for (const Case& c : kCases) {
     const auto parsed = ParseRunArguments(c.words);
@@ -49,6 +61,14 @@ TEST(RunArgumentsTest, ReadsEveryForm) {
     EXPECT_EQ(parsed->argv.size(), c.argv);
   }
   EXPECT_EQ(ParseRunArguments({"--timeout", "1.5", "x"})->timeout_ms, 1500u);
+  const auto hosts =
+      ParseRunArguments({"--network", "domains", "--host", "A.example.",
+                         "--host=*.b.example:22", "x"});
+  EXPECT_EQ(*hosts->hosts,
+            (std::vector<std::string>{"a.example", "*.b.example:22"}));
+  EXPECT_EQ(hosts->network, backends::Network::kDomains);
+  EXPECT_EQ(ParseRunArguments({"--network", "domains", "x"})->hosts,
+            std::nullopt);
   EXPECT_EQ(ParseRunArguments({"-ls"}).error().message.find("`-ls` is not an"),
             0u);
 }

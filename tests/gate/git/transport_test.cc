@@ -78,6 +78,18 @@ TEST_P(GitTransportTest, FetchesFromThePinnedRemoteWithoutKeysInside) {
   EXPECT_TRUE(std::filesystem::is_empty(machine_.state() + "/transports"));
 }
 
+TEST_P(GitTransportTest, FetchesWhereTheNetworkIsLimitedToHosts) {
+  if (GetParam() != std::string("native"))
+    GTEST_SKIP() << "gives no network by name";
+  machine_.Write(machine_.home() + "/.config/gate/config.json",
+                 R"({"network": "domains"})");
+  const Done done = Inside("git fetch");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(Newest(), "two\n");
+  EXPECT_NE(Inside("git fetch git@evil.example:" + server()).exit_code, 0);
+  EXPECT_EQ(Asked(), 1u);
+}
+
 TEST_P(GitTransportTest, EveryReadingCommandWorks) {
   for (const char* line :
        {"git ls-remote", "git ls-remote origin main", "git fetch origin",
