@@ -34,7 +34,7 @@ _gate() {
   done
   # Values of the option before the cursor.
   case $command:${COMP_WORDS[COMP_CWORD - 1]} in
-    run:--network) words="none loopback open" ;;
+    run:--network) words="none loopback domains open" ;;
     sandbox:--network) words="none loopback" ;;
     *:--why-not | *:--action) words="allow sandbox ask deny" ;;
     rules:--layer) words="builtin user system project session" ;;
@@ -46,7 +46,7 @@ _gate() {
   [[ -n $words ]] || case $command in
     "") words="check run sandbox parse explain hook install uninstall status doctor backends rules replay audit trust untrust allow approve pending approvals sessions pause resume --config-dir --state-dir --verbose --version --help" ;;
     check | explain | parse) words="--json --explain --trace --why-not --batch --cwd --agent -c" ;;
-    run) words="--profile --backend --network --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
+    run) words="--profile --backend --network --host --timeout --json --cwd --agent --session --ticket --preview --preview=auto -c --" ;;
     sandbox) words="--profile --backend --network --timeout --session -c --" ;;
     hook) words="claude codex generic --framed --mode" ;;
     install) words="claude codex --project --mode --dry-run" ;;
@@ -89,7 +89,8 @@ _gate() {
       ;;
     audit)
       case $second in
-        "") words="list show stats verify" ;;
+        "") words="list show stats verify net" ;;
+        net) words="--host --verdict --sum --since --until --action --agent --session --rule --backend --mode --cwd --text -n --reverse --json" ;;
         list) words="--since --until --action --agent --session --rule --backend --mode --cwd --text -n --reverse --json" ;;
         stats) words="--by --since --until --action --agent --session --rule --backend --mode --cwd --text -n --reverse --json" ;;
         show) words="last --json" ;;

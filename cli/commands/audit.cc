@@ -1,12 +1,15 @@
-// gate audit list|show|stats|verify.
+// gate audit list|show|stats|verify|net.
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "approvals/terminal.h"
 #include "audit/log.h"
 #include "audit/time.h"
+#include "base/host.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/paths.h"
@@ -16,6 +19,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/output/record_text.h"
+#include "net/filter_report.h"
 
 namespace gate::app {
 namespace {
@@ -271,6 +275,96 @@ int Verify(const ProcessFacts& facts, const Arguments& arguments) {
   return verdict->anchored || (anchor.empty() && !required) ? 0 : 3;
 }
 
+std::string ConnectionToJson(const audit::Record& record,
+                             const net::Connection& one) {
+  JsonWriter json;
+  json.BeginObject().Field("schema", "gate.connection/1");
+  json.Field("parent", record.parent).Field("time", TimeText(record.time_ns));
+  json.Field("agent", record.agent).Field("session", record.session);
+  json.Field("command", record.command);
+  json.Field("host", one.host).Field("port", one.port);
+  json.Field("via", one.via).Field("verdict", net::Name(one.verdict));
+  json.Field("address", one.address);
+  json.Field("sent", static_cast<int64_t>(one.bytes_out));
+  json.Field("received", static_cast<int64_t>(one.bytes_in));
+  json.Field("started_ms", static_cast<int64_t>(one.started_ms));
+  json.Field("duration_ms", static_cast<int64_t>(one.duration_ms)).EndObject();
+  return json.Take();
+}
+
+int Network(const ProcessFacts& facts, const Arguments& arguments) {
+  Options app(
+      "Lists whom commands reached, or tried to, where their network was "
+      "limited to hosts.",
+      "gate audit net");
+  FilterOptions options;
+  std::string host, verdict;
+  bool sum = false;
+  AddFilter(app, &options);
+  app.Add("--host", host, "this host; with `*.` before it what is below it");
+  app.Add("--verdict", verdict, "passed, not-listed, denied, address, …");
+  app.Flag("--sum", sum, "a line a host and verdict, in place of each");
+  if (auto code = ParseWith(app, arguments)) return *code;
+  if (!FinishFilter(facts, &options)) return kExitUsage;
+  options.filter.kinds = {audit::Kind::kOutcome};
+  auto log = audit::Log::OpenReadOnly(facts.places.state);
+  if (!log) return StorageFailure(log.error());
+  auto records = log->Query(options.filter);
+  if (!records) return StorageFailure(records.error());
+  const bool below = host.starts_with("*.");
+  const std::string wanted =
+      NormaliseHost(below ? host.substr(2) : host).normal;
+  const auto is_meant = [&](const net::Connection& one) {
+    return (verdict.empty() || net::Name(one.verdict) == verdict) &&
+           (host.empty() ||
+            (below ? one.host.ends_with("." + wanted) : one.host == wanted));
+  };
+  const auto print = [](const std::string& when, std::string_view verdict,
+                        const std::string& host, uint64_t out, uint64_t in,
+                        const std::string& rest) {
+    std::printf("%s  %-12s %-40s %9llu out %9llu in  %s\n", when.c_str(),
+                std::string(verdict).c_str(), host.c_str(),
+                static_cast<unsigned long long>(out),
+                static_cast<unsigned long long>(in), Visible(rest).c_str());
+  };
+  bool found = false;
+  // By host and verdict; `total` of each counts them.
+  std::map<std::pair<std::string, std::string_view>, net::FilterReport> sums;
+  for (const audit::Record& record : *records)
+    for (const net::Connection& one : net::ConnectionsIn(record.detail)) {
+      if (!is_meant(one)) continue;
+      found = true;
+      const std::string name = one.host + ":" + std::to_string(one.port);
+      net::FilterReport& all = sums[{name, net::Name(one.verdict)}];
+      ++all.total;
+      all.bytes_out += one.bytes_out;
+      all.bytes_in += one.bytes_in;
+      if (sum) continue;
+      if (options.json)
+        std::puts(ConnectionToJson(record, one).c_str());
+      else
+        print(TimeText(record.time_ns), net::Name(one.verdict), name,
+              one.bytes_out, one.bytes_in, record.command);
+    }
+  if (!sum) return found ? 0 : NothingFound();
+  for (const auto& [key, all] : sums) {
+    if (!options.json) {
+      print("", key.second, key.first, all.bytes_out, all.bytes_in,
+            std::to_string(all.total) +
+                (all.total == 1 ? " connection" : " connections"));
+      continue;
+    }
+    JsonWriter json;
+    json.BeginObject().Field("schema", "gate.connections/1");
+    json.Field("host", key.first).Field("verdict", key.second);
+    json.Field("connections", static_cast<int64_t>(all.total));
+    json.Field("sent", static_cast<int64_t>(all.bytes_out));
+    json.Field("received", static_cast<int64_t>(all.bytes_in)).EndObject();
+    std::puts(json.text().c_str());
+  }
+  return found ? 0 : NothingFound();
+}
+
 }  // namespace
 
 int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
@@ -281,7 +375,8 @@ int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
   static constexpr Row kRows[] = {{"list", ListRecords},
                                   {"show", ShowRecord},
                                   {"stats", Stats},
-                                  {"verify", Verify}};
+                                  {"verify", Verify},
+                                  {"net", Network}};
   const std::string name = arguments.empty() ? "list" : arguments[0];
   const ProcessFacts facts = ReadProcessFacts(globals);
   for (const Row& row : kRows)
@@ -291,13 +386,14 @@ int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
                                                           arguments.end()));
   if (name == "--help" || name == "-h") {
     std::fputs(
-        WithExamples("usage: gate audit [list | show | stats | verify] "
+        WithExamples("usage: gate audit [list | show | stats | verify | net] "
                      "[OPTIONS]\n\n"
                      "Queries and verifies the audit log.\n\n"
                      "  list    records, newest first (the default)\n"
                      "  show    one record whole\n"
                      "  stats   how many, by a column\n"
-                     "  verify  whether the log was changed\n\n"
+                     "  verify  whether the log was changed\n"
+                     "  net     whom commands reached by name\n\n"
                      "`gate audit COMMAND --help` shows the options of each.\n",
                      "audit")
             .c_str(),
@@ -305,7 +401,7 @@ int AuditCommand(const GlobalOptions& globals, const Arguments& arguments) {
     return 0;
   }
   Complain("`" + name + "` is not a command of gate audit");
-  std::fputs("help: gate audit list|show|stats|verify\n", stderr);
+  std::fputs("help: gate audit list|show|stats|verify|net\n", stderr);
   return kExitUsage;
 }
 

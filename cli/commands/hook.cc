@@ -100,7 +100,7 @@ std::string ClientNames() {
 // Whether a contained line can change anything, as far as its profile tells.
 bool ChangesThings(const router::Plan& plan) {
   return router::KindOf(plan.profile) != rules::ProfileKind::kReadOnly ||
-         plan.profile.network == backends::Network::kOpen;
+         plan.profile.network > backends::Network::kLoopback;
 }
 
 // Whether the client's shell is bash, as far as its environment tells:

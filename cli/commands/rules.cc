@@ -51,6 +51,14 @@ void WriteRule(const rules::RuleInfo& rule, JsonWriter* json) {
   json->EndArray().EndObject();
 }
 
+// Host rules are plain ASCII.
+std::string Listed(const std::vector<std::string>& hosts) {
+  std::string text;
+  for (const std::string& host : hosts)
+    text += (text.empty() ? "" : ", ") + host;
+  return text;
+}
+
 std::string Flags(const rules::RuleInfo& rule) {
   std::string flags;
   if (rule.locked) flags += " locked";
@@ -144,6 +152,10 @@ int ShowRule(const rules::Policy& policy, const Arguments& arguments) {
       std::printf("  profile   %s\n", Name(rule.profile).data());
     if (rule.network != rules::NetworkAccess::kUnsaid)
       std::printf("  network   %s\n", Name(rule.network).data());
+    if (!rule.hosts.empty())
+      std::printf("  hosts     %s\n", Listed(rule.hosts).c_str());
+    if (!rule.hosts_deny.empty())
+      std::printf("  denied    %s\n", Listed(rule.hosts_deny).c_str());
     for (const rules::RuleExample& example : rule.examples)
       std::printf("  %s  %s\n", example.matches ? "matches " : "leaves  ",
                   Visible(example.command).c_str());

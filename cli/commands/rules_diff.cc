@@ -40,6 +40,12 @@ void PrintDifference(const std::string& command, const engine::Decision& before,
   std::puts(line.text().c_str());
 }
 
+std::vector<std::string> HostsOf(const std::vector<engine::NamedHost>& named) {
+  std::vector<std::string> hosts;
+  for (const engine::NamedHost& one : named) hosts.push_back(one.host);
+  return hosts;
+}
+
 bool Loads(const std::string& path, const Result<rules::Policy>& policy) {
   if (!policy) {
     Complain(policy.error().message);
@@ -99,7 +105,9 @@ int RulesDiffCommand(const Arguments& arguments) {
     const engine::Decision one = engine::DecideExample(*before, command);
     const engine::Decision two = engine::DecideExample(*after, command);
     if (one.action == two.action && one.network == two.network &&
-        one.profile == two.profile)
+        one.profile == two.profile &&
+        HostsOf(one.hosts) == HostsOf(two.hosts) &&
+        HostsOf(one.hosts_deny) == HostsOf(two.hosts_deny))
       continue;
     ++changed;
     looser += two.action < one.action ? 1 : 0;

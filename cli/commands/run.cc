@@ -45,7 +45,9 @@ constexpr const char* kRunHelp =
     "126 refused, 127 not found. On a person's terminal an `ask` is asked.\n\n"
     "  --profile NAME        read-only, workspace-write or full-access\n"
     "  --backend NAME        where it is contained (gate backends)\n"
-    "  --network NAME        none, loopback or open\n"
+    "  --network NAME        none, loopback, domains or open\n"
+    "  --host HOST           with domains: at most HOST, HOST:PORT, *.HOST;\n"
+    "                        as often as there are hosts\n"
     "  --timeout SECONDS     end it after so long\n"
     "  --preview[=auto]      run on a copy of the workspace and list what\n"
     "                        changed: you commit all, some or nothing of it;\n"
@@ -89,6 +91,7 @@ Request ToRequest(const RunArguments& arguments, const ProcessFacts& facts) {
   request.profile = arguments.profile;
   request.backend = arguments.backend;
   request.network = arguments.network;
+  request.hosts = arguments.hosts;
   request.preview = arguments.preview;
   request.timeout_ms = arguments.timeout_ms;
   return request;
@@ -321,12 +324,14 @@ int SandboxCommand(const GlobalOptions& globals, const Arguments& words) {
     return 0;
   }
   const auto arguments = ParseRunArguments(words);
-  const bool open = arguments && arguments->network == backends::Network::kOpen;
+  const bool open = arguments && arguments->network &&
+                    *arguments->network > backends::Network::kLoopback;
   const bool ticket = arguments && !arguments->ticket.empty();
   if (!arguments || !arguments->preview.empty() || open || ticket) {
     Complain(!arguments ? arguments.error().message
              : ticket   ? "`--ticket` belongs to gate run"
-             : open     ? "`gate sandbox` gives no open network; a rule can"
+             : open     ? "`gate sandbox` gives no network that leads out; a "
+                          "rule can"
                         : "`--preview` belongs to gate run");
     std::fputs("help: `gate sandbox --help` shows the usage\n", stderr);
     return kExitUsage;

@@ -48,6 +48,13 @@ void WriteServices(const std::vector<backends::LocalService>& services,
   json->EndArray();
 }
 
+void WriteHosts(const char* key, const std::vector<std::string>& hosts,
+                JsonWriter* json) {
+  json->Key(key).BeginArray();
+  for (const std::string& host : hosts) json->String(host);
+  json->EndArray();
+}
+
 void WritePlan(const Authorization& authorization, JsonWriter* json) {
   const router::Plan& plan = authorization.plan;
   json->BeginObject().Field("mode", router::Name(plan.mode));
@@ -55,6 +62,10 @@ void WritePlan(const Authorization& authorization, JsonWriter* json) {
     json->Field("backend", plan.backend);
     json->Field("profile", plan.profile.name);
     json->Field("network", backends::Name(plan.profile.network));
+    if (plan.profile.network == backends::Network::kDomains)
+      WriteHosts("hosts", plan.profile.domains.allow, json);
+    if (!plan.profile.domains.deny.empty())
+      WriteHosts("hosts_deny", plan.profile.domains.deny, json);
   } else {
     json->Key("backend").Null().Key("profile").Null();
   }
@@ -112,6 +123,14 @@ std::string DecisionToJson(const Authorization& authorization,
     if (!authorization.services.ports.empty() &&
         authorization.grants.kind == engine::GrantKind::kSandbox)
       WriteServices(authorization.services.ports, "services", &json);
+    if (decision.network == rules::NetworkAccess::kDomains &&
+        (authorization.grants.kind == engine::GrantKind::kSandbox ||
+         authorization.grants.kind == engine::GrantKind::kPlaces)) {
+      json.Key("hosts").BeginArray();
+      for (const engine::NamedHost& named : decision.hosts)
+        json.String(named.host);
+      json.EndArray();
+    }
     if (!authorization.remotes.empty() &&
         authorization.grants.kind == engine::GrantKind::kSandbox) {
       json.Key("ssh_logins").BeginArray();

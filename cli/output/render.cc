@@ -95,6 +95,28 @@ std::string CommandText(const Invocation& invocation) {
 
 namespace {
 
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts)
+    joined += (joined.empty() ? "" : ", ") + text;
+  return joined;
+}
+
+template <class Shown>
+std::string RenderHosts(const backends::Profile& profile, const Shown& shown,
+                        bool colour) {
+  std::string out;
+  const backends::DomainFilter& domains = profile.domains;
+  if (profile.network == backends::Network::kDomains)
+    out += Labelled(
+        "reaches",
+        domains.allow.empty() ? "no host" : shown(Joined(domains.allow)),
+        colour);
+  if (!domains.deny.empty())
+    out += Labelled("denied", shown(Joined(domains.deny)), colour);
+  return out;
+}
+
 // What is shown below the command. `columns`: of the person's terminal, 0 where
 // nothing is asked.
 std::string RenderReasons(const Authorization& authorization, bool colour,
@@ -121,6 +143,7 @@ std::string RenderReasons(const Authorization& authorization, bool colour,
     std::string text = plan.backend + ", " + plan.profile.name + ", network " +
                        backends::Name(plan.profile.network);
     out += Labelled("runs in", text, colour);
+    out += RenderHosts(plan.profile, shown, colour);
     for (const backends::LocalService& service : plan.profile.services)
       out += Labelled("with",
                       shown("localhost:" + std::to_string(service.port) +
@@ -275,6 +298,19 @@ std::string RenderExplanation(const Authorization& authorization,
   if (!authorization.analysis.effects.empty()) out += "what it does\n";
   for (const Effect& effect : authorization.analysis.effects)
     out += "  " + EffectText(effect) + "\n";
+  const bool narrowed =
+      authorization.plan.profile.network == backends::Network::kDomains &&
+      authorization.decision.network == rules::NetworkAccess::kOpen;
+  for (const auto& [title, hosts] :
+       {std::pair("hosts that the rules name\n",
+                  narrowed ? &authorization.decision.hosts_if_narrowed
+                           : &authorization.decision.hosts),
+        std::pair("hosts that the rules deny\n",
+                  &authorization.decision.hosts_deny)}) {
+    if (!hosts->empty()) out += title;
+    for (const engine::NamedHost& named : *hosts)
+      out += "  " + named.host + "  " + named.rule + "\n";
+  }
   out += RenderStages(trace);
   out += RenderSetAside(trace);
   if (!misses) return out;

@@ -74,6 +74,7 @@ TEST(AuditCommandTest, WrongUsageIsNoAnswer) {
                                              {"list", "--action", "deny,foo"},
                                              {"list", "--nonsense"},
                                              {"verify", "--nonsense"},
+                                             {"net", "--nonsense"},
                                              {"verify", "--anchor", "foo"},
                                              {"show", "--nonsense"},
                                              {"nonsense"}}) {

@@ -65,11 +65,11 @@ std::set<std::string> Offered(const Machine& machine,
 }
 
 const std::vector<std::vector<std::string>> kBelow = {
-    {"rules", "list"},     {"rules", "show"},       {"rules", "lint"},
-    {"rules", "test"},     {"rules", "fmt"},        {"rules", "diff"},
-    {"rules", "import"},   {"rules", "suggest"},    {"audit", "list"},
-    {"audit", "show"},     {"audit", "stats"},      {"audit", "verify"},
-    {"approvals", "list"}, {"approvals", "revoke"},
+    {"rules", "list"},   {"rules", "show"},     {"rules", "lint"},
+    {"rules", "test"},   {"rules", "fmt"},      {"rules", "diff"},
+    {"rules", "import"}, {"rules", "suggest"},  {"audit", "list"},
+    {"audit", "net"},    {"audit", "show"},     {"audit", "stats"},
+    {"audit", "verify"}, {"approvals", "list"}, {"approvals", "revoke"},
 };
 
 // Everything that has a help of its own, by its words.
@@ -156,8 +156,8 @@ TEST(Manual, CompletionsOfferAnOptionsValues) {
   using Words = std::vector<std::string>;
   const Machine machine;
   const std::pair<Words, std::set<std::string>> cases[] = {
-      {{"run", "--network"}, {"none", "loopback", "open"}},
-      {{"run", "--json", "--network"}, {"none", "loopback", "open"}},
+      {{"run", "--network"}, {"none", "loopback", "domains", "open"}},
+      {{"run", "--json", "--network"}, {"none", "loopback", "domains", "open"}},
       {{"sandbox", "--network"}, {"none", "loopback"}},
       {{"check", "--why-not"}, {"allow", "sandbox", "ask", "deny"}},
       {{"explain", "--why-not"}, {"allow", "sandbox", "ask", "deny"}},
