@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/json_writer.h"
 #include "net/address.h"
 
 namespace gate::net {
@@ -141,6 +142,14 @@ std::string PrintHostPort(string_view host, uint16_t port) {
   if (brackets) out += ']';
   if (port != 0) out += ':' + std::to_string(port);
   return out;
+}
+
+std::string AllowingMembers(string_view host, uint16_t port) {
+  // A rule without a port is for these two.
+  const bool usual = port == 443 || port == 80;
+  JsonWriter rule;
+  rule.String(PrintHostPort(host, usual ? uint16_t{0} : port));
+  return "\"network\": \"domains\", \"hosts\": [" + rule.Take() + "]";
 }
 
 bool IsAddress(string_view host) { return ParseAddress(host).has_value(); }

@@ -65,6 +65,10 @@ Result<HostPort> ReadHostPort(std::string_view text);
 // Its opposite. An IPv6 address is in brackets.
 std::string PrintHostPort(std::string_view host, uint16_t port);
 
+// The members of a rule that lets a command reach this host and port and no
+// more, for people: `"network": "domains", "hosts": ["HOST"]`.
+std::string AllowingMembers(std::string_view host, uint16_t port);
+
 // Whether what ReadHost returned is an address.
 bool IsAddress(std::string_view host);
 

@@ -20,6 +20,7 @@
 #include "cli/options.h"
 #include "cli/output/record_text.h"
 #include "net/filter_report.h"
+#include "net/host_list.h"
 
 namespace gate::app {
 namespace {
@@ -334,7 +335,7 @@ int Network(const ProcessFacts& facts, const Arguments& arguments) {
     for (const net::Connection& one : net::ConnectionsIn(record.detail)) {
       if (!is_meant(one)) continue;
       found = true;
-      const std::string name = one.host + ":" + std::to_string(one.port);
+      const std::string name = net::PrintHostPort(one.host, one.port);
       net::FilterReport& all = sums[{name, net::Name(one.verdict)}];
       ++all.total;
       all.bytes_out += one.bytes_out;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_writer.h"
+#include "net/host_list.h"
 
 namespace gate::app {
 namespace {
@@ -44,12 +44,6 @@ Result<std::string> PersonsProxy(const ProcessFacts& facts) {
                     ", and only http is known (https_proxy)");
   while (proxy.ends_with('/')) proxy.pop_back();
   return proxy;
-}
-
-std::string WithPort(const std::string& host, uint16_t port) {
-  const std::string name =
-      host.find(':') == host.npos ? host : "[" + host + "]";
-  return port == 0 ? name : name + ":" + std::to_string(port);
 }
 
 std::string_view WhyOf(ConnectionVerdict verdict) {
@@ -125,10 +119,10 @@ void TellUnreached(const net::FilterReport& report,
                    backends::Outcome* outcome) {
   std::set<std::string> seen;
   std::vector<std::string> unlisted;
-  std::string first;
+  std::string allowing;  // the first of them
   const auto tell = [&](const std::string& host, uint16_t port,
                         ConnectionVerdict verdict) {
-    const std::string name = WithPort(host, port);
+    const std::string name = net::PrintHostPort(host, port);
     if (host.empty() || !seen.insert(name).second) return;
     if (verdict != ConnectionVerdict::kNotListed) {
       outcome->violations.push_back(
@@ -136,8 +130,7 @@ void TellUnreached(const net::FilterReport& report,
            name + ": " + std::string(WhyOf(verdict))});
       return;
     }
-    // A rule without a port is for these two.
-    if (first.empty()) first = port == 80 || port == 443 ? host : name;
+    if (allowing.empty()) allowing = net::AllowingMembers(host, port);
     unlisted.push_back(name);
   };
   for (const net::Connection& each : report.connections)
@@ -157,12 +150,7 @@ void TellUnreached(const net::FilterReport& report,
       text + (unlisted.size() == 1 ? ", which is" : ", which are") +
       " not among the hosts that the line may reach");
   if (!outcome->instead.empty()) return;
-  JsonWriter host;
-  host.String(first);
-  outcome->instead =
-      "a person can let it through, by a rule with \"network\": \"domains\", "
-      "\"hosts\": [" +
-      host.Take() + "]";
+  outcome->instead = "a person can let it through, by a rule with " + allowing;
 }
 
 }  // namespace gate::app
