@@ -9,7 +9,6 @@
 // socket any more and no line is there, or when it is told to.
 // Processes that are still inside keep the namespace as long as they live.
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -26,20 +25,13 @@
 #include <unistd.h>
 
 #include "base/session_wire.h"
+#include "base/system_calls.h"
 
 namespace gate::session_wire {
 namespace {
 
 // Lines at once; those beyond get the namespace and are not counted.
 constexpr nfds_t kMaxConnections = 256;
-
-#if defined(__x86_64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-#error "no system call table for this architecture"
-#endif
 
 constexpr uint32_t kCalls[] = {
 #ifdef SYS_poll
@@ -55,7 +47,7 @@ constexpr size_t kCallCount = sizeof(kCalls) / sizeof(kCalls[0]);
 bool AllowOnlyTheLoop() {
   sock_filter code[2 * kCallCount + 5] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kCallArchitecture, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
   };

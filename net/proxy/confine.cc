@@ -3,7 +3,6 @@
 #include <asm/unistd.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -21,6 +20,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/system_calls.h"
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define GATE_NET_SANITIZED 1
 #elif defined(__has_feature)
@@ -37,14 +38,6 @@ namespace {
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
-#endif
-
-#if defined(__x86_64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-#error "no system call table for this architecture"
 #endif
 
 constexpr uint32_t kCalls[] = {
@@ -96,7 +89,7 @@ uint32_t LowHalfOf(uint32_t argument) {
 bool AllowOnlyTheLoop() {
   std::vector<sock_filter> code = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kCallArchitecture, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
   };

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
@@ -18,17 +17,13 @@
 #include <cstdint>
 
 #include "backends/native/calls/filter_writer.h"
+#include "base/system_calls.h"
 
 namespace gate::backends {
 namespace {
 
 #if defined(__x86_64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 constexpr uint32_t kX32Bit = 0x40000000;
-#elif defined(__aarch64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-#error "no system call table for this architecture"
 #endif
 
 // Numbers that are the same on every architecture since 5.1 and that older
@@ -186,7 +181,7 @@ Filter MakeFilter(FilterAsks asks, FilterRefuses refuses) {
   const auto ask = w.Verdict(SECCOMP_RET_USER_NOTIF);
   const auto unsupported = w.Verdict(Errno(EOPNOTSUPP));
   w.Load(offsetof(seccomp_data, arch));
-  w.IfEqual(kArchitecture, next, w.Verdict(SECCOMP_RET_KILL_PROCESS));
+  w.IfEqual(kCallArchitecture, next, w.Verdict(SECCOMP_RET_KILL_PROCESS));
   w.LoadNumber();
   // Opening for reading comes first: of the calls whose arguments matter, which
   // the kernel cannot remember as allowed, it is by far the most frequent.
